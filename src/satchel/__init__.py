@@ -1,0 +1,1 @@
+"""Satchel: carry every skill, unpack only what the task needs."""

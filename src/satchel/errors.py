@@ -1,0 +1,339 @@
+"""Every exception that Satchel raises, and the one table of their codes.
+
+    SkillError
+    ├── SkillManifestError (ValueError)        a manifest that cannot be used
+    ├── SkillNotFoundError (KeyError)          every source answered, none has it
+    ├── SkillWithheldError                     it is there, and not handed out
+    ├── DuplicateSkillError (RuntimeError)     two packs claim one id
+    ├── PackFileError                          one file of a pack
+    │   ├── ReferenceNotFoundError (KeyError)  listed, and missing
+    │   ├── ReferenceNotAllowedError           not listed
+    │   │   └── ReferenceEscapesError          would leave the pack
+    │   ├── AmbiguousReferenceError            a short name with several owners
+    │   ├── ReferenceUnreadableError           there, and cannot be read
+    │   └── ChangedSinceSyncError              not the bytes that were catalogued
+    ├── LimitExceededError (ValueError)        more than was agreed to accept
+    ├── SourceUnavailableError                 a source gave no answer
+    ├── NoSourcesError                         nothing says where skills are
+    ├── ConfigError (ValueError)               satchel.toml cannot be used
+    ├── ToolError                              a tool call that cannot be carried out
+    ├── DuplicateToolError (RuntimeError)      two tools of one name
+    └── ExtraMissingError (ImportError)        an optional extra is not installed
+
+Each class carries its objects, ``args`` equal to its signature so that it pickles.
+``code`` is stable: programs and prompts depend on it.
+"""
+
+from typing import ClassVar
+
+__all__ = [
+    "AmbiguousReferenceError",
+    "ChangedSinceSyncError",
+    "ConfigError",
+    "DuplicateSkillError",
+    "DuplicateToolError",
+    "ExtraMissingError",
+    "LimitExceededError",
+    "NoSourcesError",
+    "PackFileError",
+    "ReferenceEscapesError",
+    "ReferenceNotAllowedError",
+    "ReferenceNotFoundError",
+    "ReferenceUnreadableError",
+    "SkillError",
+    "SkillManifestError",
+    "SkillNotFoundError",
+    "SkillWithheldError",
+    "SourceUnavailableError",
+    "ToolError",
+    "error_payload",
+]
+
+
+class SkillError(Exception):
+    """The base of every error that Satchel raises on purpose."""
+
+    code: ClassVar[str] = "skill-error"
+
+    def __str__(self) -> str:
+        """Return the message; subclasses build theirs from what they carry."""
+        return " ".join(str(arg) for arg in self.args)
+
+
+class SkillManifestError(SkillError, ValueError):
+    """A manifest, or several, cannot be used.
+
+    ``path`` is the file as the user wrote it, ``detail`` what is wrong with it.
+    """
+
+    code: ClassVar[str] = "invalid-manifest"
+
+    def __init__(self, path: str, detail: str, line: int | None = None) -> None:
+        """Keep where it went wrong and what is wrong."""
+        super().__init__(path, detail, line)
+        self.path = path
+        self.detail = detail
+        self.line = line
+
+    def __str__(self) -> str:
+        """Return ``path[:line]: detail``."""
+        line = f":{self.line}" if self.line else ""
+        return f"{self.path}{line}: {self.detail}"
+
+
+class SkillNotFoundError(SkillError, KeyError):
+    """Every source answered, and none holds a skill of exactly this id.
+
+    A source that did not answer is `SourceUnavailableError`, never this.
+    """
+
+    code: ClassVar[str] = "skill-not-found"
+
+    def __init__(self, name: str, close: tuple[str, ...] = ()) -> None:
+        """Keep the id as it was asked for, and close ones."""
+        super().__init__(name, close)
+        self.name = name
+        self.close = close
+
+    def __str__(self) -> str:
+        """Return a sentence, with close names where there are any."""
+        close = f"; did you mean {', '.join(self.close)}?" if self.close else ""
+        return f"skill {self.name!r} not found{close}"
+
+
+class SkillWithheldError(SkillError):
+    """The skill is known, and is not handed out: disabled, untrusted, filtered."""
+
+    code: ClassVar[str] = "skill-withheld"
+
+    def __init__(self, name: str, reason: str, fix: str = "") -> None:
+        """Keep the id, the reason's name, and what would change it."""
+        super().__init__(name, reason, fix)
+        self.name = name
+        self.reason = reason
+        self.fix = fix
+
+    def __str__(self) -> str:
+        """Return a sentence that names the reason."""
+        fix = f"; {self.fix}" if self.fix else ""
+        return f"skill {self.name!r} is {self.reason} and cannot be loaded{fix}"
+
+
+class DuplicateSkillError(SkillError, RuntimeError):
+    """Two packs claim one id, and no precedence was chosen."""
+
+    code: ClassVar[str] = "duplicate-skill"
+
+    def __init__(
+        self, skill_name: str, first_origin: str, second_origin: str, fix: str = ""
+    ) -> None:
+        """Keep the id and both owners."""
+        super().__init__(skill_name, first_origin, second_origin, fix)
+        self.skill_name = skill_name
+        self.first_origin = first_origin
+        self.second_origin = second_origin
+        self.fix = fix
+
+    def __str__(self) -> str:
+        """Return a sentence that names both owners."""
+        fix = f"; {self.fix}" if self.fix else ""
+        return (
+            f"duplicate skill {self.skill_name!r}: defined in both "
+            f"{self.first_origin} and {self.second_origin}{fix}"
+        )
+
+
+class PackFileError(SkillError):
+    """One file of a pack cannot be handed out; the base of the reasons why."""
+
+    code: ClassVar[str] = "file-error"
+    sentence: ClassVar[str] = "{file!r} of skill {name!r} cannot be loaded"
+
+    def __init__(
+        self, name: str, file: str, listed: tuple[str, ...] = (), detail: str = ""
+    ) -> None:
+        """Keep the skill, the path as it was asked for, and the listed paths."""
+        super().__init__(name, file, listed, detail)
+        self.name = name
+        self.file = file
+        self.listed = listed
+        self.detail = detail
+
+    def __str__(self) -> str:
+        """Return a sentence, the detail, and what could be asked for instead."""
+        detail = f": {self.detail}" if self.detail else ""
+        listed = f"; listed files: {', '.join(self.listed)}" if self.listed else ""
+        sentence = self.sentence.format(file=self.file, name=self.name)
+        return f"{sentence}{detail}{listed}"
+
+
+class ReferenceNotFoundError(PackFileError, KeyError):
+    """The file is listed, and is not there any more."""
+
+    code: ClassVar[str] = "reference-not-found"
+    sentence: ClassVar[str] = "{file!r} is listed by skill {name!r} and is missing"
+
+
+class ReferenceNotAllowedError(PackFileError):
+    """The file is not on the skill's list; whether it exists was not looked at."""
+
+    code: ClassVar[str] = "reference-not-allowed"
+    sentence: ClassVar[str] = "{file!r} is not a listed file of skill {name!r}"
+
+
+class ReferenceEscapesError(ReferenceNotAllowedError):
+    """The path would leave the pack, or is no plain relative path."""
+
+    code: ClassVar[str] = "reference-escapes"
+    sentence: ClassVar[str] = "{file!r} does not stay inside skill {name!r}"
+
+
+class AmbiguousReferenceError(PackFileError):
+    """A short name that several listed files bear; ``listed`` are the candidates."""
+
+    code: ClassVar[str] = "ambiguous-reference"
+    sentence: ClassVar[str] = "{file!r} names several files of skill {name!r}"
+
+
+class ReferenceUnreadableError(PackFileError):
+    """The file is listed and there, and the system does not let it be read."""
+
+    code: ClassVar[str] = "reference-unreadable"
+    sentence: ClassVar[str] = "{file!r} of skill {name!r} cannot be read"
+
+
+class ChangedSinceSyncError(PackFileError):
+    """The bytes are not those that were catalogued; a new sync takes them in."""
+
+    code: ClassVar[str] = "changed-since-sync"
+    sentence: ClassVar[str] = (
+        "{file!r} of skill {name!r} has changed since the last sync; sync again"
+    )
+
+
+class LimitExceededError(SkillError, ValueError):
+    """More than was agreed to accept; a retry cannot help.
+
+    ``limit`` is a field of `satchel.model.Limits`, ``unit`` what it counts.
+    """
+
+    code: ClassVar[str] = "limit-exceeded"
+
+    def __init__(
+        self, limit: str, maximum: int, actual: int, unit: str, where: str = ""
+    ) -> None:
+        """Keep the limit's name, its value, the actual amount and the unit."""
+        super().__init__(limit, maximum, actual, unit, where)
+        self.limit = limit
+        self.maximum = maximum
+        self.actual = actual
+        self.unit = unit
+        self.where = where
+
+    def __str__(self) -> str:
+        """Return a sentence with limit, actual and unit."""
+        where = f"{self.where}: " if self.where else ""
+        return (
+            f"{where}{self.actual:,} {self.unit} exceed the limit "
+            f"{self.limit} = {self.maximum:,} {self.unit}"
+        )
+
+
+class SourceUnavailableError(SkillError):
+    """A source gave no answer now; the same call may work later."""
+
+    code: ClassVar[str] = "source-unavailable"
+
+    def __init__(self, source: str, detail: str) -> None:
+        """Keep the source's label and what happened."""
+        super().__init__(source, detail)
+        self.source = source
+        self.detail = detail
+
+    def __str__(self) -> str:
+        """Return a sentence."""
+        return f"source {self.source!r} did not answer: {self.detail}"
+
+
+class NoSourcesError(SkillError):
+    """Nothing says where skills are: no argument, no satchel.toml."""
+
+    code: ClassVar[str] = "no-sources"
+
+    def __init__(self, detail: str) -> None:
+        """Keep what lies about and the line to write."""
+        super().__init__(detail)
+        self.detail = detail
+
+
+class ConfigError(SkillError, ValueError):
+    """satchel.toml (or its table in pyproject.toml) cannot be used."""
+
+    code: ClassVar[str] = "invalid-config"
+
+    def __init__(self, path: str, detail: str) -> None:
+        """Keep the file and what is wrong in it."""
+        super().__init__(path, detail)
+        self.path = path
+        self.detail = detail
+
+    def __str__(self) -> str:
+        """Return ``path: detail``."""
+        return f"{self.path}: {self.detail}"
+
+
+class ToolError(SkillError):
+    """A tool call that cannot be carried out: unknown tool, wrong arguments."""
+
+    code: ClassVar[str] = "bad-tool-call"
+
+    def __init__(self, tool: str, detail: str) -> None:
+        """Keep the tool's name and what is wrong with the call."""
+        super().__init__(tool, detail)
+        self.tool = tool
+        self.detail = detail
+
+    def __str__(self) -> str:
+        """Return ``tool: detail``."""
+        return f"{self.tool}: {self.detail}"
+
+
+class DuplicateToolError(SkillError, RuntimeError):
+    """Two tools of one name; both owners are named."""
+
+    code: ClassVar[str] = "duplicate-tool"
+
+    def __init__(self, tool: str, first_owner: str, second_owner: str) -> None:
+        """Keep the tool and both owners."""
+        super().__init__(tool, first_owner, second_owner)
+        self.tool = tool
+        self.first_owner = first_owner
+        self.second_owner = second_owner
+
+    def __str__(self) -> str:
+        """Return a sentence that names both owners."""
+        return (
+            f"duplicate tool {self.tool!r}: offered by both "
+            f"{self.first_owner} and {self.second_owner}"
+        )
+
+
+class ExtraMissingError(SkillError, ImportError):
+    """An optional part was used, and what it needs is not installed."""
+
+    code: ClassVar[str] = "extra-missing"
+
+    def __init__(self, what: str, extra: str) -> None:
+        """Keep the part and the extra that brings what it needs."""
+        super().__init__(what, extra)
+        self.what = what
+        self.extra = extra
+
+    def __str__(self) -> str:
+        """Return a sentence with the command that mends it."""
+        return f"{self.what} needs: pip install 'satchel[{self.extra}]'"
+
+
+def error_payload(error: SkillError) -> dict[str, dict[str, str]]:
+    """Return the one form in which an edge hands an error to a model or a program."""
+    return {"error": {"code": error.code, "message": str(error)}}

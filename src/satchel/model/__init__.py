@@ -1,0 +1,58 @@
+"""The values that rooms exchange: frozen, hashable where they can be, free of I/O."""
+
+from satchel.model.catalog import (
+    Catalog,
+    Conflict,
+    Reader,
+    SourceState,
+    SyncReport,
+    Withheld,
+    WithheldReason,
+)
+from satchel.model.finding import Finding, Severity, worst
+from satchel.model.limits import DEFAULT_LIMITS, Limits
+from satchel.model.loading import Loaded, Request
+from satchel.model.manifest import NO_CLIENT_FIELDS, ClientFields, Json, Manifest
+from satchel.model.pack import (
+    SKILL_FILE,
+    Descriptor,
+    FileStat,
+    Found,
+    Origin,
+    Resource,
+    bucket_of,
+)
+from satchel.model.rendering import Rendered
+from satchel.model.search import Hit
+from satchel.model.usage import UsageEvent
+
+__all__ = [
+    "DEFAULT_LIMITS",
+    "NO_CLIENT_FIELDS",
+    "SKILL_FILE",
+    "Catalog",
+    "ClientFields",
+    "Conflict",
+    "Descriptor",
+    "FileStat",
+    "Finding",
+    "Found",
+    "Hit",
+    "Json",
+    "Limits",
+    "Loaded",
+    "Manifest",
+    "Origin",
+    "Reader",
+    "Rendered",
+    "Request",
+    "Resource",
+    "Severity",
+    "SourceState",
+    "SyncReport",
+    "UsageEvent",
+    "Withheld",
+    "WithheldReason",
+    "bucket_of",
+    "worst",
+]

@@ -1,0 +1,149 @@
+"""The catalog: an immutable, ordered snapshot of what a sync found."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+from satchel.model.finding import Finding
+from satchel.model.pack import Descriptor, FileStat
+
+__all__ = [
+    "Catalog",
+    "Conflict",
+    "Reader",
+    "SourceState",
+    "SyncReport",
+    "Withheld",
+    "WithheldReason",
+]
+
+WithheldReason = Literal[
+    "untrusted", "disabled", "deprecated", "shadowed", "filtered", "hidden"
+]
+
+
+class Reader(Protocol):
+    """The part of a source that a load needs: one file's bytes, and what is there."""
+
+    def read(self, key: str, path: str, limit_bytes: int) -> bytes:
+        """Return one file's raw bytes, at most ``limit_bytes`` of them."""
+        ...
+
+    def files(self, key: str) -> "tuple[FileStat, ...]":
+        """Return what the pack holds now, sorted by path."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """Two packs or more that claim one id.
+
+    ``kept`` is the one that a chosen precedence let through; None means that none
+    was chosen, so that no prompt and no session is made until one is.
+    """
+
+    id: str
+    owners: tuple[Descriptor, ...]
+    kept: Descriptor | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Withheld:
+    """A pack that was read but is not listed, and why.
+
+    ``deprecated`` and ``hidden`` packs still load; the others do not.
+    """
+
+    descriptor: Descriptor
+    reason: WithheldReason
+    detail: str = ""
+    fix: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceState:
+    """How one source answered the last sync.
+
+    ``packs`` counts what it holds in the catalog's making, refused ones included.
+    ``error`` is empty where the source answered; else the packs are those of its
+    last good answer.
+    """
+
+    label: str
+    packs: int
+    error: str = ""
+
+    @property
+    def stale(self) -> bool:
+        """Whether the last answer failed and an earlier one, if any, is in use."""
+        return bool(self.error)
+
+
+@dataclass(frozen=True, slots=True)
+class SyncReport:
+    """What one sync changed: ids in order, ``total`` as listed afterwards."""
+
+    added: tuple[str, ...] = ()
+    updated: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    unchanged: tuple[str, ...] = ()
+    total: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Catalog:
+    """Descriptors by id, with the conflicts and findings met on the way.
+
+    ``entries`` is what a prompt lists, sorted by id by code point. ``withheld`` packs
+    were read and are not listed; those of them that still load are found by
+    `find`. ``readers`` maps a source's label to what reads its files; it takes no part
+    in equality.
+    """
+
+    entries: tuple[Descriptor, ...] = ()
+    withheld: tuple[Withheld, ...] = ()
+    conflicts: tuple[Conflict, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    sources: tuple[SourceState, ...] = ()
+    readers: Mapping[str, Reader] = field(
+        default_factory=dict, compare=False, repr=False
+    )
+    _by_id: dict[str, Descriptor] = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Index the entries once; the snapshot never changes afterwards."""
+        index = {entry.id: entry for entry in self.entries}
+        object.__setattr__(self, "_by_id", index)
+
+    def __len__(self) -> int:
+        """Return how many skills are listed."""
+        return len(self.entries)
+
+    def __iter__(self) -> Iterator[Descriptor]:
+        """Iterate over the listed descriptors, by id."""
+        return iter(self.entries)
+
+    def __contains__(self, skill_id: object) -> bool:
+        """Tell whether exactly this id is listed."""
+        return skill_id in self._by_id
+
+    def get(self, skill_id: str) -> Descriptor | None:
+        """Return the listed descriptor of exactly this id, or None."""
+        return self._by_id.get(skill_id)
+
+    def withheld_as(self, skill_id: str) -> Withheld | None:
+        """Return why the pack of this id is not listed; None where it is unknown."""
+        return next(
+            (held for held in self.withheld if held.descriptor.id == skill_id), None
+        )
+
+    def conflict_of(self, skill_id: str) -> Conflict | None:
+        """Return the unresolved conflict over this id, or None."""
+        return next(
+            (c for c in self.conflicts if c.id == skill_id and c.kept is None), None
+        )
+
+    @property
+    def unresolved(self) -> tuple[Conflict, ...]:
+        """The conflicts that no precedence decided."""
+        return tuple(c for c in self.conflicts if c.kept is None)

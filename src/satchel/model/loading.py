@@ -1,0 +1,60 @@
+"""What is asked of a load, and what it gives back."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from satchel.model.finding import Finding
+from satchel.model.pack import SKILL_FILE, Descriptor
+
+__all__ = ["Loaded", "Request"]
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One wish for a pack's bytes.
+
+    ``id`` is taken as it is: not trimmed, not folded. ``file`` is a listed path, a
+    short name, or None for SKILL.md. ``who`` is whoever the run acts for, ``via`` the
+    edge it came through (``python``, ``tool``, ``cli``, ``mcp``, ``http``).
+    """
+
+    id: str
+    file: str | None = None
+    who: Mapping[str, object] = field(default_factory=dict, hash=False)
+    via: str = "python"
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """One file of a pack, exact.
+
+    ``data`` is the raw bytes and ``digest`` their SHA-256. ``text`` is the decoded
+    text, unaltered; empty for a binary file, which ``media_type`` names. ``body``
+    is the part of a SKILL.md behind its frontmatter, else empty. ``notes`` are
+    sentences for the reader that stand outside the text: an heir, hidden
+    characters, a break-out.
+    """
+
+    descriptor: Descriptor
+    file: str
+    data: bytes = field(repr=False)
+    text: str = field(repr=False)
+    digest: str
+    media_type: str = "text/markdown"
+    body: str = field(default="", repr=False)
+    notes: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
+
+    @property
+    def id(self) -> str:
+        """The id that was loaded."""
+        return self.descriptor.id
+
+    @property
+    def is_instructions(self) -> bool:
+        """Whether this is the SKILL.md rather than a file beside it."""
+        return self.file == SKILL_FILE
+
+    @property
+    def is_binary(self) -> bool:
+        """Whether the bytes are no text, so that ``text`` is empty."""
+        return bool(self.data) and not self.text

@@ -1,0 +1,131 @@
+"""A pack as a source finds it, and as the catalog describes it."""
+
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+__all__ = [
+    "SKILL_FILE",
+    "Bucket",
+    "Descriptor",
+    "FileStat",
+    "Found",
+    "Origin",
+    "Resource",
+    "bucket_of",
+]
+
+SKILL_FILE: Final = "SKILL.md"
+
+Bucket = Literal["references", "scripts", "assets", "other"]
+
+_BUCKETS: Final[dict[str, Bucket]] = {
+    "references": "references",
+    "scripts": "scripts",
+    "assets": "assets",
+}
+
+
+def bucket_of(path: str) -> Bucket:
+    """Return the bucket of a pack-relative path, by its first folder."""
+    head, slash, _ = path.partition("/")
+    return _BUCKETS.get(head, "other") if slash else "other"
+
+
+@dataclass(frozen=True, slots=True)
+class FileStat:
+    """One regular file of a pack, as seen without reading it.
+
+    ``path`` is relative to the pack and uses ``/``; ``size`` is in bytes. ``mark`` is
+    whatever the source can tell a change by (modification time and inode for a
+    folder, a digest elsewhere); equal marks mean equal bytes.
+    """
+
+    path: str
+    size: int
+    mark: Hashable = None
+
+
+@dataclass(frozen=True, slots=True)
+class Resource:
+    """One file with its digest over raw bytes: a line of the pack's manifest of bytes."""
+
+    path: str
+    digest: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A pack that a source holds, before anything of it is parsed.
+
+    ``key`` is the source's own name for it, stable between scans; ``location`` is
+    what to show a user; an unequal ``stamp`` means that some file may have changed.
+    ``files`` may carry what the scan had to look at anyway, and saves the
+    registry a call of ``files(key)``.
+    """
+
+    key: str
+    location: str
+    stamp: Hashable
+    files: tuple[FileStat, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a pack came from: the source's label, its key there, and what to show."""
+
+    source: str
+    key: str
+    location: str
+
+
+@dataclass(frozen=True, slots=True)
+class Descriptor:
+    """One entry of the catalog; hashable, and holding no text of the body.
+
+    ``id`` is the manifest's name after prefix or rename, and the only key that
+    loads. The four tuples are the allowlist: pack-relative paths, sorted. ``digest``
+    is ``sha256:`` and the hex digest of the raw bytes of SKILL.md.
+
+    Raises:
+        TypeError: A path list is not a tuple.
+    """
+
+    id: str
+    description: str
+    name: str = ""
+    references: tuple[str, ...] = ()
+    scripts: tuple[str, ...] = ()
+    assets: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
+    origins: tuple[Origin, ...] = ()
+    digest: str = ""
+    size: int = 0
+    status: str = ""
+    replaced_by: str = ""
+    model_invocable: bool = True
+    user_invocable: bool = True
+    files: tuple[FileStat, ...] = field(default=(), compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Refuse a list where only a tuple keeps the value hashable."""
+        for paths in (self.references, self.scripts, self.assets, self.others):
+            if type(paths) is not tuple:
+                message = f"skill {self.id!r}: want a tuple of paths, got {paths!r}"
+                raise TypeError(message)
+
+    @property
+    def resources(self) -> tuple[str, ...]:
+        """Every path that may be read besides SKILL.md, by bucket, then sorted."""
+        return self.references + self.scripts + self.assets + self.others
+
+    @property
+    def origin(self) -> Origin:
+        """The first origin; a pack found twice has more in ``origins``."""
+        return self.origins[0]
+
+    @property
+    def source(self) -> str:
+        """The label of the first origin's source; empty where there is none."""
+        return self.origins[0].source if self.origins else ""

@@ -1,0 +1,134 @@
+"""The seams: what a part of Satchel asks of something it does not know."""
+
+from collections.abc import Iterable, Sequence
+from typing import Protocol, runtime_checkable
+
+from satchel.model import (
+    Catalog,
+    FileStat,
+    Finding,
+    Found,
+    Hit,
+    Manifest,
+    UsageEvent,
+)
+
+__all__ = [
+    "Clock",
+    "NamesSkills",
+    "Ranker",
+    "SkillSource",
+    "TokenCounter",
+    "UsageSink",
+]
+
+
+@runtime_checkable
+class SkillSource(Protocol):
+    """A place that packs come from: read-only, uncached, safe across threads.
+
+    Everything it returns is untrusted. A source raises only `SkillError`s; anything
+    else that escapes it is treated as `SourceUnavailableError` by the registry.
+    Third parties can check theirs with `satchel.testing.SourceContract`.
+    """
+
+    @property
+    def label(self) -> str:
+        """Short name for messages and metrics, free of credentials."""
+        ...
+
+    def scan(self) -> Iterable[Found | Finding]:
+        """Yield each pack once, sorted by key, and what was met on the way.
+
+        Cheap: no file body is read.
+
+        Raises:
+            SourceUnavailableError: No answer now; the same call may work later.
+        """
+        ...
+
+    def manifest(self, key: str) -> bytes | Manifest:
+        """Return the raw SKILL.md, or a manifest where there is no file.
+
+        Raises:
+            SkillNotFoundError: The source answered, and has no such pack.
+            LimitExceededError: The file is over ``Limits.skill_md_bytes``.
+            ReferenceUnreadableError: It is there and cannot be read.
+            SourceUnavailableError: As for `scan`.
+        """
+        ...
+
+    def files(self, key: str) -> Iterable[FileStat]:
+        """Yield every regular file of the pack, SKILL.md included, sorted by path.
+
+        Raises:
+            SkillNotFoundError, LimitExceededError, SourceUnavailableError: As above.
+        """
+        ...
+
+    def read(self, key: str, path: str, limit_bytes: int) -> bytes:
+        """Return one file's raw bytes; ``path`` is relative and uses ``/``.
+
+        Raises:
+            ReferenceEscapesError: ``path`` would leave the pack, or goes through a
+                link or to something that is no regular file.
+            ReferenceNotFoundError: The pack has no such file.
+            ReferenceUnreadableError: It is there and cannot be read.
+            LimitExceededError: It is larger than ``limit_bytes``.
+            SourceUnavailableError: As for `scan`.
+        """
+        ...
+
+    def close(self) -> None:
+        """Let go of what is held; a second call does nothing."""
+        ...
+
+
+@runtime_checkable
+class NamesSkills(Protocol):
+    """A source that decides under which id a pack enters the catalog, or whether."""
+
+    def identify(self, manifest: Manifest) -> str | None:
+        """Return the id for this manifest; None leaves the pack out, as filtered."""
+        ...
+
+
+class Ranker(Protocol):
+    """Finds the skills of a catalog that match a query."""
+
+    def rank(self, catalog: Catalog, query: str, k: int) -> Sequence[Hit]:
+        """Return at most ``k`` hits, best first, ties by id."""
+        ...
+
+
+class UsageSink(Protocol):
+    """Takes events of use; may fail without anybody's load failing with it."""
+
+    def record(self, event: UsageEvent) -> None:
+        """Take one event."""
+        ...
+
+
+class TokenCounter(Protocol):
+    """Counts what a text costs a model."""
+
+    @property
+    def name(self) -> str:
+        """What to call the count: an estimate says that it is one."""
+        ...
+
+    def count(self, text: str) -> int:
+        """Return how many tokens ``text`` costs; 0 for no text."""
+        ...
+
+
+class Clock(Protocol):
+    """Tells the time; tests bring their own."""
+
+    def monotonic(self) -> float:
+        """Return seconds that never go back."""
+        ...
+
+    def now(self) -> float:
+        """Return seconds since the epoch."""
+        ...
