@@ -1,0 +1,95 @@
+# Two commands for everybody: `make run` and `make test`. Each sets up what it needs.
+# The rest is for those who work on Satchel; `make` lists it all.
+
+VENV := .venv
+BIN  := $(VENV)/bin
+PIP  := $(BIN)/python -m pip --quiet --disable-pip-version-check --no-input
+
+# The first Python on the path that is new enough and can make an environment.
+PYTHON = $(shell for p in python3.11 python3.12 python3.13 python3.14 python3 python; do \
+  $$p -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))' \
+    >/dev/null 2>&1 && echo $$p && break; done)
+
+PACKS ?=
+ARGS  ?=
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help run test lint format types layers docs coverage fuzz bench generate lock all clean
+
+help: ## list these targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' Makefile
+
+run: $(VENV)/.run ## show the main job in the terminal; PACKS=folder for a library of your own
+	@$(BIN)/python examples/tour.py $(PACKS)
+
+test: $(VENV)/.dev ## run all tests, with the coverage gate; ARGS goes to pytest
+	$(BIN)/python -m pytest -n auto --cov --cov-report= $(ARGS)
+
+lint: $(VENV)/.dev ## ruff: rules and format
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+format: $(VENV)/.dev ## let ruff mend what it can
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+types: $(VENV)/.dev ## mypy and pyright, both strict
+	$(BIN)/mypy
+	PYRIGHT_PYTHON_IGNORE_WARNINGS=1 $(BIN)/pyright
+
+layers: $(VENV)/.dev ## which room may import which
+	$(BIN)/lint-imports
+
+docs: $(VENV)/.dev ## run every example of README.md and docs/
+	$(BIN)/python -m pytest -q tests/docs
+
+coverage: $(VENV)/.dev ## what the last `make test` did not reach
+	$(BIN)/coverage report
+
+fuzz: $(VENV)/.dev ## the hypothesis properties alone, with many more examples
+	$(BIN)/python -m pytest -n auto -m property --hypothesis-profile=fuzz $(ARGS)
+
+bench: $(VENV)/.dev ## the benchmarks
+	$(BIN)/python -m benchmarks $(ARGS)
+
+generate: $(VENV)/.dev ## write tests/api.txt and docs/requirements-coverage.md anew
+	$(BIN)/python -m tools.api
+	$(BIN)/python -m tools.rows
+
+all: test lint types layers docs ## what .ci/run does
+
+clean: ## remove the environment and everything that was generated
+	rm -rf $(VENV) build dist htmlcov .coverage .coverage.* .hypothesis .*_cache
+	find src tests tools examples -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# --- set-up: each stamp is newer than what it was made from, or it is made again -----
+
+$(BIN)/python:
+	@test -n "$(PYTHON)" || { echo "Satchel needs Python 3.11 or newer, with venv, on the" \
+	  "PATH (or: make PYTHON=/path/to/python)" >&2; exit 1; }
+	@echo "Setting up $(VENV) with $(PYTHON) ..."
+	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); exit 1; }
+
+$(VENV)/.run: requirements/run.txt pyproject.toml | $(BIN)/python
+	@$(PIP) install --require-hashes -r requirements/run.txt
+	@$(PIP) install --no-deps --no-build-isolation -e .
+	@touch $@
+
+$(VENV)/.dev: requirements/dev.txt pyproject.toml | $(BIN)/python
+	@$(PIP) install --require-hashes -r requirements/dev.txt
+	@$(PIP) install --no-deps --no-build-isolation -e .
+	@touch $@ $(VENV)/.run
+
+# --- lock files: versions and hashes, no address of any index ------------------------
+
+# A release is a week old before we take it: most bad ones are withdrawn by then.
+COMPILE = $(BIN)/uv pip compile --quiet --upgrade \
+  --python-version 3.11 --universal --generate-hashes --exclude-newer "7 days" \
+  --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock"
+
+lock: | $(BIN)/python ## resolve requirements/*.txt anew from pyproject.toml
+	@$(PIP) install --require-hashes -r requirements/lock.txt
+	$(COMPILE) pyproject.toml --group build -o requirements/run.txt
+	$(COMPILE) pyproject.toml --group dev --all-extras -c requirements/run.txt -o requirements/dev.txt
+	$(COMPILE) --group lock -o requirements/lock.txt
