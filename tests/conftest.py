@@ -1,0 +1,40 @@
+"""What every test stands on: a home of its own, and repeatable properties."""
+
+from __future__ import annotations
+
+import os
+from itertools import count
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+# No deadline: a shared machine pauses for longer than any of ours would be.
+settings.register_profile("dev", deadline=None)
+settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
+settings.register_profile(
+    "fuzz",
+    deadline=None,
+    max_examples=20_000,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+settings.load_profile("ci" if os.environ.get("CI") else "dev")
+
+_homes = count()
+
+
+@pytest.fixture(autouse=True)
+def own_home(
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Keep the skills, settings and state of whoever runs the tests out of them.
+
+    The home does not exist until something writes to it.
+    """
+    home = tmp_path_factory.getbasetemp() / "homes" / str(next(_homes))
+    for name in list(os.environ):
+        if name.startswith(("SATCHEL_", "XDG_")):
+            monkeypatch.delenv(name)
+    for name in ("HOME", "USERPROFILE", "APPDATA", "LOCALAPPDATA"):
+        monkeypatch.setenv(name, str(home))
+    for name in ("FORCE_COLOR", "CLICOLOR_FORCE", "NO_COLOR", "COLUMNS"):
+        monkeypatch.delenv(name, raising=False)

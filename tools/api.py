@@ -1,0 +1,57 @@
+"""Write tests/api.txt: every public name of Satchel, one a line.
+
+A module is public when no part of its path begins with an underscore; its names are its
+``__all__``. Run as ``python -m tools.api``, or ``make generate``.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import satchel
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT: Final = Path(__file__).parents[1]
+API: Final = ROOT / "tests" / "api.txt"
+
+
+def public_modules() -> Iterator[str]:
+    """Yield the name of each public module, the package itself first.
+
+    Importing them is part of the work, so every extra has to be installed.
+    """
+    yield satchel.__name__
+    for module in pkgutil.walk_packages(satchel.__path__, "satchel."):
+        if not any(part.startswith("_") for part in module.name.split(".")):
+            yield module.name
+
+
+def render_api() -> str:
+    """Return the public names, sorted, each with the module that offers it.
+
+    Raises:
+        AttributeError: A public module has no ``__all__``, or names in it what it has
+            not.
+    """
+    lines: list[str] = []
+    for name in public_modules():
+        module = importlib.import_module(name)
+        for public in module.__all__:
+            getattr(module, public)
+            lines.append(f"{name}.{public}\n")
+    return "".join(sorted(lines))
+
+
+def main() -> None:
+    """Write the file."""
+    API.write_text(render_api(), "utf-8", newline="\n")
+    print(f"wrote {API.relative_to(ROOT)}")
+
+
+if __name__ == "__main__":
+    main()
