@@ -1,6 +1,6 @@
 """The catalog: an immutable, ordered snapshot of what a sync found."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
@@ -18,7 +18,7 @@ __all__ = [
 ]
 
 WithheldReason = Literal[
-    "untrusted", "disabled", "deprecated", "shadowed", "filtered", "hidden"
+    "refused", "filtered", "untrusted", "disabled", "shadowed", "deprecated", "hidden"
 ]
 
 
@@ -29,7 +29,7 @@ class Reader(Protocol):
         """Return one file's raw bytes, at most ``limit_bytes`` of them."""
         ...
 
-    def files(self, key: str) -> "tuple[FileStat, ...]":
+    def files(self, key: str) -> Iterable[FileStat]:
         """Return what the pack holds now, sorted by path."""
         ...
 
@@ -49,9 +49,10 @@ class Conflict:
 
 @dataclass(frozen=True, slots=True)
 class Withheld:
-    """A pack that was read but is not listed, and why.
+    """A pack that was found but is not listed, and why.
 
-    ``deprecated`` and ``hidden`` packs still load; the others do not.
+    ``deprecated`` and ``hidden`` packs still load; the others do not. Of a ``refused``
+    pack nothing but the folder's name is known, which its descriptor's id then is.
     """
 
     descriptor: Descriptor

@@ -1,0 +1,5 @@
+"""Sources in, catalogs out: the registry and what it is made of."""
+
+from satchel.catalog.registry import Health, Registry, SourceHealth
+
+__all__ = ["Health", "Registry", "SourceHealth"]

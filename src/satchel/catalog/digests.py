@@ -1,0 +1,73 @@
+"""Digests of whole packs: made when first asked for, remembered while nothing moved."""
+
+import threading
+from collections.abc import Mapping
+
+from satchel.errors import SkillError
+from satchel.files import digest_bytes, tree_digest
+from satchel.model import SKILL_FILE, Descriptor, Limits, Reader, Resource
+
+__all__ = ["Digests"]
+
+
+class Digests:
+    """The manifests of bytes that were asked for so far; safe across threads."""
+
+    def __init__(self, limits: Limits) -> None:
+        """Remember nothing yet."""
+        self._limits = limits
+        self._known: dict[tuple[object, ...], tuple[Resource, ...]] = {}
+        self._lock = threading.Lock()
+
+    def resources(
+        self, descriptor: Descriptor, readers: Mapping[str, Reader]
+    ) -> tuple[Resource, ...]:
+        """Return path, digest and size of every listed file, SKILL.md included.
+
+        Sorted by path by code point. Every file is read once, then remembered for as
+        long as the marks of the pack's files stay the same.
+
+        Raises:
+            SkillError: A file cannot be read now.
+        """
+        key = (descriptor.origin, descriptor.digest, descriptor.files)
+        known = self._known.get(key)
+        if known is None:
+            known = self._read(descriptor, readers)
+            with self._lock:
+                self._known[key] = known
+        return known
+
+    def tree(self, descriptor: Descriptor, readers: Mapping[str, Reader]) -> str:
+        """Return the pack's digest, ``sha256-tree-v1:`` and 64 hex digits.
+
+        Raises:
+            SkillError: A file cannot be read now.
+        """
+        return tree_digest(self.resources(descriptor, readers))
+
+    def tree_or_none(
+        self, descriptor: Descriptor, readers: Mapping[str, Reader]
+    ) -> str | None:
+        """Return the pack's digest, or None where a file cannot be read now."""
+        try:
+            return self.tree(descriptor, readers)
+        except SkillError:
+            return None
+
+    def keep(self, descriptors: tuple[Descriptor, ...]) -> None:
+        """Forget every pack that is not among these as they are now."""
+        alive = {(each.origin, each.digest, each.files) for each in descriptors}
+        with self._lock:
+            self._known = {key: v for key, v in self._known.items() if key in alive}
+
+    def _read(
+        self, descriptor: Descriptor, readers: Mapping[str, Reader]
+    ) -> tuple[Resource, ...]:
+        origin = descriptor.origin
+        reader = readers[origin.source]
+        found = [Resource(SKILL_FILE, descriptor.digest, descriptor.size)]
+        for path in descriptor.resources:
+            data = reader.read(origin.key, path, self._limits.file_bytes)
+            found.append(Resource(path, digest_bytes(data), len(data)))
+        return tuple(sorted(found, key=lambda resource: resource.path))

@@ -1,0 +1,188 @@
+"""One pack, read: its descriptor, or why there is none."""
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Final
+
+from satchel.catalog.allowlist import allow
+from satchel.errors import LimitExceededError, SkillError
+from satchel.model import (
+    DEFAULT_LIMITS,
+    SKILL_FILE,
+    Descriptor,
+    FileStat,
+    Finding,
+    Found,
+    Limits,
+    Manifest,
+    Origin,
+)
+from satchel.protocols import SkillSource
+from satchel.spec import Profile, parse
+from satchel.text import breaks_out, find_hidden, may_hide
+
+__all__ = ["RETIRED", "Acceptance", "Entry", "Identify", "identity", "read_entry"]
+
+RETIRED: Final = frozenset({"deprecated", "retired"})
+"""Values of ``metadata.status`` that take a pack out of the catalog."""
+
+Identify = Callable[[Manifest], str | None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Acceptance:
+    """What a registry takes in: the profile, the limits, and D's empty description."""
+
+    profile: Profile = "auto"
+    limits: Limits = DEFAULT_LIMITS
+    allow_empty_description: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A pack as it was last read; ``refused`` and ``filtered`` ones have no place."""
+
+    descriptor: Descriptor
+    findings: tuple[Finding, ...] = ()
+    refused: bool = False
+    filtered: bool = False
+
+
+def identity(manifest: Manifest) -> str:
+    """Return the manifest's own name: what a source without renaming goes by."""
+    return manifest.name
+
+
+def read_entry(
+    source: SkillSource, found: Found, accept: Acceptance, identify: Identify
+) -> Entry:
+    """Read and parse one pack; whatever goes wrong with it stays with it."""
+    try:
+        return _read(source, found, accept, identify)
+    except SkillError as error:
+        return _refused(source, found, error.code, str(error))
+    except Exception as error:  # noqa: BLE001 - a source is a plug-in: R33
+        message = f"the source raised {type(error).__name__}: {error}"
+        return _refused(source, found, "source-error", message)
+
+
+def _read(
+    source: SkillSource, found: Found, accept: Acceptance, identify: Identify
+) -> Entry:
+    origin = Origin(source.label, found.key, found.location)
+    raw = source.manifest(found.key)
+    findings: tuple[Finding, ...]
+    if isinstance(raw, Manifest):
+        manifest: Manifest | None = raw
+        findings = ()
+        data = source.read(found.key, SKILL_FILE, accept.limits.skill_md_bytes)
+    else:
+        data = raw
+        parsed = parse(
+            data,
+            profile=accept.profile,
+            directory=found.location.rstrip("/").rpartition("/")[2],
+            limits=accept.limits,
+            allow_empty_description=accept.allow_empty_description,
+        )
+        manifest, findings = parsed.manifest, parsed.findings
+    if manifest is None:
+        descriptor = Descriptor(_folder(found), "", origins=(origin,))
+        return Entry(descriptor, _placed(findings, found), refused=True)
+    return _entry(manifest, data, found, origin, findings, accept, source, identify)
+
+
+def _entry(  # noqa: PLR0913 - the parts of one pack, each read once
+    manifest: Manifest,
+    data: bytes,
+    found: Found,
+    origin: Origin,
+    findings: tuple[Finding, ...],
+    accept: Acceptance,
+    source: SkillSource,
+    identify: Identify,
+) -> Entry:
+    files = tuple(source.files(found.key)) if found.files is None else found.files
+    _check_size(files, accept.limits, found)
+    listed = allow(manifest, files, closed=accept.profile == "strict")
+    skill_id = identify(manifest)
+    descriptor = Descriptor(
+        manifest.name if skill_id is None else skill_id,
+        manifest.description,
+        manifest.name,
+        listed.references,
+        listed.scripts,
+        listed.assets,
+        listed.others,
+        (origin,),
+        f"sha256:{hashlib.sha256(data).hexdigest()}",
+        len(data),
+        manifest.status,
+        manifest.replaced_by,
+        manifest.client.model_invocable,
+        manifest.client.user_invocable,
+        files,
+    )
+    findings += listed.findings
+    if not data.isascii() and may_hide(data):
+        findings += _hidden(data)
+    if breaks_out(data):
+        findings += (_BREAKS_OUT,)
+    placed = _placed(findings, found) if findings else ()
+    return Entry(descriptor, placed, filtered=skill_id is None)
+
+
+_BREAKS_OUT: Final = Finding(
+    "envelope-breakout",
+    "warning",
+    "the text contains a tag of the envelope that it is handed out in",
+    SKILL_FILE,
+    fix="write the tag with &lt; in place of <, or in other words",
+)
+
+
+def _hidden(data: bytes) -> tuple[Finding, ...]:
+    text = data.decode("utf-8", "replace")
+    return tuple(
+        Finding(
+            "hidden-text",
+            "warning",
+            f"{hidden.count} invisible characters ({hidden.kind}), first at this line",
+            SKILL_FILE,
+            hidden.line,
+            fix="remove them, unless a script needs them to be read",
+        )
+        for hidden in find_hidden(text)
+    )
+
+
+def _check_size(files: tuple[FileStat, ...], limits: Limits, found: Found) -> None:
+    if len(files) > limits.pack_files:
+        raise LimitExceededError(
+            "pack_files", limits.pack_files, len(files), "files", found.location
+        )
+    total = sum(file.size for file in files)
+    if total > limits.pack_bytes:
+        raise LimitExceededError(
+            "pack_bytes", limits.pack_bytes, total, "bytes", found.location
+        )
+
+
+def _refused(source: SkillSource, found: Found, code: str, message: str) -> Entry:
+    origin = Origin(source.label, found.key, found.location)
+    finding = Finding(code, "error", message, SKILL_FILE)
+    descriptor = Descriptor(_folder(found), "", origins=(origin,))
+    return Entry(descriptor, _placed((finding,), found), refused=True)
+
+
+def _folder(found: Found) -> str:
+    return found.location.rstrip("/").rpartition("/")[2] or found.key
+
+
+def _placed(findings: tuple[Finding, ...], found: Found) -> tuple[Finding, ...]:
+    """Put the pack's location in front of each path."""
+    return tuple(
+        replace(finding, path=f"{found.location}/{finding.path}".rstrip("/"))
+        for finding in findings
+    )

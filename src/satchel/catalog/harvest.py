@@ -1,0 +1,104 @@
+"""One source's answers over time: in a thread, with a deadline, the last good kept."""
+
+import threading
+from dataclasses import dataclass, field
+from typing import Final
+
+from satchel.catalog.entry import Acceptance, Entry, Identify, identity, read_entry
+from satchel.errors import SkillError
+from satchel.model import Finding, Found, SourceState
+from satchel.protocols import Clock, NamesSkills, SkillSource
+
+__all__ = ["Field", "Harvest"]
+
+NEVER_ANSWERED: Final = "no answer yet"
+
+
+@dataclass(frozen=True, slots=True)
+class Harvest:
+    """All that one good answer of a source held; ``entries`` in the order of keys."""
+
+    entries: tuple[Entry, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    at: float = 0.0
+    stamps: dict[str, tuple[object, Entry]] = field(
+        default_factory=dict, compare=False, repr=False
+    )
+
+
+class Field:
+    """One source, what it last gave, and the thread that asks it again.
+
+    A source that hangs keeps its thread; until that comes back, no second one is
+    started, and the last harvest is served, marked stale.
+    """
+
+    def __init__(self, source: SkillSource, accept: Acceptance, clock: Clock) -> None:
+        """Ask nothing yet."""
+        self.source = source
+        self.harvest: Harvest | None = None
+        self.error = NEVER_ANSWERED
+        self._accept = accept
+        self._clock = clock
+        self._thread: threading.Thread | None = None
+        self._answer: Harvest | str = NEVER_ANSWERED
+
+    def begin(self) -> None:
+        """Start asking, unless an earlier question is still open."""
+        if self._thread is not None and self._thread.is_alive():
+            return
+        self._answer = NEVER_ANSWERED
+        self._thread = threading.Thread(
+            target=self._ask, name=f"satchel-sync-{self.source.label}", daemon=True
+        )
+        self._thread.start()
+
+    def finish(self, timeout_s: float) -> None:
+        """Wait at most ``timeout_s`` seconds, and take what came or say what did not."""
+        thread = self._thread
+        if thread is None:
+            return
+        thread.join(max(timeout_s, 0.0))
+        if thread.is_alive():
+            self.error = "no answer within the deadline"
+        elif isinstance(self._answer, Harvest):
+            self.harvest, self.error = self._answer, ""
+        else:
+            self.error = self._answer
+
+    @property
+    def state(self) -> SourceState:
+        """How the source answered, for the catalog."""
+        packs = len(self.harvest.entries) if self.harvest else 0
+        return SourceState(self.source.label, packs, self.error)
+
+    def _ask(self) -> None:
+        try:
+            self._answer = self._reap()
+        except SkillError as error:
+            self._answer = str(error)
+        except Exception as error:  # noqa: BLE001 - a source is a plug-in: R33
+            self._answer = f"the source raised {type(error).__name__}: {error}"
+
+    def _reap(self) -> Harvest:
+        known = self.harvest.stamps if self.harvest else {}
+        source = self.source
+        identify: Identify = (
+            source.identify if isinstance(source, NamesSkills) else identity
+        )
+        stamps: dict[str, tuple[object, Entry]] = {}
+        findings: list[Finding] = []
+        for item in source.scan():
+            if isinstance(item, Found):
+                stamps[item.key] = self._entry(item, known.get(item.key), identify)
+            else:
+                findings.append(item)
+        entries = tuple(entry for _, entry in stamps.values())
+        return Harvest(entries, tuple(findings), self._clock.monotonic(), stamps)
+
+    def _entry(
+        self, found: Found, known: tuple[object, Entry] | None, identify: Identify
+    ) -> tuple[object, Entry]:
+        if known is not None and known[0] == found.stamp:
+            return known
+        return found.stamp, read_entry(self.source, found, self._accept, identify)

@@ -1,0 +1,227 @@
+"""The registry: sources in, one current catalog out."""
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Self
+
+from satchel.catalog.assemble import Rules, assemble
+from satchel.catalog.digests import Digests
+from satchel.catalog.entry import Acceptance
+from satchel.catalog.harvest import Field
+from satchel.errors import DuplicateSkillError, SkillNotFoundError
+from satchel.model import (
+    SKILL_FILE,
+    Catalog,
+    Conflict,
+    Descriptor,
+    Resource,
+    SourceState,
+    SyncReport,
+)
+from satchel.protocols import Clock, SkillSource
+
+__all__ = ["Health", "Registry", "SourceHealth", "duplicate_error"]
+
+
+@dataclass(frozen=True, slots=True)
+class SourceHealth:
+    """How one source is; ``age_s`` is the age of what it serves, None if nothing."""
+
+    state: SourceState
+    age_s: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """Whether all is well; ``problems`` are sentences, empty where it is."""
+
+    sources: tuple[SourceHealth, ...]
+    problems: tuple[str, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether there is no problem."""
+        return not self.problems
+
+
+class Registry:
+    """Keeps one catalog current; readers never see half a sync.
+
+    `sync` never raises. What it cannot use is a finding, what it cannot reach keeps
+    its last good answer, and a conflict that arises later leaves the last good
+    catalog in use, with `health` saying so.
+    """
+
+    def __init__(
+        self,
+        sources: Sequence[SkillSource],
+        *,
+        accept: Acceptance,
+        rules: Rules,
+        clock: Clock,
+        deadline_s: float = 30.0,
+    ) -> None:
+        """Take the sources in order; nothing is asked before the first `sync`."""
+        self._fields = tuple(Field(source, accept, clock) for source in sources)
+        self._rules = rules
+        self._clock = clock
+        self._deadline_s = deadline_s
+        self._digests = Digests(accept.limits)
+        self._lock = threading.Lock()
+        self._catalog = Catalog()
+        self._latest = Catalog()
+        self._updated: dict[str, float] = {}
+
+    @property
+    def catalog(self) -> Catalog:
+        """The catalog in use: the newest, or the last one without a conflict."""
+        return self._catalog
+
+    @property
+    def latest(self) -> Catalog:
+        """The newest catalog, unresolved conflicts and all."""
+        return self._latest
+
+    def sync(self) -> SyncReport:
+        """Ask every source in parallel and take the new catalog into use.
+
+        Only packs whose stamp changed are read again. Equal folders give equal
+        catalogs, whatever the order in which sources answer.
+        """
+        with self._lock:
+            self._ask_all()
+            new = assemble(self._fields, self._rules, self._digests)
+            old = self._catalog
+            keep_old = bool(new.unresolved) and len(old) > 0 and not old.unresolved
+            self._latest = new
+            if not keep_old:
+                self._catalog = new
+            self._digests.keep(_all_descriptors(new) + _all_descriptors(old))
+            report = _compare(old, self._catalog)
+            self._remember(report)
+            return report
+
+    def resources(self, descriptor: Descriptor) -> tuple[Resource, ...]:
+        """Return the pack's manifest of bytes, reading files not read before."""
+        return self._digests.resources(descriptor, self._catalog.readers)
+
+    def digest(self, descriptor: Descriptor) -> str:
+        """Return the digest of the whole pack, ``sha256-tree-v1:…``."""
+        return self._digests.tree(descriptor, self._latest.readers)
+
+    def last_updated(self, skill_id: str) -> float:
+        """Return when this skill was first seen as it is, in seconds since the epoch.
+
+        Raises:
+            SkillNotFoundError: No listed skill has this id.
+        """
+        try:
+            return self._updated[skill_id]
+        except KeyError:
+            raise SkillNotFoundError(skill_id) from None
+
+    def health(self) -> Health:
+        """Return how each source is, and what keeps the newest catalog from use."""
+        now = self._clock.monotonic()
+        sources = tuple(
+            SourceHealth(each.state, now - each.harvest.at if each.harvest else None)
+            for each in self._fields
+        )
+        problems = [
+            f"source {source.state.label!r}: {source.state.error}"
+            for source in sources
+            if source.state.error
+        ]
+        problems += [str(duplicate_error(c)) for c in self._latest.unresolved]
+        return Health(sources, tuple(problems))
+
+    def check_conflicts(self) -> None:
+        """Refuse to go on where the catalog in use has an undecided conflict.
+
+        Raises:
+            DuplicateSkillError: Two packs claim one id; names both.
+        """
+        if self._catalog.unresolved:
+            raise duplicate_error(self._catalog.unresolved[0])
+
+    @property
+    def sources(self) -> tuple[SkillSource, ...]:
+        """The sources, in order."""
+        return tuple(each.source for each in self._fields)
+
+    def close(self) -> None:
+        """Close every source; a second call does nothing."""
+        for each in self._fields:
+            each.source.close()
+
+    def __enter__(self) -> Self:
+        """Return the registry itself."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Close every source."""
+        self.close()
+
+    def _ask_all(self) -> None:
+        for each in self._fields:
+            each.begin()
+        end = self._clock.monotonic() + self._deadline_s
+        for each in self._fields:
+            each.finish(end - self._clock.monotonic())
+
+    def _remember(self, report: SyncReport) -> None:
+        now = self._clock.now()
+        for skill_id in report.added + report.updated:
+            self._updated[skill_id] = now
+        for skill_id in report.removed:
+            del self._updated[skill_id]
+
+
+def duplicate_error(conflict: Conflict) -> DuplicateSkillError:
+    """Return the error that names the first two owners of a conflicting id."""
+    first, second, *_ = (owner.origin.location for owner in conflict.owners)
+    return DuplicateSkillError(
+        conflict.id,
+        first,
+        second,
+        'rename one, give a source a prefix, or choose on_conflict="precedence"',
+    )
+
+
+def _all_descriptors(catalog: Catalog) -> tuple[Descriptor, ...]:
+    owners = tuple(owner for c in catalog.conflicts for owner in c.owners)
+    return catalog.entries + owners + tuple(w.descriptor for w in catalog.withheld)
+
+
+def _compare(old: Catalog, new: Catalog) -> SyncReport:
+    added: list[str] = []
+    updated: list[str] = []
+    unchanged: list[str] = []
+    for entry in new.entries:
+        before = old.get(entry.id)
+        if before is None:
+            added.append(entry.id)
+        elif before is entry or _same(before, entry):
+            unchanged.append(entry.id)
+        else:
+            updated.append(entry.id)
+    removed = [entry.id for entry in old.entries if entry.id not in new]
+    return SyncReport(
+        tuple(added), tuple(updated), tuple(removed), tuple(unchanged), len(new)
+    )
+
+
+def _same(before: Descriptor, after: Descriptor) -> bool:
+    """Tell whether a pack is as it was: SKILL.md by digest, other files by mark."""
+    return before == after and _beside(before) == _beside(after)
+
+
+def _beside(descriptor: Descriptor) -> tuple[object, ...]:
+    return tuple(file for file in descriptor.files if file.path != SKILL_FILE)

@@ -1,0 +1,154 @@
+"""satchel.toml, or the table tool.satchel of pyproject.toml, as a value."""
+
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Final
+
+from satchel.errors import ConfigError
+from satchel.model import DEFAULT_LIMITS, Limits
+
+__all__ = ["CONFIG_FILE", "Config", "find_config", "load_config"]
+
+CONFIG_FILE: Final = "satchel.toml"
+_CHOICES: Final = {
+    "profile": ("strict", "spec", "lenient", "auto"),
+    "on_conflict": ("error", "precedence"),
+    "style": ("agent-skills", "packs", "references"),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Config:
+    """What a configuration file says; defaults where it is silent.
+
+    ``skills`` are folders, already joined to the folder of the file. ``packages`` is
+    True for every installed package that offers skills, else a tuple of names.
+    ``budget_tokens`` is None for no budget.
+    """
+
+    path: str = ""
+    skills: tuple[str, ...] = ()
+    packages: tuple[str, ...] | bool = ()
+    usual: bool = False
+    trust: bool = False
+    disabled: tuple[str, ...] = ()
+    profile: str = "auto"
+    on_conflict: str = "error"
+    style: str = "agent-skills"
+    budget_tokens: int | None = 4000
+    limits: Limits = DEFAULT_LIMITS
+
+
+def find_config(start: Path) -> Path | None:
+    """Return the nearest file that configures Satchel, from ``start`` upwards.
+
+    In each folder satchel.toml goes before a pyproject.toml with a ``tool.satchel``.
+    """
+    for folder in (start, *start.parents):
+        own = folder / CONFIG_FILE
+        if own.is_file():
+            return own
+        project = folder / "pyproject.toml"
+        if project.is_file() and _table(project) is not None:
+            return project
+    return None
+
+
+def load_config(path: Path) -> Config:
+    """Read one configuration file.
+
+    Raises:
+        ConfigError: It cannot be read, is no TOML, or has a key or a value that is
+            not known; names the key.
+    """
+    table = _table(path)
+    if table is None:
+        raise ConfigError(str(path), "there is no table [tool.satchel]")
+    return _config(table, path)
+
+
+def _table(path: Path) -> Mapping[str, object] | None:
+    try:
+        document = tomllib.loads(path.read_text("utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ConfigError(str(path), str(error)) from error
+    if path.name == CONFIG_FILE:
+        return document
+    tool = document.get("tool")
+    table = tool.get("satchel") if isinstance(tool, dict) else None
+    return table if isinstance(table, dict) else None
+
+
+def _config(table: Mapping[str, object], path: Path) -> Config:
+    known = {field.name for field in fields(Config)} - {"path"}
+    for key in table:
+        if key not in known:
+            choice = ", ".join(sorted(known))
+            raise ConfigError(str(path), f"unknown key {key!r}; known: {choice}")
+    for key, choices in _CHOICES.items():
+        if table.get(key, choices[0]) not in choices:
+            detail = f"{key} = {table[key]!r}; want one of {', '.join(choices)}"
+            raise ConfigError(str(path), detail)
+    folder = str(path.parent)
+    return Config(
+        path=str(path),
+        skills=tuple(
+            os.path.normpath(Path(folder) / each)
+            for each in _strings(table, "skills", path)
+        ),
+        packages=(
+            table["packages"] is True
+            if isinstance(table.get("packages"), bool)
+            else _strings(table, "packages", path)
+        ),
+        usual=_flag(table, "usual", path),
+        trust=_flag(table, "trust", path),
+        disabled=_strings(table, "disabled", path),
+        profile=str(table.get("profile", "auto")),
+        on_conflict=str(table.get("on_conflict", "error")),
+        style=str(table.get("style", "agent-skills")),
+        budget_tokens=_budget(table, path),
+        limits=_limits(table, path),
+    )
+
+
+def _strings(table: Mapping[str, object], key: str, path: Path) -> tuple[str, ...]:
+    value = table.get(key, [])
+    if not isinstance(value, list) or not all(isinstance(v, str) for v in value):
+        raise ConfigError(str(path), f"{key}: want a list of strings, got {value!r}")
+    return tuple(value)
+
+
+def _flag(table: Mapping[str, object], key: str, path: Path) -> bool:
+    value = table.get(key, False)
+    if not isinstance(value, bool):
+        raise ConfigError(str(path), f"{key}: want true or false, got {value!r}")
+    return value
+
+
+def _budget(table: Mapping[str, object], path: Path) -> int | None:
+    value = table.get("budget_tokens", 4000)
+    if value == "none":
+        return None
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        detail = f'budget_tokens: want a count from 1 or "none", got {value!r}'
+        raise ConfigError(str(path), detail)
+    return value
+
+
+def _limits(table: Mapping[str, object], path: Path) -> Limits:
+    given = table.get("limits", {})
+    if not isinstance(given, dict):
+        raise ConfigError(str(path), f"limits: want a table, got {given!r}")
+    known = {field.name for field in fields(Limits)}
+    for key, value in given.items():
+        if key not in known:
+            choice = ", ".join(sorted(known))
+            raise ConfigError(str(path), f"unknown limit {key!r}; known: {choice}")
+        if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+            detail = f"limits.{key}: want a count, got {value!r}"
+            raise ConfigError(str(path), detail)
+    return Limits(**given)
