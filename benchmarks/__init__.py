@@ -1,0 +1,1 @@
+"""Figures for the docs: ours beside a floor, and beside other Python skill loaders."""

@@ -1,0 +1,13 @@
+"""Agno as it comes, validating: it looks one level deep, and one bad pack raises."""
+
+from agno.skills import LocalSkills, Skills
+
+REQUIRES = ["agno==3.1.10"]
+PYTHON = "3.11"
+LARGE = "each"
+
+
+def discover(folder: str) -> dict[str, str]:
+    """Load as ``Agent(skills=Skills(...))`` does."""
+    skills = Skills(loaders=[LocalSkills(folder)])
+    return {skill.name: skill.description for skill in skills.get_all_skills()}

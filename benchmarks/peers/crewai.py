@@ -1,0 +1,14 @@
+"""CrewAI: what ``Agent(skills=[folder])`` calls; it looks one level deep."""
+
+from pathlib import Path
+
+from crewai.skills.loader import discover_skills
+
+REQUIRES = ["crewai==1.15.30"]
+PYTHON = "3.11"
+LARGE = "each"
+
+
+def discover(folder: str) -> dict[str, str]:
+    """Load at the metadata level, which is the cheapest it has."""
+    return {skill.name: skill.description for skill in discover_skills(Path(folder))}
