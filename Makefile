@@ -23,8 +23,8 @@ help: ## list these targets
 run: $(VENV)/.run ## show the main job in the terminal; PACKS=folder for a library of your own
 	@$(BIN)/python examples/tour.py $(PACKS)
 
-test: $(VENV)/.dev ## run all tests, with the coverage gate; ARGS goes to pytest
-	$(BIN)/python -m pytest -n auto --cov --cov-report= $(ARGS)
+test: $(VENV)/.dev ## run all tests, with the coverage gate; or without it those of ARGS
+	$(BIN)/python -m pytest -n auto $(if $(ARGS),$(ARGS),--cov --cov-report=term)
 
 lint: $(VENV)/.dev ## ruff: rules and format
 	$(BIN)/ruff check .
