@@ -126,6 +126,8 @@ class _Forms:
                 for name, description in self._pairs("discover", path):
                     found[f"{child}/{name}"] = description
             except Exception as error:  # noqa: BLE001 - counted, by folder
+                # Put into words after the round; what it holds on to goes now.
+                error.__cause__ = error.__context__ = None
                 failures[child] = error.with_traceback(None)
 
     def roots(self, folder: str, found: Found, _failures: Failures) -> None:
