@@ -15,6 +15,7 @@ ARGS  ?=
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
+.NOTPARALLEL:
 .PHONY: help run test lint format types layers docs coverage fuzz bench generate lock all clean
 
 help: ## list these targets
@@ -65,11 +66,14 @@ clean: ## remove the environment and everything that was generated
 
 # --- set-up: each stamp is newer than what it was made from, or it is made again -----
 
+# Stamps of an environment whose Python is gone (moved, upgraded) say nothing.
+$(shell test -x $(BIN)/python || rm -f $(VENV)/.run $(VENV)/.dev)
+
 $(BIN)/python:
 	@test -n "$(PYTHON)" || { echo "Satchel needs Python 3.11 or newer, with venv, on the" \
 	  "PATH (or: make PYTHON=/path/to/python)" >&2; exit 1; }
 	@echo "Setting up $(VENV) with $(PYTHON) ..."
-	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); exit 1; }
+	@rm -rf $(VENV) && $(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); exit 1; }
 
 $(VENV)/.run: requirements/run.txt pyproject.toml | $(BIN)/python
 	@$(PIP) install --require-hashes -r requirements/run.txt
