@@ -14,7 +14,8 @@
     │   └── ChangedSinceSyncError              not the bytes that were catalogued
     ├── LimitExceededError (ValueError)        more than was agreed to accept
     ├── SourceUnavailableError                 a source gave no answer
-    ├── NoSourcesError                         nothing says where skills are
+    ├── NoSources                              nothing says where skills are
+    ├── MissingPathError                       a folder that was named is not there
     ├── ConfigError (ValueError)               satchel.toml cannot be used
     ├── ToolError                              a tool call that cannot be carried out
     ├── DuplicateToolError (RuntimeError)      two tools of one name
@@ -34,7 +35,8 @@ __all__ = [
     "DuplicateToolError",
     "ExtraMissingError",
     "LimitExceededError",
-    "NoSourcesError",
+    "MissingPathError",
+    "NoSources",
     "PackFileError",
     "ReferenceEscapesError",
     "ReferenceNotAllowedError",
@@ -255,7 +257,7 @@ class SourceUnavailableError(SkillError):
         return f"source {self.source!r} did not answer: {self.detail}"
 
 
-class NoSourcesError(SkillError):
+class NoSources(SkillError):
     """Nothing says where skills are: no argument, no satchel.toml."""
 
     code: ClassVar[str] = "no-sources"
@@ -264,6 +266,21 @@ class NoSourcesError(SkillError):
         """Keep what lies about and the line to write."""
         super().__init__(detail)
         self.detail = detail
+
+
+class MissingPathError(SkillError):
+    """A file or folder that was named does not exist."""
+
+    code: ClassVar[str] = "path-not-found"
+
+    def __init__(self, path: str) -> None:
+        """Keep the path as it was written."""
+        super().__init__(path)
+        self.path = path
+
+    def __str__(self) -> str:
+        """Return a sentence."""
+        return f"{self.path}: no such file or folder"
 
 
 class ConfigError(SkillError, ValueError):

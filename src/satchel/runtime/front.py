@@ -1,0 +1,296 @@
+"""The front door: what was named, as one object."""
+
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from satchel.catalog import Health, Registry, duplicate_error
+from satchel.catalog.assemble import OnConflict, Rules
+from satchel.catalog.entry import Acceptance
+from satchel.errors import SkillNotFoundError
+from satchel.load import TurnCache
+from satchel.model import (
+    DEFAULT_LIMITS,
+    SKILL_FILE,
+    Catalog,
+    Conflict,
+    Descriptor,
+    Finding,
+    Hit,
+    Limits,
+    Loaded,
+    Manifest,
+    Rendered,
+    Request,
+    Resource,
+    SyncReport,
+)
+from satchel.prompt import Format, render
+from satchel.protocols import Clock, Ranker, TokenCounter, UsageSink
+from satchel.runtime.loading import LoadPath
+from satchel.runtime.opening import Named, Opened, open_config, open_named
+from satchel.runtime.session import Session
+from satchel.runtime.time import SystemClock
+from satchel.runtime.why import Why, why
+from satchel.spec import Profile, parse
+from satchel.text import EstimateCounter
+
+if TYPE_CHECKING:
+    from satchel.load import Style
+
+__all__ = ["Satchel"]
+
+BUDGET_TOKENS = 4000
+"""The default budget of a catalog section: about 2 % of a 200,000-token window, which
+is what Codex gives its list of skills."""
+
+
+class Satchel:
+    """Skills from anywhere, as one catalog that a model can ask.
+
+    Made from folders, sources and `Skill` objects; with nothing, from the nearest
+    satchel.toml (or ``[tool.satchel]``). It syncs once at once and again when
+    `sync` is called. Safe to share between threads and agents.
+
+    Raises:
+        NoSources: Nothing was named and there is no satchel.toml.
+        MissingPathError: A path that was named does not exist.
+        ConfigError: satchel.toml cannot be used.
+    """
+
+    def __init__(  # noqa: PLR0913 - the options of the front door, all by name
+        self,
+        *what: Named,
+        config: str | os.PathLike[str] | None = None,
+        profile: Profile | None = None,
+        limits: Limits = DEFAULT_LIMITS,
+        on_conflict: OnConflict | None = None,
+        disabled: Iterable[str] = (),
+        allow_empty_description: bool = False,
+        budget_tokens: int | None = BUDGET_TOKENS,
+        style: "Style | None" = None,
+        counter: TokenCounter | None = None,
+        ranker: Ranker | None = None,
+        sinks: Iterable[UsageSink] = (),
+        clock: Clock | None = None,
+        deadline_s: float = 30.0,
+    ) -> None:
+        """Open the sources and sync once."""
+        opened = _open(what, config, limits)
+        said = opened.config
+        self._named = opened.named
+        self._clock = clock or SystemClock()
+        self._accept = Acceptance(
+            profile=profile or said.profile,  # type: ignore[arg-type]
+            limits=said.limits,
+            allow_empty_description=allow_empty_description,
+        )
+        self._budget = said.budget_tokens if said.path else budget_tokens
+        self._counter = counter or EstimateCounter()
+        self._ranker = ranker
+        self.style: Style = style or said.style  # type: ignore[assignment]
+        self.registry = Registry(
+            opened.sources,
+            accept=self._accept,
+            rules=Rules(
+                on_conflict=on_conflict or said.on_conflict,  # type: ignore[arg-type]
+                disabled=frozenset(disabled) | frozenset(said.disabled),
+            ),
+            clock=self._clock,
+            deadline_s=deadline_s,
+        )
+        self._load = LoadPath(tuple(sinks), self._clock, said.limits)
+        self.registry.sync()
+
+    @property
+    def catalog(self) -> Catalog:
+        """The catalog in use."""
+        return self.registry.catalog
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What could not be read, was repaired or is worth knowing; nothing is lost."""
+        latest = self.registry.latest
+        empty = tuple(
+            _no_skills(state.label)
+            for state in latest.sources
+            if state.label in self._named and not state.packs and not state.error
+        )
+        return latest.findings + empty
+
+    @property
+    def conflicts(self) -> tuple[Conflict, ...]:
+        """The ids that several packs claim, the decided ones included."""
+        return self.registry.latest.conflicts
+
+    def sync(self) -> SyncReport:
+        """Look at every source again; return what changed. Never raises."""
+        return self.registry.sync()
+
+    def health(self) -> Health:
+        """Return how each source is, and what keeps the newest catalog from use."""
+        return self.registry.health()
+
+    def prompt(
+        self,
+        *,
+        format: Format = "xml-id",  # noqa: A002 - the word users of the CLI know
+        budget_tokens: int | None | str = "default",
+    ) -> Rendered:
+        """Render the catalog section for a system prompt (disclosure level 1).
+
+        ``budget_tokens`` None lists everything in full; by default it is the budget
+        of this object.
+
+        Raises:
+            DuplicateSkillError: Two packs claim one id and no precedence was chosen.
+        """
+        self.registry.check_conflicts()
+        budget = self._budget if isinstance(budget_tokens, str) else budget_tokens
+        return render(
+            self.catalog, format=format, budget_tokens=budget, counter=self._counter
+        )
+
+    def load(
+        self,
+        skill_id: str,
+        file: str | None = None,
+        *,
+        who: Mapping[str, object] | None = None,
+        via: str = "python",
+        turn: TurnCache | None = None,
+    ) -> Loaded:
+        """Return a skill's SKILL.md (level 2), or one file beside it (level 3).
+
+        ``file`` is a listed path or a short name that only one listed file bears.
+
+        Raises:
+            SkillNotFoundError: No skill of exactly this id.
+            SkillWithheldError: It is there, and is not handed out.
+            DuplicateSkillError: Several packs claim the id.
+            PackFileError: The file is missing, unlisted, outside, unreadable or
+                changed: a class each.
+            LimitExceededError: The file is larger than the limits allow.
+        """
+        request = Request(skill_id, file, who or {}, via)
+        return self._load(self.catalog, request, turn)
+
+    async def aload(self, skill_id: str, file: str | None = None) -> Loaded:
+        """Do as `load` does, in a thread."""
+        import asyncio
+
+        return await asyncio.to_thread(self.load, skill_id, file)
+
+    def find(self, query: str, k: int = 10) -> list[Hit]:
+        """Return at most ``k`` skills that match ``query``, best first, ties by id."""
+        if self._ranker is None:
+            from satchel.search import FtsRanker
+
+            self._ranker = FtsRanker()
+        return list(self._ranker.rank(self.catalog, query, k))
+
+    def why(self, name: str) -> Why:
+        """Return the first reason why a skill is not in the prompt, with its fix."""
+        prompt = render(
+            self.catalog, budget_tokens=self._budget, counter=self._counter
+        )
+        exacting = self._accept.profile not in ("auto", "lenient")
+        return why(self.registry.latest, name, prompt, exacting=exacting)
+
+    def manifest(self, skill_id: str) -> Manifest:
+        """Return a skill's manifest, read anew.
+
+        Raises:
+            SkillError: As for `load`.
+        """
+        loaded = self._load.plain(self.catalog, Request(skill_id))
+        parsed = parse(
+            loaded.data,
+            profile=self._accept.profile,
+            directory=loaded.descriptor.origin.location.rpartition("/")[2],
+            limits=self._accept.limits,
+            allow_empty_description=self._accept.allow_empty_description,
+        )
+        if parsed.manifest is None:  # pragma: no cover
+            raise SkillNotFoundError(skill_id)
+        return parsed.manifest
+
+    def resources(self, skill_id: str) -> tuple[Resource, ...]:
+        """Return path, digest and size of every listed file, SKILL.md included.
+
+        Raises:
+            SkillError: No such skill, or a file cannot be read now.
+        """
+        return self.registry.resources(self._descriptor(skill_id))
+
+    def digest(self, skill_id: str) -> str:
+        """Return the digest of the whole pack: ``sha256-tree-v1:`` and 64 hex digits.
+
+        Raises:
+            SkillError: No such skill, or a file cannot be read now.
+        """
+        return self.registry.digest(self._descriptor(skill_id))
+
+    def session(
+        self,
+        *,
+        agent: str = "",
+        who: Mapping[str, object] | None = None,
+        style: "Style | None" = None,
+    ) -> Session:
+        """Open a conversation's view of the catalog: instructions, tools, turns.
+
+        Raises:
+            DuplicateSkillError: Two packs claim one id and no precedence was chosen.
+        """
+        self.registry.check_conflicts()
+        return Session(self, agent=agent, who=who or {}, style=style or self.style)
+
+    def close(self) -> None:
+        """Let go of the sources; a second call does nothing."""
+        self.registry.close()
+
+    def __enter__(self) -> Self:
+        """Return the object itself."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Close it."""
+        self.close()
+
+    def _descriptor(self, skill_id: str) -> Descriptor:
+        entry = self.catalog.get(skill_id)
+        if entry is not None:
+            return entry
+        held = self.catalog.withheld_as(skill_id)
+        if held is not None:
+            return held.descriptor
+        conflict = self.catalog.conflict_of(skill_id)
+        if conflict is not None:
+            raise duplicate_error(conflict)
+        raise SkillNotFoundError(skill_id)
+
+
+def _open(
+    what: tuple[Named, ...], config: str | os.PathLike[str] | None, limits: Limits
+) -> Opened:
+    if what:
+        return open_named(what, limits=limits)
+    return open_config(Path(config) if config else None, start=Path.cwd())
+
+
+def _no_skills(label: str) -> Finding:
+    return Finding(
+        "no-skills",
+        "warning",
+        f"there is no folder with a {SKILL_FILE} in it",
+        label,
+        fix=f"put each skill into a folder of its own, with a {SKILL_FILE}",
+    )

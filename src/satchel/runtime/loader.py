@@ -1,0 +1,184 @@
+"""SkillLoader: the eager, strict front that users of role packs know."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from satchel.catalog import Registry, duplicate_error
+from satchel.catalog.assemble import Rules
+from satchel.catalog.entry import Acceptance
+from satchel.errors import SkillManifestError, SkillNotFoundError
+from satchel.load import load
+from satchel.model import Catalog, Descriptor, Finding, Limits, Loaded, Request
+from satchel.model.limits import DEFAULT_LIMITS
+from satchel.protocols import SkillSource
+from satchel.runtime.time import SystemClock
+from satchel.sources import load_plugin_sources
+from satchel.spec import Profile, parse
+
+__all__ = ["LoadedSkill", "SkillLoader"]
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedSkill:
+    """One skill as a whole, its body included."""
+
+    name: str
+    description: str
+    body: str = field(repr=False)
+    references: tuple[str, ...]
+    scripts: tuple[str, ...]
+    assets: tuple[str, ...]
+    origin: str
+    source_name: str
+    trigger_keywords: tuple[str, ...] = ()
+
+
+class SkillLoader:
+    """All skills of some sources, read at once; loud where anything is wrong.
+
+    Unlike `satchel.Satchel` it refuses to exist over a broken pack of a first-party
+    source or a name that two packs claim. Packs of installed plug-ins are included
+    unless ``include_plugins`` is false; a broken one of these is left out, and stands
+    in ``findings``.
+
+    Raises:
+        SkillManifestError: Packs cannot be used; names each of them.
+        DuplicateSkillError: Two packs claim one name; names both, and a plug-in with
+            the switch that leaves it out.
+    """
+
+    def __init__(
+        self,
+        sources: Iterable[SkillSource] = (),
+        *,
+        include_plugins: bool = True,
+        deny: Iterable[str] = (),
+        profile: Profile = "strict",
+        limits: Limits = DEFAULT_LIMITS,
+    ) -> None:
+        """Read every pack."""
+        self._first_party = tuple(sources)
+        plugins: Sequence[SkillSource] = (
+            load_plugin_sources(deny=deny) if include_plugins else ()
+        )
+        self._profile: Profile = profile
+        self._limits = limits
+        self._registry = Registry(
+            (*self._first_party, *plugins),
+            accept=Acceptance(profile=profile, limits=limits),
+            rules=Rules(),
+            clock=SystemClock(),
+        )
+        self._reload()
+
+    @property
+    def catalog(self) -> Catalog:
+        """The catalog of all that was read."""
+        return self._registry.catalog
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What was repaired, left out or is worth knowing."""
+        return self._registry.latest.findings
+
+    def get(self, name: str) -> LoadedSkill:
+        """Return one skill, its body read anew.
+
+        Raises:
+            SkillNotFoundError: No skill of exactly this name.
+        """
+        loaded = self.load(Request(name))
+        parsed = parse(loaded.data, profile=self._profile, limits=self._limits)
+        keywords = parsed.manifest.trigger_keywords if parsed.manifest else ()
+        entry = loaded.descriptor
+        return LoadedSkill(
+            entry.id,
+            entry.description,
+            loaded.body,
+            _names(entry.references, "references/"),
+            _names(entry.scripts, "scripts/"),
+            _names(entry.assets, "assets/"),
+            entry.origin.location,
+            entry.source,
+            keywords,
+        )
+
+    def has(self, name: str) -> bool:
+        """Tell whether exactly this skill is there."""
+        return name in self.catalog
+
+    def list_all(self) -> list[LoadedSkill]:
+        """Return every skill, by name."""
+        return [self.get(entry.id) for entry in self.catalog]
+
+    def __iter__(self) -> Iterator[Descriptor]:
+        """Iterate over the descriptors, by name."""
+        return iter(self.catalog)
+
+    def __len__(self) -> int:
+        """Return how many skills there are."""
+        return len(self.catalog)
+
+    def find_source_for(self, name: str) -> SkillSource:
+        """Return the source that a skill came from.
+
+        Raises:
+            SkillNotFoundError: No skill of exactly this name.
+        """
+        entry = self.catalog.get(name)
+        for source in self._registry.sources:
+            if entry is not None and source.label == entry.source:
+                return source
+        raise SkillNotFoundError(name)
+
+    def load(self, request: Request) -> Loaded:
+        """Load what is asked for, by the one read path.
+
+        Raises:
+            SkillError: As for `satchel.Satchel.load`.
+        """
+        return load(self.catalog, request, limits=self._limits)
+
+    def read_reference(self, name: str, reference: str) -> str:
+        """Return a reference's text; see `load` for the errors."""
+        return self.load(Request(name, f"references/{reference}")).text
+
+    def read_script(self, name: str, script: str) -> str:
+        """Return a script's text, never run; see `load` for the errors."""
+        return self.load(Request(name, f"scripts/{script}")).text
+
+    def _reload(self) -> None:
+        self._registry.sync()
+        latest = self._registry.latest
+        ours = {source.label for source in self._first_party}
+        broken = [
+            held
+            for held in latest.withheld
+            if held.reason == "refused" and held.descriptor.source in ours
+        ]
+        if broken:
+            first = broken[0].descriptor.origin.location
+            raise SkillManifestError(
+                f"{first}/SKILL.md", "; ".join(held.detail for held in broken)
+            )
+        if latest.unresolved:
+            raise self._duplicate(latest)
+
+    def _duplicate(self, latest: Catalog) -> Exception:
+        conflict = latest.unresolved[0]
+        ours = {source.label for source in self._first_party}
+        error = duplicate_error(conflict)
+        plugins = [o.source for o in conflict.owners if o.source not in ours]
+        if plugins:
+            error = type(error)(
+                error.skill_name,
+                error.first_origin,
+                error.second_origin,
+                f"leave the plug-in out with deny=[{plugins[0]!r}], or all of them "
+                "with include_plugins=False (--no-plugins)",
+            )
+        return error
+
+
+def _names(paths: tuple[str, ...], bucket: str) -> tuple[str, ...]:
+    return tuple(path.removeprefix(bucket) for path in paths)

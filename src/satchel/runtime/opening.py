@@ -1,0 +1,106 @@
+"""What the user named, as sources: folders, sources, skills made in code, a file."""
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, TypeAlias
+
+from satchel.config import CONFIG_FILE, Config, find_config, load_config
+from satchel.errors import MissingPathError, NoSources
+from satchel.model import DEFAULT_LIMITS, Limits
+from satchel.protocols import SkillSource
+from satchel.skill import Skill
+from satchel.sources import folder, memory, packages, usual
+
+__all__ = ["Named", "Opened", "open_config", "open_named"]
+
+Named: TypeAlias = (
+    "str | os.PathLike[str] | SkillSource | Skill | Sequence[str | SkillSource]"
+)
+
+_LIKELY: Final = ("skills", ".agents/skills", ".claude/skills", ".github/skills")
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """Sources in order, and the labels of those that a user named as a folder."""
+
+    sources: tuple[SkillSource, ...]
+    named: frozenset[str]
+    config: Config
+
+
+def open_named(
+    what: Iterable[Named], *, limits: Limits = DEFAULT_LIMITS
+) -> Opened:
+    """Turn what was named into sources, in order; all skills made in code are one.
+
+    Raises:
+        MissingPathError: A path does not exist.
+    """
+    sources: list[SkillSource] = []
+    skills: list[Skill] = []
+    named: set[str] = set()
+    for each in _flat(what):
+        if isinstance(each, (str, os.PathLike)):
+            path = os.fspath(each)
+            if not Path(path).exists():
+                raise MissingPathError(path)
+            source = folder(path, limits=limits)
+            named.add(source.label)
+            sources.append(source)
+        elif isinstance(each, Skill):
+            skills.append(each)
+        else:
+            sources.append(each)
+    if skills:
+        sources.append(memory(*skills))
+    return Opened(tuple(sources), frozenset(named), Config(limits=limits))
+
+
+def open_config(path: Path | None, *, start: Path) -> Opened:
+    """Open what a configuration file says; the nearest one where none is given.
+
+    Raises:
+        NoSources: There is no file; says what lies about and the line to write.
+        ConfigError: It cannot be used.
+        MissingPathError: A folder that it names does not exist.
+    """
+    found = path or find_config(start)
+    if found is None:
+        raise NoSources(_advice(start))
+    config = load_config(found)
+    opened = open_named(config.skills, limits=config.limits)
+    more: list[SkillSource] = []
+    if config.packages is True:
+        more += packages()
+    elif config.packages:
+        more += packages(only=config.packages)
+    if config.usual:
+        more += usual(project=found.parent, trust=config.trust)
+    if not opened.sources and not more:
+        raise NoSources(f"{found} names no skills; add: skills = [\"skills\"]")
+    return Opened(opened.sources + tuple(more), opened.named, config)
+
+
+def _flat(what: Iterable[Named]) -> Iterable[object]:
+    for each in what:
+        if isinstance(each, (list, tuple)):
+            yield from each
+        else:
+            yield each
+
+
+def _advice(start: Path) -> str:
+    near = [name for name in _LIKELY if (start / name).is_dir()]
+    if near:
+        line = f'skills = ["{near[0]}"]'
+        return (
+            f"no {CONFIG_FILE} here or above; there is a folder {near[0]}: "
+            f"name it, or write {line} into {CONFIG_FILE}"
+        )
+    return (
+        f"no {CONFIG_FILE} here or above, and no folder was named; name one, or "
+        f'write skills = ["path/to/skills"] into {CONFIG_FILE}'
+    )

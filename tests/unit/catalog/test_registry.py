@@ -1,0 +1,396 @@
+"""The registry: what a sync takes in, keeps, reports and leaves alone."""
+
+import threading
+from dataclasses import replace
+
+import pytest
+
+from satchel.catalog import Registry
+from satchel.catalog.assemble import OnConflict, Rules
+from satchel.catalog.entry import Acceptance
+from satchel.errors import DuplicateSkillError, SkillNotFoundError
+from tests.fakes import FakeClock, FakeSource, away, pack
+
+
+def registry(
+    *sources: FakeSource,
+    on_conflict: OnConflict = "error",
+    disabled: tuple[str, ...] = (),
+    clock: FakeClock | None = None,
+    deadline_s: float = 5.0,
+    accept: Acceptance | None = None,
+) -> Registry:
+    return Registry(
+        sources,
+        accept=accept or Acceptance(),
+        rules=Rules(on_conflict=on_conflict, disabled=frozenset(disabled)),
+        clock=clock or FakeClock(),
+        deadline_s=deadline_s,
+    )
+
+
+def one(label: str, name: str, **more: str) -> FakeSource:
+    files: dict[str, str | bytes] = {"SKILL.md": pack(name, **more)}
+    return FakeSource(label, {name: files})
+
+
+@pytest.mark.row("D32", "D31", "D36")
+def test_a_first_sync_adds_every_pack() -> None:
+    """An entry has the manifest's name, its description and a hash of the file."""
+    source = FakeSource("s", {"b": {"SKILL.md": pack("b")}, "a": {"SKILL.md": pack("a")}})
+    kept = registry(source)
+
+    report = kept.sync()
+
+    assert (report.added, report.total) == (("a", "b"), 2)
+    assert [entry.id for entry in kept.catalog] == ["a", "b"]
+    assert kept.catalog.entries[0].description == "Use when testing."
+    assert kept.catalog.entries[0].digest.startswith("sha256:")
+    assert kept.last_updated("a") == 1000.0
+
+
+@pytest.mark.row("D38", "G12", "X15")
+def test_an_edit_of_the_body_is_an_update() -> None:
+    """The digest is over the whole file, so a body alone counts too."""
+    source, clock = one("s", "a"), FakeClock()
+    kept = registry(source, clock=clock)
+    kept.sync()
+    clock.time += 5
+    source.packs["a"]["SKILL.md"] = pack("a", body="# Done otherwise\n")
+
+    report = kept.sync()
+
+    assert report.updated == ("a",)
+    assert kept.last_updated("a") == 1005.0
+
+
+@pytest.mark.row("X15")
+def test_an_edit_of_a_bundled_file_is_an_update() -> None:
+    """Any edit inside a pack is seen, not only one of SKILL.md."""
+    source = one("s", "a")
+    source.packs["a"]["references/r.md"] = "old"
+    kept = registry(source)
+    kept.sync()
+    source.packs["a"]["references/r.md"] = "new"
+
+    assert kept.sync().updated == ("a",)
+
+
+@pytest.mark.row("D39", "C23")
+def test_an_unchanged_pack_is_neither_read_nor_touched() -> None:
+    """The second sync parses nothing and moves no date."""
+    source, clock = one("s", "a"), FakeClock()
+    kept = registry(source, clock=clock)
+    kept.sync()
+    clock.time += 5
+
+    report = kept.sync()
+
+    assert report.unchanged == ("a",)
+    assert source.manifests_read == 1
+    assert kept.last_updated("a") == 1000.0
+
+
+@pytest.mark.row("D41")
+def test_a_vanished_pack_is_removed() -> None:
+    source = one("s", "a")
+    kept = registry(source)
+    kept.sync()
+    source.packs.clear()
+
+    assert kept.sync().removed == ("a",)
+    assert len(kept.catalog) == 0
+    with pytest.raises(SkillNotFoundError):
+        kept.last_updated("a")
+
+
+@pytest.mark.row("D42")
+def test_no_skills_is_a_success() -> None:
+    report = registry(FakeSource("s", {})).sync()
+
+    assert (report.added, report.total) == ((), 0)
+
+
+@pytest.mark.row("D43", "D16")
+def test_repeated_syncs_are_equal() -> None:
+    """Two registries over the same packs, and two syncs of one, agree."""
+    packs = {name: {"SKILL.md": pack(name)} for name in ("c", "a", "b")}
+    first, second = registry(FakeSource("s", packs)), registry(FakeSource("s", packs))
+    first.sync()
+    second.sync()
+    second.sync()
+
+    assert first.catalog == second.catalog
+
+
+@pytest.mark.row("C36", "X04")
+def test_two_owners_of_one_name_are_both_named() -> None:
+    """Sync records the conflict; whoever needs one answer gets the error."""
+    kept = registry(one("first", "a"), one("second", "a", body="# Other\n"))
+    kept.sync()
+
+    assert kept.catalog.entries == ()
+    assert [o.source for o in kept.catalog.conflicts[0].owners] == ["first", "second"]
+    with pytest.raises(DuplicateSkillError, match=r"first/a and second/a"):
+        kept.check_conflicts()
+
+
+@pytest.mark.row("C36")
+def test_two_packs_of_one_name_in_one_source_are_a_conflict() -> None:
+    source = FakeSource(
+        "s",
+        {"x": {"SKILL.md": pack("a")}, "y": {"SKILL.md": pack("a", body="# Other\n")}},
+    )
+    kept = registry(source)
+    kept.sync()
+
+    with pytest.raises(DuplicateSkillError, match=r"s/x and s/y"):
+        kept.check_conflicts()
+
+
+@pytest.mark.row("X04")
+def test_a_chosen_precedence_keeps_the_shadowed_pack_visible() -> None:
+    kept = registry(
+        one("first", "a"), one("second", "a", body="# Other\n"), on_conflict="precedence"
+    )
+    kept.sync()
+
+    assert kept.catalog.entries[0].source == "first"
+    assert kept.catalog.conflicts[0].kept == kept.catalog.entries[0]
+    held = kept.catalog.withheld_as("a")
+    assert held is not None
+    assert (held.reason, held.descriptor.source) == ("shadowed", "second")
+    kept.check_conflicts()
+
+
+@pytest.mark.row("D40")
+def test_project_goes_before_user_whatever_the_order_or_the_dates() -> None:
+    """Where every owner's source has a precedence, the lower number is kept."""
+    user, project = one("user", "a"), one("project", "a", body="# Other\n")
+    user.precedence, project.precedence = 2, 1  # type: ignore[attr-defined]
+    kept = registry(user, project)
+    kept.sync()
+
+    assert kept.catalog.entries[0].source == "project"
+
+
+def test_equal_packs_are_one_entry_with_two_origins() -> None:
+    """A folder that is linked twice is no conflict."""
+    kept = registry(one("first", "a"), one("second", "a"))
+    kept.sync()
+
+    assert kept.catalog.conflicts == ()
+    origins = kept.catalog.entries[0].origins
+    assert [origin.source for origin in origins] == ["first", "second"]
+
+
+def test_packs_with_equal_manifests_and_other_files_are_a_conflict() -> None:
+    first, second = one("first", "a"), one("second", "a")
+    first.packs["a"]["references/r.md"] = "one"
+    second.packs["a"]["references/r.md"] = "two"
+    kept = registry(first, second)
+    kept.sync()
+
+    assert len(kept.catalog.unresolved) == 1
+
+
+def test_a_later_conflict_leaves_the_last_good_catalog_in_use() -> None:
+    """Health says so, and the newest catalog shows both owners."""
+    first, second = one("first", "a"), FakeSource("second", {})
+    kept = registry(first, second)
+    kept.sync()
+    second.packs["a"] = {"SKILL.md": pack("a", body="# Other\n")}
+
+    kept.sync()
+
+    assert kept.catalog.entries[0].source == "first"
+    assert len(kept.latest.unresolved) == 1
+    assert "duplicate skill 'a'" in kept.health().problems[0]
+
+
+@pytest.mark.row("C42")
+def test_a_source_that_fails_costs_its_own_packs_only() -> None:
+    """Whatever it raises; the others are listed, and the state says what happened."""
+    broken = FakeSource("broken", {})
+    broken.failure = ZeroDivisionError("oops")
+    kept = registry(one("good", "a"), broken)
+
+    kept.sync()
+
+    assert [entry.id for entry in kept.catalog] == ["a"]
+    assert kept.catalog.sources[1].error == "the source raised ZeroDivisionError: oops"
+    assert not kept.health().ok
+
+
+def test_a_source_that_goes_away_serves_its_last_good_answer() -> None:
+    """It is marked stale, with the age of the answer."""
+    source, clock = one("s", "a"), FakeClock()
+    kept = registry(source, clock=clock)
+    kept.sync()
+    source.failure = away("s")
+    clock.time += 60
+
+    report = kept.sync()
+
+    assert report.unchanged == ("a",)
+    health = kept.health().sources[0]
+    assert (health.state.stale, health.age_s) == (True, 60.0)
+
+
+def test_a_source_that_hangs_does_not_delay_the_others() -> None:
+    """It keeps its one thread, and is taken in once it answers."""
+    slow = one("slow", "b")
+    slow.hold = threading.Event()
+    kept = Registry(
+        (one("good", "a"), slow),
+        accept=Acceptance(),
+        rules=Rules(),
+        clock=FakeClock(),
+        deadline_s=0.05,
+    )
+    kept.sync()
+
+    assert [entry.id for entry in kept.catalog] == ["a"]
+    assert kept.catalog.sources[1].error == "no answer within the deadline"
+    kept.sync()
+    assert slow.scans == 1
+
+    slow.hold.set()
+    for _ in range(100):
+        kept.sync()
+        if "b" in kept.catalog:
+            break
+    assert "b" in kept.catalog
+
+
+@pytest.mark.row("X18", "R04")
+def test_a_pack_that_cannot_be_used_hides_no_other() -> None:
+    source = one("s", "a")
+    source.packs["broken"] = {"SKILL.md": "no frontmatter here\n"}
+    kept = registry(source)
+    kept.sync()
+
+    assert [entry.id for entry in kept.catalog] == ["a"]
+    held = kept.catalog.withheld_as("broken")
+    assert held is not None
+    assert held.reason == "refused"
+    assert [f.path for f in kept.catalog.findings] == ["s/broken/SKILL.md"]
+
+
+def test_a_manifest_that_the_source_cannot_read_is_a_finding() -> None:
+    source = FakeSource("s", {"a": {"SKILL.md": pack("a")}, "b": {"README.md": "x"}})
+    kept = registry(source)
+    kept.sync()
+
+    assert [entry.id for entry in kept.catalog] == ["a"]
+    assert [f.code for f in kept.catalog.findings] == ["reference-not-found"]
+
+
+def test_a_source_that_raises_for_one_pack_loses_that_one_only() -> None:
+    source = one("s", "a")
+    source.packs["b"] = {"SKILL.md": None}  # type: ignore[dict-item]
+    source.files = lambda key: []  # type: ignore[assignment, method-assign, return-value]
+    kept = registry(source)
+    kept.sync()
+
+    assert [entry.id for entry in kept.catalog] == ["a"]
+    assert [f.code for f in kept.catalog.findings] == ["source-error"]
+
+
+@pytest.mark.row("E24")
+def test_a_disabled_skill_is_not_listed_and_claims_nothing() -> None:
+    kept = registry(one("s", "a"), one("t", "b"), disabled=("a",))
+    kept.sync()
+
+    held = kept.catalog.withheld_as("a")
+    assert held is not None
+    assert (held.reason, len(kept.catalog)) == ("disabled", 1)
+
+
+@pytest.mark.parametrize(
+    ("lines", "reason"),
+    [
+        ("metadata:\n  status: deprecated\n  replaced-by: b", "deprecated"),
+        ("disable-model-invocation: true", "hidden"),
+    ],
+)
+def test_what_an_author_takes_out_of_the_catalog_is_said(lines: str, reason: str) -> None:
+    text = f"---\nname: a\ndescription: Use when testing.\n{lines}\n---\n# Do\n"
+    kept = registry(FakeSource("s", {"a": {"SKILL.md": text}}))
+    kept.sync()
+
+    held = kept.catalog.withheld_as("a")
+    assert held is not None
+    assert held.reason == reason
+    assert len(kept.catalog) == 0
+
+
+def test_an_untrusted_source_shadows_nobody() -> None:
+    """Its packs are named as untrusted and claim no id."""
+    project = one("project", "a", body="# Mine now\n")
+    project.trusted = False  # type: ignore[attr-defined]
+    kept = registry(one("user", "a"), project)
+    kept.sync()
+
+    assert kept.catalog.entries[0].source == "user"
+    assert [held.reason for held in kept.catalog.withheld] == ["untrusted"]
+    assert kept.catalog.conflicts == ()
+
+
+def test_limits_of_a_pack_name_limit_actual_and_unit() -> None:
+    source = one("s", "a")
+    source.packs["a"]["references/r.md"] = "x" * 100
+    accept = Acceptance(limits=replace(Acceptance().limits, pack_bytes=100))
+    kept = registry(source, accept=accept)
+    kept.sync()
+
+    message = kept.catalog.findings[0].message
+    assert "bytes exceed the limit pack_bytes = 100 bytes" in message
+
+
+def test_too_many_files_are_refused() -> None:
+    source = one("s", "a")
+    source.packs["a"]["references/r.md"] = "x"
+    accept = Acceptance(limits=replace(Acceptance().limits, pack_files=1))
+    kept = registry(source, accept=accept)
+    kept.sync()
+
+    assert "2 files exceed the limit pack_files = 1 files" in (
+        kept.catalog.findings[0].message
+    )
+
+
+@pytest.mark.row("D15")
+def test_readers_never_see_half_a_sync() -> None:
+    """A reader that holds a catalog finds every listed id in it, whatever is synced."""
+    source = FakeSource("s", {})
+    kept = registry(source)
+    stop = threading.Event()
+    torn: list[str] = []
+
+    def read() -> None:
+        while not stop.is_set():
+            catalog = kept.catalog
+            if len(catalog) not in (0, 50):
+                torn.append(f"{len(catalog)} skills")
+            torn.extend(e.id for e in catalog.entries if catalog.get(e.id) is not e)
+
+    thread = threading.Thread(target=read)
+    thread.start()
+    for _ in range(20):
+        source.packs = {f"a{i}": {"SKILL.md": pack(f"a{i}")} for i in range(50)}
+        kept.sync()
+        source.packs = {}
+        kept.sync()
+    stop.set()
+    thread.join()
+
+    assert torn == []
+
+
+def test_close_closes_every_source() -> None:
+    source = one("s", "a")
+    with registry(source) as kept:
+        kept.sync()
+
+    assert source.closed == 1
