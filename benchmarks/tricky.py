@@ -61,9 +61,7 @@ CASES: Final[Mapping[str, Case]] = {
     "13-toolslist": Case("allowed-tools as list", ("tl-skill",), "tl"),
     "14-lower": Case("`skill.md`", ("lower-skill",), "lower"),
     "15-nonl": Case("no newline after `---`", ("nonl-skill",), "nonl"),
-    "16-latin1": Case(
-        "Latin-1 bytes", ("latin-skill",), "caf\N{LATIN SMALL LETTER E WITH ACUTE}"
-    ),
+    "16-latin1": Case("Latin-1 bytes", ("latin-skill",), "caf\xe9"),
     "17-nested": Case("nested group/skill", ("nested-skill",), "nested"),
     "18-symlink": Case("symlinked directory", ("linked-skill",), "linked"),
     "19-unicode": Case("name not ASCII", ("r\xe9sum\xe9",), "unicode name"),
@@ -134,9 +132,7 @@ def _is_right(case: Case, pair: tuple[str, str]) -> bool:
 
 
 def _is_cut(whole: str, description: str) -> bool:
-    start = (
-        description.rstrip().removesuffix("...").removesuffix("\N{HORIZONTAL ELLIPSIS}")
-    )
+    start = description.rstrip().removesuffix("...").removesuffix("\u2026")
     return bool(start) and whole.startswith(start)
 
 

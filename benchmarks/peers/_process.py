@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from benchmarks.peers._catalog import FOLDER_VARIABLE, get_peer
+from benchmarks.peers._run import status_kb
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -46,7 +47,7 @@ class Outcome:
     partial where there is an ``error``. ``failures`` is folder to error, for the form
     ``each``. ``seconds`` is the best round; where no round ended, the time until the
     child did or was killed, its start left out. ``peak_kb`` is the child's largest
-    resident size, libraries included, and None where the child did not live to say.
+    resident size, libraries included, and None where it died without a report.
     """
 
     found: Mapping[str, str]
@@ -107,9 +108,11 @@ def _watch(command: list[str], home: str, timeout_s: float) -> Outcome:
             start_new_session=True,
         )
     except OSError as error:
-        return _silent(f"{type(error).__name__}: {error}", 0.0)
+        end = f"{type(error).__name__}: {error}"
+        return Outcome({}, end, timed_out=False, seconds=0.0, peak_kb=None)
     try:
         output, timed_out, elapsed_s = _read(child, timeout_s)
+        peak_kb = status_kb("VmHWM", child.pid) if timed_out else None
     finally:
         _kill(child)
     answer = output.removeprefix(_READY)
@@ -117,11 +120,7 @@ def _watch(command: list[str], home: str, timeout_s: float) -> Outcome:
         # A report that came just before the deadline counts.
         return _reported(json.loads(answer), elapsed_s)
     end = "deadline passed" if timed_out else _end(child.returncode)
-    return _silent(end, elapsed_s, timed_out=timed_out)
-
-
-def _silent(error: str, seconds: float, *, timed_out: bool = False) -> Outcome:
-    return Outcome({}, error, timed_out, seconds, None)
+    return Outcome({}, end, timed_out, elapsed_s, peak_kb)
 
 
 def _reported(said: dict[str, Any], elapsed_s: float) -> Outcome:

@@ -77,12 +77,12 @@ def run(options: argparse.Namespace, ready: Callable[[], object]) -> dict[str, o
         module = _load(options.peer)
         result["version"] = _version(module)
         ready()
-        result["base_kb"] = _status_kb("VmRSS")
+        result["base_kb"] = status_kb("VmRSS")
         with asyncio.Runner() as runner:
             _rounds(getattr(_Forms(module, runner), options.form), options, result)
     except BaseException as error:  # noqa: BLE001 - whatever a peer does is its result
         result["error"] = describe(error)
-    result["peak_kb"] = _status_kb("VmHWM")
+    result["peak_kb"] = status_kb("VmHWM")
     return result
 
 
@@ -179,13 +179,13 @@ def _limit_memory(size_bytes: int) -> None:
         resource.setrlimit(resource.RLIMIT_AS, (size_bytes, size_bytes))
 
 
-def _status_kb(field: str) -> int | None:
-    """Return a figure of this process as Linux has it; None elsewhere.
+def status_kb(field: str, process: int | str = "self") -> int | None:
+    """Return a figure of a process as Linux has it; None elsewhere, or if it is gone.
 
     ``ru_maxrss`` would also count the parent's size at the fork.
     """
     try:
-        status = Path("/proc/self/status").read_text("utf-8")
+        status = Path(f"/proc/{process}/status").read_text("utf-8")
     except OSError:
         return None
     found = re.search(rf"^{field}:\s+(\d+) kB", status, re.MULTILINE)

@@ -5,7 +5,7 @@ from deepagents.middleware.skills import SkillsMiddleware
 
 REQUIRES = ["deepagents==0.7.32"]
 PYTHON = "3.11"
-LARGE = "each"
+LARGE = "roots"
 
 _BACKEND = FilesystemBackend(root_dir="/", virtual_mode=False)
 

@@ -4,7 +4,7 @@ from fastmcp.server.providers.skills import SkillsDirectoryProvider
 
 REQUIRES = ["fastmcp==4.1.2"]
 PYTHON = "3.11"
-LARGE = "each"
+LARGE = "roots"
 
 
 def discover(folder: str) -> dict[str, str]:

@@ -3,9 +3,9 @@
 from pydantic_ai.workspaces import LocalWorkspaceBackend
 from pydantic_ai_harness import Skills
 
-REQUIRES = ["pydantic-ai-harness[skills]==0.62.0", "pydantic-ai-slim==2.68.0"]
+REQUIRES = ["pydantic-ai-harness[skills]==0.62.0"]
 PYTHON = "3.11"
-LARGE = "each"
+LARGE = "roots"
 
 _WORKSPACE = LocalWorkspaceBackend("/")
 
