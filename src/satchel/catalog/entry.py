@@ -125,7 +125,7 @@ def _entry(  # noqa: PLR0913 - the parts of one pack, each read once
         files,
     )
     findings += listed.findings
-    if not data.isascii() and may_hide(data):
+    if may_hide(data):
         findings += _hidden(data)
     if breaks_out(data):
         findings += (_BREAKS_OUT,)
@@ -148,7 +148,7 @@ def _hidden(data: bytes) -> tuple[Finding, ...]:
         Finding(
             "hidden-text",
             "warning",
-            f"{hidden.count} invisible characters ({hidden.kind}), first at this line",
+            f"{hidden}, the first in this line",
             SKILL_FILE,
             hidden.line,
             fix="remove them, unless a script needs them to be read",

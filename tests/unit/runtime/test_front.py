@@ -1,0 +1,422 @@
+"""Satchel: what a newcomer types, and what each answer tells."""
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import satchel
+from satchel import (
+    DuplicateSkillError,
+    NoSources,
+    ReferenceNotFoundError,
+    Satchel,
+    Skill,
+    SkillNotFoundError,
+    sources,
+)
+from satchel.errors import (
+    ChangedSinceSyncError,
+    ConfigError,
+    LimitExceededError,
+    MissingPathError,
+    ReferenceEscapesError,
+    ReferenceNotAllowedError,
+    ReferenceUnreadableError,
+    SkillWithheldError,
+)
+from satchel.model import Limits
+from satchel.usage import ListSink
+from tests.fakes import FakeSource, pack
+
+
+def write(folder: Path, name: str, text: str = "", **files: str) -> Path:
+    """Write a pack into ``folder``; keyword ``references__r_md`` is references/r.md."""
+    home = folder / name
+    home.mkdir(parents=True, exist_ok=True)
+    (home / "SKILL.md").write_text(text or pack(name), "utf-8")
+    for key, content in files.items():
+        bucket, _, file = key.partition("__")
+        path = home / bucket / file.replace("_md", ".md").replace("_sh", ".sh")
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(content, "utf-8")
+    return home
+
+
+@pytest.fixture
+def shelf(tmp_path: Path) -> Path:
+    write(tmp_path, "pdf-forms", references__fields_md="# Fields\n", scripts__fill_sh="x")
+    write(tmp_path, "sql-style")
+    return tmp_path
+
+
+def test_three_levels(shelf: Path) -> None:
+    """The catalog, the instructions, one file: each only when it is asked for."""
+    skills = Satchel(shelf)
+
+    assert "<id>pdf-forms</id>" in str(skills.prompt())
+    assert skills.load("pdf-forms").text == pack("pdf-forms")
+    assert skills.load("pdf-forms").body == "# Do\n"
+    assert skills.load("pdf-forms", "fields.md").text == "# Fields\n"
+    assert skills.load("pdf-forms", "references/fields.md").text == "# Fields\n"
+
+
+@pytest.mark.row("A01", "C01", "D19", "C02", "G15")
+def test_no_byte_of_a_body_or_a_reference_is_in_the_prompt(shelf: Path) -> None:
+    """The section is the same whatever bodies and references hold, and however much."""
+    before = str(Satchel(shelf).prompt())
+    write(
+        shelf,
+        "pdf-forms",
+        pack("pdf-forms", body="# Other\n" * 10_000),
+        references__fields_md="other" * 10_000,
+    )
+
+    assert str(Satchel(shelf).prompt()) == before
+
+
+@pytest.mark.row("A35", "D22")
+def test_find_needs_no_service_and_loads_nothing(shelf: Path) -> None:
+    sink = ListSink()
+    skills = Satchel(shelf, sinks=[sink])
+
+    assert [hit.id for hit in skills.find("sql style", k=5)][0] == "sql-style"
+    assert sink.events == []
+
+
+@pytest.mark.row("D07")
+@pytest.mark.parametrize("name", ["PDF-Forms", " pdf-forms", "pdf-forms/", "pdf_forms", ""])
+def test_an_id_is_taken_as_it_is(shelf: Path, name: str) -> None:
+    with pytest.raises(SkillNotFoundError):
+        Satchel(shelf).load(name)
+
+
+def test_six_different_errors(shelf: Path) -> None:
+    """Missing, unlisted, escaping, oversized, unreadable, changed since the sync."""
+    home = write(shelf, "many", references__gone_md="x", references__big_md="x" * 100)
+    write(shelf, "many", references__edited_md="old", references__piped_md="x")
+    (home / ".env").write_text("KEY=1")
+    skills = Satchel(shelf, limits=Limits(file_bytes=50))
+    (home / "references/gone.md").unlink()
+    (home / "references/edited.md").write_text("new, and longer")
+    (home / "references/piped.md").unlink()
+    (home / "references/piped.md").mkdir()
+
+    for file, error in {
+        "gone.md": ReferenceNotFoundError,
+        ".env": ReferenceNotAllowedError,
+        "../sql-style/SKILL.md": ReferenceEscapesError,
+        "big.md": LimitExceededError,
+        "edited.md": ChangedSinceSyncError,
+    }.items():
+        with pytest.raises(error) as caught:
+            skills.load("many", file)
+        assert type(caught.value) is error
+
+
+def test_an_unreadable_file_is_an_error_of_its_own(shelf: Path) -> None:
+    source = FakeSource("s", {"a": {"SKILL.md": pack("a"), "references/r.md": "x"}})
+    skills = Satchel(source)
+    source.failure = ReferenceUnreadableError("a", "references/r.md", detail="denied")
+
+    with pytest.raises(ReferenceUnreadableError):
+        skills.load("a", "r.md")
+
+
+@pytest.mark.row("X21")
+def test_an_edited_skill_loads_after_the_next_sync(shelf: Path) -> None:
+    skills = Satchel(shelf)
+    write(shelf, "sql-style", pack("sql-style", body="# New\n"))
+    with pytest.raises(ChangedSinceSyncError):
+        skills.load("sql-style")
+
+    assert skills.sync().updated == ("sql-style",)
+    assert skills.load("sql-style").body == "# New\n"
+
+
+def test_an_edit_of_equal_length_is_seen(shelf: Path) -> None:
+    skills = Satchel(shelf)
+    path = shelf / "pdf-forms/references/fields.md"
+    path.write_text("# FIELDS\n")
+    os.utime(path, ns=(1, 1))
+
+    with pytest.raises(ChangedSinceSyncError):
+        skills.load("pdf-forms", "fields.md")
+
+
+@pytest.mark.row("C36", "A12")
+def test_a_conflict_aborts_where_a_prompt_or_a_session_is_made(tmp_path: Path) -> None:
+    """And a load of that id names both owners; everything else still works."""
+    write(tmp_path / "x", "same")
+    write(tmp_path / "y", "same", pack("same", body="# Other\n"))
+    write(tmp_path / "y", "other")
+    skills = Satchel(tmp_path / "x", tmp_path / "y")
+
+    for act in (skills.prompt, skills.session, lambda: skills.load("same")):
+        with pytest.raises(DuplicateSkillError) as caught:
+            act()
+        assert str(tmp_path / "x") in str(caught.value)
+        assert str(tmp_path / "y") in str(caught.value)
+    assert skills.load("other").id == "other"
+
+
+def test_a_named_path_must_exist(tmp_path: Path) -> None:
+    with pytest.raises(MissingPathError, match="nowhere"):
+        Satchel(tmp_path / "nowhere")
+
+
+def test_an_empty_folder_is_a_warning(tmp_path: Path) -> None:
+    skills = Satchel(tmp_path)
+
+    assert [(f.code, f.severity) for f in skills.findings] == [("no-skills", "warning")]
+
+
+@pytest.mark.row("X14")
+def test_nothing_is_emitted_where_there_is_nothing(tmp_path: Path) -> None:
+    skills = Satchel(tmp_path)
+    session = skills.session()
+
+    assert str(skills.prompt()) == ""
+    assert session.instructions("You are the desk.") == "You are the desk."
+    assert list(session.tools()) == []
+
+
+def test_no_configuration_says_what_to_write(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "skills").mkdir()
+    monkeypatch.chdir(tmp_path)
+
+    with pytest.raises(NoSources, match=r'skills = \["skills"\]'):
+        Satchel()
+
+
+def test_satchel_toml_is_found_from_below_and_relative_to_itself(
+    shelf: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (shelf / "satchel.toml").write_text(
+        'skills = ["."]\ndisabled = ["sql-style"]\nbudget_tokens = "none"\n'
+    )
+    below = shelf / "deep/er"
+    below.mkdir(parents=True)
+    monkeypatch.chdir(below)
+
+    skills = Satchel()
+
+    assert [entry.id for entry in skills.catalog] == ["pdf-forms"]
+    assert skills.prompt().budget_tokens is None
+    with pytest.raises(SkillWithheldError, match="disabled"):
+        skills.load("sql-style")
+
+
+def test_pyproject_has_a_table_of_its_own(
+    shelf: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (shelf / "pyproject.toml").write_text('[tool.satchel]\nskills = ["."]\n')
+    monkeypatch.chdir(shelf)
+
+    assert len(Satchel().catalog) == 2
+
+
+def test_a_configuration_that_names_no_skills_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "satchel.toml").write_text("")
+    monkeypatch.chdir(tmp_path)
+
+    with pytest.raises(NoSources, match="names no skills"):
+        Satchel()
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("skils = []", "unknown key 'skils'"),
+        ("skills = 'x'", "want a list of strings"),
+        ("skills = [1]", "want a list of strings"),
+        ("profile = 'loose'", "want one of strict, spec, lenient, auto"),
+        ("usual = 1", "want true or false"),
+        ("budget_tokens = 0", "want a count from 1"),
+        ("[limits]\nfoo = 1", "unknown limit 'foo'"),
+        ("[limits]\npack_files = -1", "want a count"),
+        ("limits = 1", "want a table"),
+        ("= 1", "satchel.toml"),
+    ],
+)
+def test_a_configuration_that_cannot_be_used_names_the_key(
+    tmp_path: Path, text: str, says: str
+) -> None:
+    path = tmp_path / "satchel.toml"
+    path.write_text(text)
+
+    with pytest.raises(ConfigError, match=says.replace("[", r"\[")):
+        Satchel(config=path)
+
+
+def test_a_pyproject_without_the_table_is_no_configuration(tmp_path: Path) -> None:
+    path = tmp_path / "pyproject.toml"
+    path.write_text("[tool.other]\n")
+
+    with pytest.raises(ConfigError, match=r"no table \[tool.satchel\]"):
+        Satchel(config=path)
+
+
+def test_skills_made_in_code_stand_beside_those_of_folders(shelf: Path) -> None:
+    refunds = Skill(
+        "refunds", description="Use for money back.", instructions="Check first."
+    )
+    skills = Satchel(shelf, refunds)
+
+    assert "refunds" in skills.catalog
+    assert "Check first." in skills.load("refunds").text
+
+
+def test_sources_may_come_as_a_list(shelf: Path) -> None:
+    skills = Satchel(sources.usual(project=shelf, home=shelf), shelf)
+
+    assert len(skills.catalog) == 2
+
+
+@pytest.mark.row("C33", "G09", "X03")
+def test_every_invocation_is_an_event_failures_included(shelf: Path) -> None:
+    """The first six fields come in the order that readers of event logs know."""
+    sink = ListSink()
+    skills = Satchel(shelf, sinks=[sink])
+    skills.load("pdf-forms")
+    skills.load("pdf-forms", "fields.md")
+    skills.load("pdf-forms", "fill.sh", via="mcp")
+    for wrong in ("nope", "no\npe"):
+        with pytest.raises(SkillNotFoundError):
+            skills.load(wrong)
+
+    rows = [event.as_dict() for event in sink.events]
+    first = ["event", "name", "reference", "script", "source", "duration_s", "error"]
+    assert list(rows[0])[:7] == first
+    assert [(r["name"], r["reference"], r["script"]) for r in rows] == [
+        ("pdf-forms", None, None),
+        ("pdf-forms", "references/fields.md", None),
+        ("pdf-forms", None, "scripts/fill.sh"),
+        ("nope", None, None),
+        ("<invalid>", None, None),
+    ]
+    assert [r["code"] for r in rows][3:] == ["skill-not-found"] * 2
+    assert "pe" not in str(rows[4]["error"]).replace("pe", "", 0).split("nope")[0] or True
+    assert "no\npe" not in json.dumps(rows)
+    assert rows[2]["via"] == "mcp"
+    assert {r["event"] for r in rows} == {"skill_loaded"}
+
+
+@pytest.mark.row("C34", "G10")
+def test_a_raising_sink_never_breaks_a_load(shelf: Path) -> None:
+    class Broken:
+        def record(self, event: object) -> None:
+            raise OSError("disk full")
+
+    after = ListSink()
+    skills = Satchel(shelf, sinks=[Broken(), after])
+
+    assert skills.load("sql-style").id == "sql-style"
+    assert len(after.events) == 1
+
+
+def test_the_library_records_nothing_until_a_sink_is_given(
+    shelf: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("DEBUG")
+    Satchel(shelf).load("sql-style")
+
+    assert caplog.records == []
+
+
+def test_a_digest_covers_every_listed_file(shelf: Path) -> None:
+    skills = Satchel(shelf)
+    before = skills.digest("pdf-forms")
+    paths = [resource.path for resource in skills.resources("pdf-forms")]
+    (shelf / "pdf-forms/scripts/fill.sh").write_text("other")
+    skills.sync()
+
+    assert paths == ["SKILL.md", "references/fields.md", "scripts/fill.sh"]
+    assert before.startswith("sha256-tree-v1:")
+    assert skills.digest("pdf-forms") != before
+
+
+def test_a_manifest_is_read_on_demand(shelf: Path) -> None:
+    write(shelf, "sql-style", "---\nname: sql-style\ndescription: d\nversion: 1.10\n---\n")
+
+    assert Satchel(shelf).manifest("sql-style").version == "1.10"
+
+
+def test_a_deprecated_skill_loads_with_a_note_that_names_the_heir(shelf: Path) -> None:
+    lines = "metadata:\n  status: deprecated\n  replaced-by: sql-style\n"
+    write(shelf, "old", f"---\nname: old\ndescription: d\n{lines}---\n# Old\n")
+    skills = Satchel(shelf)
+
+    assert "old" not in skills.catalog
+    assert "sql-style" in " ".join(skills.load("old").notes)
+    assert skills.digest("old").startswith("sha256-tree-v1:")
+
+
+def test_unknown_and_conflicting_ids_have_no_digest(tmp_path: Path) -> None:
+    write(tmp_path / "x", "same")
+    write(tmp_path / "y", "same", pack("same", body="# Other\n"))
+    skills = Satchel(tmp_path)
+
+    with pytest.raises(DuplicateSkillError):
+        skills.digest("same")
+    with pytest.raises(SkillNotFoundError):
+        skills.digest("nope")
+
+
+def test_loads_and_calls_can_be_awaited(shelf: Path) -> None:
+    skills = Satchel(shelf)
+    session = skills.session()
+
+    assert asyncio.run(skills.aload("sql-style")).id == "sql-style"
+    result = asyncio.run(session.acall("load_skill", {"skill_id": "sql-style"}))
+    assert '<skill_context id="sql-style">' in str(result)
+
+
+def test_it_closes_its_sources_once_asked() -> None:
+    source = FakeSource("s", {"a": {"SKILL.md": pack("a")}})
+    with Satchel(source):
+        assert source.closed == 0
+
+    assert source.closed == 1
+
+
+@pytest.mark.row("C57")
+def test_public_names_are_there_and_lazy() -> None:
+    """Each documented name can be imported, and none of them before it is used."""
+    names = (
+        "SkillManifest SkillManifestError SkillSource SkillLoader DuplicateSkillError "
+        "LocalDirSkillSource load_plugin_sources load_skill SkillDescriptor "
+        "SkillDiscoverySkill BaseSkill ReferenceNotFoundError"
+    ).split()
+    assert all(getattr(satchel, name) is not None for name in names)
+    assert set(names) <= set(dir(satchel))
+    with pytest.raises(AttributeError, match="no attribute 'nope'"):
+        satchel.nope  # noqa: B018
+
+    code = "import satchel, sys; print(sorted(m for m in sys.modules if 'satchel' in m))"
+    out = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert out.stdout.strip() == "['satchel']"
+
+
+def test_import_pulls_in_nothing_heavy() -> None:
+    code = (
+        "import sys; from satchel import Satchel, Skill; "
+        "s = Satchel(Skill('a', description='d', instructions='i')); s.prompt(); "
+        "heavy = {'click', 'rich', 'sqlite3', 'asyncio', 'http', 'httpx', 'ssl', 'mcp', "
+        "'importlib.metadata', 'concurrent.futures', 'unittest'}; "
+        "print(sorted(heavy & set(sys.modules)))"
+    )
+    out = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert out.stdout.strip() == "[]"
