@@ -1,0 +1,132 @@
+"""``satchel doctor``."""
+
+import platform
+from typing import TYPE_CHECKING
+
+import click
+
+from satchel.cli.findings import counted
+from satchel.cli.opening import opened, skills_option
+from satchel.cli.output import bold, flat, say
+from satchel.errors import NoSources, SkillError
+from satchel.model import Catalog, Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from satchel.cli.inventory import Inventory
+    from satchel.runtime import Satchel
+
+__all__ = ["command"]
+
+
+@click.command("doctor")
+@skills_option
+def command(paths: tuple[str, ...]) -> int:
+    """Say what was read from where, what is wrong, and what to do.
+
+    Status: 0, or 1 where a source, a pack or the settings are in trouble.
+
+    \b
+    Examples:
+      satchel doctor
+      satchel doctor --skills ./skills
+    """
+    from importlib.metadata import version
+
+    python, system = platform.python_version(), platform.system()
+    say(f"satchel {version('satchel')}, Python {python}, {system}")
+    try:
+        with opened(paths) as skills:
+            return _examine(skills, paths)
+    except NoSources as error:
+        _section("What to do", [flat(str(error))])
+        return 1
+
+
+def _examine(skills: "Satchel", paths: tuple[str, ...]) -> int:
+    from satchel.cli.inventory import take_inventory
+
+    inventory = take_inventory(skills)
+    health = skills.health()
+    _section("Read", _sources(skills, paths))
+    _section("Prompt", _prompt(skills))
+    _section("Wrong", _findings(inventory))
+    _section("What to do", _advice(skills, inventory))
+    return 1 if inventory.troubled or not health.ok else 0
+
+
+def _section(title: str, lines: "Sequence[str]") -> None:
+    if lines:
+        say(f"\n{bold(title)}")
+        for line in lines:
+            say(f"  {line}")
+
+
+def _sources(skills: "Satchel", paths: tuple[str, ...]) -> list[str]:
+    from satchel.cli.opening import find_settings
+
+    settings = "not read, for --skills was given" if paths else find_settings()
+    lines = [f"settings: {flat(settings or 'none')}"]
+    for each in skills.health().sources:
+        state = each.state
+        line = f"{flat(state.label)}: {_many(state.packs, 'pack')}"
+        if state.error:
+            age = "" if each.age_s is None else f", {each.age_s:.0f} s old"
+            line += f", no answer ({flat(state.error)}){age}"
+        lines.append(line)
+    return lines
+
+
+def _prompt(skills: "Satchel") -> list[str]:
+    catalog = skills.registry.latest
+    withheld = [each for each in catalog.withheld if each.reason != "refused"]
+    refused = len(catalog.withheld) - len(withheld)
+    counts = [f"{_many(len(catalog), 'skill')} listed"]
+    counts += [f"{len(withheld)} withheld"] if withheld else []
+    counts += [f"{refused} refused"] if refused else []
+    lines = [", ".join(counts)]
+    try:
+        section = skills.prompt()
+    except SkillError as error:
+        return [*lines, f"no prompt is made: {flat(str(error))}"]
+    of = f" of {section.budget_tokens:,}" if section.budget_tokens else ""
+    whole = "all in full" if section.complete else "some cut: raise the budget"
+    said = f"{section.tokens:,}{of} tokens, by {section.counted_by}; {whole}"
+    return [*lines, said] if section.text else lines
+
+
+def _findings(inventory: "Inventory") -> list[str]:
+    lines: list[str] = []
+    for conflict in inventory.unresolved:
+        places = " and ".join(owner.origin.location for owner in conflict.owners)
+        lines.append(f"error duplicate-skill: {flat(conflict.id)}: {flat(places)}")
+    for severity in ("error", "warning", "note"):
+        for finding in inventory.findings:
+            if finding.severity == severity:
+                lines.extend(_lines(finding))
+    return lines
+
+
+def _lines(finding: Finding) -> "Iterator[str]":
+    yield flat(str(finding))
+    if finding.fix:
+        yield f"    fix: {flat(finding.fix)}"
+
+
+def _advice(skills: "Satchel", inventory: "Inventory") -> list[str]:
+    lines: list[str] = []
+    catalog: Catalog = skills.registry.latest
+    if inventory.unresolved:
+        lines.append("rename one of two packs of one name: no prompt until then")
+    if any(state.error for state in catalog.sources):
+        lines.append("bring back the source that did not answer, and sync again")
+    if inventory.findings:
+        lines.append(f"{counted(inventory.findings)}: mend them by their fixes")
+        code = inventory.findings[0].code
+        lines.append(f"read more: satchel explain {flat(code)}")
+    return lines or ["nothing: all is well"]
+
+
+def _many(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"

@@ -1,0 +1,33 @@
+"""``satchel why``."""
+
+import click
+
+from satchel.cli.opening import complete_skill, opened, skills_option, warn_empty
+from satchel.cli.output import flat, say
+
+__all__ = ["command"]
+
+
+@click.command("why")
+@click.argument("name", shell_complete=complete_skill)
+@skills_option
+def command(name: str, paths: tuple[str, ...]) -> int:
+    """Say why a skill is, or is not, in the prompt: the first reason, and its fix.
+
+    NAME is an id, a manifest's name, or the name of a pack's folder.
+
+    Status: 0 where it is in the prompt, whole or cut by the budget; else 1.
+
+    \b
+    Examples:
+      satchel why pdf-forms --skills ./skills
+    """
+    with opened(paths) as skills:
+        reason = skills.why(name)
+        warn_empty(skills.findings)
+    say(flat(f"{reason.name}: {reason.stage}: {reason.message}"))
+    if reason.path:
+        say(f"    path: {flat(reason.path)}")
+    if reason.fix:
+        say(f"    fix: {flat(reason.fix)}")
+    return 0 if reason.stage in ("listed", "budget") else 1

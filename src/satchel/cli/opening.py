@@ -1,0 +1,101 @@
+"""From ``--skills``, or satchel.toml, to an open Satchel."""
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+import click
+
+from satchel.cli.output import tell
+from satchel.model import Finding
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+    from satchel.runtime import Satchel
+
+__all__ = [
+    "complete_skill",
+    "find_settings",
+    "opened",
+    "skills_option",
+    "warn_empty",
+]
+
+_F = TypeVar("_F", bound=Callable[..., object])
+
+NO_SKILLS: Final = "no-skills"
+
+
+def skills_option(command: _F) -> _F:
+    """Add ``--skills PATH``, to be given as often as wanted."""
+    option = click.option(
+        "--skills",
+        "paths",
+        multiple=True,
+        metavar="PATH",
+        type=click.Path(),
+        help="A folder of packs, or one pack; repeatable. "
+        "Default: what satchel.toml says.",
+    )
+    return option(command)
+
+
+@contextmanager
+def opened(paths: tuple[str, ...]) -> Iterator["Satchel"]:
+    """Open what the user named, else what the nearest configuration file says.
+
+    Raises:
+        MissingPathError: A path that was named does not exist.
+        NoSources: Nothing was named, and there is no configuration file.
+        ConfigError: It cannot be used.
+    """
+    from satchel.runtime import Satchel
+
+    skills = Satchel(*paths) if paths else Satchel(config=find_settings())
+    try:
+        yield skills
+    finally:
+        skills.close()
+
+
+def find_settings() -> str | None:
+    """Return the configuration file relative to the working folder, None for none.
+
+    Relative, so that what it names is printed as its author wrote it.
+    """
+    from pathlib import Path
+
+    from satchel.config import find_config
+
+    found = find_config(Path.cwd())
+    return None if found is None else os.path.relpath(found)
+
+
+def warn_empty(findings: tuple[Finding, ...]) -> None:
+    """Say on standard error which of the named folders hold no skill (R19)."""
+    for finding in findings:
+        if finding.code == NO_SKILLS:
+            tell(str(finding))
+
+
+def complete_skill(
+    ctx: click.Context, param: click.Parameter, incomplete: str
+) -> list["CompletionItem"]:
+    """Return the ids that begin with what was typed, for the shell's completion."""
+    del param
+    from click.shell_completion import CompletionItem
+
+    from satchel.errors import SkillError
+
+    paths: Any = ctx.params.get("paths") or ()
+    try:
+        with opened(tuple(paths)) as skills:
+            return [
+                CompletionItem(entry.id, help=entry.description)
+                for entry in skills.catalog
+                if entry.id.startswith(incomplete)
+            ]
+    except (SkillError, OSError):
+        return []

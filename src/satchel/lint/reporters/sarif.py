@@ -1,0 +1,72 @@
+"""SARIF 2.1.0, as code-scanning services read it.
+
+Source: docs.oasis-open.org/sarif/sarif/v2.1.0, sections 3.13 to 3.30.
+"""
+
+import json
+from typing import Final
+from urllib.parse import quote
+
+from satchel.lint.pages import codes, read_page, title_of
+from satchel.lint.report import Report, fingerprint
+from satchel.model import Finding
+
+__all__ = ["render"]
+
+_SCHEMA: Final = (
+    "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/"
+    "sarif-schema-2.1.0.json"
+)
+
+
+def render(report: Report) -> str:
+    """Return one run; each code that occurs is a rule with its page as help."""
+    rules = sorted({finding.code for finding in report.findings})
+    driver = {"name": "satchel", "rules": [_rule(code) for code in rules]}
+    results = [_result(finding, rules) for finding in report.findings]
+    document = {
+        "$schema": _SCHEMA,
+        "version": "2.1.0",
+        "runs": [
+            {
+                "tool": {"driver": driver},
+                "columnKind": "unicodeCodePoints",
+                "results": results,
+            }
+        ],
+    }
+    return json.dumps(document, indent=2).replace("\x7f", "\\u007f")
+
+
+def _rule(code: str) -> dict[str, object]:
+    if code not in codes():  # a finding of somebody else's source
+        return {"id": code}
+    page = read_page(code)
+    return {
+        "id": code,
+        "shortDescription": {"text": title_of(code)},
+        "help": {"text": page, "markdown": page},
+    }
+
+
+def _result(finding: Finding, rules: list[str]) -> dict[str, object]:
+    fix = f" Fix: {finding.fix}." if finding.fix else ""
+    result: dict[str, object] = {
+        "ruleId": finding.code,
+        "ruleIndex": rules.index(finding.code),
+        "level": finding.severity,
+        "message": {"text": f"{finding.message}.{fix}" if fix else finding.message},
+        "partialFingerprints": {"satchel/v1": fingerprint(finding)},
+    }
+    if finding.path:
+        result["locations"] = [{"physicalLocation": _place(finding)}]
+    return result
+
+
+def _place(finding: Finding) -> dict[str, object]:
+    # A relative reference must not look as if its first segment were a scheme.
+    uri = quote(finding.path.replace("\\", "/"), safe="/", errors="surrogatepass")
+    place: dict[str, object] = {"artifactLocation": {"uri": uri.removeprefix("./")}}
+    if finding.line:
+        place["region"] = {"startLine": finding.line}
+    return place

@@ -1,0 +1,28 @@
+"""Every rule, in the order in which they are asked."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from satchel.lint.context import Context, Rule
+from satchel.lint.rules.breakout import breakout
+from satchel.lint.rules.hidden_text import hidden_text
+from satchel.lint.rules.long_description import long_description
+from satchel.lint.rules.readable import readable
+from satchel.lint.rules.unlisted_reference import unlisted_reference
+from satchel.model import Finding
+
+__all__ = ["RULES", "lint_pack"]
+
+RULES: Final[tuple[Rule, ...]] = (
+    readable,
+    unlisted_reference,
+    long_description,
+    hidden_text,
+    breakout,
+)
+
+
+def lint_pack(pack: Context) -> Iterator[Finding]:
+    """Yield what every rule has to say of a pack; paths relative to the pack."""
+    for rule in RULES:
+        yield from rule(pack)
