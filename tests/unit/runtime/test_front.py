@@ -304,7 +304,6 @@ def test_every_invocation_is_an_event_failures_included(shelf: Path) -> None:
         ("<invalid>", None, None),
     ]
     assert [r["code"] for r in rows][3:] == ["skill-not-found"] * 2
-    assert "pe" not in str(rows[4]["error"]).replace("pe", "", 0).split("nope")[0] or True
     assert "no\npe" not in json.dumps(rows)
     assert rows[2]["via"] == "mcp"
     assert {r["event"] for r in rows} == {"skill_loaded"}

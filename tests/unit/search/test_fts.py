@@ -1,0 +1,93 @@
+"""The first ranker: finds, and lets no query do anything else."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from satchel import Satchel
+from tests.fakes import FakeSource, pack
+
+
+def shelf() -> Satchel:
+    packs = {
+        "pdf-forms": pack("pdf-forms", "Fill in PDF forms.", "Tax returns and such.\n"),
+        "sql-style": pack("sql-style", "Write readable queries for databases."),
+        "dumplings": pack("dumplings", "学习做饺子的方法"),
+        "café": pack("café", "Choose a coffee."),
+    }
+    files: dict[str, dict[str, str | bytes]] = {
+        key: {"SKILL.md": text} for key, text in packs.items()
+    }
+    return Satchel(FakeSource("s", files))
+
+
+@pytest.mark.parametrize(
+    ("query", "best"),
+    [
+        ("fill in a form", "pdf-forms"),
+        ("tax return", "pdf-forms"),
+        ("SQL", "sql-style"),
+        ("querying a database", "sql-style"),
+        ("饺子", "dumplings"),
+        ("cafe", "café"),
+        ("sql-style", "sql-style"),
+    ],
+)
+def test_it_finds_by_name_description_and_body(query: str, best: str) -> None:
+    assert shelf().find(query, k=1)[0].id == best
+
+
+def test_a_query_of_common_words_is_still_a_query() -> None:
+    assert shelf().find("what to do") == shelf().find("what to do")
+
+
+@pytest.mark.parametrize("query", ["", "   ", "!!!", "zzzz"])
+def test_no_match_is_an_empty_list(query: str) -> None:
+    assert shelf().find(query) == []
+
+
+def test_k_bounds_the_list() -> None:
+    assert shelf().find("forms queries coffee", k=0) == []
+    assert len(shelf().find("forms queries coffee", k=2)) == 2
+
+
+def test_ties_go_by_id() -> None:
+    files: dict[str, dict[str, str | bytes]] = {
+        key: {"SKILL.md": pack(key, "The very same words.")} for key in ("b", "a", "c")
+    }
+
+    hits = Satchel(FakeSource("s", files)).find("very same words")
+
+    assert [hit.id for hit in hits] == ["a", "b", "c"]
+
+
+def test_the_index_follows_the_catalog() -> None:
+    source = FakeSource("s", {"a": {"SKILL.md": pack("a", "About apples.")}})
+    skills = Satchel(source)
+    assert [hit.id for hit in skills.find("apples")] == ["a"]
+    source.packs["b"] = {"SKILL.md": pack("b", "About pears.")}
+    skills.sync()
+
+    assert [hit.id for hit in skills.find("pears")] == ["b"]
+
+
+def test_a_body_that_cannot_be_read_is_found_by_its_description() -> None:
+    source = FakeSource("s", {"a": {"SKILL.md": pack("a", "About apples.")}})
+    skills = Satchel(source)
+    source.packs["a"].clear()
+
+    assert [hit.id for hit in skills.find("apples")] == ["a"]
+
+
+SHELF = shelf()
+
+
+@pytest.mark.property
+@given(st.text(max_size=200) | st.sampled_from(['" OR 1', "a NEAR(b)", "x*", "^a", "-a"]))
+def test_no_query_is_ever_an_error(query: str) -> None:
+    """None of the index's operators is interpreted, and every answer is ranked."""
+    hits = SHELF.find(query, k=3)
+
+    assert [hit.score for hit in hits] == sorted((h.score for h in hits), reverse=True) or (
+        query.lower().split()
+    )
