@@ -56,4 +56,4 @@ def _kind_of(name: str) -> Kind | None:
         return "version control"
     if name in _CACHE or _CACHE_NAME.fullmatch(name):
         return "cache"
-    return "dot-file" if name.startswith(".") else None
+    return "dot-file" if name.startswith(".") and name.strip(".") else None

@@ -40,12 +40,8 @@ class Listing:
     _size: int = 0
 
     def admits(self, path: str) -> bool:
-        """Tell whether ``path`` may be listed by its name; note it where it may not.
-
-        Only the last part is looked at for kinds that are left out: a folder of such
-        a kind is expected to be asked about first, and not to be entered.
-        """
-        kind = kind_left_out(path.rpartition("/")[2])
+        """Tell whether ``path`` may be listed by its name; note it where it may not."""
+        kind = kind_left_out(path)
         if kind:
             self._left_out[kind] += 1
             return False
@@ -71,7 +67,7 @@ class Listing:
         self._count()
 
     def add(self, file: FileStat) -> None:
-        """List a file.
+        """List a file that was admitted.
 
         Raises:
             LimitExceededError: The pack now has too many files or bytes.

@@ -1,0 +1,201 @@
+"""Finding the packs below a folder, without following a link out of it."""
+
+# ruff: noqa: PTH115, PTH116, PTH118, PTH119 - a Path for each folder costs too much
+import os
+import stat
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final, TypeAlias
+
+from satchel.errors import LimitExceededError
+from satchel.files import list_folder, spelled, walk_pack
+from satchel.model import SKILL_FILE, Finding, Found, Limits
+from satchel.sources import _findings as tell
+
+__all__ = ["Place", "Search", "Searched"]
+
+Place: TypeAlias = tuple[str, str]
+"""Where a pack really is: a folder that is trusted, and a path below it."""
+
+_Entries: TypeAlias = Sequence[os.DirEntry[str]]
+
+_SKIPPED: Final = frozenset({"node_modules", "__pycache__"})
+
+
+@dataclass(frozen=True, slots=True)
+class Searched:
+    """What one search found; ``places`` has those packs that a key does not lead to."""
+
+    found: tuple[Found, ...]
+    findings: tuple[Finding, ...]
+    places: dict[str, Place]
+
+
+@dataclass(slots=True)
+class Search:
+    """One search below ``root``; every instance is used once.
+
+    ``shown`` is the root as the user wrote it, and stands in front of every path that
+    is told. ``depth`` is how many folders deep is searched. Where ``root_may_be_pack``,
+    a SKILL.md in the root makes that the only pack.
+    """
+
+    root: str
+    shown: str
+    limits: Limits
+    depth: int
+    root_may_be_pack: bool = True
+    _found: list[Found] = field(default_factory=list[Found])
+    _findings: list[Finding] = field(default_factory=list[Finding])
+    _places: dict[str, Place] = field(default_factory=dict[str, Place])
+    _links: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+    _visited: set[str] = field(default_factory=set[str])
+    _left: int = 0
+    _too_deep: int = 0
+
+    def run(self) -> Searched:
+        """Search, links last, so that each pack is found where it really is.
+
+        Raises:
+            OSError: The root cannot be listed.
+            ValueError: The root is no path that this system could have.
+        """
+        self._left = self.limits.scan_entries
+        self._enter(self.root, "", 0)
+        while self._links:
+            links, self._links = sorted(self._links), []
+            for key, path in links:
+                self._follow(key, path)
+        if self._left < 0:
+            self._findings.append(tell.too_many(self.shown, self.limits.scan_entries))
+        if self._too_deep and self.root_may_be_pack:
+            self._findings.append(tell.too_deep(self.shown, self._too_deep, self.depth))
+        self._found.sort(key=lambda found: found.key)
+        self._findings.sort(key=lambda finding: (finding.path, finding.code))
+        return Searched(tuple(self._found), tuple(self._findings), self._places)
+
+    def _where(self, key: str) -> str:
+        return f"{self.shown.rstrip('/')}/{key}" if key else self.shown
+
+    def _enter(self, path: str, key: str, depth: int) -> None:
+        """List a folder and take it in: a pack, or a place to search on."""
+        if self._left < 0:
+            return
+        entries = list_folder(path, self._left)
+        self._left -= len(entries)
+        self._visited.add(path)
+        if self.root_may_be_pack or depth:
+            for entry in entries:
+                if entry.name == SKILL_FILE:
+                    self._pack(entries, entry, path, key)
+                    return
+        for entry in entries:
+            self._look_at(entry, key, depth)
+
+    def _look_at(self, entry: os.DirEntry[str], key: str, depth: int) -> None:
+        name = entry.name
+        if name.startswith(".") or name in _SKIPPED:
+            return
+        below = f"{key}/{name}" if key else name
+        try:
+            if entry.is_dir(follow_symlinks=False):
+                self._go_down(entry.path, below, depth + 1)
+            elif entry.is_symlink():
+                self._links.append((below, entry.path))
+            elif len(name) == len(SKILL_FILE) and name.lower() == SKILL_FILE.lower():
+                self._findings.append(tell.wrong_case(self._where(below)))
+        except FileNotFoundError:
+            return  # gone since it was listed: as if it had never been there
+        except OSError as error:
+            where = spelled(self._where(below))
+            self._findings.append(tell.unreadable(where, error.strerror or ""))
+
+    def _go_down(self, path: str, key: str, depth: int) -> None:
+        if depth > self.depth:
+            self._too_deep += 1
+        elif not key.isprintable() and spelled(key) != key:
+            self._findings.append(tell.unsafe_name(self._where(key)))
+        else:
+            self._enter(path, key, depth)
+
+    def _pack(
+        self, entries: _Entries, skill: os.DirEntry[str], path: str, key: str
+    ) -> None:
+        where = self._where(key)
+        if not skill.is_file(follow_symlinks=False):
+            self._findings.append(tell.irregular(where, _kind(skill)))
+            return
+        try:
+            walked = walk_pack(path, entries, limits=self.limits)
+        except LimitExceededError as error:
+            self._findings.append(tell.too_large(where, str(error)))
+            return
+        self._findings += tell.placed(walked.findings, where)
+        if not any(file.path == SKILL_FILE for file in walked.files):
+            reason = f"{SKILL_FILE} is closed to us, or just went away"
+            self._findings.append(tell.unreadable(where, reason))
+            return
+        if not key:
+            key = os.path.basename(self.root) or self.root
+            self._places[key] = (self.root, "")
+        self._found.append(Found(key, where, walked.files, walked.files))
+
+    def _follow(self, key: str, path: str) -> None:
+        """Follow a link to a folder: once, and only to where packs may be."""
+        where = spelled(self._where(key))
+        target = ""
+        try:
+            target = os.readlink(path)
+            if not stat.S_ISDIR(os.stat(path).st_mode):
+                return
+            real = os.path.realpath(path)
+            below = _below(real, os.path.realpath(self.root))
+            if below is not None:
+                place = os.path.join(self.root, below) if below else self.root
+                self._admit(key, place, (self.root, below))
+            elif "/" not in key and _is_pack(real):
+                drive, rest = os.path.splitdrive(real)
+                if self._admit(key, real, (drive + os.sep, rest.lstrip(os.sep))):
+                    self._findings.append(tell.linked_pack(where, target))
+            else:
+                self._findings.append(tell.leaves_root(where, target))
+        except OSError:
+            self._findings.append(tell.broken_link(where, target))
+
+    def _admit(self, key: str, path: str, place: Place) -> bool:
+        """Search where a link leads; tell whether a pack was found there.
+
+        A folder that was searched before adds nothing, so that no cycle goes round.
+        """
+        if path in self._visited:
+            return False
+        before = len(self._found)
+        self._go_down(path, key, key.count("/") + 1)
+        root, folder = place
+        for found in self._found[before:]:
+            inner = (folder + found.key[len(key) :]).replace(os.sep, "/")
+            self._places[found.key] = (root, inner)
+        return len(self._found) > before
+
+
+def _below(path: str, root: str) -> str | None:
+    """Return ``path`` relative to ``root``; None where it is not below it."""
+    if path == root:
+        return ""
+    prefix = root.rstrip(os.sep) + os.sep
+    return path.removeprefix(prefix) if path.startswith(prefix) else None
+
+
+def _is_pack(folder: str) -> bool:
+    try:
+        return stat.S_ISREG(os.lstat(os.path.join(folder, SKILL_FILE)).st_mode)
+    except OSError:
+        return False
+
+
+def _kind(entry: os.DirEntry[str]) -> str:
+    if entry.is_symlink():
+        return "a link"
+    if entry.is_dir(follow_symlinks=False):
+        return "a folder"
+    return "a FIFO, a device or a socket"

@@ -1,0 +1,175 @@
+"""Packs in a folder of this machine."""
+
+# ruff: noqa: PTH100, PTH112, PTH118 - a Path for each pack costs too much
+import os
+import re
+from typing import Final
+
+from satchel.errors import (
+    LimitExceededError,
+    ReferenceEscapesError,
+    ReferenceNotFoundError,
+    ReferenceUnreadableError,
+    SkillNotFoundError,
+    SourceUnavailableError,
+)
+from satchel.files import read_confined, walk_pack
+from satchel.model import (
+    DEFAULT_LIMITS,
+    SKILL_FILE,
+    FileStat,
+    Finding,
+    Found,
+    Limits,
+)
+from satchel.sources._search import Place, Search
+
+__all__ = ["LocalSource"]
+
+# Keys are paths that a scan went down itself; nothing else is one, so that no key
+# climbs, and none leads where no scan goes.
+_NO_KEY: Final = re.compile(r"\A\Z|(?:\A|/)(?:\.|/|\Z)|\x00|[\ud800-\udfff]")
+
+
+class LocalSource:
+    """A folder with packs in it, or one pack.
+
+    A folder with a SKILL.md is one pack. Else it is searched down to
+    ``limits.scan_depth`` folders, and a search stops at a SKILL.md; folders whose name
+    begins with a dot, and ``node_modules``, are passed by. Links are followed where
+    they stay inside; a link right below the root may also lead to a pack elsewhere
+    (docs/decisions has the reasons). Keys are paths relative to the root; that of a
+    root that is itself a pack is the folder's name.
+
+    ``scope``, ``trusted`` and ``precedence`` are read by the registry: lower
+    precedence wins, None makes a clash of names an error.
+    """
+
+    def __init__(  # noqa: PLR0913 - one keyword for each thing that can be said of it
+        self,
+        root: str | os.PathLike[str],
+        *,
+        label: str | None = None,
+        limits: Limits = DEFAULT_LIMITS,
+        shown: str | None = None,
+        missing_ok: bool = False,
+        scope: str = "",
+        trusted: bool = True,
+        precedence: int | None = None,
+    ) -> None:
+        """Take the folder, relative to the working folder of now; look at nothing.
+
+        Args:
+            root: The folder; a link to it is followed.
+            label: What to call the source; None is ``root`` as it is written.
+            limits: Bounds on what is accepted.
+            shown: What stands in front of paths that are shown; None is ``root`` as
+                it is written.
+            missing_ok: Whether a folder that is not there is one without packs.
+            scope: ``project``, ``user`` or ``managed``; empty for a named folder.
+            trusted: Whether its packs may be listed and loaded.
+            precedence: See the class.
+        """
+        written = os.fspath(root)
+        self.root: Final = os.path.abspath(written)
+        self.label: Final = written if label is None else label
+        self.scope: Final = scope
+        self.trusted: Final = trusted
+        self.precedence: Final = precedence
+        self._shown = written if shown is None else shown
+        self._limits = limits
+        self._missing_ok = missing_ok
+        self._places: dict[str, Place] | None = None
+
+    def __repr__(self) -> str:
+        """Return what a debugger shows."""
+        return f"{type(self).__name__}({self._shown!r}, label={self.label!r})"
+
+    def scan(self) -> tuple[Found | Finding, ...]:
+        """Return the packs, sorted by key, then what was met on the way.
+
+        Raises:
+            SourceUnavailableError: The folder is not there, or cannot be listed.
+        """
+        search = self._search()
+        try:
+            searched = search.run()
+        except FileNotFoundError as error:
+            if not self._missing_ok:
+                raise SourceUnavailableError(self.label, "no such folder") from error
+            return ()
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or str(error)
+            raise SourceUnavailableError(self.label, reason) from error
+        self._places = searched.places
+        return (*searched.found, *searched.findings)
+
+    def _search(self) -> Search:
+        return Search(self.root, self._shown, self._limits, self._limits.scan_depth)
+
+    def manifest(self, key: str) -> bytes:
+        """Return the raw SKILL.md."""
+        try:
+            return self._read(key, SKILL_FILE, self._limits.skill_md_bytes)
+        except ReferenceNotFoundError as error:
+            self._check_root()
+            raise SkillNotFoundError(key) from error
+        except ReferenceEscapesError as error:
+            raise ReferenceUnreadableError(
+                key, SKILL_FILE, detail=error.detail
+            ) from error
+
+    def files(self, key: str) -> tuple[FileStat, ...]:
+        """Return the files of the pack as they are now, sorted by path."""
+        self._check_pack(key)
+        root, folder = self._place(key)
+        try:
+            walked = walk_pack(os.path.join(root, folder), limits=self._limits)
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise SourceUnavailableError(self.label, reason) from error
+        return walked.files
+
+    def read(self, key: str, path: str, limit_bytes: int) -> bytes:
+        """Return one file's raw bytes, confined to the pack."""
+        try:
+            return self._read(key, path, limit_bytes)
+        except ReferenceNotFoundError:
+            self._check_pack(key)
+            raise
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+    def _read(self, key: str, path: str, limit_bytes: int) -> bytes:
+        root, folder = self._place(key)
+        return read_confined(root, path, limit_bytes, folder=folder, owner=key)
+
+    def _place(self, key: str) -> Place:
+        if self._places is None:
+            self.scan()
+        place = self._places.get(key) if self._places else None
+        if place is not None:
+            return place
+        if _NO_KEY.search(key):
+            raise SkillNotFoundError(key)
+        return self.root, key
+
+    def _check_root(self) -> None:
+        if not os.path.isdir(self.root):
+            raise SourceUnavailableError(self.label, "no such folder")
+
+    def _check_pack(self, key: str) -> None:
+        """Let a key pass that leads to a pack.
+
+        Raises:
+            SkillNotFoundError: It does not.
+            SourceUnavailableError: The whole folder is gone.
+        """
+        try:
+            self._read(key, SKILL_FILE, 0)
+        except LimitExceededError:
+            return
+        except (ReferenceNotFoundError, ReferenceEscapesError) as error:
+            self._check_root()
+            raise SkillNotFoundError(key) from error
