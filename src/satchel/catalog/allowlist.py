@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from satchel.errors import PackFileError
-from satchel.files import check_path, kind_left_out
+from satchel.files import check_path, is_left_out
 from satchel.model import (
     SKILL_FILE,
     FileStat,
@@ -89,7 +89,7 @@ def _resolve(
     path = next((each for each in (in_bucket, name) if each in held), in_bucket)
     if path in held:
         return path
-    if kind_left_out(path):
+    if is_left_out(path):
         findings.append(
             Finding(
                 "left-out-file-declared",

@@ -82,7 +82,7 @@ def _read(
         parsed = parse(
             data,
             profile=accept.profile,
-            directory=found.location.rstrip("/").rpartition("/")[2],
+            directory=_folder(found),
             limits=accept.limits,
             allow_empty_description=accept.allow_empty_description,
         )
@@ -177,7 +177,7 @@ def _refused(source: SkillSource, found: Found, code: str, message: str) -> Entr
 
 
 def _folder(found: Found) -> str:
-    return found.location.rstrip("/").rpartition("/")[2] or found.key
+    return found.key.rpartition("/")[2]
 
 
 def _placed(findings: tuple[Finding, ...], found: Found) -> tuple[Finding, ...]:

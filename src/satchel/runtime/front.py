@@ -209,7 +209,7 @@ class Satchel:
         parsed = parse(
             loaded.data,
             profile=self._accept.profile,
-            directory=loaded.descriptor.origin.location.rpartition("/")[2],
+            directory=loaded.descriptor.origin.key.rpartition("/")[2],
             limits=self._accept.limits,
             allow_empty_description=self._accept.allow_empty_description,
         )
