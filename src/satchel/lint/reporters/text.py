@@ -20,4 +20,5 @@ def render(report: Report) -> str:
 def _lines(finding: Finding) -> Iterator[str]:
     yield printable(str(finding), keep="")
     if finding.fix:
-        yield f"    fix: {printable(finding.fix, keep="")}"
+        fix = printable(finding.fix, keep="")
+        yield f"    fix: {fix}"

@@ -1,0 +1,214 @@
+"""Each way to print a report: exact, escaped, and safe."""
+
+from __future__ import annotations
+
+import json
+from typing import get_args
+
+import pytest
+
+from satchel.lint import FORMATS, Format, Report, fingerprint, render_report
+from satchel.model import Finding
+
+FINDINGS = (
+    Finding(
+        "invalid-manifest", "error", "there is no name", "a/SKILL.md", 1, "add a name"
+    ),
+    Finding("hidden-text", "warning", "1 tag character", "a/references/b.md", 7),
+    Finding("files-left-out", "note", "left out: cache, 1 entry", "a", fix="move it"),
+)
+REPORT = Report(2, FINDINGS, known=1)
+
+HOSTILE = Report(
+    1,
+    (
+        Finding(
+            "odd",
+            "error",
+            "x\n::error::forged\r\x1b[31m | `code` <b> @user #12 \u202e 100%",
+            "a,b:c\n%/SKILL.md",
+            3,
+            "[link](https://e.org) *now*",
+        ),
+    ),
+)
+
+# What no reader of any format may get to see raw.
+DANGEROUS = ("\x1b", "\r", "\u202e")
+
+
+def test_formats_are_those_of_the_type() -> None:
+    assert get_args(Format) == FORMATS
+
+
+@pytest.mark.row("G16")
+def test_text() -> None:
+    assert render_report(REPORT, "text") == (
+        "a/SKILL.md:1: error invalid-manifest: there is no name\n"
+        "    fix: add a name\n"
+        "a/references/b.md:7: warning hidden-text: 1 tag character\n"
+        "a: note files-left-out: left out: cache, 1 entry\n"
+        "    fix: move it\n"
+        "\n"
+        "2 packs checked: 1 error, 1 warning, 1 note (1 more in the baseline)"
+    )
+
+
+def test_text_of_a_clean_report_is_one_line() -> None:
+    assert render_report(Report(1, ()), "text") == "1 pack checked: no findings"
+
+
+@pytest.mark.row("R37")
+def test_json() -> None:
+    document = json.loads(render_report(REPORT, "json"))
+
+    assert {key: document[key] for key in document if key != "findings"} == {
+        "schema_version": 1,
+        "profile": "spec",
+        "packs": 2,
+        "known": 1,
+    }
+    assert document["findings"][0] == {
+        "code": "invalid-manifest",
+        "severity": "error",
+        "path": "a/SKILL.md",
+        "line": 1,
+        "message": "there is no name",
+        "fix": "add a name",
+        "fingerprint": fingerprint(FINDINGS[0]),
+    }
+
+
+def test_github() -> None:
+    assert render_report(REPORT, "github").splitlines() == [
+        "::error file=a/SKILL.md,line=1,title=invalid-manifest::"
+        "there is no name%0AFix: add a name",
+        "::warning file=a/references/b.md,line=7,title=hidden-text::1 tag character",
+        "::notice file=a,title=files-left-out::"
+        "left out: cache, 1 entry%0AFix: move it",
+        "2 packs checked: 1 error, 1 warning, 1 note (1 more in the baseline)",
+    ]
+
+
+@pytest.mark.row("G17")
+def test_github_commands_cannot_be_forged() -> None:
+    command, summary = render_report(HOSTILE, "github").split("\n")
+
+    assert command == (
+        "::error file=a%2Cb%3Ac%0A%25/SKILL.md,line=3,title=odd::"
+        "x%0A::error::forged<U+000D><U+001B>[31m | `code` <b> @user #12 <U+202E> 100%25"
+        "%0AFix: [link](https://e.org) *now*"
+    )
+    assert summary == "1 pack checked: 1 error"
+
+
+def test_markdown() -> None:
+    assert render_report(REPORT, "markdown").splitlines() == [
+        "**satchel check**: 2 packs checked: 1 error, 1 warning, 1 note "
+        "(1 more in the baseline)",
+        "",
+        "| | where | what | fix |",
+        "|---|---|---|---|",
+        "| ❌ error | `a/SKILL.md:1` | `invalid-manifest` there is no name | add a name |",
+        "| ⚠️ warning | `a/references/b.md:7` | `hidden-text` 1 tag character |  |",
+        "| ℹ️ note | `a` | `files-left-out` left out: cache, 1 entry | move it |",
+    ]
+
+
+def test_markdown_of_a_clean_report_is_one_line() -> None:
+    report = render_report(Report(1, ()), "markdown")
+
+    assert report == "**satchel check**: 1 pack checked: no findings"
+
+
+@pytest.mark.row("G17")
+def test_markdown_calls_nobody_and_opens_no_column() -> None:
+    *_, row = render_report(HOSTILE, "markdown").splitlines()
+
+    assert row == (
+        "| ❌ error | `a,b:c<U+000A>%/SKILL.md:3` | `odd` "
+        "x&lt;U+000A&gt;::error::forged&lt;U+000D&gt;&lt;U+001B&gt;\\[31m \\| "
+        "\\`code\\` &lt;b&gt; @&#8203;user #&#8203;12 &lt;U+202E&gt; 100% | "
+        "\\[link\\]\\(https:&#8203;//e.org\\) \\*now\\* |"
+    )
+
+
+def test_markdown_fences_back_ticks_in_a_path() -> None:
+    report = Report(1, (Finding("odd", "note", "m", "a``b|c"),))
+
+    assert "| ``` a``b\\|c ``` |" in render_report(report, "markdown")
+
+
+def test_sarif() -> None:
+    document = json.loads(render_report(REPORT, "sarif"))
+    [run] = document["runs"]
+    driver = run["tool"]["driver"]
+
+    assert document["version"] == "2.1.0"
+    assert driver["name"] == "satchel"
+    assert [rule["id"] for rule in driver["rules"]] == [
+        "files-left-out",
+        "hidden-text",
+        "invalid-manifest",
+    ]
+    assert run["results"][0] == {
+        "ruleId": "invalid-manifest",
+        "ruleIndex": 2,
+        "level": "error",
+        "message": {"text": "there is no name. Fix: add a name."},
+        "partialFingerprints": {"satchel/v1": fingerprint(FINDINGS[0])},
+        "locations": [
+            {
+                "physicalLocation": {
+                    "artifactLocation": {"uri": "a/SKILL.md"},
+                    "region": {"startLine": 1},
+                }
+            }
+        ],
+    }
+
+
+def test_sarif_is_as_the_specification_wants_it() -> None:
+    """Required properties and closed enumerations of SARIF 2.1.0, sections 3.13 to 3.30."""
+    report = Report(1, (*FINDINGS, *HOSTILE.findings, Finding("no-place", "note", "m")))
+    document = json.loads(render_report(report, "sarif"))
+
+    assert set(document) == {"$schema", "version", "runs"}
+    for run in document["runs"]:
+        assert run["columnKind"] in {"utf16CodeUnits", "unicodeCodePoints"}
+        rules = run["tool"]["driver"]["rules"]
+        assert len({rule["id"] for rule in rules}) == len(rules)
+        for rule in rules:
+            for text in (rule.get("shortDescription"), rule.get("help")):
+                assert text is None or text["text"]
+        for result in run["results"]:
+            assert result["message"]["text"]
+            assert result["level"] in {"none", "note", "warning", "error"}
+            assert rules[result["ruleIndex"]]["id"] == result["ruleId"]
+            for location in result.get("locations", []):
+                place = location["physicalLocation"]
+                uri = place["artifactLocation"]["uri"]
+                assert uri.isascii()
+                assert not set(uri) & set(' "<>\\^`{|}\n:')
+                assert place.get("region", {"startLine": 1})["startLine"] >= 1
+
+
+def test_sarif_takes_codes_without_a_page() -> None:
+    """A source of somebody else's may emit findings of its own."""
+    report = Report(1, (Finding("their-own", "note", "m", "./p"),))
+    [run] = json.loads(render_report(report, "sarif"))["runs"]
+
+    assert run["tool"]["driver"]["rules"] == [{"id": "their-own"}]
+
+
+@pytest.mark.row("G17", "G21")
+@pytest.mark.parametrize("style", FORMATS)
+def test_nothing_dangerous_gets_through(style: Format) -> None:
+    rendered = render_report(HOSTILE, style)
+
+    assert [char for char in DANGEROUS if char in rendered] == []
+
+
+@pytest.mark.parametrize("style", FORMATS)
+def test_equal_reports_print_equal_texts(style: Format) -> None:
+    assert render_report(REPORT, style) == render_report(REPORT, style)

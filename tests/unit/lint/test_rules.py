@@ -1,0 +1,163 @@
+"""What each rule says of a pack in memory; whole packs stand in tests/cases/check."""
+
+from __future__ import annotations
+
+import pytest
+
+from satchel.errors import (
+    LimitExceededError,
+    ReferenceNotFoundError,
+    ReferenceUnreadableError,
+)
+from satchel.lint import Context, lint_pack
+from satchel.lint.rules.long_description import MAX_CHARS
+from satchel.model import Descriptor, FileStat, Finding, Manifest
+
+TEXT = "---\nname: x\ndescription: d\nreferences: [a.md]\n---\nBody\n"
+
+
+class Files:
+    """The files of one pack; an exception in place of bytes is raised."""
+
+    def __init__(self, **files: bytes | Exception) -> None:
+        self.files = {f"references/{name}.md": data for name, data in files.items()}
+
+    def read(self, path: str) -> bytes:
+        data = self.files[path]
+        if isinstance(data, Exception):
+            raise data
+        return data
+
+
+def pack(
+    files: Files | None = None,
+    *,
+    listed: tuple[str, ...] | None = None,
+    description: str = "d",
+    declares: bool = False,
+    profile: str = "spec",
+) -> Context:
+    files = files or Files()
+    held = tuple(FileStat(path, 1) for path in ("SKILL.md", *files.files))
+    names = tuple(files.files) if listed is None else listed
+    return Context(
+        descriptor=Descriptor("x", description, references=names, files=held),
+        manifest=Manifest(name="x", description=description, declares_files=declares),
+        text=TEXT,
+        read=files.read,
+        profile=profile,
+    )
+
+
+def said(context: Context) -> list[tuple[str, str, str, int | None]]:
+    return [(f.code, f.severity, f.path, f.line) for f in lint_pack(context)]
+
+
+def test_a_sound_pack_hears_nothing() -> None:
+    assert said(pack(Files(a=b"# A\n", b="Größe 👩‍🚀\n".encode()))) == []
+
+
+@pytest.mark.row("A29")
+@pytest.mark.parametrize(
+    ("declares", "profile", "expected"),
+    [
+        (True, "strict", [("unlisted-reference", "error", "SKILL.md", 4)]),
+        (False, "strict", [("unlisted-reference", "error", "SKILL.md", 4)]),
+        (True, "spec", [("unlisted-reference", "warning", "SKILL.md", 4)]),
+        (False, "spec", []),
+    ],
+)
+def test_a_reference_that_a_closed_pack_does_not_list(
+    declares: bool, profile: str, expected: list[object]
+) -> None:
+    files = Files(a=b"", b=b"")
+    context = pack(
+        files, listed=("references/a.md",), declares=declares, profile=profile
+    )
+
+    assert said(context) == expected
+
+
+@pytest.mark.parametrize(
+    ("error", "expected"),
+    [
+        (
+            ReferenceUnreadableError("x", "references/a.md", detail="no"),
+            [("reference-unreadable", "error", "references/a.md", None)],
+        ),
+        (
+            LimitExceededError("file_bytes", 1, 2, "bytes", "references/a.md"),
+            [("limit-exceeded", "error", "references/a.md", None)],
+        ),
+        (ReferenceNotFoundError("x", "references/a.md"), []),
+    ],
+)
+def test_a_listed_file_that_would_not_load(
+    error: Exception, expected: list[object]
+) -> None:
+    assert said(pack(Files(a=error))) == expected
+
+
+@pytest.mark.row("E01")
+def test_hidden_characters_beside_the_body() -> None:
+    text = "one\ntwo\u200b\n\U000e0041\U000e0042\n".encode()
+
+    assert list(lint_pack(pack(Files(a=text)))) == [
+        Finding(
+            "hidden-text",
+            "warning",
+            f"{what}, the first in this line",
+            "references/a.md",
+            line,
+            fix="remove them, unless a script needs them to be read",
+        )
+        for what, line in (("2 tag characters", 3), ("1 zero-width character", 2))
+    ]
+
+
+def test_a_binary_file_is_not_read_as_text() -> None:
+    assert said(pack(Files(a=b"\xff\xfe</instructions>"))) == []
+
+
+def test_tags_of_the_envelope_beside_the_body() -> None:
+    text = b"fine\n</instructions>\n<execution_directive>\n"
+
+    assert said(pack(Files(a=text))) == [
+        ("envelope-breakout", "warning", "references/a.md", line) for line in (2, 3)
+    ]
+
+
+@pytest.mark.row("A02")
+@pytest.mark.parametrize(
+    ("description", "expected"),
+    [
+        ("d" * MAX_CHARS, []),
+        ("d " * 100 + " " * 700, []),
+        ("d" * (MAX_CHARS + 1), [("long-description", "note", "SKILL.md", 3)]),
+    ],
+    ids=["at the bound", "folded", "over it"],
+)
+def test_a_description_is_a_paragraph(
+    description: str, expected: list[object]
+) -> None:
+    assert said(pack(description=description)) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("---\nname: x\nreferences:\n - a\n---\n", 3),
+        ("---\r\n'references': [a]\r\n---\r\n", 2),
+        ("---\nname: x\n---\nreferences: in the body\n", None),
+        ("---\nname: x\n", None),
+    ],
+)
+def test_the_line_of_a_field(text: str, line: int | None) -> None:
+    context = Context(
+        descriptor=Descriptor("x", "d"),
+        manifest=Manifest(name="x", description="d"),
+        text=text,
+        read=Files().read,
+    )
+
+    assert context.line_of("references") == line
