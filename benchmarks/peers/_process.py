@@ -33,6 +33,9 @@ _QUIET: Final = {
     "DO_NOT_TRACK": "1",
     "HAYSTACK_TELEMETRY_ENABLED": "False",
     "LANGSMITH_TRACING": "false",
+    # Else litellm asks the network while it is imported, and where that fails, a
+    # thread of its own races the import of OpenHands: two in five did not end well.
+    "LITELLM_LOCAL_MODEL_COST_MAP": "True",
     "OTEL_SDK_DISABLED": "true",
 }
 # What an interpreter needs; the rest of the environment is none of a peer's business.

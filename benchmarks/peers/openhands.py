@@ -1,10 +1,5 @@
-"""OpenHands SDK: its folder loader; one level deep, a bad pack is skipped.
+"""OpenHands SDK: its folder loader; one level deep, a bad pack is skipped."""
 
-On its own, its import fails two times in five: a thread of litellm imports what the
-main thread is importing. With litellm imported first it did not fail.
-"""
-
-import litellm  # noqa: F401 - for its side effect, see above
 from openhands.sdk.skills import load_skills_from_dir
 
 REQUIRES = ["openhands-sdk==1.58.0"]
