@@ -13,7 +13,9 @@ _SAMPLE_BYTES: Final = 8 * 1024
 
 # Byte by byte, because five bytes have no meaning in Windows-1252 and keep Latin-1's.
 _FROM_ESCAPE: Final = {
-    0xDC00 + byte: bytes([byte]).decode("cp1252", "replace").replace("\ufffd", chr(byte))
+    0xDC00 + byte: bytes([byte])
+    .decode("cp1252", "replace")
+    .replace("\ufffd", chr(byte))
     for byte in range(0x80, 0x100)
 }
 # What no text file holds, but for tab, line ends, form feed and escape.

@@ -1,0 +1,56 @@
+"""Where the frontmatter of a SKILL.md begins and ends."""
+
+import re
+from dataclasses import dataclass
+from typing import AnyStr, Final
+
+__all__ = ["Span", "body_of", "span_of_bytes", "span_of_text"]
+
+# A fence stands on a line of its own. `...` ends a YAML document as well as `---` does.
+_OPENING: Final = r"(?:{mark})?---[ \t]*\r?(?=\n)"
+_CLOSING: Final = r"\n(?:---|\.\.\.)[ \t]*(?:\r?\n|\r?\Z)"
+_OPENING_TEXT: Final = re.compile(_OPENING.format(mark="\ufeff"))
+_CLOSING_TEXT: Final = re.compile(_CLOSING)
+_OPENING_BYTES: Final = re.compile(_OPENING.format(mark="\\xef\\xbb\\xbf").encode())
+_CLOSING_BYTES: Final = re.compile(_CLOSING.encode())
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Offsets: the frontmatter is ``[head:end]``, the body begins at ``body``.
+
+    ``line`` is the number of the frontmatter's first line.
+    """
+
+    head: int
+    end: int
+    body: int
+    line: int = 2
+
+
+def span_of_bytes(data: bytes) -> Span | None:
+    """Return the span of a file that begins with a fence and has a second one."""
+    return _span(data, _OPENING_BYTES, _CLOSING_BYTES)
+
+
+def span_of_text(text: str) -> Span | None:
+    """Return the same for decoded text, in characters."""
+    return _span(text, _OPENING_TEXT, _CLOSING_TEXT)
+
+
+def body_of(text: str) -> str:
+    """Return what stands behind the closing fence, unaltered; else the whole text."""
+    span = span_of_text(text)
+    return text if span is None else text[span.body :]
+
+
+def _span(
+    data: AnyStr, opening: re.Pattern[AnyStr], closing: re.Pattern[AnyStr]
+) -> Span | None:
+    first = opening.match(data)
+    if first is None:
+        return None
+    last = closing.search(data, first.end())
+    if last is None:
+        return None
+    return Span(first.end() + 1, last.start() + 1, last.end())

@@ -1,0 +1,83 @@
+"""The ways a field's value may be written, each brought to one form."""
+
+import json
+import re
+from typing import Final
+
+from satchel.spec.frontmatter import Node, Tree
+
+__all__ = ["boolean", "decode_items", "file_list", "mapping", "text_list", "tool_list"]
+
+_TRUE: Final = frozenset(["true", "yes", "on", "1"])
+_FALSE: Final = frozenset(["false", "no", "off", "0"])
+# A tool and its rule in parentheses are one: `Bash(git log, *)`. A parenthesis that
+# is never closed runs to the end.
+_TOOL: Final = re.compile(r"(?:\([^)]*(?:\)|\Z)|[^\s,(])+")
+_ITEM: Final = re.compile(r"[^\s,]+")
+
+
+def mapping(value: Node) -> dict[str, Node]:
+    """Return ``value`` where it is a mapping, else an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def boolean(tree: Tree, key: str, within: dict[str, Node] | None = None) -> bool | None:
+    """Return a flag, in any case; None where the text is neither.
+
+    Source: Claude Code's documentation of skills, which takes true, false, yes, no,
+    on, off, 1 and 0.
+    """
+    text = (tree.text(key, within) or "").strip().lower()
+    return True if text in _TRUE else False if text in _FALSE else None
+
+
+def text_list(
+    tree: Tree, key: str, within: dict[str, Node] | None = None
+) -> tuple[str, ...] | None:
+    """Return a list, or a text with commas, as its items without blanks around them.
+
+    None where the field is absent, null or a mapping. What is empty or no scalar is
+    left out of a list.
+    """
+    value = (tree.root if within is None else within).get(key)
+    if isinstance(value, list):
+        texts = tree.items(value)
+    else:
+        text = tree.text(key, within)
+        if text is None:
+            return None
+        texts = [*text.split(",")]
+    return tuple([text.strip() for text in texts if text and text.strip()])
+
+
+def file_list(
+    tree: Tree, key: str, within: dict[str, Node] | None = None
+) -> tuple[str, ...] | None:
+    """Return declared files: a list, or a text as `decode_items` takes it."""
+    value = (tree.root if within is None else within).get(key)
+    if isinstance(value, str):
+        return decode_items(value)
+    return text_list(tree, key, within)
+
+
+def tool_list(tree: Tree, key: str) -> tuple[str, ...]:
+    """Return tools: a list, or a text with blanks or commas outside parentheses."""
+    value = tree.root.get(key)
+    if isinstance(value, list):
+        return text_list(tree, key) or ()
+    return tuple(_TOOL.findall(tree.text(key) or ""))
+
+
+def decode_items(text: str) -> tuple[str, ...]:
+    """Return the items of a text: a JSON list, else parts between blanks or commas.
+
+    The JSON form is what `to_spec` writes for items that hold blanks or commas.
+    """
+    if text.startswith("["):
+        try:
+            items: object = json.loads(text)
+        except (ValueError, RecursionError):
+            items = None
+        if isinstance(items, list):
+            return tuple(str(item) for item in items)  # pyright: ignore
+    return tuple(_ITEM.findall(text))

@@ -1,0 +1,241 @@
+"""What each profile of acceptance asks of a manifest, as rules that say what is broken.
+
+A rule yields its breaches one by one, so that asking for the first is cheap: that
+is how ``auto`` finds the profile that matches.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from satchel.spec.fields import mapping
+from satchel.spec.frontmatter import Tree
+
+__all__ = [
+    "MAX_COMPATIBILITY_CHARS",
+    "MAX_DESCRIPTION_CHARS",
+    "MAX_NAME_CHARS",
+    "SPEC_FIELDS",
+    "STRICT_FIELDS",
+    "Breach",
+    "Draft",
+    "Profile",
+    "guide_breaches",
+    "portable_name",
+    "spec_breaches",
+    "spec_name_breaches",
+    "strict_breaches",
+    "strict_name_breaches",
+]
+
+Profile = Literal["strict", "spec", "lenient", "auto"]
+
+MAX_NAME_CHARS: Final = 64
+MAX_DESCRIPTION_CHARS: Final = 1024
+MAX_COMPATIBILITY_CHARS: Final = 500
+STRICT_DESCRIPTION_CHARS: Final = (20, 500)
+
+SPEC_FIELDS: Final = frozenset(
+    ["name", "description", "license", "compatibility", "metadata", "allowed-tools"]
+)
+"""Source: agentskills.io/specification, "Frontmatter"."""
+
+_LISTS: Final = ("trigger_keywords", "references", "scripts", "assets")
+STRICT_FIELDS: Final = frozenset(["name", "description", "version", "author", *_LISTS])
+"""Source: the manifest of the packs that profile ``strict`` comes from."""
+
+_SPEC_NAME: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+_STRICT_NAME: Final = re.compile(r"[a-z][a-z0-9-]*")
+_NOT_PORTABLE: Final = re.compile(r"[^a-z0-9]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Breach:
+    """A rule that is broken: where, as the keys that lead there, and what to do.
+
+    ``refuses`` is false where the profile reports it and takes the pack all the same.
+    """
+
+    code: str
+    message: str
+    at: tuple[str, ...]
+    fix: str = ""
+    refuses: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A manifest on its way: ``name`` and ``description`` as written, None where absent."""
+
+    tree: Tree
+    name: str | None
+    description: str | None
+    directory: str
+
+
+def portable_name(text: str) -> str:
+    """Return the nearest name that every profile accepts; empty where there is none.
+
+    Our own writers emit only such names: ``[a-z][a-z0-9]*(-[a-z0-9]+)*``, at most 64
+    characters.
+    """
+    words = _NOT_PORTABLE.sub("-", text.strip().lower()).strip("-0123456789")
+    return words[:MAX_NAME_CHARS].strip("-")
+
+
+def guide_breaches(name: str, directory: str) -> Iterator[Breach]:
+    """Yield what the guide for clients warns of before it loads a pack all the same.
+
+    Source: agentskills.io/client-implementation, "Lenient validation".
+    """
+    if len(name) > MAX_NAME_CHARS:
+        yield _too_long(name)
+    if directory and name != directory:
+        yield _elsewhere(name, directory)
+
+
+def spec_name_breaches(name: str, directory: str = "") -> Iterator[Breach]:
+    """Yield what the public specification holds against a name, in its ASCII reading.
+
+    Source: agentskills.io/specification, field ``name``.
+    """
+    if not _SPEC_NAME.fullmatch(name):
+        hint = "letters a-z, digits 0-9, and single hyphens between them"
+        yield _characters(name, hint)
+    yield from guide_breaches(name, directory)
+
+
+def strict_name_breaches(name: str, directory: str = "") -> Iterator[Breach]:
+    """Yield what profile ``strict`` holds against a name: ``[a-z][a-z0-9-]*``."""
+    if not _STRICT_NAME.fullmatch(name):
+        yield _characters(name, "a letter a-z, then letters, digits 0-9 and hyphens")
+    yield from guide_breaches(name, directory)
+
+
+def spec_breaches(draft: Draft) -> Iterator[Breach]:
+    """Yield every way in which a manifest breaks the public specification."""
+    tree = draft.tree
+    if draft.name is None:
+        yield _MISSING_NAME
+    else:
+        yield from spec_name_breaches(draft.name, draft.directory)
+    if not draft.description:
+        yield _MISSING_DESCRIPTION
+    elif len(draft.description) > MAX_DESCRIPTION_CHARS:
+        yield _description(len(draft.description), f"at most {MAX_DESCRIPTION_CHARS}")
+    if tree.root.keys() <= _ESSENTIAL:
+        return
+    for key in tree.root:
+        if key not in SPEC_FIELDS:
+            yield _unknown(
+                key, "metadata is the place for further fields", refuses=False
+            )
+    yield from _spec_optional(tree)
+
+
+def strict_breaches(draft: Draft) -> Iterator[Breach]:
+    """Yield every way in which a manifest breaks the rules of profile ``strict``."""
+    tree = draft.tree
+    if draft.name is None:
+        yield _MISSING_NAME
+    else:
+        yield from strict_name_breaches(draft.name, draft.directory)
+    shortest, longest = STRICT_DESCRIPTION_CHARS
+    if not draft.description:
+        yield _MISSING_DESCRIPTION
+    else:
+        folded = len(" ".join(draft.description.split()))
+        if not shortest <= folded <= longest:
+            yield _description(folded, f"{shortest} to {longest}")
+    for key, value in tree.root.items():
+        if key not in STRICT_FIELDS:
+            yield _unknown(key, f"want one of {', '.join(sorted(STRICT_FIELDS))}")
+        elif key in _LISTS:
+            if not isinstance(value, list) or None in tree.items(value):
+                yield _kind(key, "a list of texts")
+        elif key != "author" or value is not None:
+            if tree.text(key) is None and key not in _ESSENTIAL:
+                yield _kind(key, "a text")
+
+
+_ESSENTIAL: Final = frozenset(["name", "description"])
+_MISSING_NAME: Final = Breach(
+    "missing-name", "there is no name", ("name",), "add `name:`"
+)
+_MISSING_DESCRIPTION: Final = Breach(
+    "missing-description",
+    "there is no description",
+    ("description",),
+    "say in `description:` what the skill does and when to use it",
+)
+
+
+def _spec_optional(tree: Tree) -> Iterator[Breach]:
+    root = tree.root
+    if "license" in root and tree.text("license") is None:
+        yield _kind("license", "a text")
+    if "compatibility" in root:
+        text = tree.text("compatibility")
+        if text is None or not 1 <= len(text.strip()) <= MAX_COMPATIBILITY_CHARS:
+            yield Breach(
+                "compatibility-length",
+                f"want a text of 1 to {MAX_COMPATIBILITY_CHARS} characters",
+                ("compatibility",),
+                "shorten it, or leave the field out",
+            )
+    if "allowed-tools" in root and tree.text("allowed-tools") is None:
+        yield _kind("allowed-tools", "a text with blanks between the tools")
+    if "metadata" in root:
+        metadata = root["metadata"]
+        if not isinstance(metadata, dict):
+            yield _kind("metadata", "a mapping of texts to texts")
+        for key in mapping(metadata):
+            if tree.text(key, mapping(metadata)) is None:
+                yield Breach(
+                    "metadata-not-text",
+                    f"metadata.{key} is no text",
+                    ("metadata", key),
+                    "write it as one text, in quotes",
+                )
+
+
+def _characters(name: str, want: str) -> Breach:
+    near = portable_name(name)
+    fix = f"write `name: {near}`" if near else ""
+    return Breach("name-characters", f"name {name!r}: want {want}", ("name",), fix)
+
+
+def _too_long(name: str) -> Breach:
+    return Breach(
+        "name-too-long",
+        f"the name has {len(name)} characters, at most {MAX_NAME_CHARS} are allowed",
+        ("name",),
+        "shorten the name, and the folder's with it",
+    )
+
+
+def _elsewhere(name: str, directory: str) -> Breach:
+    return Breach(
+        "name-not-folder",
+        f"the name is {name!r}, the folder is {directory!r}",
+        ("name",),
+        "give both the same name",
+    )
+
+
+def _description(length: int, want: str) -> Breach:
+    return Breach(
+        "description-length",
+        f"the description has {length} characters, want {want}",
+        ("description",),
+        "say what the skill does and when to use it, in a few sentences",
+    )
+
+
+def _unknown(key: str, fix: str, *, refuses: bool = True) -> Breach:
+    return Breach("unknown-field", f"unknown field {key!r}", (key,), fix, refuses)
+
+
+def _kind(key: str, want: str) -> Breach:
+    return Breach("field-kind", f"{key}: want {want}", (key,), f"write {want}")
