@@ -60,24 +60,28 @@ class Listing:
         Raises:
             LimitExceededError: It is too deep, or one too many.
         """
-        depth = path.count("/") + 1
-        if depth > self.limits.pack_depth:
-            limit = self.limits.pack_depth
-            raise LimitExceededError("pack_depth", limit, depth, "folders", path)
+        self._check_depth(path, path.count("/") + 1)
         self._count()
 
     def add(self, file: FileStat) -> None:
         """List a file that was admitted.
 
         Raises:
-            LimitExceededError: The pack now has too many files or bytes.
+            LimitExceededError: It is too deep, or the pack now has too many files or
+                bytes.
         """
+        self._check_depth(file.path, file.path.count("/"))
         self._count()
         self._size += file.size
         if self._size > self.limits.pack_bytes:
             limit = self.limits.pack_bytes
             raise LimitExceededError("pack_bytes", limit, self._size, "bytes")
         self._files.append(file)
+
+    def _check_depth(self, path: str, depth: int) -> None:
+        limit = self.limits.pack_depth
+        if depth > limit:
+            raise LimitExceededError("pack_depth", limit, depth, "folders", path)
 
     def _count(self) -> None:
         self._entries += 1

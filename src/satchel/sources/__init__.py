@@ -1,17 +1,39 @@
-"""Places that packs come from; each function here makes a source of one kind."""
+"""Places that packs come from; each function here makes sources of one kind.
+
+Whatever needs more than the file system is imported when it is first asked for.
+"""
 
 import os
+from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from satchel.model import DEFAULT_LIMITS, Limits
+from satchel.protocols import Clock, SkillSource
+from satchel.sources.in_memory import MemorySource
 from satchel.sources.local import LocalSource
-from satchel.sources.memory import MemorySource
 
 if TYPE_CHECKING:
     from satchel.skill import Skill
-    from satchel.sources.memory import Packs
+    from satchel.sources.in_memory import Packs
+    from satchel.sources.local_dir import LocalDirSkillSource, SkillArtifact
 
-__all__ = ["LocalSource", "MemorySource", "folder", "memory"]
+__all__ = [
+    "LocalDirSkillSource",
+    "LocalSource",
+    "MemorySource",
+    "SkillArtifact",
+    "cached",
+    "folder",
+    "load_plugin_sources",
+    "memory",
+    "only",
+    "package",
+    "packages",
+    "prefixed",
+    "renamed",
+    "resource",
+    "usual",
+]
 
 
 def folder(
@@ -34,3 +56,141 @@ def memory(
         DuplicateSkillError: Two of them have one name.
     """
     return MemorySource(*what, label=label, limits=limits)
+
+
+def usual(
+    project: str | os.PathLike[str] | None = None,
+    home: str | os.PathLike[str] | None = None,
+    *,
+    trust: bool = False,
+    limits: Limits = DEFAULT_LIMITS,
+) -> list[LocalSource]:
+    """Make a source of each folder in which clients on this machine keep skills.
+
+    Folders that an administrator fills go before those of a trusted project, these
+    before the user's; within a scope ``.agents/skills`` goes first.
+
+    Args:
+        project: A folder of the project; None is the working folder. The folders
+            above it count, too, up to the one with ``.git``.
+        home: The user's home; None is that of the environment.
+        trust: Whether packs of the project may be listed and loaded.
+        limits: Bounds on what is accepted.
+    """
+    from satchel.sources.well_known import usual_sources
+
+    return usual_sources(project, home, trust=trust, limits=limits)
+
+
+def package(name: str, *, limits: Limits = DEFAULT_LIMITS) -> LocalSource:
+    """Make a source of the skills that one installed distribution brings along.
+
+    These are the packs in its folders ``.agents/skills``, at its top or in a package.
+
+    Raises:
+        SourceUnavailableError: It is not installed, or brings none.
+    """
+    from satchel.sources.installed import installed
+
+    return installed(name, limits)
+
+
+def packages(
+    *,
+    only: Collection[str] | None = None,
+    deny: Collection[str] = (),
+    limits: Limits = DEFAULT_LIMITS,
+) -> list[SkillSource]:
+    """Make sources of the skills that all installed distributions bring along.
+
+    Besides those of `package` these are the entry points of `load_plugin_sources`;
+    one that is broken is a finding.
+
+    Args:
+        only: Names of distributions; each must be installed and bring skills along.
+        deny: Names of entry points or distributions, or labels, to leave out.
+        limits: Bounds on what is accepted.
+
+    Raises:
+        SourceUnavailableError: One of ``only`` brings none.
+    """
+    from satchel.sources.installed import packaged
+
+    return packaged(only, deny, limits)
+
+
+def load_plugin_sources(
+    *, deny: Collection[str] = (), limits: Limits = DEFAULT_LIMITS
+) -> list[SkillSource]:
+    """Make the sources that installed packages register as entry points.
+
+    The groups ``satchel.skill_sources`` and ``bernstein.skill_sources`` are looked up
+    at each call. An entry gives a source, or a callable without arguments that does;
+    objects with ``name``, ``iter_skills`` and ``read_*`` will do. One that fails is
+    logged as a warning, and skipped.
+
+    Args:
+        deny: Names of entry points or distributions, or labels, to leave out.
+        limits: Bounds on what is accepted.
+    """
+    from satchel.sources.plugins import load_plugins
+
+    return list(load_plugins(deny=deny, limits=limits).sources)
+
+
+def resource(
+    package: str, folder: str = "skills", *, limits: Limits = DEFAULT_LIMITS
+) -> SkillSource:
+    """Make a source of a folder inside a Python package, which is imported.
+
+    Raises:
+        SourceUnavailableError: There is no such package, or no such folder in it.
+    """
+    from satchel.sources.resources import open_resource
+
+    return open_resource(package, folder, limits)
+
+
+def only(
+    source: SkillSource, include: Iterable[str] = (), exclude: Iterable[str] = ()
+) -> SkillSource:
+    """Keep the packs whose id fits a pattern of ``include`` and none of ``exclude``.
+
+    Patterns are those of the shell; no ``include`` is all. What is left out stays
+    visible as filtered.
+    """
+    from satchel.sources.wrap import Only
+
+    return Only(source, include, exclude)
+
+
+def prefixed(source: SkillSource, prefix: str) -> SkillSource:
+    """Put ``prefix`` in front of every id of a source."""
+    from satchel.sources.wrap import Prefixed
+
+    return Prefixed(source, prefix)
+
+
+def renamed(source: SkillSource, names: Mapping[str, str]) -> SkillSource:
+    """Give some packs of a source new ids: ``{old: new}``."""
+    from satchel.sources.wrap import Renamed
+
+    return Renamed(source, names)
+
+
+def cached(
+    source: SkillSource, ttl_s: float, clock: Clock | None = None
+) -> SkillSource:
+    """Look for the packs of a source at most once in ``ttl_s`` seconds."""
+    from satchel.sources.wrap import Cached
+
+    return Cached(source, ttl_s, clock)
+
+
+def __getattr__(name: str) -> object:
+    """Import what needs the parser only where it is asked for."""
+    if name in {"LocalDirSkillSource", "SkillArtifact"}:
+        from satchel.sources import local_dir
+
+        return getattr(local_dir, name)
+    raise AttributeError(name)

@@ -37,7 +37,8 @@ class Search:
 
     ``shown`` is the root as the user wrote it, and stands in front of every path that
     is told. ``depth`` is how many folders deep is searched. Where ``root_may_be_pack``,
-    a SKILL.md in the root makes that the only pack.
+    a SKILL.md in the root makes that the only pack. ``starts`` are folders below the
+    root to search in its place, whatever their names.
     """
 
     root: str
@@ -45,6 +46,7 @@ class Search:
     limits: Limits
     depth: int
     root_may_be_pack: bool = True
+    starts: tuple[str, ...] = ()
     _found: list[Found] = field(default_factory=list[Found])
     _findings: list[Finding] = field(default_factory=list[Finding])
     _places: dict[str, Place] = field(default_factory=dict[str, Place])
@@ -61,7 +63,11 @@ class Search:
             ValueError: The root is no path that this system could have.
         """
         self._left = self.limits.scan_entries
-        self._enter(self.root, "", 0)
+        if not self.starts:
+            self._enter(self.root, "", 0)
+        for start in self.starts:
+            place = os.path.join(self.root, start)
+            self._admit(start, place, (self.root, start), depth=0)
         while self._links:
             links, self._links = sorted(self._links), []
             for key, path in links:
@@ -162,15 +168,17 @@ class Search:
         except OSError:
             self._findings.append(tell.broken_link(where, target))
 
-    def _admit(self, key: str, path: str, place: Place) -> bool:
-        """Search where a link leads; tell whether a pack was found there.
+    def _admit(
+        self, key: str, path: str, place: Place, *, depth: int | None = None
+    ) -> bool:
+        """Search where no plain key leads; tell whether a pack was found there.
 
         A folder that was searched before adds nothing, so that no cycle goes round.
         """
         if path in self._visited:
             return False
         before = len(self._found)
-        self._go_down(path, key, key.count("/") + 1)
+        self._go_down(path, key, key.count("/") + 1 if depth is None else depth)
         root, folder = place
         for found in self._found[before:]:
             inner = (folder + found.key[len(key) :]).replace(os.sep, "/")

@@ -1,0 +1,144 @@
+"""Sources around sources: fewer packs, other names, fewer looks."""
+
+import threading
+import time
+from collections.abc import Iterable, Mapping
+from fnmatch import fnmatchcase
+from typing import Any, Final
+
+from satchel.model import FileStat, Finding, Found, Manifest
+from satchel.protocols import Clock, NamesSkills, SkillSource
+
+__all__ = ["Cached", "Only", "Prefixed", "Renamed", "Wrapped"]
+
+
+class Wrapped:
+    """A source that passes everything on; the base of those that change one thing.
+
+    What a source has beyond the protocol (``scope``, ``trusted``, ``precedence``, the
+    readers of older sources) shows through, too.
+    """
+
+    def __init__(self, source: SkillSource) -> None:
+        """Wrap ``source``; closing the wrapper closes it."""
+        self._source: Final = source
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - whatever the inner one has
+        """Return what only the inner source knows."""
+        if name.startswith("_"):  # not set yet, as while a copy is being made
+            raise AttributeError(name)
+        return getattr(self._source, name)
+
+    def __repr__(self) -> str:
+        """Return what a debugger shows."""
+        return f"{type(self).__name__}({self._source!r})"
+
+    @property
+    def label(self) -> str:
+        """The label of the inner source."""
+        return self._source.label
+
+    def scan(self) -> Iterable[Found | Finding]:
+        """Pass on."""
+        return self._source.scan()
+
+    def manifest(self, key: str) -> bytes | Manifest:
+        """Pass on."""
+        return self._source.manifest(key)
+
+    def files(self, key: str) -> Iterable[FileStat]:
+        """Pass on."""
+        return self._source.files(key)
+
+    def read(self, key: str, path: str, limit_bytes: int) -> bytes:
+        """Pass on."""
+        return self._source.read(key, path, limit_bytes)
+
+    def close(self) -> None:
+        """Pass on."""
+        self._source.close()
+
+    def identify(self, manifest: Manifest) -> str | None:
+        """Return the id that the inner source gives; the manifest's name by default."""
+        if isinstance(self._source, NamesSkills):
+            return self._source.identify(manifest)
+        return manifest.name
+
+
+class Only(Wrapped):
+    """Those packs whose id fits; the others are withheld as filtered."""
+
+    def __init__(
+        self, source: SkillSource, include: Iterable[str], exclude: Iterable[str]
+    ) -> None:
+        """Take shell patterns, compared with regard to case; none to include is all."""
+        super().__init__(source)
+        self._include = tuple(include) or ("*",)
+        self._exclude = tuple(exclude)
+
+    def identify(self, manifest: Manifest) -> str | None:
+        """Return the id, or None where it does not fit."""
+        name = super().identify(manifest)
+        if name is None or _fits(name, self._exclude):
+            return None
+        return name if _fits(name, self._include) else None
+
+
+def _fits(name: str, patterns: Iterable[str]) -> bool:
+    return any(fnmatchcase(name, pattern) for pattern in patterns)
+
+
+class Prefixed(Wrapped):
+    """The same packs, with something in front of each id."""
+
+    def __init__(self, source: SkillSource, prefix: str) -> None:
+        """Take the prefix as it is, its hyphen included."""
+        super().__init__(source)
+        self._prefix = prefix
+
+    def identify(self, manifest: Manifest) -> str | None:
+        """Return prefix and id."""
+        name = super().identify(manifest)
+        return None if name is None else self._prefix + name
+
+
+class Renamed(Wrapped):
+    """The same packs, some under another id."""
+
+    def __init__(self, source: SkillSource, names: Mapping[str, str]) -> None:
+        """Take new ids by old ones."""
+        super().__init__(source)
+        self._names = dict(names)
+
+    def identify(self, manifest: Manifest) -> str | None:
+        """Return the new id, or the old one."""
+        name = super().identify(manifest)
+        return None if name is None else self._names.get(name, name)
+
+
+class Cached(Wrapped):
+    """The same packs, looked for at most once in a time; what is read is not cached."""
+
+    def __init__(self, source: SkillSource, ttl_s: float, clock: Clock | None) -> None:
+        """Look at nothing yet; a failure is never remembered."""
+        super().__init__(source)
+        self._ttl_s = ttl_s
+        self._now = clock.monotonic if clock else time.monotonic
+        self._lock = threading.Lock()
+        self._seen: tuple[Found | Finding, ...] = ()
+        self._until: float | None = None
+
+    def scan(self) -> Iterable[Found | Finding]:
+        """Return what the last look saw, or look; one look at a time."""
+        with self._lock:
+            now = self._now()
+            if self._until is None or now >= self._until:
+                self._seen = tuple(self._source.scan())
+                self._until = now + self._ttl_s
+            return self._seen
+
+    def close(self) -> None:
+        """Forget what was seen, and close the inner source."""
+        with self._lock:
+            self._seen, self._until = (), None
+        super().close()
