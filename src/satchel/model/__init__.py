@@ -11,7 +11,7 @@ from satchel.model.catalog import (
 )
 from satchel.model.finding import Finding, Severity, worst
 from satchel.model.limits import DEFAULT_LIMITS, Limits
-from satchel.model.loading import Loaded, Request
+from satchel.model.loading import Loaded, Request, Style
 from satchel.model.manifest import NO_CLIENT_FIELDS, ClientFields, Json, Manifest
 from satchel.model.pack import (
     SKILL_FILE,
@@ -49,6 +49,7 @@ __all__ = [
     "Resource",
     "Severity",
     "SourceState",
+    "Style",
     "SyncReport",
     "UsageEvent",
     "Withheld",

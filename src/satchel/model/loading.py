@@ -2,11 +2,16 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
 from satchel.model.finding import Finding
 from satchel.model.pack import SKILL_FILE, Descriptor
 
-__all__ = ["Loaded", "Request"]
+__all__ = ["Loaded", "Request", "Style"]
+
+Style = Literal["agent-skills", "packs", "references"]
+"""Wording, tools and result shape together; chosen once, for a session or a server."""
+
 
 @dataclass(frozen=True, slots=True)
 class Request:

@@ -13,9 +13,17 @@ def escape_xml(text: str, *, quotes: bool = False) -> str:
     ``quotes`` escapes both quotes too, as an attribute's value needs it; elsewhere
     they would only cost tokens.
     """
-    text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    if quotes:
-        text = text.replace('"', "&quot;").replace("'", "&#x27;")
+    # Looking first is several times faster than replacing nothing.
+    if "&" in text:
+        text = text.replace("&", "&amp;")
+    if "<" in text:
+        text = text.replace("<", "&lt;")
+    if ">" in text:
+        text = text.replace(">", "&gt;")
+    if quotes and '"' in text:
+        text = text.replace('"', "&quot;")
+    if quotes and "'" in text:
+        text = text.replace("'", "&#x27;")
     return text
 
 

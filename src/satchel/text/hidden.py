@@ -128,12 +128,34 @@ def clean_line(text: str) -> str:
     Persian and Indic words, stay whole. Cleaning twice changes nothing more, and
     `find_hidden` tells what was removed.
     """
-    # isprintable() is false for all of Cc, Cf, Cn, Co, Cs and Z* but the blank.
-    if not (text.isprintable() and (text.isascii() or not _blanks().search(text))):
+    if not _is_clean(text):
         text = doubtful().sub(_seen, text)
-    elif "  " not in text and text[:1] != " " and text[-1:] != " ":
+    elif "  " not in text and text.strip() is text:
         return text
     return " ".join(text.split())
+
+
+# First bytes of UTF-8 sequences that may be hidden, or white space to fold.
+_LEADS: Final = b"\xc2\xcd\xd8\xdc\xe1\xe2\xe3\xed\xef\xf0\xf1\xf2\xf3\xf4"
+_HARMLESS: Final = bytes({*range(0x20, 0x100)} - {0x7F, *_LEADS})
+
+
+_SHORT_CHARS: Final = 100
+"""Up to here isprintable() is quicker than a detour over bytes."""
+
+
+def _is_clean(text: str) -> bool:
+    """Tell whether nothing is hidden and all white space is blanks."""
+    # isprintable() is false for all of Cc, Cf, Cn, Co, Cs and Z* but the blank.
+    if len(text) < _SHORT_CHARS and text.isascii():
+        return text.isprintable()
+    left = text.encode("utf-8", "surrogatepass").translate(None, _HARMLESS)
+    if not left:
+        return True
+    # The blank letters, which isprintable() lets pass, begin with none of these two.
+    return text.isprintable() and not (
+        left.strip(b"\xe2\xf0") and _blanks().search(text)
+    )
 
 
 @cache
