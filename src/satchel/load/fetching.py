@@ -1,0 +1,65 @@
+"""Ask a source for one file, and see that it is the one that was catalogued."""
+
+from satchel.errors import (
+    LimitExceededError,
+    PackFileError,
+    ReferenceNotFoundError,
+    ReferenceUnreadableError,
+    SkillError,
+    SkillNotFoundError,
+    SourceUnavailableError,
+)
+from satchel.model import SKILL_FILE, Descriptor, Reader
+
+__all__ = ["fetch", "has_changed"]
+
+
+def fetch(reader: Reader, descriptor: Descriptor, file: str, limit: int) -> bytes:
+    """Return the bytes; every failure names the skill and the path inside the pack."""
+    name, listed = descriptor.id, descriptor.resources
+    try:
+        data = reader.read(descriptor.origin.key, file, limit)
+    except ReferenceNotFoundError as error:
+        raise ReferenceNotFoundError(name, file, listed) from error
+    except SkillNotFoundError as error:
+        detail = "the whole pack is gone"
+        raise ReferenceNotFoundError(name, file, listed, detail) from error
+    except PackFileError as error:
+        raise type(error)(name, file, detail=error.detail) from error
+    except LimitExceededError as error:
+        raise _too_large(file, limit, error.actual) from error
+    except SkillError:
+        raise
+    except OSError as error:
+        # Its message would carry the absolute path; strerror does not.
+        detail = error.strerror or type(error).__name__
+        raise ReferenceUnreadableError(name, file, detail=detail) from error
+    except Exception as error:  # a source is a plug-in
+        source = descriptor.source
+        raise SourceUnavailableError(source, type(error).__name__) from error
+    if len(data) > limit:
+        raise _too_large(file, limit, len(data))
+    return data
+
+
+def _too_large(file: str, limit: int, actual: int) -> LimitExceededError:
+    name = "skill_md_bytes" if file == SKILL_FILE else "file_bytes"
+    return LimitExceededError(name, limit, actual, "bytes", file)
+
+
+def has_changed(reader: Reader, descriptor: Descriptor, file: str, size: int) -> bool:
+    """Tell whether a file beside SKILL.md is not the one that was catalogued.
+
+    False where the catalog does not say what it saw. A file that was written anew with
+    the same bytes counts as changed: what tells is size and mark, as of R25.
+    """
+    known = next((stat for stat in descriptor.files if stat.path == file), None)
+    if known is None:
+        return False
+    if known.size != size:
+        return True
+    try:
+        now = tuple(reader.files(descriptor.origin.key))
+    except (SkillError, OSError):
+        return True
+    return known not in now
