@@ -1,8 +1,8 @@
-"""A skill that is written in code."""
+"""A skill that is written in code: as a value, or as a class."""
 
 from dataclasses import dataclass, field
 
-__all__ = ["Skill"]
+__all__ = ["BaseSkill", "Skill"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,3 +22,15 @@ class Skill:
     def tools(self) -> None:
         """None: a skill made of instructions alone."""
         return
+
+
+class BaseSkill:
+    """The class form of a skill: name and instructions as attributes of a subclass.
+
+    ``instructions`` are always in the prompt of an agent that wears the skill, so
+    they are short, and name the references that can be loaded.
+    """
+
+    name: str = ""
+    description: str = ""
+    instructions: str = ""

@@ -51,7 +51,7 @@ def assemble(fields: tuple[Field, ...], rules: Rules, digests: Digests) -> Catal
     claims: dict[str, list[_Claim]] = {}
     readers: dict[str, Reader] = {}
     for place, each in enumerate(fields):
-        readers[each.source.label] = each.source
+        readers[each.label] = each.source
         if each.harvest is None:
             continue
         findings.extend(each.harvest.findings)
@@ -97,7 +97,7 @@ def _refusal(entry: Entry, field: Field, rules: Rules) -> Withheld | None:
             "name the folder yourself, or pass trust=True",
         )
     if entry.filtered:
-        detail = f"source {field.source.label!r} leaves it out"
+        detail = f"source {field.label!r} leaves it out"
         return Withheld(descriptor, "filtered", detail, "widen the filter")
     if descriptor.id in rules.disabled:
         return Withheld(

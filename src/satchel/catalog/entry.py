@@ -55,22 +55,30 @@ def identity(manifest: Manifest) -> str:
 
 
 def read_entry(
-    source: SkillSource, found: Found, accept: Acceptance, identify: Identify
+    source: SkillSource,
+    label: str,
+    found: Found,
+    accept: Acceptance,
+    identify: Identify,
 ) -> Entry:
     """Read and parse one pack; whatever goes wrong with it stays with it."""
+    origin = Origin(label, found.key, found.location)
     try:
-        return _read(source, found, accept, identify)
+        return _read(source, origin, found, accept, identify)
     except SkillError as error:
-        return _refused(source, found, error.code, str(error))
+        return _refused(origin, found, error.code, str(error))
     except Exception as error:  # noqa: BLE001 - a source is a plug-in: R33
         message = f"the source raised {type(error).__name__}: {error}"
-        return _refused(source, found, "source-error", message)
+        return _refused(origin, found, "source-error", message)
 
 
 def _read(
-    source: SkillSource, found: Found, accept: Acceptance, identify: Identify
+    source: SkillSource,
+    origin: Origin,
+    found: Found,
+    accept: Acceptance,
+    identify: Identify,
 ) -> Entry:
-    origin = Origin(source.label, found.key, found.location)
     raw = source.manifest(found.key)
     findings: tuple[Finding, ...]
     if isinstance(raw, Manifest):
@@ -169,8 +177,7 @@ def _check_size(files: tuple[FileStat, ...], limits: Limits, found: Found) -> No
         )
 
 
-def _refused(source: SkillSource, found: Found, code: str, message: str) -> Entry:
-    origin = Origin(source.label, found.key, found.location)
+def _refused(origin: Origin, found: Found, code: str, message: str) -> Entry:
     finding = Finding(code, "error", message, SKILL_FILE)
     descriptor = Descriptor(_folder(found), "", origins=(origin,))
     return Entry(descriptor, _placed((finding,), found), refused=True)

@@ -29,13 +29,17 @@ class Harvest:
 class Field:
     """One source, what it last gave, and the thread that asks it again.
 
+    ``label`` is the source's own, made unique among its neighbours.
+
     A source that hangs keeps its thread; until that comes back, no second one is
     started, and the last harvest is served, marked stale.
     """
 
-    def __init__(self, source: SkillSource, accept: Acceptance, clock: Clock) -> None:
-        """Ask nothing yet."""
+    def __init__(
+        self, source: SkillSource, label: str, accept: Acceptance, clock: Clock
+    ) -> None:
         self.source = source
+        self.label = label
         self.harvest: Harvest | None = None
         self.error = NEVER_ANSWERED
         self._accept = accept
@@ -49,7 +53,7 @@ class Field:
             return
         self._answer = NEVER_ANSWERED
         self._thread = threading.Thread(
-            target=self._ask, name=f"satchel-sync-{self.source.label}", daemon=True
+            target=self._ask, name=f"satchel-sync-{self.label}", daemon=True
         )
         self._thread.start()
 
@@ -70,7 +74,7 @@ class Field:
     def state(self) -> SourceState:
         """How the source answered, for the catalog."""
         packs = len(self.harvest.entries) if self.harvest else 0
-        return SourceState(self.source.label, packs, self.error)
+        return SourceState(self.label, packs, self.error)
 
     def _ask(self) -> None:
         try:
@@ -101,4 +105,6 @@ class Field:
     ) -> tuple[object, Entry]:
         if known is not None and known[0] == found.stamp:
             return known
-        return found.stamp, read_entry(self.source, found, self._accept, identify)
+        return found.stamp, read_entry(
+            self.source, self.label, found, self._accept, identify
+        )

@@ -1,6 +1,7 @@
 """The registry: sources in, one current catalog out."""
 
 import threading
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from types import TracebackType
@@ -64,7 +65,10 @@ class Registry:
         deadline_s: float = 30.0,
     ) -> None:
         """Take the sources in order; nothing is asked before the first `sync`."""
-        self._fields = tuple(Field(source, accept, clock) for source in sources)
+        self._fields = tuple(
+            Field(source, label, accept, clock)
+            for source, label in zip(sources, _labels(sources), strict=True)
+        )
         self._rules = rules
         self._clock = clock
         self._deadline_s = deadline_s
@@ -147,9 +151,9 @@ class Registry:
             raise duplicate_error(self._catalog.unresolved[0])
 
     @property
-    def sources(self) -> tuple[SkillSource, ...]:
-        """The sources, in order."""
-        return tuple(each.source for each in self._fields)
+    def sources(self) -> dict[str, SkillSource]:
+        """The sources in order, by label; a second one of a label is ``label#2``."""
+        return {each.label: each.source for each in self._fields}
 
     def close(self) -> None:
         """Close every source; a second call does nothing."""
@@ -182,6 +186,17 @@ class Registry:
             self._updated[skill_id] = now
         for skill_id in report.removed:
             del self._updated[skill_id]
+
+
+def _labels(sources: Sequence[SkillSource]) -> list[str]:
+    """Return each source's label; a second one of a name becomes ``name#2``."""
+    seen: Counter[str] = Counter()
+    labels: list[str] = []
+    for source in sources:
+        seen[source.label] += 1
+        count = seen[source.label]
+        labels.append(source.label if count == 1 else f"{source.label}#{count}")
+    return labels
 
 
 def duplicate_error(conflict: Conflict) -> DuplicateSkillError:

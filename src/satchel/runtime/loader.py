@@ -57,18 +57,19 @@ class SkillLoader:
         limits: Limits = DEFAULT_LIMITS,
     ) -> None:
         """Read every pack."""
-        self._first_party = tuple(sources)
+        first_party = tuple(sources)
         plugins: Sequence[SkillSource] = (
-            load_plugin_sources(deny=deny) if include_plugins else ()
+            load_plugin_sources(deny=tuple(deny)) if include_plugins else ()
         )
         self._profile: Profile = profile
         self._limits = limits
         self._registry = Registry(
-            (*self._first_party, *plugins),
+            (*first_party, *plugins),
             accept=Acceptance(profile=profile, limits=limits),
             rules=Rules(),
             clock=SystemClock(),
         )
+        self._ours = frozenset(list(self._registry.sources)[: len(first_party)])
         self._reload()
 
     @property
@@ -126,10 +127,9 @@ class SkillLoader:
             SkillNotFoundError: No skill of exactly this name.
         """
         entry = self.catalog.get(name)
-        for source in self._registry.sources:
-            if entry is not None and source.label == entry.source:
-                return source
-        raise SkillNotFoundError(name)
+        if entry is None:
+            raise SkillNotFoundError(name)
+        return self._registry.sources[entry.source]
 
     def load(self, request: Request) -> Loaded:
         """Load what is asked for, by the one read path.
@@ -150,11 +150,10 @@ class SkillLoader:
     def _reload(self) -> None:
         self._registry.sync()
         latest = self._registry.latest
-        ours = {source.label for source in self._first_party}
         broken = [
             held
             for held in latest.withheld
-            if held.reason == "refused" and held.descriptor.source in ours
+            if held.reason == "refused" and held.descriptor.source in self._ours
         ]
         if broken:
             first = broken[0].descriptor.origin.location
@@ -166,9 +165,8 @@ class SkillLoader:
 
     def _duplicate(self, latest: Catalog) -> Exception:
         conflict = latest.unresolved[0]
-        ours = {source.label for source in self._first_party}
         error = duplicate_error(conflict)
-        plugins = [o.source for o in conflict.owners if o.source not in ours]
+        plugins = [o.source for o in conflict.owners if o.source not in self._ours]
         if plugins:
             error = type(error)(
                 error.skill_name,

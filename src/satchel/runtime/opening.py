@@ -47,9 +47,9 @@ def open_named(
             path = os.fspath(each)
             if not Path(path).exists():
                 raise MissingPathError(path)
-            source = folder(path, limits=limits)
-            named.add(source.label)
-            sources.append(source)
+            if path not in named:
+                sources.append(folder(path, limits=limits))
+                named.add(path)
         elif isinstance(each, Skill):
             skills.append(each)
         else:

@@ -394,3 +394,12 @@ def test_close_closes_every_source() -> None:
         kept.sync()
 
     assert source.closed == 1
+
+
+def test_two_sources_of_one_label_are_kept_apart() -> None:
+    """Each pack is read from the source it came from."""
+    kept = registry(one("s", "a"), one("s", "b"))
+    kept.sync()
+
+    assert [entry.source for entry in kept.catalog] == ["s", "s#2"]
+    assert sorted(kept.catalog.readers) == ["s", "s#2"]
