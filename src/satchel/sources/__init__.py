@@ -11,11 +11,11 @@ from satchel.model import DEFAULT_LIMITS, Limits
 from satchel.protocols import Clock, SkillSource
 from satchel.sources.in_memory import MemorySource
 from satchel.sources.local import LocalSource
+from satchel.sources.local_dir import LocalDirSkillSource, SkillArtifact
 
 if TYPE_CHECKING:
     from satchel.skill import Skill
     from satchel.sources.in_memory import Packs
-    from satchel.sources.local_dir import LocalDirSkillSource, SkillArtifact
 
 __all__ = [
     "LocalDirSkillSource",
@@ -185,12 +185,3 @@ def cached(
     from satchel.sources.wrap import Cached
 
     return Cached(source, ttl_s, clock)
-
-
-def __getattr__(name: str) -> object:
-    """Import what needs the parser only where it is asked for."""
-    if name in {"LocalDirSkillSource", "SkillArtifact"}:
-        from satchel.sources import local_dir
-
-        return getattr(local_dir, name)
-    raise AttributeError(name)

@@ -136,11 +136,11 @@ class Search:
         except LimitExceededError as error:
             self._findings.append(tell.too_large(where, str(error)))
             return
-        self._findings += tell.placed(walked.findings, where)
         if not any(file.path == SKILL_FILE for file in walked.files):
             reason = f"{SKILL_FILE} is closed to us, or just went away"
             self._findings.append(tell.unreadable(where, reason))
             return
+        self._findings += tell.placed(walked.findings, where)
         if not key:
             key = os.path.basename(self.root) or self.root
             self._places[key] = (self.root, "")

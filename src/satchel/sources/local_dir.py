@@ -9,7 +9,6 @@ from satchel.files import check_path
 from satchel.model import DEFAULT_LIMITS, SKILL_FILE, Found, Limits, Manifest
 from satchel.sources._search import Search
 from satchel.sources.local import LocalSource
-from satchel.spec import body_of, parse
 
 __all__ = ["LocalDirSkillSource", "SkillArtifact"]
 
@@ -63,6 +62,9 @@ class LocalDirSkillSource(LocalSource):
         return [self._artifact(each) for each in found]
 
     def _artifact(self, found: Found) -> SkillArtifact:
+        # A registry parses what a source holds; only here the source does it itself.
+        from satchel.spec import body_of, parse
+
         data = self.manifest(found.key)
         parsed = parse(data, profile="strict", directory=found.key, limits=self._limits)
         text = data.decode("utf-8", "replace")

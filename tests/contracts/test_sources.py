@@ -1,0 +1,237 @@
+"""Every source and every wrapper of ours keeps the contract that others are held to."""
+
+import zipfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from satchel import sources
+from satchel.errors import ReferenceNotFoundError
+from satchel.model import SKILL_FILE, Limits
+from satchel.protocols import SkillSource
+from satchel.sources.duck import DuckSource
+from satchel.sources.installed import InstalledSource
+from satchel.sources.plugins import PluginSource
+from satchel.testing import Packs, SourceContract
+
+pytestmark = pytest.mark.row("R08")
+
+
+def write(root: Path, packs: Packs) -> Path:
+    """Write packs below ``root``, which is made."""
+    root.mkdir(parents=True, exist_ok=True)
+    for name, files in packs.items():
+        for path, data in files.items():
+            place = root / name / path
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(data)
+    return root
+
+
+class OnDisk(SourceContract):
+    """Has a folder of its own for each test."""
+
+    folder: Path
+
+    @pytest.fixture(autouse=True)
+    def _folder(self, tmp_path: Path) -> None:
+        self.folder = tmp_path
+
+
+class TestFolder(OnDisk):
+    def make_source(self, packs: Packs) -> SkillSource:
+        return sources.folder(write(self.folder / "skills", packs))
+
+
+class TestNestedFolders(OnDisk):
+    def make_source(self, packs: Packs) -> SkillSource:
+        write(self.folder / "skills" / "a" / "b", packs)
+        return sources.folder(self.folder / "skills")
+
+
+class TestLinkedRoot(OnDisk):
+    def make_source(self, packs: Packs) -> SkillSource:
+        write(self.folder / "there", packs)
+        (self.folder / "here").symlink_to("there")
+        return sources.folder(self.folder / "here")
+
+
+class TestLinkedPacks(OnDisk):
+    """Each pack is a link at the root, to somewhere else."""
+
+    def make_source(self, packs: Packs) -> SkillSource:
+        there = write(self.folder / "there", packs)
+        here = self.folder / "here"
+        here.mkdir()
+        for name in packs:
+            (here / name).symlink_to(there / name)
+        return sources.folder(here)
+
+
+class TestLocalDir(OnDisk):
+    def make_source(self, packs: Packs) -> SkillSource:
+        return sources.LocalDirSkillSource(write(self.folder / "skills", packs), "C")
+
+
+class TestInstalled(OnDisk):
+    def make_source(self, packs: Packs) -> SkillSource:
+        write(self.folder / "lib" / ".agents" / "skills", packs)
+        starts = tuple(f"lib/.agents/skills/{name}" for name in packs)
+        starts = starts or ("lib/.agents/skills",)
+        return InstalledSource(
+            str(self.folder), starts, label="lib==1", limits=Limits()
+        )
+
+
+class TestMemory(SourceContract):
+    def make_source(self, packs: Packs) -> SkillSource:
+        return sources.memory(packs)
+
+
+class TestZippedResource(OnDisk):
+    number = 0
+
+    @pytest.fixture(autouse=True)
+    def _path(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.path = monkeypatch
+
+    def make_source(self, packs: Packs) -> SkillSource:
+        TestZippedResource.number += 1  # a package is imported once in a process
+        name = f"zipped_{TestZippedResource.number}"
+        archive = self.folder / f"{name}.zip"
+        with zipfile.ZipFile(archive, "w") as zipped:
+            zipped.writestr(f"{name}/__init__.py", "")
+            zipped.writestr(f"{name}/skills/", "")
+            for pack, files in packs.items():
+                for path, data in files.items():
+                    zipped.writestr(f"{name}/skills/{pack}/{path}", data)
+        self.path.syspath_prepend(archive)
+        return sources.resource(name, "skills")
+
+
+@dataclass
+class Older:
+    """A source as the earlier system knows it, over packs in memory."""
+
+    packs: Packs
+    name: str = "older"
+
+    @dataclass
+    class Skill:
+        name: str
+        description: str
+        body: str
+        references: list[str]
+        scripts: list[str]
+        assets: list[str]
+
+    def iter_skills(self) -> list["Older.Skill"]:
+        return [
+            self.Skill(
+                name,
+                "What it is for, in a sentence.",
+                "# Body\n",
+                *(
+                    [*self._inside(name, b)]
+                    for b in ("references", "scripts", "assets")
+                ),
+            )
+            for name in self.packs
+        ]
+
+    def _inside(self, name: str, bucket: str) -> Iterator[str]:
+        for path in self.packs[name]:
+            if path.startswith(f"{bucket}/"):
+                yield path.removeprefix(f"{bucket}/")
+
+    def _read(self, name: str, path: str) -> bytes:
+        try:
+            return self.packs[name][path]
+        except KeyError:
+            raise FileNotFoundError(path) from None
+
+    def read_reference(self, name: str, file: str) -> bytes:
+        return self._read(name, f"references/{file}")
+
+    def read_script(self, name: str, file: str) -> str:
+        return self._read(name, f"scripts/{file}").decode()
+
+    def read_asset(self, name: str, file: str) -> bytes:
+        return self._read(name, f"assets/{file}")
+
+
+class TestOlderProtocol(SourceContract):
+    exact = False
+
+    def make_source(self, packs: Packs) -> SkillSource:
+        return DuckSource(Older(packs), label="plugin:older")
+
+
+class TestPlugin(SourceContract):
+    def make_source(self, packs: Packs) -> SkillSource:
+        return PluginSource(sources.memory(packs), "plugin:x")
+
+
+class TestOnly(SourceContract):
+    def make_source(self, packs: Packs) -> SkillSource:
+        return sources.only(sources.memory(packs), ["a*"])
+
+
+class TestPrefixed(SourceContract):
+    def make_source(self, packs: Packs) -> SkillSource:
+        return sources.prefixed(sources.memory(packs), "team-")
+
+
+class TestRenamed(SourceContract):
+    def make_source(self, packs: Packs) -> SkillSource:
+        return sources.renamed(sources.memory(packs), {"alpha": "omega"})
+
+
+class TestCached(SourceContract):
+    def make_source(self, packs: Packs) -> SkillSource:
+        return sources.cached(sources.memory(packs), 60.0)
+
+
+class TestAllWrappersAtOnce(OnDisk):
+    def make_source(self, packs: Packs) -> SkillSource:
+        inner = sources.folder(write(self.folder / "skills", packs))
+        return sources.only(sources.prefixed(sources.cached(inner, 1.0), "x-"), ["*"])
+
+
+class Wrong(SourceContract):
+    """A source that breaks the contract, to see that the contract notices."""
+
+    def make_source(self, packs: Packs) -> SkillSource:
+        return Careless(packs)
+
+
+class Careless(sources.MemorySource):
+    """Joins paths as they come, and changes line ends on the way."""
+
+    def read(self, key: str, path: str, limit_bytes: int) -> bytes:
+        data = self._packs[key].get(path.removeprefix("./"))
+        if data is None:
+            raise ReferenceNotFoundError(key, path)
+        return data.replace(b"\r\n", b"\n")
+
+    def files(self, key: str) -> tuple[()]:
+        return ()
+
+
+@pytest.mark.parametrize(
+    "test",
+    [
+        "test_files",
+        "test_bytes_come_back_exactly",
+        "test_no_path_leaves_the_pack",
+        "test_a_file_over_the_limit",
+        "test_what_is_never_listed",
+    ],
+)
+def test_the_contract_notices(test: str) -> None:
+    """A test that cannot fail would prove nothing."""
+    with pytest.raises(AssertionError):
+        getattr(Wrong(), test)()
+    assert SKILL_FILE
