@@ -1,0 +1,121 @@
+"""Style ``agent-skills``: a skill in its ``<skill_context>`` envelope (D08 to D13)."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from satchel.errors import (
+    ChangedSinceSyncError,
+    LimitExceededError,
+    PackFileError,
+    ReferenceUnreadableError,
+    SkillError,
+    SkillNotFoundError,
+)
+from satchel.load.options import DEFAULT_STYLE_OPTIONS, Escape, StyleOptions
+from satchel.load.telling import tell
+from satchel.model import Descriptor, Loaded
+from satchel.text import escape_xml, printable
+
+__all__ = ["render_context", "render_context_error"]
+
+MAX_LISTED: Final = 200
+"""Files that an envelope names; beyond them it says how many more there are."""
+
+_DIRECTIVE: Final = """\
+  <execution_directive>
+    You are now operating under the specialized {} protocol.
+    1. Prioritize the logic in <instructions> over generic behavior.
+    2. Use the data in <active_resources> to complete the user's specific request.
+    3. If the workflow is multi-step, explicitly state your plan before executing.
+  </execution_directive>
+"""
+
+
+def render_context(
+    loaded: Loaded, options: StyleOptions = DEFAULT_STYLE_OPTIONS
+) -> str:
+    """Return a loaded SKILL.md in the envelope, byte-stable, no line feed at its end.
+
+    The text stands in it as it is, unless ``options.escape`` says otherwise; one line
+    feed is added where it ends in none. Notes stand outside ``<instructions>``.
+    """
+    id = _shown(loaded.id)
+    text = loaded.text if options.content == "file" else loaded.body
+    text = _escape(text, options.escape)
+    end = "" if text.endswith("\n") else "\n"
+    resources = ""
+    if options.envelope == "extended":
+        resources = _resources(loaded.descriptor, show_root=options.show_root)
+    notes = "".join(f"    {_shown(note)}\n" for note in loaded.notes)
+    notes = f"\n  <notes>\n{notes}  </notes>\n" if notes else ""
+    return (
+        f'<skill_context id="{id}">\n  <instructions>\n{text}{end}  </instructions>\n\n'
+        f"{resources}{_DIRECTIVE.format(id)}{notes}</skill_context>"
+    )
+
+
+def render_context_error(error: SkillError, skill_id: str) -> str:
+    """Return the envelope that says why ``skill_id`` was not loaded."""
+    id = _shown(skill_id)
+    return (
+        f'<skill_context id="{id}">\n  <error>\n    {_sentence(error, id)}\n'
+        "  </error>\n</skill_context>"
+    )
+
+
+def _sentence(error: SkillError, id: str) -> str:
+    if isinstance(error, SkillNotFoundError):
+        return f'Skill with id "{id}" was not found in the current registry.'
+    if isinstance(error, ReferenceUnreadableError):
+        reason = error.detail or tell(error)
+    elif isinstance(error, ChangedSinceSyncError):
+        reason = "the file has changed since the last sync"
+    elif isinstance(error, PackFileError):
+        reason = "the file is missing"
+    elif isinstance(error, LimitExceededError):
+        reason = tell(error)
+    else:
+        return _shown(tell(error))
+    return f'Failed to load SKILL.md for "{id}": {_shown(reason)}'
+
+
+def _resources(descriptor: Descriptor, *, show_root: bool) -> str:
+    """Return the names of the pack's files, to be read one by one; or nothing."""
+    named = list(_named(descriptor))
+    if not named:
+        return ""
+    lines = [
+        f"    <{kind}>{_shown(path)}</{kind}>\n" for kind, path in named[:MAX_LISTED]
+    ]
+    if show_root:
+        root = _shown(descriptor.origin.location)
+        lines.insert(0, f"    <skill_root>{root}</skill_root>\n")
+    if len(named) > MAX_LISTED:
+        lines.append(f'    <more files="{len(named) - MAX_LISTED}"/>\n')
+    return f"  <active_resources>\n{''.join(lines)}  </active_resources>\n\n"
+
+
+def _named(descriptor: Descriptor) -> Iterator[tuple[str, str]]:
+    for kind, paths in (
+        ("reference", descriptor.references),
+        ("script", descriptor.scripts),
+        ("asset", descriptor.assets),
+        ("file", descriptor.others),
+    ):
+        for path in paths:
+            yield kind, path
+
+
+def _escape(text: str, how: Escape) -> str:
+    match how:
+        case "raw":
+            return text
+        case "cdata":
+            # A section cannot hold its own end, so that end is cut in two sections.
+            return f"<![CDATA[{text.replace(']]>', ']]]]><![CDATA[>')}]]>"
+        case "entities":
+            return escape_xml(text)
+
+
+def _shown(text: str) -> str:
+    return escape_xml(printable(text, keep=""), quotes=True)
