@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol
 
-from satchel.load import Style, TurnCache, offer_find, tools_for
+from satchel.load import Style, StyleOptions, TurnCache, offer_find, tools_for
 from satchel.model import Catalog, Hit, Loaded, Rendered
 from satchel.tools import Toolbox
 
@@ -78,7 +78,13 @@ class Session:
         find = None
         if offer_find(catalog, self._shelf.prompt()):
             find = self._shelf.find
-        return tools_for(self.style, self._load, find=find, catalog=catalog)
+        return tools_for(
+            self.style,
+            self._load,
+            catalog=lambda: self._shelf.catalog,
+            find=find,
+            options=StyleOptions(envelope="extended"),  # as R18 has it for sessions
+        )
 
     def call(self, name: str, arguments: Mapping[str, object]) -> object:
         """Carry out one tool call of a model. Never raises: an error is a result."""

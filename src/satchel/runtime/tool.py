@@ -6,6 +6,7 @@ from satchel.load import packs_result
 from satchel.runtime.default import default_registry
 
 if TYPE_CHECKING:
+    from satchel.model import Loaded, Request
     from satchel.runtime.front import Satchel
 
 __all__ = ["load_skill"]
@@ -39,4 +40,8 @@ def _load(
     name: str, reference: str | None, script: str | None, skills: "Satchel | None"
 ) -> dict[str, object]:
     shelf = skills or default_registry()
-    return packs_result(shelf.load, name, reference, script)
+
+    def load(request: "Request") -> "Loaded":
+        return shelf.load(request.id, request.file, via=request.via)
+
+    return packs_result(load, shelf.catalog, name, reference, script)
