@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Final
 
-from satchel.errors import SkillError
+from satchel.errors import SkillError, ToolError
 from satchel.load.agent_skills import render_context, render_context_error
+from satchel.load.find_tool import Find, find_tool
 from satchel.load.options import DEFAULT_STYLE_OPTIONS, StyleOptions
 from satchel.load.packs import packs_result
 from satchel.load.references import (
@@ -15,26 +15,12 @@ from satchel.load.references import (
     render_reference_error,
 )
 from satchel.load.telling import error_result
-from satchel.model import Catalog, Hit, Json, Loaded, Rendered, Request, Style
-from satchel.text import clean_line
+from satchel.model import Catalog, Json, Loaded, Request, Style
 from satchel.tools import Tool, Toolbox
 
-__all__ = ["FIND_TOOL", "offer_find", "tools_for"]
-
-FIND_TOOL: Final = "find_skills"
-FIND_FROM: Final = 30
-"""Skills from which on a list is searched rather than read (R35)."""
-
-_MAX_HITS: Final = 50
-_DEFAULT_HITS: Final = 5
+__all__ = ["tools_for"]
 
 Load = Callable[[Request], Loaded]
-Find = Callable[[str, int], Sequence[Hit]]
-
-
-def offer_find(catalog: Catalog, rendered: Rendered) -> bool:
-    """Tell whether the tool that finds skills is worth its place in a prompt."""
-    return len(catalog) >= FIND_FROM or not rendered.complete
 
 
 def tools_for(
@@ -66,7 +52,7 @@ def tools_for(
         case "references":
             tools = box.references()
     if find is not None:
-        tools += (_find_tool(find),)
+        tools += (find_tool(find),)
     return Toolbox("satchel", tools)
 
 
@@ -93,10 +79,10 @@ class _Box:
                 "load_skill",
                 "Load full SKILL.md instructions by skill_id from the skill registry. "
                 "Use this when a request matches a listed skill.",
-                _schema(skill_id="The id of the skill, exactly as it is listed."),
+                _schema(skill_id="The skill, by its id exactly as it is listed."),
                 load_skill,
             ),
-            self._reader("skill_id"),
+            self._reader("skill_id", "one file that belongs to a skill"),
         )
 
     def packs(self) -> tuple[Tool, ...]:
@@ -116,13 +102,17 @@ class _Box:
                 "references or scripts. Scripts are returned as text and never run.",
                 _schema(
                     ("name",),
-                    name="The name of the skill, exactly as it is listed.",
+                    name="The skill, by its name exactly as it is listed.",
                     reference="A file of available_references; leave out for the body.",
                     script="A file of available_scripts; leave out for the body.",
                 ),
                 load_skill,
             ),
-            self._reader("name"),
+            self._reader(
+                "name",
+                "a file of a skill that is no reference and no script",
+                rest=True,
+            ),
         )
 
     def references(self) -> tuple[Tool, ...]:
@@ -139,18 +129,24 @@ class _Box:
                 return render_descriptor(loaded)
             return loaded.text if not loaded.is_binary else _file(loaded)
 
+        def list_skills() -> dict[str, object]:
+            return list_entries(self.catalog())
+
+        def search_skills(query: str) -> dict[str, object]:
+            return find_matches(self.catalog(), query)
+
         return (
             Tool(
                 "list_skills",
                 "List every skill with its description and its references.",
                 _schema(),
-                lambda: list_entries(self.catalog()),
+                list_skills,
             ),
             Tool(
                 "search_skills",
                 "Find the skills whose name, description or references hold a text.",
                 _schema(query="The text to look for; upper and lower case are alike."),
-                lambda query: find_matches(self.catalog(), query),
+                search_skills,
             ),
             Tool(
                 "load_skill_instructions",
@@ -158,32 +154,47 @@ class _Box:
                 "`reference`, the whole text of that one.",
                 _schema(
                     ("skill_name",),
-                    skill_name="The name of the skill, exactly as it is listed.",
+                    skill_name="The skill, by its name exactly as it is listed.",
                     reference="One of the skill's references.",
                 ),
                 load_skill_instructions,
             ),
         )
 
-    def _reader(self, key: str) -> Tool:
+    def _reader(self, key: str, what: str, *, rest: bool = False) -> Tool:
+        """Return the tool that reads a file; ``rest`` leaves load_skill its own."""
+
         def read_skill_file(path: str, **named: str) -> dict[str, object]:
             try:
                 loaded = self.load(Request(named[key], path, via="tool"))
+                if rest:
+                    _check_is_rest(loaded)
             except SkillError as error:
                 return error_result(error)
             return {key: loaded.id, **_file(loaded)}
 
         return Tool(
             "read_skill_file",
-            "Read one file that belongs to a skill, whole and as it is.",
+            f"Read {what}, whole and as it is.",
             _schema(
                 **{
-                    key: f"The {key} of the skill, exactly as it is listed.",
+                    key: "The skill, exactly as it is listed.",
                     "path": "The file, as the skill names it.",
                 }
             ),
             read_skill_file,
         )
+
+
+def _check_is_rest(loaded: Loaded) -> None:
+    """Let pass what the parameters of ``load_skill`` do not give (R14)."""
+    for parameter, paths in (
+        ("reference", loaded.descriptor.references),
+        ("script", loaded.descriptor.scripts),
+    ):
+        if loaded.file in paths:
+            detail = f"{loaded.file!r} is a {parameter}: load_skill gives it"
+            raise ToolError("read_skill_file", detail)
 
 
 def _file(loaded: Loaded) -> dict[str, object]:
@@ -196,40 +207,6 @@ def _file(loaded: Loaded) -> dict[str, object]:
     if loaded.notes:
         result["notes"] = list(loaded.notes)
     return result
-
-
-def _find_tool(find: Find) -> Tool:
-    def find_skills(query: str, k: int = _DEFAULT_HITS) -> dict[str, object]:
-        hits = find(query, max(1, min(k, _MAX_HITS)))
-        return {
-            "query": query,
-            "skills": [
-                {"id": hit.id, "description": clean_line(hit.description)}
-                for hit in hits
-            ],
-        }
-
-    schema: dict[str, Json] = {
-        "type": "object",
-        "properties": {
-            "query": {"type": "string", "description": "A few words of the task."},
-            "k": {
-                "type": "integer",
-                "description": "How many skills at most.",
-                "minimum": 1,
-                "maximum": _MAX_HITS,
-                "default": _DEFAULT_HITS,
-            },
-        },
-        "required": ["query"],
-        "additionalProperties": False,
-    }
-    return Tool(
-        FIND_TOOL,
-        "Find skills by a few words of the task, also those that are not listed.",
-        schema,
-        find_skills,
-    )
 
 
 def _schema(required: Sequence[str] | None = None, **strings: str) -> dict[str, Json]:
