@@ -4,13 +4,13 @@ import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from satchel.catalog import Health, Registry, duplicate_error
 from satchel.catalog.assemble import OnConflict, Rules
 from satchel.catalog.entry import Acceptance
 from satchel.errors import SkillNotFoundError
-from satchel.load import TurnCache
+from satchel.load import Style, TurnCache
 from satchel.model import (
     DEFAULT_LIMITS,
     SKILL_FILE,
@@ -36,9 +36,6 @@ from satchel.runtime.time import SystemClock
 from satchel.runtime.why import Why, why
 from satchel.spec import Profile, parse
 from satchel.text import EstimateCounter
-
-if TYPE_CHECKING:
-    from satchel.load import Style
 
 __all__ = ["Satchel"]
 
@@ -70,7 +67,7 @@ class Satchel:
         disabled: Iterable[str] = (),
         allow_empty_description: bool = False,
         budget_tokens: int | None = BUDGET_TOKENS,
-        style: "Style | None" = None,
+        style: Style | None = None,
         counter: TokenCounter | None = None,
         ranker: Ranker | None = None,
         sinks: Iterable[UsageSink] = (),
@@ -101,6 +98,7 @@ class Satchel:
             clock=self._clock,
             deadline_s=deadline_s,
         )
+        self._last: tuple[tuple[Catalog, str, int | None], Rendered] | None = None
         self._load = LoadPath(tuple(sinks), self._clock, said.limits)
         self.registry.sync()
 
@@ -149,9 +147,7 @@ class Satchel:
         """
         self.registry.check_conflicts()
         budget = self._budget if isinstance(budget_tokens, str) else budget_tokens
-        return render(
-            self.catalog, format=format, budget_tokens=budget, counter=self._counter
-        )
+        return self._render(format, budget)
 
     def load(
         self,
@@ -193,9 +189,7 @@ class Satchel:
 
     def why(self, name: str) -> Why:
         """Return the first reason why a skill is not in the prompt, with its fix."""
-        prompt = render(
-            self.catalog, budget_tokens=self._budget, counter=self._counter
-        )
+        prompt = self._render("xml-id", self._budget)
         exacting = self._accept.profile not in ("auto", "lenient")
         return why(self.registry.latest, name, prompt, exacting=exacting)
 
@@ -238,7 +232,7 @@ class Satchel:
         *,
         agent: str = "",
         who: Mapping[str, object] | None = None,
-        style: "Style | None" = None,
+        style: Style | None = None,
     ) -> Session:
         """Open a conversation's view of the catalog: instructions, tools, turns.
 
@@ -265,6 +259,24 @@ class Satchel:
         """Close it."""
         self.close()
 
+    def _render(self, format: Format, budget_tokens: int | None) -> Rendered:  # noqa: A002
+        """Render, or give what was rendered last where nothing has changed since."""
+        catalog = self.catalog
+        asked = (catalog, format, budget_tokens)
+        last = self._last
+        if last is not None and last[0][0] is catalog and last[0][1:] == asked[1:]:
+            return last[1]
+        rendered = render(
+            catalog,
+            format=format,
+            budget_tokens=budget_tokens,
+            counter=self._counter,
+            style=self.style,
+            locations=_locations(catalog) if format == "xml-spec" else {},
+        )
+        self._last = (asked, rendered)
+        return rendered
+
     def _descriptor(self, skill_id: str) -> Descriptor:
         entry = self.catalog.get(skill_id)
         if entry is not None:
@@ -284,6 +296,18 @@ def _open(
     if what:
         return open_named(what, limits=limits)
     return open_config(Path(config) if config else None, start=Path.cwd())
+
+
+def _locations(catalog: Catalog) -> dict[str, str]:
+    """Return the absolute path of each SKILL.md that lies in a folder."""
+    folders = {
+        label for label, reader in catalog.readers.items() if hasattr(reader, "root")
+    }
+    return {
+        entry.id: str(Path(entry.origin.location).absolute() / SKILL_FILE)
+        for entry in catalog.entries
+        if entry.source in folders
+    }
 
 
 def _no_skills(label: str) -> Finding:

@@ -49,7 +49,9 @@ def write(folder: Path, name: str, text: str = "", **files: str) -> Path:
 
 @pytest.fixture
 def shelf(tmp_path: Path) -> Path:
-    write(tmp_path, "pdf-forms", references__fields_md="# Fields\n", scripts__fill_sh="x")
+    write(
+        tmp_path, "pdf-forms", references__fields_md="# Fields\n", scripts__fill_sh="x"
+    )
     write(tmp_path, "sql-style")
     return tmp_path
 
@@ -89,7 +91,9 @@ def test_find_needs_no_service_and_loads_nothing(shelf: Path) -> None:
 
 
 @pytest.mark.row("D07")
-@pytest.mark.parametrize("name", ["PDF-Forms", " pdf-forms", "pdf-forms/", "pdf_forms", ""])
+@pytest.mark.parametrize(
+    "name", ["PDF-Forms", " pdf-forms", "pdf-forms/", "pdf_forms", ""]
+)
 def test_an_id_is_taken_as_it_is(shelf: Path, name: str) -> None:
     with pytest.raises(SkillNotFoundError):
         Satchel(shelf).load(name)
@@ -344,7 +348,9 @@ def test_a_digest_covers_every_listed_file(shelf: Path) -> None:
 
 
 def test_a_manifest_is_read_on_demand(shelf: Path) -> None:
-    write(shelf, "sql-style", "---\nname: sql-style\ndescription: d\nversion: 1.10\n---\n")
+    write(
+        shelf, "sql-style", "---\nname: sql-style\ndescription: d\nversion: 1.10\n---\n"
+    )
 
     assert Satchel(shelf).manifest("sql-style").version == "1.10"
 
@@ -400,7 +406,9 @@ def test_public_names_are_there_and_lazy() -> None:
     with pytest.raises(AttributeError, match="no attribute 'nope'"):
         satchel.nope  # noqa: B018
 
-    code = "import satchel, sys; print(sorted(m for m in sys.modules if 'satchel' in m))"
+    code = (
+        "import satchel, sys; print(sorted(m for m in sys.modules if 'satchel' in m))"
+    )
     out = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )

@@ -177,7 +177,10 @@ def test_seven_keys_whatever_is_asked(templates: Path) -> None:
         "script_content": None,
         "error": None,
     }
-    assert (reference["body"], reference["reference_content"]) == ("", "# Conventions\n")
+    assert (reference["body"], reference["reference_content"]) == (
+        "",
+        "# Conventions\n",
+    )
     assert (script["body"], script["script_content"]) == ("", "echo lint\n")
     assert list(reference) == list(script) == list(body)
 

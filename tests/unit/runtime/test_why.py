@@ -55,6 +55,7 @@ def test_the_first_reason_and_its_fix(
 def test_a_profile_that_was_chosen_is_named(tmp_path: Path) -> None:
     write(tmp_path, "fine", "---\nname: fine\ndescription: d\nextra: 1\n---\n")
 
+    assert Satchel(tmp_path).why("fine").stage == "listed"
     assert Satchel(tmp_path, profile="strict").why("fine").stage == "profile"
 
 
