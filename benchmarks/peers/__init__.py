@@ -8,6 +8,7 @@ interpreter, so it imports its library at the top, and nothing of ours. It has:
 - ``PYTHON``: the Python to build the environment with.
 - ``LARGE``: the form that is fastest for it on a large two-level library, measured
   by ``python -m benchmarks.peers time --all-forms``; see `_run`.
+- ``YAML``: optional, False where it does not parse the frontmatter as YAML.
 - ``ENVIRONMENT``: optional, the name of the environment it shares with another.
 - ``discover(folder)``: name to description of the packs in ``folder``, or pairs of
   them, yielded, where what came before an exception counts; a coroutine if the API

@@ -26,6 +26,7 @@ class Peer:
     environment: str
     large_form: str
     forms: tuple[str, ...]
+    parses_yaml: bool
 
     @property
     def is_ours(self) -> bool:
@@ -114,6 +115,7 @@ def _read(path: Path) -> Peer:
         environment=str(said.get("ENVIRONMENT", path.stem)),
         large_form=str(said["LARGE"]),
         forms=tuple(sorted(forms)),
+        parses_yaml=bool(said.get("YAML", True)),
     )
 
 

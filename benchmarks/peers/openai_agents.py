@@ -12,6 +12,7 @@ from agents.sandbox.entries import LocalDir
 REQUIRES = ["openai-agents==0.24.0"]
 PYTHON = "3.11"
 LARGE = "each"
+YAML = False
 
 
 def discover(folder: str) -> dict[str, str]:

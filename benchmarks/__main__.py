@@ -1,0 +1,78 @@
+"""Measure, and print Markdown: ``python -m benchmarks [what ...]``."""
+
+from __future__ import annotations
+
+import argparse
+import platform
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import yaml
+
+from benchmarks import discovery, loading, memory, rendering, startup
+from benchmarks.library import PACKS, open_library
+from benchmarks.measure import BAR_HEAD, table
+from benchmarks.peers import choose
+
+if TYPE_CHECKING:
+    from benchmarks.library import Library
+    from benchmarks.measure import Bar
+
+WHAT: Final = ("discovery", "rendering", "loading", "memory", "startup")
+ROUNDS: Final = 5
+
+
+def main() -> None:
+    """Run what was asked for, then print every bar."""
+    parser = argparse.ArgumentParser(prog="benchmarks", description=__doc__)
+    parser.add_argument("what", nargs="*", choices=("all", *WHAT), default="all")
+    parser.add_argument(
+        "--corpus",
+        type=Path,
+        help="gzipped JSON lines with id, dir and text; else synthetic packs",
+    )
+    parser.add_argument("--rounds", type=int, default=ROUNDS)
+    parser.add_argument("--peers", help="a,b,c or none; else all that are installed")
+    options = parser.parse_args()
+    # Each table as soon as it is there, also into a file.
+    sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
+    asked = {options.what} if isinstance(options.what, str) else set(options.what)
+    wanted = [name for name in WHAT if asked & {"all", name}]
+    print(
+        f"Python {platform.python_version()}, PyYAML {yaml.__version__}, "
+        f"{platform.system()}. {options.rounds} rounds: median (least to greatest); "
+        "ratios are taken round by round.\n"
+    )
+    if options.corpus is None and wanted != ["startup"]:
+        print(f"No corpus was given: {PACKS:,} synthetic packs stand in for one.\n")
+    bars: list[Bar] = []
+    with open_library(options.corpus) as library:
+        for name in wanted:
+            bars += _run(name, library, options)
+    print("## Bars\n")
+    print(table(BAR_HEAD, (bar.row() for bar in bars)))
+
+
+def _run(name: str, library: Library, options: argparse.Namespace) -> list[Bar]:
+    match name:
+        case "discovery":
+            names = (options.peers or "").split(",") if options.peers else []
+            peers = [
+                peer
+                for peer in (choose(names) if names != ["none"] else ())
+                if peer.is_installed and not peer.is_ours
+            ]
+            return discovery.run(library, options.rounds, peers)
+        case "rendering":
+            return rendering.run(library, options.rounds)
+        case "loading":
+            return loading.run(library, options.rounds)
+        case "memory":
+            return memory.run(library)
+        case _:
+            return startup.run(options.rounds)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,100 @@
+"""Whole processes: the command and the front door beside importing what they need."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from benchmarks.measure import Bar, Spread, in_turn, ratio, table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+# Two processes of a tenth of a second: many are cheap, and few say little.
+TIMES: Final = 4
+_SKILL: Final = "---\nname: one\ndescription: The one skill there is.\n---\nSteps.\n"
+_PROMPT: Final = """
+import sys
+from satchel import Satchel
+print(Satchel(sys.argv[1]).prompt())
+"""
+_BASE: Final = "import yaml, click"
+
+
+def run(rounds: int) -> list[Bar]:
+    """Measure, print the table, return the bars."""
+    with tempfile.TemporaryDirectory(prefix="satchel-startup-") as home:
+        empty = Path(home, "empty")
+        empty.mkdir()
+        one = Path(home, "skills", "one")
+        one.mkdir(parents=True)
+        (one / "SKILL.md").write_text(_SKILL, "utf-8")
+        commands = {
+            _BASE: (sys.executable, "-c", _BASE),
+            "satchel list, an empty folder": (*_satchel(), "list", "--skills", empty),
+            "Satchel and a prompt of one skill": (
+                *(sys.executable, "-c", _PROMPT, one.parent),
+            ),
+            "satchel prompt, one skill": (
+                *_satchel(),
+                "prompt",
+                "--skills",
+                one.parent,
+            ),
+        }
+        figures = in_turn(
+            {name: _timed(command, home) for name, command in commands.items()},
+            rounds,
+        )
+    base = figures[_BASE]
+    print("## Start-up, whole processes\n")
+    print(
+        table(
+            ("", "ms", f"over `{_BASE}`"),
+            (
+                (
+                    name,
+                    f"{Spread.of(1000 * each for each in seconds):.0f}",
+                    f"{ratio(seconds, base):.2f}",
+                )
+                for name, seconds in figures.items()
+            ),
+        )
+    )
+    return [
+        Bar(f"{name}, over `{_BASE}`", 2.5, ratio(figures[name], base))
+        for name in list(figures)[1:3]
+    ]
+
+
+def _satchel() -> tuple[str | Path, ...]:
+    """Return the command as a shell would find it beside this Python."""
+    script = Path(sys.executable).with_name("satchel")
+    return (script,) if script.exists() else (sys.executable, "-m", "satchel")
+
+
+def _timed(command: tuple[str | Path, ...], home: str) -> Callable[[], float]:
+    environment = {**os.environ, "NO_COLOR": "1"}
+
+    def best() -> float:
+        seconds: list[float] = []
+        for _ in range(TIMES):
+            start = time.perf_counter()
+            subprocess.run(
+                command,
+                check=True,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                stdin=subprocess.DEVNULL,
+                cwd=home,
+                env=environment,
+            )
+            seconds.append(time.perf_counter() - start)
+        return min(seconds)
+
+    return best
