@@ -47,7 +47,7 @@ def layout(rows: Sequence[tuple[str, ...]], columns: int | None) -> Iterator[str
     stacked = columns is not None and columns - taken < MIN_LAST
     for *heads, last in rows:
         if stacked:
-            yield "  ".join(head for head in heads if head)
+            yield clip("  ".join(head for head in heads if head), columns)
             yield f"    {clip(last, max((columns or 0) - 4, 8))}"
             continue
         padded = (

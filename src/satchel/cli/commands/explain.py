@@ -29,10 +29,13 @@ def command(code: str | None) -> None:
       satchel explain
       satchel explain unlisted-reference
     """
-    from satchel.lint import codes, read_page, title_of
+    from satchel.lint import UnknownCodeError, codes, read_page, title_of
 
     if code is not None:
-        say(read_page(code).rstrip())
+        try:
+            say(read_page(code).rstrip())
+        except UnknownCodeError as error:
+            raise click.UsageError(str(error)) from error
         return
     for line in layout([(each, title_of(each)) for each in codes()], width()):
         say(line)

@@ -1,0 +1,68 @@
+"""Packs as authors write them, and what `satchel check` says of each.
+
+A case is a folder with ``pack`` (a pack, or a folder of packs), ``expect.txt`` (one
+``severity code path:line`` a finding, in order, paths relative to the case) and, where
+they are not the usual ones, ``options.toml``: profile and limits.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from satchel.lint import RULES, Rule
+from satchel.lint import rules as rules_module
+from satchel.model import Finding, Limits
+from satchel.runtime.checking import check
+
+FOLDER = Path(__file__).parents[1] / "cases" / "check"
+CASES = sorted(each for each in FOLDER.iterdir() if each.is_dir())
+
+
+def checked(case: Path) -> tuple[Finding, ...]:
+    options: dict[str, Any] = {}
+    if (case / "options.toml").exists():
+        options = tomllib.loads((case / "options.toml").read_text("utf-8"))
+    limits = Limits(**options.pop("limits", {}))
+    return check(["pack"], limits=limits, **options).findings
+
+
+def line(finding: Finding) -> str:
+    place = f"{finding.path}:{finding.line}" if finding.line else finding.path
+    return f"{finding.severity} {finding.code} {place}"
+
+
+@pytest.mark.row("A29", "A30", "C10", "X12", "R28")
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_case(case: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(case)
+    expected = (case / "expect.txt").read_text("utf-8").splitlines()
+
+    assert list(map(line, checked(case))) == expected
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_every_finding_says_what_to_do(
+    case: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(case)
+
+    assert [line(each) for each in checked(case) if not each.fix] == []
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
+def test_every_rule_has_a_case(rule: Rule, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A rule without a case is a rule that nobody has seen fire."""
+
+    def findings(*rules: Rule) -> int:
+        monkeypatch.setattr(rules_module, "RULES", rules)
+        total = 0
+        for case in CASES:
+            monkeypatch.chdir(case)
+            total += len(checked(case))
+        return total
+
+    assert findings(rule) > findings()

@@ -1,0 +1,197 @@
+"""What every command keeps to: statuses, help, advice, and never a traceback."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+import pytest
+
+from satchel.cli.app import COMMANDS
+from satchel.errors import SkillError
+from tests.functional.library import run, run_process, write_pack
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PACK = "---\nname: alpha\ndescription: Use alpha when testing.\n---\nDo.\n"
+
+
+@pytest.fixture
+def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    write_pack(tmp_path / "skills" / "alpha", PACK)
+    return tmp_path / "skills"
+
+
+@pytest.mark.row("R23")
+def test_the_commands_are_these() -> None:
+    assert list(COMMANDS) == [
+        "list",
+        "find",
+        "show",
+        "prompt",
+        "doctor",
+        "why",
+        "check",
+        "explain",
+    ]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_helps_with_examples(name: str) -> None:
+    result = run(name, "--help")
+
+    assert result.exit_code == 0
+    assert "Examples:" in result.stdout
+    assert f"satchel {name}" in result.stdout
+    assert max(map(len, result.stdout.splitlines())) <= 88
+
+
+@pytest.mark.parametrize(("name", "summary"), COMMANDS.items())
+def test_the_overview_says_what_each_command_does(name: str, summary: str) -> None:
+    result = run("--help")
+
+    assert f"  {name}" in result.stdout
+    assert summary in result.stdout
+    assert import_module(f"satchel.cli.commands.{name}").command.name == name
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"), [("lsit", "list"), ("promt", "prompt"), ("docter", "doctor")]
+)
+def test_a_mistyped_command_gets_a_hint(typed: str, meant: str) -> None:
+    result = run(typed)
+
+    assert result.exit_code == 2
+    assert f"Did you mean {meant}" in result.stderr
+
+
+@pytest.mark.parametrize("arguments", [["xyzzy"], ["list", "--nope"], ["list", "extra"]])
+def test_wrong_usage_is_status_2(arguments: list[str]) -> None:
+    assert run(*arguments).exit_code == 2
+
+
+def test_the_version() -> None:
+    assert run("--version").stdout.startswith("satchel 0.")
+
+
+def test_python_dash_m_is_the_same_command(shelf: Path) -> None:
+    result = run_process("list", "--skills", "skills")
+
+    assert result.returncode == 0
+    assert result.stdout.splitlines()[1].split()[0] == b"alpha"
+
+
+class _Odd(SkillError):
+    code = "odd"
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "said"),
+    [
+        (_Odd("something\x1b[31m odd"), 1, "satchel: something<U+001B>[31m odd"),
+        (PermissionError(13, "Permission denied"), 2, "Permission denied"),
+        (RecursionError("too deep"), 2, "a fault of satchel's own"),
+        (KeyboardInterrupt(), 130, ""),
+    ],
+)
+def test_no_error_shows_a_traceback(
+    error: BaseException, status: int, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr("satchel.cli.commands.list.opened", fail)
+    result = run("list")
+
+    assert result.exit_code == status
+    assert said in result.stderr
+    assert "Traceback" not in result.output
+    assert len(result.stderr.splitlines()) <= 1 or not said
+
+
+@pytest.mark.parametrize("arguments", ["list --skills skills", "explain", "--help"])
+def test_a_reader_that_goes_away_hears_no_complaint(arguments: str, shelf: Path) -> None:
+    for number in range(3_000):  # more than a pipe holds
+        if "skills" not in arguments:
+            break
+        write_pack(shelf / f"p{number}", PACK.replace("alpha", f"p{number}"))
+    command = [sys.executable, "-m", "satchel", *arguments.split()]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.read(1)
+        process.stdout.close()
+        said = process.stderr.read()
+        process.wait(60)
+
+    assert said == b""
+
+
+@pytest.mark.parametrize("locale", ["C", "POSIX", "en_US.ISO-8859-1"])
+def test_output_is_utf_8_in_any_locale(locale: str, shelf: Path) -> None:
+    text = PACK.replace("testing", "testing größe 技能")
+    write_pack(shelf / "alpha", text)
+    env = {"LC_ALL": locale, "LANG": locale, "PYTHONUTF8": "0", "PYTHONIOENCODING": ""}
+    result = run_process("list", "--skills", "skills", env=env)
+
+    assert result.returncode == 0
+    assert "größe 技能" in result.stdout.decode("utf-8")
+
+
+def test_a_file_name_that_is_no_utf_8_does_no_harm(shelf: Path) -> None:
+    try:
+        (shelf / "alpha" / b"\xff\xfe.md".decode("utf-8", "surrogateescape")).touch()
+    except OSError:
+        pytest.skip("this file system takes only UTF-8")
+    for command in ("list", "list --json", "doctor", "check skills"):
+        arguments = command.split()
+        if "check" not in arguments:
+            arguments += ["--skills", "skills"]
+        result = run_process(*arguments)
+
+        assert b"Traceback" not in result.stderr
+        assert b"fault" not in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "place", "expected"),
+    [
+        ("satchel show al", 2, "alpha"),
+        ("satchel why ", 2, "alpha"),
+        ("satchel explain unlisted", 2, "unlisted-reference"),
+        ("satchel do", 1, "doctor"),
+    ],
+)
+def test_the_shell_completes(
+    words: str, place: int, expected: str, shelf: Path
+) -> None:
+    (shelf.parent / "satchel.toml").write_text('skills = ["skills"]\n', "utf-8")
+    env = {
+        "_SATCHEL_COMPLETE": "bash_complete",
+        "COMP_WORDS": words,
+        "COMP_CWORD": str(place),
+    }
+    result = run_process(env=env)
+
+    assert f"plain,{expected}" in result.stdout.decode().splitlines()
+
+
+def test_completion_without_sources_offers_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    env = {
+        "_SATCHEL_COMPLETE": "bash_complete",
+        "COMP_WORDS": "satchel show x",
+        "COMP_CWORD": "2",
+    }
+    result = run_process(env=env)
+
+    assert result.stdout == b""
+    assert result.stderr == b""

@@ -1,0 +1,209 @@
+"""``satchel show``: a skill, its files, and the result a tool would give."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.functional.library import HOSTILE_BYTES, run, run_process, write_pack
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+HEAD = "---\nname: alpha\ndescription: Use alpha when testing.\n---\n"
+BODY = "\n# Alpha\n\nDo [red]it[/red] now.\r\nNo line end"
+PNG = b"\x89PNG\r\n\x1a\n\x00\x00\xff"
+
+
+@pytest.fixture(autouse=True)
+def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    files: dict[str, str | bytes] = {
+        "references/same.md": "a reference\n",
+        "references/raw.txt": HOSTILE_BYTES,
+        "scripts/same.md": "a script\n",
+        "scripts/run.py": "raise SystemExit('never run')\n",
+        "assets/same.md": "an asset\n",
+        "assets/logo.png": PNG,
+        "notes.md": "beside\n",
+    }
+    return write_pack(tmp_path / "skills" / "alpha", HEAD + BODY, files)
+
+
+def show(*arguments: str) -> bytes:
+    done = run_process("show", *arguments, "--skills", "skills")
+    assert done.returncode == 0
+    return done.stdout
+
+
+@pytest.mark.row("C44", "C56")
+def test_the_body_is_printed_as_it_is() -> None:
+    assert show("alpha") == BODY.encode()
+
+
+@pytest.mark.row("C45", "C46", "G22", "G21")
+@pytest.mark.parametrize(
+    ("option", "file", "expected"),
+    [
+        ("--reference", "same.md", b"a reference\n"),
+        ("--reference", "references/same.md", b"a reference\n"),
+        ("--reference", "raw.txt", HOSTILE_BYTES),
+        ("--script", "same.md", b"a script\n"),
+        ("--script", "run.py", b"raise SystemExit('never run')\n"),
+        ("--asset", "same.md", b"an asset\n"),
+        ("--asset", "logo.png", PNG),
+        ("--reference", "notes.md", b"beside\n"),
+    ],
+)
+def test_a_file_is_printed_byte_for_byte(
+    option: str, file: str, expected: bytes
+) -> None:
+    assert show("alpha", option, file) == expected
+
+
+@pytest.mark.row("E26")
+def test_a_script_is_read_and_never_run(tmp_path: Path) -> None:
+    trap = tmp_path / "trap"
+    script = f"open({str(trap)!r}, 'w').close()\n"
+    write_pack(tmp_path / "skills" / "alpha", HEAD, {"scripts/trap.py": script})
+
+    assert show("alpha", "--script", "trap.py") == script.encode()
+    show("alpha", "--script", "trap.py", "--envelope", "json")
+    show("alpha")
+    assert not trap.exists()
+
+
+def test_one_file_at_a_time() -> None:
+    arguments = ("--reference", "same.md", "--script", "same.md")
+    result = run("show", "alpha", *arguments, "--skills", "skills")
+
+    assert result.exit_code == 2
+
+
+@pytest.mark.row("R12", "X09")
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["alhpa"], "skill 'alhpa' not found; did you mean alpha?"),
+        (["Alpha"], "skill 'Alpha' not found"),
+        (["alpha", "--reference", "smae.md"], "listed files: "),
+        (["alpha", "--reference", "../../x"], "does not stay inside skill 'alpha'"),
+        (["a\x1b[31m"], "not found"),
+    ],
+)
+def test_a_miss_is_a_sentence_and_status_1(arguments: list[str], said: str) -> None:
+    result = run("show", *arguments, "--skills", "skills")
+
+    assert result.exit_code == 1
+    assert result.stdout == ""
+    assert said in result.stderr
+    assert "\x1b" not in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+
+
+@pytest.mark.row("R18", "D08")
+def test_the_xml_envelope_is_the_tools_result() -> None:
+    envelope = show("alpha", "--envelope", "xml").decode()
+
+    assert envelope == (
+        '<skill_context id="alpha">\n  <instructions>\n'
+        f"{HEAD}{BODY}\n"
+        "  </instructions>\n\n"
+        "  <execution_directive>\n"
+        "    You are now operating under the specialized alpha protocol.\n"
+        "    1. Prioritize the logic in <instructions> over generic behavior.\n"
+        "    2. Use the data in <active_resources> to complete the user's specific "
+        "request.\n"
+        "    3. If the workflow is multi-step, explicitly state your plan before "
+        "executing.\n"
+        "  </execution_directive>\n"
+        "</skill_context>\n"
+    )
+
+
+@pytest.mark.row("D11", "D14", "R18")
+def test_a_miss_in_the_xml_envelope_is_the_tools_result_too() -> None:
+    result = run("show", "nope", "--envelope", "xml", "--skills", "skills")
+
+    assert result.exit_code == 1
+    assert result.stdout == (
+        '<skill_context id="nope">\n  <error>\n'
+        '    Skill with id "nope" was not found in the current registry.\n'
+        "  </error>\n</skill_context>\n"
+    )
+    assert result.stderr == ""
+
+
+@pytest.mark.row("C27", "C28", "C29")
+def test_the_json_envelope_is_the_tools_result() -> None:
+    document = json.loads(show("alpha", "--envelope", "json"))
+
+    assert document == {
+        "name": "alpha",
+        "body": BODY,
+        "available_references": ["raw.txt", "same.md"],
+        "available_scripts": ["run.py", "same.md"],
+        "reference_content": None,
+        "script_content": None,
+        "error": None,
+    }
+
+
+@pytest.mark.row("C30", "C31")
+@pytest.mark.parametrize(
+    ("option", "key", "content"),
+    [
+        ("--reference", "reference_content", "a reference\n"),
+        ("--script", "script_content", "a script\n"),
+    ],
+)
+def test_a_file_in_the_json_envelope(option: str, key: str, content: str) -> None:
+    document = json.loads(show("alpha", option, "same.md", "--envelope", "json"))
+
+    assert document[key] == content
+    assert document["body"] == ""
+
+
+@pytest.mark.row("C32", "R12")
+def test_a_miss_in_the_json_envelope_is_the_tools_result_too() -> None:
+    result = run("show", "nope", "--envelope", "json", "--skills", "skills")
+
+    assert result.exit_code == 1
+    assert json.loads(result.stdout) == {
+        "name": "nope",
+        "body": "",
+        "available_references": [],
+        "available_scripts": [],
+        "reference_content": None,
+        "script_content": None,
+        "error": "skill 'nope' not found",
+    }
+    assert result.stderr == ""
+
+
+@pytest.mark.row("D13", "D12", "G16")
+def test_a_file_that_cannot_be_read_is_told_apart_from_one_that_is_not_there(
+    shelf: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And no absolute path of this machine is in any of the texts (G16, R24)."""
+    from satchel.errors import ReferenceUnreadableError
+    from satchel.sources import LocalSource
+
+    def refuse(self: LocalSource, key: str, path: str, limit_bytes: int) -> bytes:
+        raise ReferenceUnreadableError(key, path, detail="Permission denied")
+
+    monkeypatch.setattr(LocalSource, "read", refuse)
+    xml = run("show", "alpha", "--envelope", "xml", "--skills", "skills")
+    plain = run("show", "alpha", "--skills", "skills")
+
+    assert (xml.exit_code, plain.exit_code) == (1, 1)
+    assert xml.stdout == (
+        '<skill_context id="alpha">\n  <error>\n'
+        '    Failed to load SKILL.md for "alpha": Permission denied\n'
+        "  </error>\n</skill_context>\n"
+    )
+    assert "'SKILL.md' of skill 'alpha' cannot be read" in plain.stderr
+    for text in (xml.output, plain.output):
+        assert str(shelf.parent) not in text
