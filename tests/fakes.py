@@ -1,7 +1,7 @@
 """A source in memory that can be edited, broken and slowed down; a clock to turn."""
 
-import threading
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from satchel.errors import (
     ReferenceNotFoundError,
@@ -11,10 +11,15 @@ from satchel.errors import (
 )
 from satchel.model import FileStat, Finding, Found, Manifest
 
+if TYPE_CHECKING:
+    import threading
+
 __all__ = ["FakeClock", "FakeSource", "pack"]
 
 
-def pack(name: str, description: str = "Use when testing.", body: str = "# Do\n") -> str:
+def pack(
+    name: str, description: str = "Use when testing.", body: str = "# Do\n"
+) -> str:
     """Return the text of a small SKILL.md."""
     return f"---\nname: {name}\ndescription: {description}\n---\n{body}"
 

@@ -32,11 +32,24 @@ class Rules:
 
 @dataclass(frozen=True, slots=True)
 class _Claim:
-    """A pack that wants an id, and the rank of its source (lower goes first)."""
+    """A pack that wants an id: the how manyth of which source, and how good a one."""
 
     descriptor: Descriptor
-    rank: tuple[int, int, int]
-    ranked: bool
+    precedence: int | None
+    place: int
+    turn: int
+
+    @property
+    def rank(self) -> tuple[int, int, bool, int, int]:
+        """What goes first among the claims to one id: the lower."""
+        above, _, folder = self.descriptor.origin.key.rpartition("/")
+        return (
+            self.precedence or 0,
+            self.place,
+            folder != self.descriptor.name,
+            above.count("/") + bool(above),
+            self.turn,
+        )
 
 
 def assemble(fields: tuple[Field, ...], rules: Rules, digests: Digests) -> Catalog:
@@ -44,7 +57,9 @@ def assemble(fields: tuple[Field, ...], rules: Rules, digests: Digests) -> Catal
 
     Untrusted, disabled and filtered packs claim nothing, so that none of them can
     shadow or block another. Packs of equal tree digest are one entry with several
-    origins. Ties inside one rank go to the earlier source, then the lower key.
+    origins. Ties inside one rank go to the earlier source; inside one source to the
+    pack in the folder of its own name, as the specification wants it, so that no
+    other can take its place; then to the one nearer to the root, then the lower key.
     """
     findings: list[Finding] = []
     withheld: list[Withheld] = []
@@ -79,8 +94,7 @@ def _claim(
 ) -> None:
     precedence = getattr(field.source, "precedence", None)
     mine = claims.setdefault(descriptor.id, [])
-    rank = (0 if precedence is None else precedence, place, len(mine))
-    mine.append(_Claim(descriptor, rank, precedence is not None))
+    mine.append(_Claim(descriptor, precedence, place, len(mine)))
 
 
 def _refusal(entry: Entry, field: Field, rules: Rules) -> Withheld | None:
@@ -163,7 +177,9 @@ def _merge_equal(
 
 def _winner(claims: list[_Claim], rules: Rules) -> Descriptor | None:
     """Return who goes first, where an order was chosen; claims come sorted by rank."""
-    if rules.on_conflict == "precedence" or all(claim.ranked for claim in claims):
+    if rules.on_conflict == "precedence" or all(
+        claim.precedence is not None for claim in claims
+    ):
         return claims[0].descriptor
     return None
 

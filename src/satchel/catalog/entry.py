@@ -22,7 +22,7 @@ from satchel.protocols import SkillSource
 from satchel.spec import Profile, parse
 from satchel.text import breaks_out, find_hidden, may_hide
 
-__all__ = ["RETIRED", "Acceptance", "Entry", "Identify", "identity", "read_entry"]
+__all__ = ["RETIRED", "Acceptance", "Entry", "Identify", "Intake", "identity"]
 
 RETIRED: Final = frozenset({"deprecated", "retired"})
 """Values of ``metadata.status`` that take a pack out of the catalog."""
@@ -54,91 +54,83 @@ def identity(manifest: Manifest) -> str:
     return manifest.name
 
 
-def read_entry(
-    source: SkillSource,
-    label: str,
-    found: Found,
-    accept: Acceptance,
-    identify: Identify,
-) -> Entry:
-    """Read and parse one pack; whatever goes wrong with it stays with it."""
-    origin = Origin(label, found.key, found.location)
-    try:
-        return _read(source, origin, found, accept, identify)
-    except SkillError as error:
-        return _refused(origin, found, error.code, str(error))
-    except Exception as error:  # noqa: BLE001 - a source is a plug-in: R33
-        message = f"the source raised {type(error).__name__}: {error}"
-        return _refused(origin, found, "source-error", message)
+@dataclass(frozen=True, slots=True)
+class Intake:
+    """Reads the packs of one source; whatever goes wrong with one stays with it."""
 
+    source: SkillSource
+    label: str
+    accept: Acceptance
+    identify: Identify
 
-def _read(
-    source: SkillSource,
-    origin: Origin,
-    found: Found,
-    accept: Acceptance,
-    identify: Identify,
-) -> Entry:
-    raw = source.manifest(found.key)
-    findings: tuple[Finding, ...]
-    if isinstance(raw, Manifest):
-        manifest: Manifest | None = raw
-        findings = ()
-        data = source.read(found.key, SKILL_FILE, accept.limits.skill_md_bytes)
-    else:
-        data = raw
+    def read(self, found: Found) -> Entry:
+        """Read and parse one pack."""
+        origin = Origin(self.label, found.key, found.location)
+        try:
+            return self._read(found, origin)
+        except SkillError as error:
+            return _refused(found, origin, error.code, str(error))
+        except Exception as error:  # noqa: BLE001 - a source is a plug-in: R33
+            message = f"the source raised {type(error).__name__}: {error}"
+            return _refused(found, origin, "source-error", message)
+
+    def _read(self, found: Found, origin: Origin) -> Entry:
+        raw = self.source.manifest(found.key)
+        accept = self.accept
+        if isinstance(raw, Manifest):
+            limit = accept.limits.skill_md_bytes
+            data = self.source.read(found.key, SKILL_FILE, limit)
+            return self._entry(found, origin, raw, data, ())
         parsed = parse(
-            data,
+            raw,
             profile=accept.profile,
             directory=_folder(found),
             limits=accept.limits,
             allow_empty_description=accept.allow_empty_description,
         )
-        manifest, findings = parsed.manifest, parsed.findings
-    if manifest is None:
-        descriptor = Descriptor(_folder(found), "", origins=(origin,))
-        return Entry(descriptor, _placed(findings, found), refused=True)
-    return _entry(manifest, data, found, origin, findings, accept, source, identify)
+        if parsed.manifest is None:
+            descriptor = Descriptor(_folder(found), "", origins=(origin,))
+            return Entry(descriptor, _placed(parsed.findings, found), refused=True)
+        return self._entry(found, origin, parsed.manifest, raw, parsed.findings)
 
-
-def _entry(  # noqa: PLR0913 - the parts of one pack, each read once
-    manifest: Manifest,
-    data: bytes,
-    found: Found,
-    origin: Origin,
-    findings: tuple[Finding, ...],
-    accept: Acceptance,
-    source: SkillSource,
-    identify: Identify,
-) -> Entry:
-    files = tuple(source.files(found.key)) if found.files is None else found.files
-    _check_size(files, accept.limits, found)
-    listed = allow(manifest, files, closed=accept.profile == "strict")
-    skill_id = identify(manifest)
-    descriptor = Descriptor(
-        manifest.name if skill_id is None else skill_id,
-        manifest.description,
-        manifest.name,
-        listed.references,
-        listed.scripts,
-        listed.assets,
-        listed.others,
-        (origin,),
-        f"sha256:{hashlib.sha256(data).hexdigest()}",
-        len(data),
-        manifest.status,
-        manifest.replaced_by,
-        manifest.client.model_invocable,
-        manifest.client.user_invocable,
-        files,
-    )
-    findings += listed.findings
-    if may_hide(data):
-        findings += _hidden(data)
-    if breaks_out(data):
-        findings += (_BREAKS_OUT,)
-    placed = _placed(findings, found) if findings else ()
-    return Entry(descriptor, placed, filtered=skill_id is None)
+    def _entry(
+        self,
+        found: Found,
+        origin: Origin,
+        manifest: Manifest,
+        data: bytes,
+        findings: tuple[Finding, ...],
+    ) -> Entry:
+        files = found.files
+        if files is None:
+            files = tuple(self.source.files(found.key))
+        _check_size(files, self.accept.limits, found)
+        listed = allow(manifest, files, closed=self.accept.profile == "strict")
+        skill_id = self.identify(manifest)
+        descriptor = Descriptor(
+            manifest.name if skill_id is None else skill_id,
+            manifest.description,
+            manifest.name,
+            listed.references,
+            listed.scripts,
+            listed.assets,
+            listed.others,
+            (origin,),
+            f"sha256:{hashlib.sha256(data).hexdigest()}",
+            len(data),
+            manifest.status,
+            manifest.replaced_by,
+            manifest.client.model_invocable,
+            manifest.client.user_invocable,
+            files,
+        )
+        findings += listed.findings
+        if may_hide(data):
+            findings += _hidden(data)
+        if breaks_out(data):
+            findings += (_BREAKS_OUT,)
+        placed = _placed(findings, found) if findings else ()
+        return Entry(descriptor, placed, filtered=skill_id is None)
 
 
 _BREAKS_OUT: Final = Finding(
@@ -177,7 +169,7 @@ def _check_size(files: tuple[FileStat, ...], limits: Limits, found: Found) -> No
         )
 
 
-def _refused(origin: Origin, found: Found, code: str, message: str) -> Entry:
+def _refused(found: Found, origin: Origin, code: str, message: str) -> Entry:
     finding = Finding(code, "error", message, SKILL_FILE)
     descriptor = Descriptor(_folder(found), "", origins=(origin,))
     return Entry(descriptor, _placed((finding,), found), refused=True)

@@ -4,7 +4,7 @@ import threading
 from dataclasses import dataclass, field
 from typing import Final
 
-from satchel.catalog.entry import Acceptance, Entry, Identify, identity, read_entry
+from satchel.catalog.entry import Acceptance, Entry, Intake, identity
 from satchel.errors import SkillError
 from satchel.model import Finding, Found, SourceState
 from satchel.protocols import Clock, NamesSkills, SkillSource
@@ -58,7 +58,7 @@ class Field:
         self._thread.start()
 
     def finish(self, timeout_s: float) -> None:
-        """Wait at most ``timeout_s`` seconds, and take what came or say what did not."""
+        """Wait at most ``timeout_s`` seconds; take what came, or say what did not."""
         thread = self._thread
         if thread is None:
             return
@@ -87,24 +87,17 @@ class Field:
     def _reap(self) -> Harvest:
         known = self.harvest.stamps if self.harvest else {}
         source = self.source
-        identify: Identify = (
-            source.identify if isinstance(source, NamesSkills) else identity
-        )
+        identify = source.identify if isinstance(source, NamesSkills) else identity
+        intake = Intake(source, self.label, self._accept, identify)
         stamps: dict[str, tuple[object, Entry]] = {}
         findings: list[Finding] = []
         for item in source.scan():
-            if isinstance(item, Found):
-                stamps[item.key] = self._entry(item, known.get(item.key), identify)
-            else:
+            if not isinstance(item, Found):
                 findings.append(item)
+                continue
+            last = known.get(item.key)
+            if last is None or last[0] != item.stamp:
+                last = item.stamp, intake.read(item)
+            stamps[item.key] = last
         entries = tuple(entry for _, entry in stamps.values())
         return Harvest(entries, tuple(findings), self._clock.monotonic(), stamps)
-
-    def _entry(
-        self, found: Found, known: tuple[object, Entry] | None, identify: Identify
-    ) -> tuple[object, Entry]:
-        if known is not None and known[0] == found.stamp:
-            return known
-        return found.stamp, read_entry(
-            self.source, self.label, found, self._accept, identify
-        )

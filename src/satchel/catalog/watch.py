@@ -1,8 +1,8 @@
-"""Hot reload: sync again when a file below a source changes. Needs the extra `watch`."""
+"""Hot reload: sync again when a file below a source changes (extra ``watch``)."""
 
 import threading
 from collections.abc import Callable, Iterable
-from typing import Final
+from typing import Final, Self
 
 from satchel.errors import ExtraMissingError
 
@@ -56,7 +56,7 @@ class Watch:
         self._stop.set()
         self._thread.join()
 
-    def __enter__(self) -> "Watch":
+    def __enter__(self) -> Self:
         """Return the watch itself."""
         return self
 

@@ -7,7 +7,8 @@ from typing import Final, TypeAlias
 __all__ = ["NO_CLIENT_FIELDS", "ClientFields", "Json", "Manifest"]
 
 Json: TypeAlias = (
-    "str | int | float | bool | None | Mapping[str, Json] | list[Json] | tuple[Json, ...]"
+    "str | int | float | bool | Mapping[str, Json] | list[Json] | tuple[Json, ...] "
+    "| None"
 )
 
 

@@ -48,7 +48,7 @@ class FileStat:
 
 @dataclass(frozen=True, slots=True)
 class Resource:
-    """One file with its digest over raw bytes: a line of the pack's manifest of bytes."""
+    """One file with its digest over raw bytes: a line of a pack's manifest of bytes."""
 
     path: str
     digest: str

@@ -135,7 +135,7 @@ class Satchel:
         self,
         *,
         format: Format = "xml-id",  # noqa: A002 - the word users of the CLI know
-        budget_tokens: int | None | str = "default",
+        budget_tokens: int | str | None = "default",
     ) -> Rendered:
         """Render the catalog section for a system prompt (disclosure level 1).
 

@@ -5,7 +5,15 @@ from typing import Final
 
 from satchel.errors import SkillError, SkillNotFoundError
 from satchel.load import TurnCache, load
-from satchel.model import SKILL_FILE, Catalog, Limits, Loaded, Request, UsageEvent, bucket_of
+from satchel.model import (
+    SKILL_FILE,
+    Catalog,
+    Limits,
+    Loaded,
+    Request,
+    UsageEvent,
+    bucket_of,
+)
 from satchel.protocols import Clock, UsageSink
 from satchel.usage import record
 

@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, cast
 
 from satchel.config import CONFIG_FILE, Config, find_config, load_config
 from satchel.errors import MissingPathError, NoSources
@@ -15,9 +15,8 @@ from satchel.sources import folder, memory, packages, usual
 
 __all__ = ["Named", "Opened", "open_config", "open_named"]
 
-Named: TypeAlias = (
-    "str | os.PathLike[str] | SkillSource | Skill | Sequence[str | SkillSource]"
-)
+One: TypeAlias = str | os.PathLike[str] | SkillSource | Skill
+Named: TypeAlias = One | Sequence[One]
 
 _LIKELY: Final = ("skills", ".agents/skills", ".claude/skills", ".github/skills")
 
@@ -31,9 +30,7 @@ class Opened:
     config: Config
 
 
-def open_named(
-    what: Iterable[Named], *, limits: Limits = DEFAULT_LIMITS
-) -> Opened:
+def open_named(what: Iterable[Named], *, limits: Limits = DEFAULT_LIMITS) -> Opened:
     """Turn what was named into sources, in order; all skills made in code are one.
 
     Raises:
@@ -80,16 +77,16 @@ def open_config(path: Path | None, *, start: Path) -> Opened:
     if config.usual:
         more += usual(project=found.parent, trust=config.trust)
     if not opened.sources and not more:
-        raise NoSources(f"{found} names no skills; add: skills = [\"skills\"]")
+        raise NoSources(f'{found} names no skills; add: skills = ["skills"]')
     return Opened(opened.sources + tuple(more), opened.named, config)
 
 
-def _flat(what: Iterable[Named]) -> Iterable[object]:
+def _flat(what: Iterable[Named]) -> Iterable[One]:
     for each in what:
         if isinstance(each, (list, tuple)):
             yield from each
         else:
-            yield each
+            yield cast("One", each)
 
 
 def _advice(start: Path) -> str:

@@ -87,7 +87,9 @@ def _listed(name: str, path: str, prompt: Rendered) -> Why:
             path,
         )
     if name in prompt.names_only or name in prompt.shortened:
-        how = "only its name" if name in prompt.names_only else "a shortened description"
+        how = (
+            "only its name" if name in prompt.names_only else "a shortened description"
+        )
         return Why(
             name,
             "budget",

@@ -13,7 +13,7 @@ from satchel.spec import body_of
 __all__ = ["FtsRanker"]
 
 BODY_CHARS: Final = 8_000
-"""How much of a body is indexed; more of it ranked worse (docs/explanation/search.md)."""
+"""How much of a body is indexed; more ranked worse (docs/explanation/search.md)."""
 _BODY_WEIGHT: Final = 0.5
 _CANDIDATES: Final = 400
 _READ_BYTES: Final = 1024 * 1024

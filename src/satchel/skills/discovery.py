@@ -55,9 +55,7 @@ class SkillDiscoverySkill(BaseSkill):
     @property
     def tools(self) -> Toolbox:
         """The three tools of the style ``references``; none where nothing is listed."""
-        return tools_for(
-            "references", self._load, catalog=lambda: self._shelf.catalog
-        )
+        return tools_for("references", self._load, catalog=lambda: self._shelf.catalog)
 
     def _load(self, request: Request) -> Loaded:
         return self._shelf.load(request.id, request.file, via="tool")

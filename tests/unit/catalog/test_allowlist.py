@@ -74,7 +74,9 @@ def test_a_declared_file_that_is_missing_is_said_and_stays_listed() -> None:
 
 
 @pytest.mark.row("G06", "A09")
-@pytest.mark.parametrize("name", ["../../etc/passwd", "/etc/passwd", "a\\b", "%2e%2e/a"])
+@pytest.mark.parametrize(
+    "name", ["../../etc/passwd", "/etc/passwd", "a\\b", "%2e%2e/a"]
+)
 def test_a_declared_path_that_leaves_the_pack_is_an_error(name: str) -> None:
     listed = allow(manifest(references=(name,)), HELD)
 
@@ -95,4 +97,7 @@ def test_a_declared_file_of_a_kind_that_is_never_listed_is_an_error() -> None:
 def test_scripts_and_assets_are_declared_by_their_names() -> None:
     listed = allow(manifest(scripts=("run.sh",), assets=("logo.png",)), HELD)
 
-    assert (listed.scripts, listed.assets) == (("scripts/run.sh",), ("assets/logo.png",))
+    assert (listed.scripts, listed.assets) == (
+        ("scripts/run.sh",),
+        ("assets/logo.png",),
+    )

@@ -37,7 +37,9 @@ def one(label: str, name: str, **more: str) -> FakeSource:
 @pytest.mark.row("D32", "D31", "D36")
 def test_a_first_sync_adds_every_pack() -> None:
     """An entry has the manifest's name, its description and a hash of the file."""
-    source = FakeSource("s", {"b": {"SKILL.md": pack("b")}, "a": {"SKILL.md": pack("a")}})
+    source = FakeSource(
+        "s", {"b": {"SKILL.md": pack("b")}, "a": {"SKILL.md": pack("a")}}
+    )
     kept = registry(source)
 
     report = kept.sync()
@@ -114,7 +116,9 @@ def test_no_skills_is_a_success() -> None:
 @pytest.mark.row("D43", "D16")
 def test_repeated_syncs_are_equal() -> None:
     """Two registries over the same packs, and two syncs of one, agree."""
-    packs = {name: {"SKILL.md": pack(name)} for name in ("c", "a", "b")}
+    packs: dict[str, dict[str, str | bytes]] = {
+        name: {"SKILL.md": pack(name)} for name in ("c", "a", "b")
+    }
     first, second = registry(FakeSource("s", packs)), registry(FakeSource("s", packs))
     first.sync()
     second.sync()
@@ -151,7 +155,9 @@ def test_two_packs_of_one_name_in_one_source_are_a_conflict() -> None:
 @pytest.mark.row("X04")
 def test_a_chosen_precedence_keeps_the_shadowed_pack_visible() -> None:
     kept = registry(
-        one("first", "a"), one("second", "a", body="# Other\n"), on_conflict="precedence"
+        one("first", "a"),
+        one("second", "a", body="# Other\n"),
+        on_conflict="precedence",
     )
     kept.sync()
 
@@ -289,7 +295,7 @@ def test_a_manifest_that_the_source_cannot_read_is_a_finding() -> None:
 def test_a_source_that_raises_for_one_pack_loses_that_one_only() -> None:
     source = one("s", "a")
     source.packs["b"] = {"SKILL.md": None}  # type: ignore[dict-item]
-    source.files = lambda key: []  # type: ignore[assignment, method-assign, return-value]
+    source.files = lambda key: []  # type: ignore[method-assign]  # noqa: ARG005
     kept = registry(source)
     kept.sync()
 
@@ -314,7 +320,9 @@ def test_a_disabled_skill_is_not_listed_and_claims_nothing() -> None:
         ("disable-model-invocation: true", "hidden"),
     ],
 )
-def test_what_an_author_takes_out_of_the_catalog_is_said(lines: str, reason: str) -> None:
+def test_what_an_author_takes_out_of_the_catalog_is_said(
+    lines: str, reason: str
+) -> None:
     text = f"---\nname: a\ndescription: Use when testing.\n{lines}\n---\n# Do\n"
     kept = registry(FakeSource("s", {"a": {"SKILL.md": text}}))
     kept.sync()

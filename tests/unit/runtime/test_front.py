@@ -86,7 +86,7 @@ def test_find_needs_no_service_and_loads_nothing(shelf: Path) -> None:
     sink = ListSink()
     skills = Satchel(shelf, sinks=[sink])
 
-    assert [hit.id for hit in skills.find("sql style", k=5)][0] == "sql-style"
+    assert skills.find("sql style", k=5)[0].id == "sql-style"
     assert sink.events == []
 
 
@@ -317,6 +317,7 @@ def test_every_invocation_is_an_event_failures_included(shelf: Path) -> None:
 def test_a_raising_sink_never_breaks_a_load(shelf: Path) -> None:
     class Broken:
         def record(self, event: object) -> None:
+            assert event
             raise OSError("disk full")
 
     after = ListSink()
@@ -396,11 +397,20 @@ def test_it_closes_its_sources_once_asked() -> None:
 @pytest.mark.row("C57")
 def test_public_names_are_there_and_lazy() -> None:
     """Each documented name can be imported, and none of them before it is used."""
-    names = (
-        "SkillManifest SkillManifestError SkillSource SkillLoader DuplicateSkillError "
-        "LocalDirSkillSource load_plugin_sources load_skill SkillDescriptor "
-        "SkillDiscoverySkill BaseSkill ReferenceNotFoundError"
-    ).split()
+    names = [
+        "SkillManifest",
+        "SkillManifestError",
+        "SkillSource",
+        "SkillLoader",
+        "DuplicateSkillError",
+        "LocalDirSkillSource",
+        "load_plugin_sources",
+        "load_skill",
+        "SkillDescriptor",
+        "SkillDiscoverySkill",
+        "BaseSkill",
+        "ReferenceNotFoundError",
+    ]
     assert all(getattr(satchel, name) is not None for name in names)
     assert set(names) <= set(dir(satchel))
     with pytest.raises(AttributeError, match="no attribute 'nope'"):
@@ -419,8 +429,8 @@ def test_import_pulls_in_nothing_heavy() -> None:
     code = (
         "import sys; from satchel import Satchel, Skill; "
         "s = Satchel(Skill('a', description='d', instructions='i')); s.prompt(); "
-        "heavy = {'click', 'rich', 'sqlite3', 'asyncio', 'http', 'httpx', 'ssl', 'mcp', "
-        "'importlib.metadata', 'concurrent.futures', 'unittest'}; "
+        "heavy = {'click', 'rich', 'sqlite3', 'asyncio', 'http', 'httpx', 'ssl', "
+        "'mcp', 'importlib.metadata', 'concurrent.futures', 'unittest'}; "
         "print(sorted(heavy & set(sys.modules)))"
     )
     out = subprocess.run(

@@ -83,11 +83,13 @@ SHELF = shelf()
 
 
 @pytest.mark.property
-@given(st.text(max_size=200) | st.sampled_from(['" OR 1', "a NEAR(b)", "x*", "^a", "-a"]))
+@given(
+    st.text(max_size=200) | st.sampled_from(['" OR 1', "a NEAR(b)", "x*", "^a", "-a"])
+)
 def test_no_query_is_ever_an_error(query: str) -> None:
     """None of the index's operators is interpreted, and every answer is ranked."""
     hits = SHELF.find(query, k=3)
 
-    assert [hit.score for hit in hits] == sorted((h.score for h in hits), reverse=True) or (
-        query.lower().split()
-    )
+    assert [hit.score for hit in hits] == sorted(
+        (h.score for h in hits), reverse=True
+    ) or (query.lower().split())

@@ -21,8 +21,10 @@ def test_the_logging_sink_writes_one_line_with_six_fields(
     LoggingSink().record(event())
 
     assert caplog.messages == [
-        "skill_loaded name='a' reference='r.md' script=None source='s' "
-        "duration_s=0.250000 error=None"
+        (
+            "skill_loaded name='a' reference='r.md' script=None source='s' "
+            "duration_s=0.250000 error=None"
+        )
     ]
 
 
