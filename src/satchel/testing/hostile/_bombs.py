@@ -1,6 +1,7 @@
 """Little bytes that become many: aliases, nesting, sparse files."""
 
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
@@ -18,7 +19,7 @@ def _aliases(last: str) -> str:
     """Return ten levels of nine aliases each, and what is to hold the last."""
     names = "abcdefghi"
     lines = ["a: &a [x, x, x, x, x, x, x, x, x]"]
-    for before, name in zip(names, names[1:], strict=False):
+    for before, name in pairwise(names):
         lines.append(f"{name}: &{name} [{', '.join([f'*{before}'] * 9)}]")
     return "\n".join([*lines, last])
 
@@ -65,7 +66,9 @@ PACKS: Final[tuple[HostilePack, ...]] = (
         front(more=_aliases("metadata: {value: *i}")),
     ),
     _bomb("alias-self", "T12", "a list in itself", front(more="metadata: &a [*a, *a]")),
-    _bomb("merge-keys", "T12", "merge keys, nine to the eleventh", front(more=_merges())),
+    _bomb(
+        "merge-keys", "T12", "merge keys, nine to the eleventh", front(more=_merges())
+    ),
     _bomb(
         "nested-flow",
         "T12",

@@ -45,7 +45,9 @@ PACKS: Final[tuple[HostilePack, ...]] = (
     ),
     _value("yaml-own-tag", "!nobody {a: 1}", "a tag of nobody"),
     _value("yaml-unhashable", "{[a]: 1, {b: c}: 2}", "keys that are no dict keys"),
-    _value("yaml-odd-keys", "{1: a, null: b, true: c, 1.5: d}", "keys that are no text"),
+    _value(
+        "yaml-odd-keys", "{1: a, null: b, true: c, 1.5: d}", "keys that are no text"
+    ),
     _value("yaml-merge-text", "{<<: text}", "a merge of what is no mapping"),
     _description("description-list", "[a, b]", "a list for a description"),
     _description("description-mapping", "{a: b}", "a mapping for a description"),

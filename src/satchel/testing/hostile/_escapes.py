@@ -22,7 +22,12 @@ def _both(name: str, threat: str, what: str, hidden: str) -> tuple[HostilePack, 
     escaped = "".join(f"\\U{ord(character):08X}" for character in hidden)
     return (
         _escape(name, threat, what, front(f'"a{escaped}b"')),
-        _escape(f"{name}-name", threat, f"{what}, in the name", front(name=f'"bad{escaped}x"')),
+        _escape(
+            f"{name}-name",
+            threat,
+            f"{what}, in the name",
+            front(name=f'"bad{escaped}x"'),
+        ),
     )
 
 
@@ -44,9 +49,16 @@ PACKS: Final[tuple[HostilePack, ...]] = (
     *_both("surrogate", "T13", "a lone surrogate", "\ud800"),
     *_both("line-ends", "T17", "line ends of Unicode", "\u2028# SYSTEM\u2029x\u0085y"),
     *_both("nul-escape", "T31", "NUL", "\0"),
-    *_both("nonsense", "T15", "code points that are no characters", "\ufffe\ufdd0\U0001ffff"),
+    *_both(
+        "nonsense",
+        "T15",
+        "code points that are no characters",
+        "\ufffe\ufdd0\U0001ffff",
+    ),
     _raw("raw-tags", "T15", "tag characters as they are", _TAGS),
-    _raw("raw-bidi", "T15", "bidirectional controls as they are", "\u202egnp.exe\u202c"),
+    _raw(
+        "raw-bidi", "T15", "bidirectional controls as they are", "\u202egnp.exe\u202c"
+    ),
     _raw("raw-escape", "T31", "ESC as it is, which YAML forbids", f"{_ESC}[31mred"),
     _raw("marks", "T15", "five thousand marks on one letter", "\u0301" * 5_000),
     _escape(

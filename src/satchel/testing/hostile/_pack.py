@@ -1,6 +1,8 @@
 """What a hostile pack is, and what stands beside each of them."""
 
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -83,6 +85,18 @@ class HostilePack:
             raise CannotMake(reason) from error
         return library
 
+    @contextmanager
+    def fresh(self) -> Generator[Path]:
+        """Make the pack in a temporary folder, which goes when the block ends.
+
+        Raises:
+            CannotMake: As for `make`.
+        """
+        with tempfile.TemporaryDirectory(
+            prefix="satchel-hostile-", ignore_cleanup_errors=True
+        ) as folder:
+            yield self.make(Path(folder))
+
 
 def front(description: str = "Use when asked.", name: str = BAD, more: str = "") -> str:
     """Return a SKILL.md with these lines of frontmatter, written as they are."""
@@ -98,7 +112,7 @@ def write_skill(library: Path, folder: str, data: bytes) -> Path:
     return place
 
 
-def skill(  # noqa: PLR0913 - the fields of a pack, in order
+def skill(  # noqa: PLR0913, PLR0917 - the fields of a pack, in order
     kind: str,
     name: str,
     threat: str,

@@ -151,7 +151,7 @@ PACKS: Final[tuple[HostilePack, ...]] = (
     _special("fifo-pack", writes=_pack_itself(_fifo), what="the pack itself is a FIFO"),
     _special(
         "file-pack",
-        writes=_pack_itself(lambda path: path.write_bytes(b"x") and None),
+        writes=_pack_itself(Path.touch),
         what="the pack itself is a file",
     ),
     _special(
