@@ -39,7 +39,7 @@ def offer_find(catalog: Catalog, rendered: Rendered) -> bool:
 
 
 def find_tool(find: Find) -> Tool:
-    """Return ``find_skills(query, k)``, which gives ids and descriptions, best first."""
+    """Return ``find_skills(query, k)``: ids and descriptions, best first."""
 
     def find_skills(query: str, k: int = _DEFAULT_HITS) -> dict[str, object]:
         hits = find(query, max(1, min(k, _MAX_HITS)))

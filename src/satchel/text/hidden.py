@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
+from satchel.text.scan import LEADS
+
 __all__ = ["Hidden", "clean_line", "doubtful", "find_hidden"]
 
 _SELECTORS: Final = "\ufe00-\ufe0f\U000e0100-\U000e01ef"
@@ -135,11 +137,8 @@ def clean_line(text: str) -> str:
     return " ".join(text.split())
 
 
-# First bytes of UTF-8 sequences that may be hidden, or white space to fold.
-_LEADS: Final = b"\xc2\xcd\xd8\xdc\xe1\xe2\xe3\xed\xef\xf0\xf1\xf2\xf3\xf4"
-_HARMLESS: Final = bytes({*range(0x20, 0x100)} - {0x7F, *_LEADS})
-
-
+# White space to fold begins with the same bytes as what is hidden.
+_HARMLESS: Final = bytes({*range(0x20, 0x100)} - {0x7F, *LEADS})
 _SHORT_CHARS: Final = 100
 """Up to here isprintable() is quicker than a detour over bytes."""
 
