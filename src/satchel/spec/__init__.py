@@ -1,6 +1,6 @@
 """The format of a pack: bytes of a SKILL.md to a manifest and a body, and back."""
 
-from satchel.spec.fences import body_of
+from satchel.spec.loose import body_of
 from satchel.spec.parsing import Parsed, parse
 from satchel.spec.profiles import Profile
 

@@ -1,14 +1,16 @@
-"""Where the frontmatter of a SKILL.md begins and ends."""
+"""Where the frontmatter of a SKILL.md begins and ends, by the letter."""
 
 import re
 from dataclasses import dataclass
 from typing import AnyStr, Final
 
-__all__ = ["Span", "body_of", "span_of_bytes", "span_of_text"]
+__all__ = ["Span", "span_of_bytes", "span_of_text"]
 
-# A fence stands on a line of its own. `...` ends a YAML document as well as `---` does.
+# A fence stands on a line of its own. `...` ends a YAML document as `---` does. A line
+# that only begins like a fence stops the search, with no group matched: what its
+# author meant is for `loose_span` to find out.
 _OPENING: Final = r"(?:{mark})?---[ \t]*\r?(?=\n)"
-_CLOSING: Final = r"\n(?:---|\.\.\.)[ \t]*(?:\r?\n|\r?\Z)"
+_CLOSING: Final = r"\n(?:---|\.\.\.(?=\s|\Z))[ \t]*(\r?\n|\r?\Z)?"
 _OPENING_TEXT: Final = re.compile(_OPENING.format(mark="\ufeff"))
 _CLOSING_TEXT: Final = re.compile(_CLOSING)
 _OPENING_BYTES: Final = re.compile(_OPENING.format(mark="\\xef\\xbb\\xbf").encode())
@@ -38,12 +40,6 @@ def span_of_text(text: str) -> Span | None:
     return _span(text, _OPENING_TEXT, _CLOSING_TEXT)
 
 
-def body_of(text: str) -> str:
-    """Return what stands behind the closing fence, unaltered; else the whole text."""
-    span = span_of_text(text)
-    return text if span is None else text[span.body :]
-
-
 def _span(
     data: AnyStr, opening: re.Pattern[AnyStr], closing: re.Pattern[AnyStr]
 ) -> Span | None:
@@ -51,6 +47,6 @@ def _span(
     if first is None:
         return None
     last = closing.search(data, first.end())
-    if last is None:
+    if last is None or last.lastindex is None:
         return None
     return Span(first.end() + 1, last.start() + 1, last.end())

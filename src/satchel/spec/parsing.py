@@ -1,18 +1,24 @@
 """Bytes of a SKILL.md to a manifest and findings: the one way in."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Final
 
-from satchel.model import DEFAULT_LIMITS, Finding, Limits, Manifest
-from satchel.spec.fences import span_of_bytes
-from satchel.spec.frontmatter import Problem, read_tree
+from satchel.model import DEFAULT_LIMITS, Finding, Limits, Manifest, Severity
+from satchel.spec.draft import Draft, draft_of, line_of
+from satchel.spec.loose import body_of
 from satchel.spec.normalise import manifest_of
+from satchel.spec.opening import Opened, open_file
 from satchel.spec.profiles import (
-    Draft,
+    MAX_NAME_CHARS,
+    Breach,
     Profile,
     guide_breaches,
     spec_breaches,
     strict_breaches,
 )
+from satchel.spec.quoting import quoted
+from satchel.spec.sentence import first_sentence
+from satchel.text.decoding import decode
 
 __all__ = ["Parsed", "parse"]
 
@@ -30,6 +36,9 @@ class Parsed:
     profile: str = ""
 
 
+_RULES: Final = {"spec": spec_breaches, "strict": strict_breaches}
+
+
 def parse(
     data: bytes,
     *,
@@ -39,33 +48,129 @@ def parse(
     limits: Limits = DEFAULT_LIMITS,
     allow_empty_description: bool = False,
 ) -> Parsed:
-    """Return what a SKILL.md says; nothing is ever raised, whatever the bytes."""
-    span = span_of_bytes(data)
-    if span is None:
-        return _refuse("no-frontmatter", "there is no frontmatter", path, 1)
-    tree = read_tree(data[span.head : span.end], limits)
-    if isinstance(tree, Problem):
-        line = span.line - 1 + tree.line if tree.line else None
-        return _refuse(tree.code, tree.message, path, line)
-    name = (tree.text("name") or "").strip() or None
-    description = (tree.text("description") or "").strip()
-    draft = Draft(tree, name, description, directory)
-    if not description and not allow_empty_description:
-        return _refuse("missing-description", "there is no description", path, None)
-    if not name and not directory:
-        return _refuse("missing-name", "there is no name", path, None)
-    matched = "lenient"
-    if next(spec_breaches(draft), None) is None:
-        matched = "spec"
-    elif next(strict_breaches(draft), None) is None:
-        matched = "strict"
-    findings = tuple(
-        Finding(b.code, "warning", b.message, path, fix=b.fix)
-        for b in guide_breaches(name or directory, directory)
-    )
-    manifest = manifest_of(tree, name or directory, description, matched)
+    """Return what a SKILL.md says; nothing is ever raised, whatever the bytes.
+
+    ``strict`` and ``spec`` report everything that breaks their rules, each as an
+    error with its line. ``lenient`` and ``auto`` take what gives a name and a
+    description, and report what was repaired, refused, or is likely to fail in other
+    clients; ``auto`` also says which profile matched.
+
+    Args:
+        data: The whole file.
+        profile: What is accepted. It never changes what is returned.
+        path: What findings call the file.
+        directory: The pack's folder, which its name should be; empty for none.
+        limits: Bounds on the file, its frontmatter, and the depth and number of nodes.
+        allow_empty_description: Take a pack without a description, in the profiles
+            ``lenient`` and ``auto``.
+    """
+    opened = open_file(data, limits)
+    if isinstance(opened, Finding):
+        return Parsed(None, (replace(opened, path=path),))
+    draft = draft_of(opened, directory)
+    if profile in _RULES:
+        return _by_rule(data, opened, draft, profile, path)
+    findings = _noticed(opened, draft, path)
+    refusal = _refusal(data, draft, path, allow_empty_description)
+    if refusal is not None:
+        return Parsed(None, (*findings, refusal))
+    matched = _matching(draft) if profile == "auto" and not draft.repairs else "lenient"
+    name = " ".join((draft.name or "").split()) or directory
+    manifest = manifest_of(draft.tree, name, draft.description, matched)
     return Parsed(manifest, findings, matched)
 
 
-def _refuse(code: str, message: str, path: str, line: int | None) -> Parsed:
-    return Parsed(None, (Finding(code, "error", message, path, line),))
+def _matching(draft: Draft) -> str:
+    if draft.tree.duplicates:
+        return "lenient"
+    for name, rules in _RULES.items():
+        if next(rules(draft), None) is None:
+            return name
+    return "lenient"
+
+
+def _by_rule(
+    data: bytes, opened: Opened, draft: Draft, profile: str, path: str
+) -> Parsed:
+    repairs = draft.repairs
+    if not repairs and not data.isascii():
+        repairs = decode(data).findings
+    findings = [replace(each, severity="error", path=path) for each in repairs]
+    refused = bool(findings or draft.tree.duplicates)
+    findings += [
+        replace(each, severity="error") for each in _duplicates(opened, draft, path)
+    ]
+    for breach in _RULES[profile](draft):
+        findings.append(_finding(breach, opened, path, "error"))
+        refused = refused or breach.refuses
+    if refused or draft.name is None:
+        return Parsed(None, tuple(findings))
+    manifest = manifest_of(draft.tree, draft.name, draft.description, profile)
+    return Parsed(manifest, tuple(findings), profile)
+
+
+def _noticed(opened: Opened, draft: Draft, path: str) -> tuple[Finding, ...]:
+    """Return what is worth a warning at run time."""
+    found: list[Finding] = [replace(each, path=path) for each in draft.repairs]
+    found += _duplicates(opened, draft, path)
+    name, directory = draft.name, draft.directory
+    if name is None or not name.strip():
+        if directory:
+            found.append(_finding(_unnamed(directory), opened, path, "warning"))
+    elif (directory and name != directory) or len(name) > MAX_NAME_CHARS:
+        found += [
+            _finding(breach, opened, path, "warning")
+            for breach in guide_breaches(name, directory)
+        ]
+    return tuple(found)
+
+
+def _refusal(
+    data: bytes, draft: Draft, path: str, allow_empty_description: bool
+) -> Finding | None:
+    if not draft.description and not allow_empty_description:
+        sentence = first_sentence(body_of(decode(data).text))
+        offer = f"write `description: {quoted(sentence)}`" if sentence else ""
+        return Finding(
+            "missing-description",
+            "error",
+            "there is no description, so that no model would know when to use it",
+            path,
+            fix=offer or "say in `description:` what it does and when to use it",
+        )
+    if not (draft.name or "").strip() and not draft.directory:
+        return Finding(
+            "missing-name", "error", "there is no name", path, fix="add `name:`"
+        )
+    return None
+
+
+def _unnamed(directory: str) -> Breach:
+    return Breach(
+        "missing-name",
+        f"there is no name; the folder's is used, {directory!r}",
+        (),
+        f"add `name: {directory}`",
+    )
+
+
+def _duplicates(opened: Opened, draft: Draft, path: str) -> list[Finding]:
+    return [
+        Finding(
+            "duplicate-key",
+            "warning",
+            f"the key {each.key!r} stands twice; the later value is used",
+            path,
+            opened.line - 1 + each.line,
+            "keep one of the two",
+        )
+        for each in draft.tree.duplicates[:_MAX_DUPLICATES]
+    ]
+
+
+_MAX_DUPLICATES: Final = 10
+
+
+def _finding(breach: Breach, opened: Opened, path: str, severity: Severity) -> Finding:
+    line = line_of(opened, breach.at)
+    return Finding(breach.code, severity, breach.message, path, line, breach.fix)

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from satchel.spec.draft import Draft
 from satchel.spec.fields import mapping
 from satchel.spec.frontmatter import Tree
 
@@ -19,7 +20,6 @@ __all__ = [
     "SPEC_FIELDS",
     "STRICT_FIELDS",
     "Breach",
-    "Draft",
     "Profile",
     "guide_breaches",
     "portable_name",
@@ -62,16 +62,6 @@ class Breach:
     at: tuple[str, ...]
     fix: str = ""
     refuses: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class Draft:
-    """A manifest on its way: ``name`` and ``description`` as written, None where absent."""
-
-    tree: Tree
-    name: str | None
-    description: str | None
-    directory: str
 
 
 def portable_name(text: str) -> str:
@@ -154,8 +144,8 @@ def strict_breaches(draft: Draft) -> Iterator[Breach]:
         elif key in _LISTS:
             if not isinstance(value, list) or None in tree.items(value):
                 yield _kind(key, "a list of texts")
-        elif key != "author" or value is not None:
-            if tree.text(key) is None and key not in _ESSENTIAL:
+        elif key == "version" or (key == "author" and value is not None):
+            if tree.text(key) is None:
                 yield _kind(key, "a text")
 
 

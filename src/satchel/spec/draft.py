@@ -1,0 +1,82 @@
+"""A manifest on its way: what the rules of the profiles look at."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from satchel.model import Finding, Limits
+from satchel.spec.entries import split_entries
+from satchel.spec.frontmatter import Node, Tree, read_tree
+from satchel.spec.opening import Opened
+from satchel.spec.repair import repaired
+from satchel.spec.rewrites import fold
+
+__all__ = ["Draft", "draft_of", "line_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """The essential fields as text, beside the tree they come from.
+
+    ``name`` is as written, None where there is none; ``description`` is without
+    blanks at its ends, empty where there is none. ``directory`` is empty where the
+    pack has no folder.
+    """
+
+    tree: Tree
+    name: str | None
+    description: str
+    directory: str = ""
+    repairs: tuple[Finding, ...] = ()
+
+
+def draft_of(opened: Opened, directory: str) -> Draft:
+    """Return the draft of a file that was opened."""
+    tree, repairs = opened.tree, opened.repairs
+    name, description = tree.text("name"), tree.text("description")
+    if description is None and tree.root.get("description") is not None:
+        description = _source_of("description", opened.head)
+        line = line_of(opened, ("description",))
+        found = repaired("description-not-text", line, description, description)
+        repairs = (*repairs, found)
+    return Draft(tree, name, (description or "").strip(), directory, repairs)
+
+
+def line_of(opened: Opened, at: tuple[str, ...]) -> int | None:
+    """Return the file's line of a key, given with those around it; None if unknown."""
+    if not at:
+        return None
+    key = at[0].encode()
+    if len(at) == 1 and opened.head.startswith(key + b":"):
+        return opened.line
+    start = opened.head.find(b"\n" + key + b":") if len(at) == 1 else -1
+    if start >= 0:
+        return opened.line + 1 + opened.head.count(b"\n", 0, start)
+    return _line_by_parser(opened, at)
+
+
+_ALREADY_READ: Final = Limits(yaml_depth=1_000_000, yaml_nodes=1_000_000)
+
+
+def _line_by_parser(opened: Opened, at: tuple[str, ...]) -> int | None:
+    """Read the frontmatter again, with the line of each key this time."""
+    tree = read_tree(opened.head, _ALREADY_READ, with_lines=True)
+    if not isinstance(tree, Tree):
+        return None
+    within: Node = tree.root
+    for key in at[:-1]:
+        within = within.get(key) if isinstance(within, dict) else None
+    line = tree.lines.get((id(within), at[-1]))
+    return None if line is None else line + opened.line - 1
+
+
+def _source_of(key: str, head: bytes) -> str:
+    """Return what was written as the value of a top-level key, as one text."""
+    lines = head.decode("utf-8", "replace").replace("\r\n", "\n").split("\n")
+    return next(
+        (
+            fold(entry.value, entry.more)
+            for entry in split_entries(lines)
+            if entry.key == key
+        ),
+        "",
+    )

@@ -1,0 +1,152 @@
+"""Where frontmatter begins and ends in a file that gets its fences wrong.
+
+Text alone decides, no YAML, so that `body_of` and `parse` agree. Only the top of the
+file is looked at: a document that shows a SKILL.md as an example has no frontmatter.
+"""
+
+import re
+from typing import Final
+
+from satchel.model import Finding
+from satchel.spec.fences import Span, span_of_text
+
+__all__ = ["HEADING", "Loose", "body_of", "loose_span"]
+
+Loose = tuple[Span, tuple[Finding, ...]]
+
+# What may stand before the frontmatter: blank lines, HTML comments, the head of a
+# form upload that was saved with the file.
+_BEFORE: Final = re.compile(
+    r"(?:[\s\ufeff\u200b]+|<!--.*?-->|-{8,}\w+\r?\n(?:[\w-]+:[^\n]*\n)+)*", re.DOTALL
+)
+_CODE_FENCE: Final = re.compile(r"(`{3,}|~{3,})[\w-]*[ \t]*\r?\n")
+_OPENING: Final = re.compile(r"-{3,}[ \t]*(?:#[^\n]*)?\r?\n")
+_ESSENTIAL: Final = re.compile(r"(?:name|description)[ \t]*:[ \t]")
+_CLOSING: Final = re.compile(
+    r"^(?:-{3,}|\.{3})[ \t]*(?:\r?\n|\r?\Z)|^---(?=[^\s-])", re.MULTILINE
+)
+HEADING: Final = re.compile(r"^#{1,6}[ \t]+\S", re.MULTILINE)
+# A line at the margin that YAML has no use for; and a field that no body begins with.
+_PROSE: Final = re.compile(
+    r"^(?![\w.\"'-]+[ \t]*:(?:\s|$)|-\s|[]#}\"'\s])[^\n]", re.MULTILINE
+)
+_FIELD: Final = re.compile(
+    r"^(?:name|description|version|license|metadata|author|tags|homepage"
+    r"|allowed-tools|user-invocable)[ \t]*:(?:\s|$)",
+    re.MULTILINE,
+)
+_BLANK_LINE: Final = re.compile(r"\n[ \t]*\r?\n")
+
+
+def body_of(text: str) -> str:
+    """Return what stands behind the frontmatter, unaltered; else the whole text."""
+    span = span_of_text(text)
+    if span is None or HEADING.search(text, span.head, span.end):
+        loose = loose_span(text)
+        span = loose[0] if loose else None
+    return text if span is None else text[span.body :]
+
+
+def loose_span(text: str) -> Loose | None:
+    """Return the span that was meant, and what is wrong with the fences.
+
+    None where nothing at the top of the file looks like frontmatter.
+    """
+    before = _BEFORE.match(text)
+    start = before.end() if before else 0
+    findings: list[Finding] = []
+    code = _CODE_FENCE.match(text, start)
+    inner = code.end() if code else start
+    opening = _OPENING.match(text, inner)
+    if opening is None and not _ESSENTIAL.match(text, inner):
+        return None
+    if text[:start].strip("\ufeff"):
+        findings.append(_found("text-before-frontmatter", text, 0))
+    if code is not None:
+        findings.append(_found("frontmatter-in-code-block", text, start))
+    elif opening is None:
+        findings.append(_found("no-opening-fence", text, inner))
+    if opening is not None and opening[0].split() != ["---"]:
+        findings.append(_found("odd-fence", text, inner))
+    head = opening.end() if opening else inner
+    end, body, code_of_end = _end(text, head)
+    if code is not None:
+        end, body, code_of_end = _inside_code(
+            text, head, code[1], end, body, code_of_end
+        )
+    if code_of_end:
+        findings.append(_found(code_of_end, text, end))
+    return Span(head, end, body, text.count("\n", 0, head) + 1), tuple(findings)
+
+
+def _end(text: str, head: int) -> tuple[int, int, str]:
+    """Return where frontmatter ends, where the body begins, and what is wrong there."""
+    closing = _CLOSING.search(text, head)
+    limit = closing.start() if closing else len(text)
+    heading = HEADING.search(text, head, limit)
+    if heading is not None:
+        at = heading.start()
+        prose = _PROSE.search(text, at, limit)
+        if (prose or closing is None) and not _FIELD.search(text, at, limit):
+            return at, at, "no-closing-fence"
+    if closing is None:
+        blank = _BLANK_LINE.search(text, head)
+        prose = _PROSE.search(text, blank.end()) if blank else None
+        at = prose.start() if prose else len(text)
+        return at, at, "no-closing-fence"
+    wrong = ""
+    if not closing[0].endswith("\n") and closing.end() < len(text):
+        wrong = "text-after-closing-fence"
+    elif closing[0].strip() not in {"---", "..."}:
+        wrong = "odd-fence"
+    return limit, closing.end(), wrong
+
+
+def _inside_code(
+    text: str, head: int, mark: str, end: int, body: int, wrong: str
+) -> tuple[int, int, str]:
+    """Correct the end for frontmatter that stands inside a Markdown code block."""
+    line = re.compile(rf"^{re.escape(mark)}[ \t]*(?:\r?\n|\r?\Z)", re.MULTILINE)
+    closed = line.search(text, head)
+    if closed is None:
+        return end, body, wrong
+    if closed.start() < end:
+        return closed.start(), closed.end(), ""
+    if not text[body : closed.start()].strip():
+        return end, closed.end(), wrong
+    return end, body, wrong
+
+
+_MEANING: Final = {
+    "text-before-frontmatter": (
+        "something stands before the frontmatter",
+        "begin the file with the line ---",
+    ),
+    "frontmatter-in-code-block": (
+        "the frontmatter stands in a Markdown code block",
+        "take the ``` lines away, so that the file begins with ---",
+    ),
+    "no-opening-fence": (
+        "the frontmatter has no opening fence",
+        "write --- on a line of its own before this one",
+    ),
+    "no-closing-fence": (
+        "the frontmatter is never closed; it was taken to end before this line",
+        "write --- on a line of its own behind the last field",
+    ),
+    "odd-fence": (
+        "a fence is three dashes, on a line of their own",
+        "write --- in place of this line",
+    ),
+    "text-after-closing-fence": (
+        "text follows the closing fence on its line",
+        "begin a new line behind ---",
+    ),
+}
+
+
+def _found(code: str, text: str, at: int) -> Finding:
+    message, fix = _MEANING[code]
+    line = text.count("\n", 0, at) + 1
+    before = text[at : text.find("\n", at) if "\n" in text[at:] else None].rstrip("\r")
+    return Finding(code, "warning", message, line=line, fix=fix, before=before[:200])

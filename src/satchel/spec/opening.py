@@ -1,0 +1,147 @@
+"""A file's bytes to the tree of its frontmatter, mended where need be."""
+
+import re
+from dataclasses import dataclass, replace
+from typing import Final
+
+from satchel.model import Finding, Limits
+from satchel.spec.fences import Span, span_of_bytes, span_of_text
+from satchel.spec.frontmatter import Problem, Tree, read_tree
+from satchel.spec.loose import HEADING, loose_span
+from satchel.spec.quoting import quoted
+from satchel.spec.repair import mend
+from satchel.spec.sentence import first_sentence
+from satchel.text.decoding import decode
+
+__all__ = ["Opened", "open_file"]
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """The frontmatter of one file, read.
+
+    ``head`` is the YAML that ``tree`` was read from, its first line the file's
+    ``line``. ``repairs`` are warnings, their lines the file's.
+    """
+
+    tree: Tree
+    head: bytes
+    line: int
+    repairs: tuple[Finding, ...] = ()
+
+
+def open_file(data: bytes, limits: Limits) -> Opened | Finding:
+    """Return the frontmatter of a SKILL.md, or the error for which there is none."""
+    if len(data) > limits.skill_md_bytes:
+        return _over("skill_md_bytes", limits.skill_md_bytes, len(data))
+    span = span_of_bytes(data)
+    if span is None:
+        return _open_broken(data, limits)
+    head = data[span.head : span.end]
+    if len(head) > limits.frontmatter_bytes:
+        return _over("frontmatter_bytes", limits.frontmatter_bytes, len(head))
+    tree = read_tree(head, limits)
+    if isinstance(tree, Problem):
+        return _open_broken(data, limits)
+    return Opened(tree, head, span.line)
+
+
+def _open_broken(data: bytes, limits: Limits) -> Opened | Finding:
+    """Do the same where the short way failed: what is not right, and what was meant."""
+    if not data.strip():
+        return _error("empty-file", "the file is empty", None, _TEMPLATE)
+    decoded = decode(data)
+    text = decoded.text
+    span, repairs = span_of_text(text), decoded.findings
+    if span is not None:
+        tree = _read(text, span, limits)
+        if isinstance(tree, Tree):
+            return Opened(tree, _head(text, span), span.line, repairs)
+    if span is None or HEADING.search(text, span.head, span.end):
+        loose = loose_span(text)
+        if loose is None:
+            return _no_frontmatter(text)
+        span, repairs = loose[0], repairs + loose[1]
+        tree = _read(text, span, limits)
+    if isinstance(tree, Tree):
+        return Opened(tree, _head(text, span), span.line, repairs)
+    if tree.code == "limit-exceeded":
+        return _refused(tree, span)
+    mended = mend(text[span.head : span.end], tree, limits)
+    if isinstance(mended, Problem):
+        return _refused(mended, span)
+    moved = (_at(finding, span) for finding in mended.findings)
+    return Opened(mended.tree, mended.head, span.line, (*repairs, *moved))
+
+
+def _head(text: str, span: Span) -> bytes:
+    return text[span.head : span.end].encode("utf-8", "replace")
+
+
+def _read(text: str, span: Span, limits: Limits) -> Tree | Problem:
+    head = _head(text, span)
+    if len(head) > limits.frontmatter_bytes:
+        return Problem(
+            "limit-exceeded",
+            _over_message("frontmatter_bytes", limits.frontmatter_bytes, len(head)),
+        )
+    return read_tree(head, limits)
+
+
+def _at(finding: Finding, span: Span) -> Finding:
+    """Return a finding of the frontmatter with its line counted in the file."""
+    if finding.line is None:
+        return finding
+    return replace(finding, line=finding.line + span.line - 1)
+
+
+def _refused(problem: Problem, span: Span) -> Finding:
+    line = problem.line + span.line - 1 if problem.line else None
+    return _error(problem.code, problem.message, line, _FIXES.get(problem.code, ""))
+
+
+def _no_frontmatter(text: str) -> Finding:
+    if _LINK.fullmatch(text):
+        return _error(
+            "link-text",
+            f"the file holds only the path {text.strip()!r}, as a link does that was"
+            " checked out as a file",
+            1,
+            "put the file itself here, or check out with links",
+        )
+    sentence = first_sentence(text)
+    fix = _TEMPLATE
+    if sentence:
+        fix += f"; the text offers `description: {quoted(sentence)}`"
+    return _error("no-frontmatter", "the file does not begin with frontmatter", 1, fix)
+
+
+_TEMPLATE: Final = (
+    "begin it with a line ---, then `name:`, `description:`, and --- again"
+)
+
+
+_LINK: Final = re.compile(r"\s*[^\s:*]+/[^\s:*]+\.md\s*", re.IGNORECASE)
+_FIXES: Final = {
+    "yaml-alias": "write the value out, or put it in quotes if it is text",
+    "yaml-anchor": "take the & away, or put the value in quotes if it is text",
+    "yaml-tag": "take the ! away, or put the value in quotes if it is text",
+    "limit-exceeded": "shorten it, or raise the limit",
+    "empty-frontmatter": "write `name:` and `description:` between the fences",
+    "frontmatter-not-mapping": "write `name:` and `description:` between the fences",
+    "complex-key": "put the value in quotes if it is text",
+    "invalid-yaml": "put values with special characters in double quotes",
+}
+
+
+def _over(name: str, limit: int, actual: int) -> Finding:
+    message = _over_message(name, limit, actual)
+    return _error("limit-exceeded", message, None, _FIXES["limit-exceeded"])
+
+
+def _over_message(name: str, limit: int, actual: int) -> str:
+    return f"{name} is {actual} bytes, the limit is {limit} bytes"
+
+
+def _error(code: str, message: str, line: int | None, fix: str) -> Finding:
+    return Finding(code, "error", message, line=line, fix=fix)

@@ -1,0 +1,214 @@
+"""Rewrites of one broken entry: each knows one mistake, and may not apply.
+
+A rewrite never decides by itself: `mend` keeps it only where the YAML parser then
+takes the entry. None of them ever sees valid YAML, so none can change its meaning.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from satchel.spec.entries import Entry
+from satchel.spec.quoting import quoted
+
+__all__ = [
+    "Rewrite",
+    "entry_rewrites",
+    "fold",
+    "line_rewrite",
+    "literal_rewrites",
+    "translated",
+]
+
+
+class Rewrite(NamedTuple):
+    """The code of a mistake, and the entry without it."""
+
+    code: str
+    text: str
+
+
+_RESERVED: Final = frozenset("[]{},>|*&!%@`?-#\"'")
+_LEADING_TABS: Final = re.compile(r"^[ ]*\t[ \t]*", re.MULTILINE)
+_BLOCK: Final = re.compile(r"([|>])(?:[-+]?\d?|\d[-+])[ \t]+(?=[^\s#])")
+_SURROGATES: Final = re.compile(
+    r"\\u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})"
+)
+_DOUBLE_QUOTED: Final = re.compile(r'"(?:[^"\\\n]|\\.)*"')
+_BAD_ESCAPE: Final = re.compile(
+    r"""\\(?:x(?![0-9a-fA-F]{2})|u(?![0-9a-fA-F]{4})|U(?![0-9a-fA-F]{8})"""
+    r"""|[^0abt\tnvfre "/\\N_LPxuU\n])"""
+)
+_RESERVED_ITEM: Final = re.compile(r"(?<=[\[,])(\s*)([@`%*&!|>][^,\[\]{}\n]*)")
+_PAIR: Final = re.compile(
+    r"([ ]*(?:-[ ]+)*(?:\"[^\"]*\"|[^\s:#\"'\[{-][^:]*?):[ \t]+)(\S.*)"
+)
+_ITEM: Final = re.compile(r"([ ]*(?:-[ ]+)+)(\S.*)")
+_LIST_MARK: Final = re.compile(r"[-*+•][ \t]|\(?\d{1,2}[.)、]|[（(]\d{1,2}[)）]")
+_COMMENT: Final = re.compile(r"\s*#(?:\s|$)")
+
+
+def entry_rewrites(entry: Entry) -> Iterator[Rewrite]:
+    """Yield what the entry may have meant, the likeliest first."""
+    if entry.slipped:
+        entry = _set_right(entry)
+        yield Rewrite("indentation", entry.text)
+    if _LEADING_TABS.search(entry.text):
+        entry = _without_tabs(entry)
+        yield Rewrite("tab-indentation", entry.text)
+    text = _with_escapes(entry.text)
+    if text != entry.text:
+        yield Rewrite("bad-escape", text)
+    block = _BLOCK.match(entry.value)
+    if block is not None and not entry.value[block.end()].isdigit():
+        yield Rewrite("block-text", _pair(entry, _block(entry, block)))
+    text = _RESERVED_ITEM.sub(_quote_item, entry.text)
+    if text != entry.text:
+        yield Rewrite("reserved-character", text)
+
+
+def literal_rewrites(entry: Entry) -> Iterator[Rewrite]:
+    """Yield the value as the text that it looks like; the last one always applies."""
+    text = fold(entry.value, entry.more)
+    if text[:1] in {'"', "'"}:
+        yield Rewrite("bad-quotes", _pair(entry, unquote(text)))
+    yield Rewrite(_mistake(entry, text), _pair(entry, text))
+
+
+def line_rewrite(line: str) -> Rewrite | None:
+    """Return one nested line with its value quoted; None where it has no plain value."""
+    match = _PAIR.fullmatch(line) or _ITEM.fullmatch(line)
+    if match is None:
+        return None
+    value = match[2].rstrip()
+    if value[0] in "\"'":
+        text = unquote(value)
+        return Rewrite("bad-quotes", match[1] + quoted(text))
+    code = "reserved-character" if value[0] in _RESERVED else "unquoted-colon"
+    return Rewrite(code, match[1] + quoted(value))
+
+
+def fold(value: str, more: tuple[str, ...]) -> str:
+    """Return lines as one text, as YAML folds a plain scalar, but keep lists as lists.
+
+    A blank line is a line break, so is one before a list item and one that Markdown
+    writes with two blanks. Comment lines are left out.
+    """
+    parts: list[str] = []
+    hard = True
+    for line in (value, *more):
+        text = line.strip()
+        if not text or (_COMMENT.match(line) and line is not value):
+            hard = True
+            continue
+        if parts:
+            parts.append("\n" if hard or _LIST_MARK.match(text) else " ")
+        parts.append(text)
+        hard = line.rstrip("\r").endswith("  ")
+    return "".join(parts)
+
+
+def unquote(text: str) -> str:
+    """Return what was meant by a text whose quotes do not add up.
+
+    Quotes around the whole are dropped; where the text only begins with a quoted
+    word, they are kept.
+    """
+    mark, inner = text[0], text[1:]
+    if len(text) > 1 and text[-1] == mark:
+        inner = text[1:-1]
+        if _closes(inner, mark):
+            return text
+    elif _closes(inner, mark):
+        return text
+    return (
+        inner.replace(f"\\{mark}", mark).replace("''", "'")
+        if mark == "'"
+        else (inner.replace('\\"', '"'))
+    )
+
+
+def _closes(inner: str, mark: str) -> bool:
+    """Whether the first quote inside ends a quotation rather than begins another."""
+    at = inner.find(mark)
+    if at <= 0 or inner[at - 1] in " \t([{\\":
+        return False
+    return not (mark == "'" and inner[at + 1 : at + 2].isalnum())
+
+
+def _mistake(entry: Entry, text: str) -> str:
+    if (
+        text[:1] in {"{", "["}
+        and text[-1:] in {"}", "]"}
+        and entry.key != "description"
+    ):
+        return "kept-as-text"
+    if text[:1] in _RESERVED and entry.value.strip():
+        return "reserved-character"
+    if any(line and not line[0].isspace() and line[0] != "#" for line in entry.more):
+        return "unindented-text"
+    if ": " in text or ":\n" in text or text.endswith(":"):
+        return "unquoted-colon"
+    return "kept-as-text"
+
+
+def _pair(entry: Entry, text: str) -> str:
+    return f"{entry.first[: len(entry.first) - len(entry.value)].rstrip()} {quoted(text)}\n"
+
+
+def _set_right(entry: Entry) -> Entry:
+    first = f"{entry.key}: {entry.value}"
+    return Entry(entry.line, entry.key, first, entry.value, entry.more)
+
+
+def _without_tabs(entry: Entry) -> Entry:
+    more = tuple(_LEADING_TABS.sub(_blanks, line) for line in entry.more)
+    return Entry(entry.line, entry.key, entry.first, entry.value, more)
+
+
+def _blanks(match: re.Match[str]) -> str:
+    return match[0].replace("\t", "  ")
+
+
+def _with_escapes(text: str) -> str:
+    """Join surrogate pairs as JSON writes them, and double other backslashes."""
+    text = _SURROGATES.sub(_join, text)
+    return _DOUBLE_QUOTED.sub(lambda m: _BAD_ESCAPE.sub(r"\\\g<0>", m[0]), text)
+
+
+def _join(match: re.Match[str]) -> str:
+    high, low = int(match[1], 16), int(match[2], 16)
+    return chr(0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00))
+
+
+def _quote_item(match: re.Match[str]) -> str:
+    return match[1] + quoted(match[2].rstrip())
+
+
+def _block(entry: Entry, block: re.Match[str]) -> str:
+    first = entry.value[block.end() :]
+    if block[1] == ">":
+        return fold(first, entry.more)
+    return "\n".join((first.strip(), *(line.strip() for line in entry.more))).rstrip()
+
+
+_TRANSLATED: Final = re.compile(
+    r"^\*{0,2}(名称|描述)\*{0,2}[：:]\*{0,2}[ \t]*(\S.*?)\*{0,2}[ \t]*$", re.MULTILINE
+)
+_FIELDS: Final = {"名称": "name", "描述": "description"}
+
+
+def translated(text: str) -> str | None:
+    """Return the fields of frontmatter that a machine translated, keys and all.
+
+    Seen in Chinese mirrors of English packs, bold or not; None where there is none.
+    """
+    if re.search(r"^description[ \t]*:", text, re.MULTILINE):
+        return None
+    lines = {
+        text.count("\n", 0, match.start()): f"{_FIELDS[match[1]]}: {quoted(match[2])}"
+        for match in _TRANSLATED.finditer(text)
+    }
+    if not lines:
+        return None
+    return "".join(f"{lines.get(n, '')}\n" for n in range(text.count("\n") + 1))
