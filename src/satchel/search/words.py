@@ -10,9 +10,11 @@ _CJK: Final = re.compile(
     "[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]+"
 )
 _STOP: Final = frozenset(
-    "a an and are as at be by can do does for from has have how i in into is it its me "
-    "my of on or our please so some that the their them then these this to use using "
-    "want was we what when where which who will with would you your".split()
+    (  # noqa: SIM905 - sixty lines of one word each would read worse
+        "a an and are as at be by can do does for from has have how i in into is it "
+        "its me my of on or our please so some that the their them then these this to "
+        "use using want was we what when where which who will with would you your"
+    ).split()
 )
 MAX_QUERY_WORDS: Final = 64
 """More words cost time and gain nothing: docs/explanation/search.md."""
