@@ -108,7 +108,7 @@ class Search:
                 self._go_down(entry.path, below, depth + 1)
             elif entry.is_symlink():
                 self._links.append((below, entry.path))
-            elif len(name) == len(SKILL_FILE) and name.lower() == SKILL_FILE.lower():
+            elif name.lower() == SKILL_FILE.lower() and name != SKILL_FILE:
                 self._findings.append(tell.wrong_case(self._where(below)))
         except FileNotFoundError:
             return  # gone since it was listed: as if it had never been there

@@ -1,0 +1,270 @@
+"""Sources that installed packages register, the broken ones among them."""
+
+import logging
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from satchel import sources
+from satchel.errors import SkillError
+from satchel.model import Finding, Found
+from satchel.protocols import SkillSource
+from satchel.sources.duck import DuckSource
+from tests.unit.sources.trees import keys, pack, told
+
+Install = Callable[..., Path]
+
+MODULE = '''\
+"""What plug-ins of tests point at."""
+import sys
+from pathlib import Path
+from satchel.sources import LocalDirSkillSource, memory
+
+HERE = Path(__file__).parent
+TEXT = "---\\nname: {0}\\ndescription: About {0}.\\n---\\n"
+
+def folder():
+    return LocalDirSkillSource(HERE / "packs", source_name="plugin:my-data-pack")
+
+def other_label():
+    return memory({"m": {"SKILL.md": TEXT.format("m")}}, label="plugin:my-data-pack")
+
+ready = memory({"r": {"SKILL.md": TEXT.format("r")}}, label="own")
+
+class AsClass(LocalDirSkillSource):
+    def __init__(self):
+        super().__init__(HERE / "packs")
+
+class Skill:
+    name, description, body = "old", "From the older protocol.", "# Old"
+    references, scripts, assets = ("a.md", "none.md"), ["run.sh"], []
+    version, author, trigger_keywords = "2.0", None, ["x: y"]
+
+class Artifact:
+    manifest = Skill()
+    body = "# From an artifact"
+
+class Older:
+    name = "older"
+    def iter_skills(self):
+        return [Skill()]
+    def read_reference(self, skill, file):
+        if file == "none.md":
+            raise FileNotFoundError(file)
+        if file == "up":
+            raise ValueError("escapes")
+        return "guide"
+    def read_script(self, skill, file):
+        return b"echo"
+
+def older():
+    return Older()
+
+def broken():
+    raise RuntimeError("boom")
+
+def leaves():
+    sys.exit(3)
+
+def wrong():
+    return 42
+
+number = 7
+'''
+
+
+@pytest.fixture
+def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
+    """Put distributions with entry points on the path."""
+    (tmp_path / "plug.py").write_text(MODULE)
+    pack(tmp_path, "packs/data", "references/a.md", "scripts/run.sh")
+    monkeypatch.syspath_prepend(tmp_path)
+
+    def write(name: str = "Plug_Pack", **groups: dict[str, str]) -> Path:
+        info = tmp_path / f"{name}-1.0.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text(
+            f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n"
+        )
+        lines: list[str] = []
+        for group, points in groups.items():
+            lines.append(f"[{group}.skill_sources]")
+            lines += [f"{key} = {value}" for key, value in points.items()]
+        (info / "entry_points.txt").write_text("\n".join(lines))
+        return info
+
+    monkeypatch.delitem(sys.modules, "plug", raising=False)
+    return write
+
+
+@pytest.mark.row("C38", "C39", "C40", "G11", "R22")
+def test_a_plugin_is_read_like_a_source_of_ours(install: Install) -> None:
+    """Its references and scripts, too."""
+    install(satchel={"data": "plug:folder"})
+    (source,) = sources.load_plugin_sources()
+
+    assert source.label == "plugin:my-data-pack"
+    assert keys(source) == ["data"]
+    assert source.read("data", "references/a.md", 99).startswith(b"---")
+    assert source.read("data", "scripts/run.sh", 99).startswith(b"---")
+    assert source.read_reference("data", "a.md").startswith("---")  # type: ignore[attr-defined]
+
+
+@pytest.mark.row("C38", "R22")
+def test_both_groups_count_and_one_entry_in_both_counts_once(install: Install) -> None:
+    install(
+        satchel={"data": "plug:folder", "ready": "plug:ready"},
+        bernstein={"data": "plug:folder", "klass": "plug:AsClass"},
+    )
+    labels = [source.label for source in sources.load_plugin_sources()]
+
+    assert labels == ["plugin:my-data-pack", "plugin:klass", "plugin:ready"]
+
+
+def test_labels_are_kept_apart(install: Install) -> None:
+    install(satchel={"a": "plug:folder", "b": "plug:other_label"})
+    labels = [source.label for source in sources.load_plugin_sources()]
+
+    assert labels == ["plugin:my-data-pack", "plugin:b=plug:other_label"]
+
+
+@pytest.mark.row("C41")
+def test_entry_points_are_looked_up_at_each_call(install: Install) -> None:
+    assert sources.load_plugin_sources() == []
+    install(satchel={"data": "plug:folder"})
+
+    assert len(sources.load_plugin_sources()) == 1
+
+
+@pytest.mark.row("C42", "X18")
+@pytest.mark.parametrize(
+    ("target", "reason"),
+    [
+        ("plug:broken", "RuntimeError: boom"),
+        ("plug:leaves", "SystemExit: 3"),
+        ("plug:wrong", "TypeError: it gave int"),
+        ("plug:number", "TypeError: it gave int"),
+        ("plug:none", "AttributeError"),
+        ("no_such_module_x:y", "ModuleNotFoundError"),
+    ],
+)
+def test_a_broken_plugin_is_skipped(
+    install: Install, caplog: pytest.LogCaptureFixture, target: str, reason: str
+) -> None:
+    """With a warning in the log, and a finding; the others are there."""
+    install(satchel={"bad": target, "good": "plug:folder"})
+    with caplog.at_level(logging.WARNING, "satchel"):
+        loaded = sources.load_plugin_sources()
+    *found, skipped = sources.packages()
+    (finding,) = skipped.scan()
+
+    assert [source.label for source in loaded] == ["plugin:my-data-pack"]
+    assert "skill source plug-in 'bad' was skipped" in caplog.text
+    assert [source.label for source in found] == ["plugin:my-data-pack"]
+    assert told(skipped) == [("warning", "plugin-skipped", "plugin:bad")]
+    assert isinstance(finding, Finding)
+    assert finding.message.startswith(
+        f"plug-in 'bad' of plug-pack was skipped: {reason}"
+    )
+
+
+@pytest.mark.row("X24", "R22")
+@pytest.mark.parametrize(
+    "deny", ["data", "plugin:data", "plugin:my-data-pack", "plug-pack", "Plug_Pack"]
+)
+def test_the_deny_list(install: Install, deny: str) -> None:
+    """By entry point, by label or by distribution."""
+    install(satchel={"data": "plug:folder"})
+
+    assert sources.load_plugin_sources(deny=[deny]) == []
+    assert sources.packages(deny=[deny]) == []
+
+
+@pytest.mark.row("R22")
+@pytest.mark.parametrize("target", ["plug:older", "plug:Older"])
+def test_objects_of_the_older_protocol(install: Install, target: str) -> None:
+    install(bernstein={"legacy": target})
+    (source,) = sources.load_plugin_sources()
+    (found,) = source.scan()
+
+    assert isinstance(found, Found)
+    assert (source.label, found.key) == ("plugin:legacy", "old")
+    assert found.location == "plugin:legacy/old"
+    assert source.manifest("old") == (
+        b'---\nname: "old"\ndescription: "From the older protocol."\nversion: "2.0"\n'
+        b'trigger_keywords: ["x: y"]\nreferences: ["a.md", "none.md"]\n'
+        b'scripts: ["run.sh"]\n---\n# Old'
+    )
+    assert source.read("old", "references/a.md", 9) == b"guide"
+    assert source.read("old", "scripts/run.sh", 9) == b"echo"
+    assert [(file.path, file.size) for file in source.files("old")] == [
+        ("SKILL.md", 159),
+        ("references/a.md", 5),
+        ("scripts/run.sh", 4),
+    ]
+
+
+class Raising:
+    """An older source whose members fail in their own ways."""
+
+    name = "raising"
+
+    class Skill:
+        """Has its fields on a manifest."""
+
+        body = "text"
+
+        class manifest:  # noqa: N801 - an attribute of the skill
+            name = "s"
+            description = "Something."
+            references = ("value", "type", "odd", "gone")
+
+    def __init__(self, *, dead: bool = False) -> None:
+        self.dead = dead
+
+    def iter_skills(self) -> list[object]:
+        if self.dead:
+            raise ConnectionError("offline")
+        return [self.Skill()]
+
+    def read_reference(self, _skill: str, file: str) -> object:
+        if file == "value":
+            raise ValueError("path escapes")
+        if file == "type":
+            raise TypeError("whatever")
+        if file == "gone":
+            raise KeyError(file)
+        return 3.5
+
+
+@pytest.mark.row("R22")
+@pytest.mark.parametrize(
+    ("path", "code"),
+    [
+        ("references/value", "reference-escapes"),
+        ("references/type", "reference-unreadable"),
+        ("references/odd", "reference-unreadable"),
+        ("references/gone", "reference-not-found"),
+        ("scripts/x", "reference-not-found"),
+    ],
+)
+def test_every_failure_is_one_of_ours(path: str, code: str) -> None:
+    source: SkillSource = DuckSource(Raising(), label="plugin:raising")
+    with pytest.raises(SkillError) as caught:
+        source.read("s", path, 99)
+
+    assert caught.value.code == code
+    assert [file.path for file in source.files("s")] == ["SKILL.md"]
+    assert source.manifest("s") == (
+        b'---\nname: "s"\ndescription: "Something."\n'
+        b'references: ["value", "type", "odd", "gone"]\n---\ntext'
+    )
+
+
+def test_an_older_source_that_is_away() -> None:
+    source = DuckSource(Raising(dead=True), label="plugin:raising")
+    with pytest.raises(SkillError, match="ConnectionError: offline"):
+        source.scan()
+    assert repr(source).startswith("DuckSource(")
