@@ -3,6 +3,7 @@
 import os
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -76,15 +77,13 @@ def test_no_path_reads_outside(way: str, pack: Path, path: str) -> None:
 @given(key=PATHS, path=PATHS)
 def test_no_key_reads_outside(pack: Path, key: str, path: str) -> None:
     source = LocalSource(pack)
-    for read in (
-        lambda: source.read(key, path, 100),
-        lambda: source.manifest(key),
-    ):
-        try:
-            data = read()
-        except SkillError:
-            continue
-        assert data == b"inside"
+    seen: set[bytes] = set()
+    with suppress(SkillError):
+        seen.add(source.read(key, path, 100))
+    with suppress(SkillError):
+        seen.add(source.manifest(key))
+
+    assert seen <= {b"inside"}
 
 
 @given(path=PATHS)

@@ -9,6 +9,8 @@ class TestMySource(SourceContract):
 Collected by pytest as any class of tests; nothing here needs pytest itself.
 """
 
+# ruff: noqa: S101 - assert is how a test speaks
+
 import threading
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
@@ -191,16 +193,16 @@ class SourceContract:
         key = self.key_of(source, "beta")
 
         for path in ESCAPES:
-            error = error_of(lambda path=path: source.read(key, path, 1_000))
+            error = error_of(source.read, key, path, 1_000)
             assert type(error) is ReferenceEscapesError, path
 
     def test_a_missing_file(self) -> None:
         """A plain path to nothing is not found; so is a folder's, or an escape."""
         source = self.make_source(PACKS)
         key = self.key_of(source, "beta")
-        missing = error_of(lambda: source.read(key, "references/none.md", 1_000))
-        folder = error_of(lambda: source.read(key, "references", 1_000))
-        below_file = error_of(lambda: source.read(key, "SKILL.md/x", 1_000))
+        missing = error_of(source.read, key, "references/none.md", 1_000)
+        folder = error_of(source.read, key, "references", 1_000)
+        below_file = error_of(source.read, key, "SKILL.md/x", 1_000)
 
         assert type(missing) is ReferenceNotFoundError
         assert type(folder) in {ReferenceNotFoundError, ReferenceEscapesError}
@@ -210,7 +212,7 @@ class SourceContract:
         """One byte too many is an error that says how many there are."""
         source = self.make_source(PACKS)
         key = self.key_of(source, "beta")
-        error = error_of(lambda: source.read(key, "assets/logo.png", 255))
+        error = error_of(source.read, key, "assets/logo.png", 255)
 
         assert isinstance(error, LimitExceededError)
         assert (error.maximum, error.actual, error.unit) == (255, 256, "bytes")
@@ -220,9 +222,9 @@ class SourceContract:
         source = self.make_source(PACKS)
 
         for key in _NO_KEYS:
-            manifest = error_of(lambda key=key: source.manifest(key))
-            files = error_of(lambda key=key: list(source.files(key)))
-            read = error_of(lambda key=key: source.read(key, "a.md", 9))
+            manifest = error_of(source.manifest, key)
+            files = error_of(_files, source, key)
+            read = error_of(source.read, key, "a.md", 9)
             assert isinstance(manifest, SkillNotFoundError), key
             assert isinstance(files, SkillNotFoundError), key
             assert isinstance(read, SkillNotFoundError), key
@@ -262,7 +264,7 @@ class SourceContract:
             manifest = Manifest(name="alpha", description="The first of the packs.")
             name = source.identify(manifest)
 
-            assert name is None or (isinstance(name, str) and name)
+            assert name is None or name
             assert source.identify(manifest) == name
 
     def test_close_twice(self) -> None:
@@ -277,10 +279,14 @@ def found_in(source: SkillSource) -> list[Found]:
     return [each for each in source.scan() if isinstance(each, Found)]
 
 
-def error_of(call: Callable[[], object]) -> SkillError | None:
+def _files(source: SkillSource, key: str) -> list[FileStat]:
+    return list(source.files(key))
+
+
+def error_of(call: Callable[..., object], *args: object) -> SkillError | None:
     """Return the `SkillError` that a call ends in; None where it returns."""
     try:
-        call()
+        call(*args)
     except SkillError as error:
         return error
     return None

@@ -217,6 +217,6 @@ def _nothing_stays_open() -> Iterator[None]:
     if not Path("/proc/self/fd").is_dir():
         yield
         return
-    before = len(os.listdir("/proc/self/fd"))
+    before = len(list(Path("/proc/self/fd").iterdir()))
     yield
-    assert len(os.listdir("/proc/self/fd")) == before
+    assert len(list(Path("/proc/self/fd").iterdir())) == before

@@ -17,7 +17,7 @@ def test_digest_of_bytes() -> None:
 
 
 def test_digest_of_a_tree() -> None:
-    """``path NUL hex LF`` of each file, by code point: capitals before small letters."""
+    """``path NUL hex LF`` of each file, by code point: capitals come first."""
     one, two = hashlib.sha256(b"1").hexdigest(), hashlib.sha256(b"2").hexdigest()
     text = f"SKILL.md\0{one}\nassets/é.md\0{two}\n".encode()
     resources = [

@@ -110,8 +110,10 @@ def test_links_and_special_files_are_not_listed(tmp_path: Path) -> None:
 
     assert [file.path for file in walked.files] == ["SKILL.md", "a.md"]
     assert [str(finding) for finding in walked.findings] == [
-        "b.md: warning link-in-pack: not listed: a link is not followed "
-        "(and 1 more like it)",
+        (
+            "b.md: warning link-in-pack: not listed: a link is not followed "
+            "(and 1 more like it)"
+        ),
         "pipe: warning special-file: not listed: it is a FIFO, a device or a socket",
     ]
 
@@ -137,7 +139,7 @@ def test_names_that_some_systems_take_for_one(
     tmp_path: Path, first: str, second: str
 ) -> None:
     folder = make(tmp_path, first, second)
-    if len(os.listdir(folder)) < 3:
+    if len(list(Path(folder).iterdir())) < 3:
         pytest.skip("this file system is one of them")
     walked = walk_pack(folder)
 

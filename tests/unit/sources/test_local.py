@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -317,9 +317,9 @@ def _folder(place: Path) -> None:
 
 @pytest.mark.row("E29", "R29")
 @pytest.mark.parametrize("make", [_fifo, _zero, _linked, _folder])
-def test_a_skill_file_that_is_no_file(here: Path, make: object) -> None:
+def test_a_skill_file_that_is_no_file(here: Path, make: Callable[[Path], None]) -> None:
     pack(here, "s/good")
-    make(here / "s" / "bad")  # type: ignore[operator]
+    make(here / "s" / "bad")
     source = LocalSource("s")
 
     assert keys(source) == ["good"]
@@ -409,7 +409,7 @@ def test_ten_thousand_entries(here: Path) -> None:
 
 
 @pytest.fixture
-def refuse(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, OSError]]:
+def refuse(monkeypatch: pytest.MonkeyPatch) -> dict[str, OSError]:
     """Errors by the end of the folder's path that cannot be listed."""
     errors: dict[str, OSError] = {}
     real = os.scandir

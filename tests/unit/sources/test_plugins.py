@@ -10,7 +10,6 @@ import pytest
 from satchel import sources
 from satchel.errors import SkillError
 from satchel.model import Finding, Found
-from satchel.protocols import SkillSource
 from satchel.sources.duck import DuckSource
 from tests.unit.sources.trees import keys, pack, told
 
@@ -251,7 +250,7 @@ class Raising:
     ],
 )
 def test_every_failure_is_one_of_ours(path: str, code: str) -> None:
-    source: SkillSource = DuckSource(Raising(), label="plugin:raising")
+    source = DuckSource(Raising(), label="plugin:raising")
     with pytest.raises(SkillError) as caught:
         source.read("s", path, 99)
 
