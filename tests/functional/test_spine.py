@@ -1,0 +1,144 @@
+"""From packs on disk to a prompt and a tool: what holds over all rooms at once."""
+
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from satchel import ReferenceNotFoundError, Satchel
+from satchel.errors import ReferenceNotAllowedError
+from tests.fakes import FakeSource, pack
+
+
+@pytest.fixture
+def shelf(tmp_path: Path) -> Path:
+    for name in ("b-skill", "a-skill"):
+        home = tmp_path / name / "references"
+        home.mkdir(parents=True)
+        (home.parent / "SKILL.md").write_text(pack(name))
+        (home / "guide.md").write_text("# Guide\nset API_KEY\n")
+    return tmp_path
+
+
+@pytest.mark.row("A04", "A37")
+def test_references_are_files_beside_the_skill(shelf: Path) -> None:
+    """What is loaded is the file's bytes, so that it can be kept under version control."""
+    on_disk = shelf / "a-skill/references/guide.md"
+
+    assert Satchel(shelf).load("a-skill", "guide.md").data == on_disk.read_bytes()
+
+
+@pytest.mark.row("A27", "A28")
+def test_a_listed_file_that_is_gone_names_those_that_are_listed(shelf: Path) -> None:
+    """In the message and as an attribute."""
+    skills = Satchel(shelf)
+    (shelf / "a-skill/references/guide.md").unlink()
+
+    with pytest.raises(ReferenceNotFoundError) as caught:
+        skills.load("a-skill", "guide.md")
+
+    assert caught.value.listed == ("references/guide.md",)
+    assert "references/guide.md" in str(caught.value)
+
+
+@pytest.mark.row("A34", "D24")
+def test_nothing_is_ever_fetched(shelf: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A URL that a pack names is a path like any other, and is refused as one."""
+    text = pack("a-skill").replace(
+        "---\n#", "references: ['https://example.com/guide.md']\n---\n#"
+    )
+    (shelf / "a-skill/SKILL.md").write_text(text)
+
+    def refuse(*_: object) -> None:
+        pytest.fail("a socket was opened")
+
+    monkeypatch.setattr(socket, "socket", refuse)
+    monkeypatch.setattr(socket, "create_connection", refuse)
+    skills = Satchel(shelf)
+    skills.prompt()
+    skills.find("guide")
+
+    assert "unsafe-declared-file" in {finding.code for finding in skills.findings}
+    with pytest.raises(ReferenceNotAllowedError):
+        skills.load("a-skill", "https://example.com/guide.md")
+
+
+@pytest.mark.row("D18", "D23")
+def test_prompt_tools_and_search_ask_the_registry_and_scan_nothing() -> None:
+    """Only a sync looks at a source; all else is told from its catalog."""
+    source = FakeSource("s", {"a": {"SKILL.md": pack("a")}})
+    skills = Satchel(source)
+    session = skills.session()
+    source.packs["b"] = {"SKILL.md": pack("b")}
+
+    session.instructions()
+    session.tools()
+    session.call("load_skill", {"skill_id": "a"})
+    skills.find("testing")
+    skills.why("b")
+
+    assert source.scans == 1
+    assert "b" not in skills.catalog
+    assert "not found" in str(session.call("load_skill", {"skill_id": "b"}))
+
+
+@pytest.mark.row("D15")
+def test_every_listed_id_loads(shelf: Path) -> None:
+    skills = Satchel(shelf)
+
+    assert [skills.load(entry.id).id for entry in skills.catalog] == [
+        "a-skill",
+        "b-skill",
+    ]
+
+
+@pytest.mark.row("D16", "D17")
+def test_the_same_packs_give_the_same_bytes_under_any_hash_seed(shelf: Path) -> None:
+    """In every format, budget and style, in processes of their own."""
+    code = (
+        "import sys, json; from satchel import Satchel\n"
+        "s = Satchel(sys.argv[1])\n"
+        "for f in ('xml-id', 'markdown', 'xml-spec', 'json'):\n"
+        "    for b in (None, 4000, 120): print(s.prompt(format=f, budget_tokens=b))\n"
+        "for style in ('agent-skills', 'packs', 'references'):\n"
+        "    c = s.session(style=style)\n"
+        "    for t in c.tools(): print(t.name, json.dumps(t.parameters))\n"
+        "    for k in ('skill_id', 'name', 'skill_name'):\n"
+        "        print(c.call('load_skill', {k: 'a-skill'}))\n"
+        "print(s.find('guide'), s.digest('a-skill'), s.findings)\n"
+    )
+    printed = {
+        subprocess.run(
+            [sys.executable, "-c", code, str(shelf)],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            check=True,
+        ).stdout
+        for seed in ("0", "1", "4242")
+    }
+
+    assert len(printed) == 1
+
+
+@pytest.mark.row("E26")
+def test_loading_a_skill_runs_nothing(shelf: Path) -> None:
+    """Neither its scripts nor the commands that its text asks for."""
+    proof = shelf / "proof"
+    scripts = shelf / "a-skill/scripts"
+    scripts.mkdir()
+    (scripts / "run.sh").write_text(f"#!/bin/sh\ntouch {proof}\n")
+    (scripts / "run.sh").chmod(0o755)
+    (shelf / "a-skill/SKILL.md").write_text(
+        pack("a-skill", body=f"!`touch {proof}`\n```!\ntouch {proof}\n```\n")
+    )
+    skills = Satchel(shelf)
+
+    loaded = skills.load("a-skill")
+    script = skills.load("a-skill", "run.sh")
+
+    assert f"!`touch {proof}`" in loaded.text
+    assert script.text.startswith("#!/bin/sh")
+    assert not proof.exists()
