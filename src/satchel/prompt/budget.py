@@ -71,7 +71,7 @@ class _Fitting:
         """Return the second stage, or the third, or the fourth."""
         ids = self.lines.ids
         names = [self.layout.entry(shown, None) for shown in self.lines.shown]
-        note = f"Only names are listed{self._hint('searches the descriptions')}"
+        note = f"Only names are listed{self._hint('search the descriptions')}"
         text = self.layout.section(names, note)
         if not self._fits(text):
             return self._first_names(names)
@@ -107,7 +107,7 @@ class _Fitting:
                 entries[index] = self.layout.entry(shown, shorten(description, limit))
                 ids.append(self.lines.ids[index])
         count = _count(len(ids), "description is", "descriptions are")
-        note = f"{count} cut short{self._hint('searches them whole')}"
+        note = f"{count} cut short{self._hint('search them whole')}"
         return tuple(ids), self.layout.section(entries, note)
 
     def _first_names(self, names: list[str]) -> Rendered:
@@ -115,7 +115,7 @@ class _Fitting:
         ids = self.lines.ids
         if not self._fits(self._names(names, 0)):
             count = _count(len(ids), "skill is", "skills are")
-            note = f"{count} available and not listed{self._hint('finds them')}"
+            note = f"{count} available and not listed{self._hint('find one')}"
             return self._rendered(self.layout.bare(note), left_out=ids)
         low, high = 0, len(names) - 1
         while low < high:
@@ -129,13 +129,13 @@ class _Fitting:
 
     def _names(self, names: list[str], listed: int) -> str:
         count = _count(len(names) - listed, "more skill is", "more skills are")
-        note = f"{count} not listed{self._hint('finds them')}"
+        note = f"{count} not listed{self._hint('find one')}"
         return self.layout.section(names[:listed], note)
 
-    def _hint(self, does: str) -> str:
+    def _hint(self, purpose: str) -> str:
         if self.find_tool is None:
             return "."
-        return f"; the {self.find_tool} tool {does} by a few words of the task."
+        return f"; to {purpose}, call {self.find_tool} with a few words of the task."
 
     def _fits(self, text: str) -> bool:
         return self.counter.count(text) <= self.budget

@@ -22,9 +22,8 @@ def test_ordinary_text_is_cleared(text: str) -> None:
 
 @pytest.mark.parametrize(
     "char",
-    ["\x1b", "\x00", "\x7f", "\x9b", "\u00ad", "\u034f", "\u061c", "\u115f", "\u180b"]
-    + ["\u200b", "\u202e", "\u2028", "\u2066", "\u3164", "\ue000", "\ufe00", "\ufeff"]
-    + ["\U000e0041", "\U000e0100", "\U000f0000", "\U0010fffd", "\ufe0f", "\U0001fffe"],
+    "\x1b\x00\x7f\x9b\u00ad\u034f\u061c\u115f\u180b\u200b\u202e\u2028\u2066\u3164\ue000"
+    "\ufe00\ufeff\ufe0f\U0001fffe\U000e0041\U000e0100\U000f0000\U0010fffd",
 )
 def test_what_hides_is_suspected(char: str) -> None:
     assert may_hide(f"plain text {char} more".encode()) is True
@@ -52,7 +51,8 @@ def test_a_tag_of_the_envelope_is_found(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["<instructions>", "instructions", "</instructionset>", "&lt;/instructions>"]
+    "text",
+    ["<instructions>", "instructions", "</instructionset>", "&lt;/instructions>"],
 )
 def test_other_tags_are_left_in_peace(text: str) -> None:
     assert (breaks_out(text.encode()), find_breakouts(text)) == (False, ())
