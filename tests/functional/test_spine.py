@@ -25,7 +25,7 @@ def shelf(tmp_path: Path) -> Path:
 
 @pytest.mark.row("A04", "A37")
 def test_references_are_files_beside_the_skill(shelf: Path) -> None:
-    """What is loaded is the file's bytes, so that it can be kept under version control."""
+    """What is loaded is the file itself, which version control can keep."""
     on_disk = shelf / "a-skill/references/guide.md"
 
     assert Satchel(shelf).load("a-skill", "guide.md").data == on_disk.read_bytes()

@@ -120,7 +120,7 @@ def test_a_plugin_that_claims_a_taken_name_is_named_with_the_switch(
     templates: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Plug-ins are enumerated when the loader is made; a denied one is left out."""
-    plugin = FakeSource("plugin:mine", {"b": {"SKILL.md": BACKEND + "More.\n"}})
+    plugin = FakeSource("plugin:mine", {"backend": {"SKILL.md": BACKEND + "More.\n"}})
 
     def load_plugins(*, deny: object = ()) -> list[FakeSource]:
         return [] if "plugin:mine" in list(deny) else [plugin]  # type: ignore[call-overload]
