@@ -6,7 +6,15 @@ from typing import Final
 
 from satchel.spec.frontmatter import Node, Tree
 
-__all__ = ["boolean", "decode_items", "file_list", "mapping", "text_list", "tool_list"]
+__all__ = [
+    "boolean",
+    "decode_items",
+    "file_list",
+    "mapping",
+    "names_list",
+    "text_list",
+    "tool_list",
+]
 
 _TRUE: Final = frozenset(["true", "yes", "on", "1"])
 _FALSE: Final = frozenset(["false", "no", "off", "0"])
@@ -60,12 +68,30 @@ def file_list(
     return text_list(tree, key, within)
 
 
-def tool_list(tree: Tree, key: str) -> tuple[str, ...]:
+def tool_list(
+    tree: Tree, key: str, within: dict[str, Node] | None = None
+) -> tuple[str, ...] | None:
     """Return tools: a list, or a text with blanks or commas outside parentheses."""
-    value = tree.root.get(key)
+    value = (tree.root if within is None else within).get(key)
     if isinstance(value, list):
-        return text_list(tree, key) or ()
-    return tuple(_TOOL.findall(tree.text(key) or ""))
+        return text_list(tree, key, within)
+    text = tree.text(key, within)
+    return None if text is None else tuple(_TOOL.findall(text))
+
+
+def names_list(
+    tree: Tree, key: str, within: dict[str, Node] | None = None
+) -> tuple[str, ...] | None:
+    """Return names: as `text_list` does, or each the ``name`` of a mapping."""
+    value = (tree.root if within is None else within).get(key)
+    if not isinstance(value, list):
+        return text_list(tree, key, within)
+    plain = tree.items(value)
+    names = (
+        tree.text("name", mapping(item)) if text is None else text
+        for item, text in zip(value, plain, strict=True)
+    )
+    return tuple([name.strip() for name in names if name and name.strip()])
 
 
 def decode_items(text: str) -> tuple[str, ...]:

@@ -1,117 +1,150 @@
 """A tree to the manifest that the rest of Satchel knows, whatever the dialect."""
 
-from typing import Final
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple, TypeAlias
 
-from satchel.model import NO_CLIENT_FIELDS, ClientFields, Manifest
-from satchel.spec.fields import boolean, file_list, mapping, text_list, tool_list
+from satchel.model import ClientFields, Manifest
+from satchel.spec.fields import (
+    boolean,
+    file_list,
+    mapping,
+    names_list,
+    text_list,
+    tool_list,
+)
 from satchel.spec.frontmatter import Node, Tree
 
 __all__ = ["manifest_of"]
 
-_ESSENTIAL: Final = frozenset(["name", "description"])
-_FILES: Final = ("references", "scripts", "assets")
+_Within: TypeAlias = "dict[str, Node]"
 
 
 def manifest_of(tree: Tree, name: str, description: str, profile: str) -> Manifest:
     """Return the manifest; every field but name and description is read from the tree.
 
-    What stands at the top goes before what stands in ``metadata``.
+    What stands at the top goes before what stands in ``metadata``. Only keys that are
+    there cost anything.
     """
     root = tree.root
-    if root.keys() <= _ESSENTIAL:
-        return Manifest(
-            name=name, description=description, profile=profile, frontmatter=root
-        )
-    metadata = mapping(root.get("metadata"))
-    files = {key: _files(tree, key, metadata) for key in _FILES}
+    fields: dict[str, Any] = {}
+    client: dict[str, Any] = {}
+    if "metadata" in root:
+        fields["metadata"] = metadata = mapping(root["metadata"])
+        _read(tree, metadata, _IN_METADATA, fields, client)
+    _read(tree, root, _AT_THE_TOP, fields, client)
+    if client:
+        fields["client"] = ClientFields(**client)
+    if not fields.keys().isdisjoint(_FILES):
+        fields["declares_files"] = True
     return Manifest(
-        name=name,
-        description=description,
-        version=_text(tree, "version", metadata) or "1.0.0",
-        author=_text(tree, "author", metadata),
-        license=_text(tree, "license", metadata),
-        compatibility=_text(tree, "compatibility", metadata),
-        allowed_tools=tool_list(tree, "allowed-tools")
-        if "allowed-tools" in root
-        else (),
-        trigger_keywords=_keywords(tree, metadata),
-        references=files["references"] or (),
-        scripts=files["scripts"] or (),
-        assets=files["assets"] or (),
-        declares_files=any(value is not None for value in files.values()),
-        metadata=metadata,
-        client=_client(tree, metadata),
-        status=(tree.text("status", metadata) or "").strip().lower(),
-        replaced_by=(tree.text("replaced-by", metadata) or "").strip(),
-        profile=profile,
-        frontmatter=root,
+        name=name, description=description, profile=profile, frontmatter=root, **fields
     )
 
 
-def _text(tree: Tree, key: str, metadata: dict[str, Node]) -> str | None:
-    text = tree.text(key)
-    return tree.text(key, metadata) if text is None else text
+def _read(
+    tree: Tree,
+    within: _Within,
+    table: dict[str, "_Field"],
+    fields: dict[str, Any],
+    client: dict[str, Any],
+) -> None:
+    for key in within:
+        field = table.get(key)
+        if field is not None:
+            value = field.read(tree, key, within)
+            if value is not None:
+                (client if field.of_client else fields)[field.name] = value
 
 
-def _files(tree: Tree, key: str, metadata: dict[str, Node]) -> tuple[str, ...] | None:
-    if key in tree.root:
-        return file_list(tree, key)
-    return file_list(tree, key, metadata) if key in metadata else None
+def _text(tree: Tree, key: str, within: _Within) -> str | None:
+    return tree.text(key, within)
 
 
-def _keywords(tree: Tree, metadata: dict[str, Node]) -> tuple[str, ...]:
-    for key in ("trigger_keywords", "triggers"):
-        if key in tree.root:
-            return text_list(tree, key) or ()
-    if "trigger_keywords" in metadata:
-        return file_list(tree, "trigger_keywords", metadata) or ()
-    return ()
+def _word(tree: Tree, key: str, within: _Within) -> str | None:
+    text = tree.text(key, within)
+    return None if text is None else text.strip().lower()
 
 
-_CLIENT_KEYS: Final = frozenset(
-    [
-        "when_to_use",
-        "disable-model-invocation",
-        "user-invocable",
-        "argument-hint",
-        "arguments",
-        "disallowed-tools",
-        "model",
-        "effort",
-        "context",
-        "agent",
-        "background",
-        "shell",
-        "paths",
-        "platforms",
-        "required_environment_variables",
-    ]
-)
-_CLIENT_METADATA: Final = frozenset(
-    ["short-description", "internal", "openclaw", "clawdbot"]
-)
+def _unless(tree: Tree, key: str, within: _Within) -> bool | None:
+    value = boolean(tree, key, within)
+    return None if value is None else not value
 
 
-def _client(tree: Tree, metadata: dict[str, Node]) -> ClientFields:
-    root = tree.root
-    if _CLIENT_KEYS.isdisjoint(root) and _CLIENT_METADATA.isdisjoint(metadata):
-        return NO_CLIENT_FIELDS
-    user = boolean(tree, "user-invocable")
-    return ClientFields(
-        when_to_use=tree.text("when_to_use") or "",
-        model_invocable=not boolean(tree, "disable-model-invocation"),
-        user_invocable=user is not False,
-        argument_hint=tree.text("argument-hint") or "",
-        arguments=tool_list(tree, "arguments"),
-        disallowed_tools=tool_list(tree, "disallowed-tools"),
-        model=tree.text("model"),
-        effort=tree.text("effort"),
-        context=tree.text("context"),
-        agent=tree.text("agent"),
-        background=boolean(tree, "background"),
-        shell=tree.text("shell"),
-        paths=text_list(tree, "paths") or (),
-        platforms=text_list(tree, "platforms") or (),
-        short_description=tree.text("short-description", metadata) or "",
-        internal=bool(boolean(tree, "internal", metadata)),
-    )
+def _systems(tree: Tree, key: str, within: _Within) -> tuple[str, ...] | None:
+    names = text_list(tree, key, within)
+    return None if names is None else tuple(_SYSTEMS.get(n, n) for n in names)
+
+
+def _openclaw(tree: Tree, key: str, within: _Within) -> tuple[str, ...] | None:
+    """Return what OpenClaw asks of the environment, in a mapping of its own."""
+    requires = mapping(mapping(within[key]).get("requires"))
+    return names_list(tree, "env", requires)
+
+
+_SYSTEMS: Final = {"darwin": "macos", "win32": "windows"}
+"""Node's names of the systems, which OpenClaw takes, to the common ones."""
+
+
+class _Field(NamedTuple):
+    """Where a key goes, and how it is read; a reader gives None for silence."""
+
+    name: str
+    read: Callable[[Tree, str, _Within], object]
+    of_client: bool = False
+
+
+_FILES: Final = ("references", "scripts", "assets")
+_BOTH: Final = {
+    **{key: _Field(key, _text) for key in ("version", "author", "license")},
+    **{key: _Field(key, file_list) for key in _FILES},
+    "compatibility": _Field("compatibility", _text),
+}
+# Source: docs/reference/frontmatter.md, which names the client behind each field.
+_OF_CLIENTS: Final = {
+    "when_to_use": _Field("when_to_use", _text, of_client=True),
+    "disable-model-invocation": _Field("model_invocable", _unless, of_client=True),
+    "user-invocable": _Field("user_invocable", boolean, of_client=True),
+    "user-invokable": _Field("user_invocable", boolean, of_client=True),
+    "argument-hint": _Field("argument_hint", _text, of_client=True),
+    "arguments": _Field("arguments", tool_list, of_client=True),
+    "disallowed-tools": _Field("disallowed_tools", tool_list, of_client=True),
+    "background": _Field("background", boolean, of_client=True),
+    "paths": _Field("paths", text_list, of_client=True),
+    "platforms": _Field("platforms", _systems, of_client=True),
+    "required_environment_variables": _Field(
+        "required_environment", names_list, of_client=True
+    ),
+    **{
+        key: _Field(key, _text, of_client=True)
+        for key in ("model", "effort", "context", "agent", "shell")
+    },
+}
+
+
+def _either_spelling(table: dict[str, _Field]) -> dict[str, _Field]:
+    """Return a table that takes hyphens for underscores, and the other way round."""
+    return {
+        spelling: field
+        for key, field in table.items()
+        for spelling in (key, key.replace("-", "_"), key.replace("_", "-"))
+    }
+
+
+_AT_THE_TOP: Final = {
+    **_BOTH,
+    **_either_spelling(_OF_CLIENTS),
+    "allowed-tools": _Field("allowed_tools", tool_list),
+    "allowed_tools": _Field("allowed_tools", tool_list),
+    "triggers": _Field("trigger_keywords", text_list),
+    "trigger_keywords": _Field("trigger_keywords", text_list),
+}
+_IN_METADATA: Final = {
+    **_BOTH,
+    "trigger_keywords": _Field("trigger_keywords", file_list),
+    "status": _Field("status", _word),
+    "replaced-by": _Field("replaced_by", _text),
+    "short-description": _Field("short_description", _text, of_client=True),
+    "internal": _Field("internal", boolean, of_client=True),
+    "openclaw": _Field("required_environment", _openclaw, of_client=True),
+    "clawdbot": _Field("required_environment", _openclaw, of_client=True),
+}

@@ -1,11 +1,11 @@
 """A file's bytes to the tree of its frontmatter, mended where need be."""
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 from satchel.model import Finding, Limits
-from satchel.spec.fences import Span, span_of_bytes, span_of_text
+from satchel.spec.fences import span_of_bytes, span_of_text
 from satchel.spec.frontmatter import Problem, Tree, read_tree
 from satchel.spec.loose import HEADING, loose_span
 from satchel.spec.quoting import quoted
@@ -36,68 +36,56 @@ def open_file(data: bytes, limits: Limits) -> Opened | Finding:
         return _over("skill_md_bytes", limits.skill_md_bytes, len(data))
     span = span_of_bytes(data)
     if span is None:
-        return _open_broken(data, limits)
+        return _open_text(data, limits)
     head = data[span.head : span.end]
     if len(head) > limits.frontmatter_bytes:
         return _over("frontmatter_bytes", limits.frontmatter_bytes, len(head))
     tree = read_tree(head, limits)
-    if isinstance(tree, Problem):
-        return _open_broken(data, limits)
-    return Opened(tree, head, span.line)
+    if isinstance(tree, Tree):
+        return Opened(tree, head, span.line)
+    try:
+        text = head.decode()
+    except UnicodeDecodeError:
+        return _open_text(data, limits)
+    if HEADING.search(text):
+        return _open_text(data, limits)
+    return _mend(text, tree, span.line, (), limits)
 
 
-def _open_broken(data: bytes, limits: Limits) -> Opened | Finding:
-    """Do the same where the short way failed: what is not right, and what was meant."""
+def _open_text(data: bytes, limits: Limits) -> Opened | Finding:
+    """Do the same for a file that is not UTF-8, or whose fences are not where they go."""
     if not data.strip():
         return _error("empty-file", "the file is empty", None, _TEMPLATE)
     decoded = decode(data)
-    text = decoded.text
-    span, repairs = span_of_text(text), decoded.findings
-    if span is not None:
-        tree = _read(text, span, limits)
-        if isinstance(tree, Tree):
-            return Opened(tree, _head(text, span), span.line, repairs)
+    text, repairs = decoded.text, decoded.findings
+    span = span_of_text(text)
     if span is None or HEADING.search(text, span.head, span.end):
         loose = loose_span(text)
         if loose is None:
             return _no_frontmatter(text)
         span, repairs = loose[0], repairs + loose[1]
-        tree = _read(text, span, limits)
+    head = text[span.head : span.end]
+    raw = head.encode("utf-8", "replace")
+    if len(raw) > limits.frontmatter_bytes:
+        return _over("frontmatter_bytes", limits.frontmatter_bytes, len(raw))
+    tree = read_tree(raw, limits)
     if isinstance(tree, Tree):
-        return Opened(tree, _head(text, span), span.line, repairs)
-    if tree.code == "limit-exceeded":
-        return _refused(tree, span)
-    mended = mend(text[span.head : span.end], tree, limits)
+        return Opened(tree, raw, span.line, repairs)
+    return _mend(head, tree, span.line, repairs, limits)
+
+
+def _mend(
+    head: str,
+    problem: Problem,
+    line: int,
+    repairs: tuple[Finding, ...],
+    limits: Limits,
+) -> Opened | Finding:
+    mended = mend(head, problem, limits, line=line)
     if isinstance(mended, Problem):
-        return _refused(mended, span)
-    moved = (_at(finding, span) for finding in mended.findings)
-    return Opened(mended.tree, mended.head, span.line, (*repairs, *moved))
-
-
-def _head(text: str, span: Span) -> bytes:
-    return text[span.head : span.end].encode("utf-8", "replace")
-
-
-def _read(text: str, span: Span, limits: Limits) -> Tree | Problem:
-    head = _head(text, span)
-    if len(head) > limits.frontmatter_bytes:
-        return Problem(
-            "limit-exceeded",
-            _over_message("frontmatter_bytes", limits.frontmatter_bytes, len(head)),
-        )
-    return read_tree(head, limits)
-
-
-def _at(finding: Finding, span: Span) -> Finding:
-    """Return a finding of the frontmatter with its line counted in the file."""
-    if finding.line is None:
-        return finding
-    return replace(finding, line=finding.line + span.line - 1)
-
-
-def _refused(problem: Problem, span: Span) -> Finding:
-    line = problem.line + span.line - 1 if problem.line else None
-    return _error(problem.code, problem.message, line, _FIXES.get(problem.code, ""))
+        at = mended.line + line - 1 if mended.line else None
+        return _error(mended.code, mended.message, at, _FIXES.get(mended.code, ""))
+    return Opened(mended.tree, mended.head, line, repairs + mended.findings)
 
 
 def _no_frontmatter(text: str) -> Finding:
@@ -135,12 +123,8 @@ _FIXES: Final = {
 
 
 def _over(name: str, limit: int, actual: int) -> Finding:
-    message = _over_message(name, limit, actual)
+    message = f"{name} is {actual} bytes, the limit is {limit} bytes"
     return _error("limit-exceeded", message, None, _FIXES["limit-exceeded"])
-
-
-def _over_message(name: str, limit: int, actual: int) -> str:
-    return f"{name} is {actual} bytes, the limit is {limit} bytes"
 
 
 def _error(code: str, message: str, line: int | None, fix: str) -> Finding:

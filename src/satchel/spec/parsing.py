@@ -74,15 +74,14 @@ def parse(
     refusal = _refusal(data, draft, path, allow_empty_description)
     if refusal is not None:
         return Parsed(None, (*findings, refusal))
-    matched = _matching(draft) if profile == "auto" and not draft.repairs else "lenient"
+    # What is noticed here breaks a rule of both other profiles.
+    matched = _matching(draft) if profile == "auto" and not findings else "lenient"
     name = " ".join((draft.name or "").split()) or directory
     manifest = manifest_of(draft.tree, name, draft.description, matched)
     return Parsed(manifest, findings, matched)
 
 
 def _matching(draft: Draft) -> str:
-    if draft.tree.duplicates:
-        return "lenient"
     for name, rules in _RULES.items():
         if next(rules(draft), None) is None:
             return name

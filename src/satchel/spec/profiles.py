@@ -6,8 +6,7 @@ is how ``auto`` finds the profile that matches.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from satchel.spec.draft import Draft
 from satchel.spec.fields import mapping
@@ -50,8 +49,7 @@ _STRICT_NAME: Final = re.compile(r"[a-z][a-z0-9-]*")
 _NOT_PORTABLE: Final = re.compile(r"[^a-z0-9]+")
 
 
-@dataclass(frozen=True, slots=True)
-class Breach:
+class Breach(NamedTuple):
     """A rule that is broken: where, as the keys that lead there, and what to do.
 
     ``refuses`` is false where the profile reports it and takes the pack all the same.

@@ -1,7 +1,7 @@
 """Broken frontmatter mended entry by entry, each repair said."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
 from typing import Final
@@ -21,7 +21,8 @@ __all__ = ["Mended", "mend", "repaired"]
 
 MAX_BROKEN: Final = 50
 """Broken entries in one frontmatter; the most seen in 11,793 public files: 3."""
-_MAX_BROKEN_LINES: Final = 50
+_MAX_BROKEN_LINES: Final = 20
+_MAX_ROUNDS: Final = 5
 _SHOWN_CHARS: Final = 300
 _FINAL: Final = frozenset(["yaml-alias", "yaml-anchor", "yaml-tag", "limit-exceeded"])
 _CONTROL: Final = re.compile(
@@ -41,60 +42,123 @@ class Mended:
     findings: tuple[Finding, ...]
 
 
-def mend(head: str, problem: Problem, limits: Limits) -> Mended | Problem:
+def mend(
+    head: str, problem: Problem, limits: Limits, *, line: int = 1
+) -> Mended | Problem:
     """Return what the frontmatter means that the parser refused; else why nothing.
 
     What is valid YAML is never touched: an alias, an anchor or a tag stays refused.
+    ``line`` is the frontmatter's first line, for the findings.
     """
     if problem.code in _FINAL:
         return problem
     findings: list[Finding] = []
-    text = _cleaned(head, findings)
-    parts: list[str] = []
-    for entry in split_entries(text.removesuffix("\n").split("\n")):
-        mended = _mend_entry(entry, limits)
-        if isinstance(mended, Problem):
-            return mended
-        if mended is None:
-            parts.append(entry.text)
-            continue
-        if len(findings) >= MAX_BROKEN:
-            return problem
-        before, after = entry.text, mended.text
-        findings.append(repaired(mended.code, entry.line, before, after))
-        parts.append(after + "\n" * (before.count("\n") - after.count("\n")))
-    whole = "".join(parts).encode("utf-8", "replace")
-    tree = read_tree(whole, limits)
-    if isinstance(tree, Problem):
-        return tree
-    return Mended(tree, whole, tuple(findings))
+    text = _cleaned(head, findings, line)
+    entries = list(split_entries(text.removesuffix("\n").split("\n")))
+    work = _Work(entries, limits, findings, line)
+    work.apply(i for i, each in enumerate(entries) if each.slipped or not each.key)
+    found: Tree | Problem = work.read() if findings else problem
+    for attempt in range(_MAX_ROUNDS):
+        if isinstance(found, Tree) or found.code in _FINAL:
+            break
+        # First where the parser says, then, once, wherever an entry fails alone.
+        broken = work.near(found.line) if attempt < _MAX_ROUNDS - 1 else work.all()
+        if not broken and attempt < _MAX_ROUNDS - 1:
+            broken = work.all()
+        refused = work.apply(broken)
+        if refused is not None or not broken:
+            return refused or found
+        found = work.read()
+    if isinstance(found, Problem):
+        return found
+    return Mended(found, work.whole(), tuple(sorted(findings, key=_line)))
 
 
-def _cleaned(head: str, findings: list[Finding]) -> str:
+def _line(finding: Finding) -> int:
+    return finding.line or 0
+
+
+class _Work:
+    """The entries of one frontmatter, and what has become of them so far."""
+
+    def __init__(
+        self, entries: list[Entry], limits: Limits, findings: list[Finding], line: int
+    ) -> None:
+        self.entries = entries
+        self.limits = limits
+        self.findings = findings
+        self.line = line
+        self.texts = [entry.text for entry in entries]
+        self.open = set(range(len(entries)))
+
+    def whole(self) -> bytes:
+        return "".join(self.texts).encode("utf-8", "replace")
+
+    def read(self) -> Tree | Problem:
+        return read_tree(self.whole(), self.limits)
+
+    def near(self, line: int | None) -> list[int]:
+        """Return the entry that fails alone, on ``line`` or up to two before it."""
+        at = 0
+        for index, entry in enumerate(self.entries):
+            if entry.line > (line or 0):
+                break
+            at = index
+        for index in range(at, max(at - 3, -1), -1):
+            if self._fails(index):
+                return [index]
+        return []
+
+    def all(self) -> list[int]:
+        """Return every entry that fails alone, none if there are too many."""
+        broken = [index for index in range(len(self.entries)) if self._fails(index)]
+        return broken if len(broken) <= MAX_BROKEN else []
+
+    def apply(self, indices: Iterable[int]) -> Problem | None:
+        """Rewrite these entries; return why one of them cannot be."""
+        for index in indices:
+            entry = self.entries[index]
+            self.open.discard(index)
+            rewrite = _rewritten(entry, self.limits)
+            if isinstance(rewrite, Problem):
+                line = entry.line - 1 + (rewrite.line or 1)
+                return Problem(rewrite.code, rewrite.message, line)
+            if rewrite is not None:
+                text = rewrite.text
+                missing = entry.text.count("\n") - text.count("\n")
+                self.texts[index] = text + "\n" * missing
+                line = entry.line - 1 + self.line
+                self.findings.append(repaired(rewrite.code, line, entry.text, text))
+        return None
+
+    def _fails(self, index: int) -> bool:
+        return (
+            index in self.open and _problem(self.texts[index], self.limits) is not None
+        )
+
+
+def _cleaned(head: str, findings: list[Finding], line: int) -> str:
     """Return the text with one kind of line end, and no character YAML forbids."""
     text = head.replace("\r\n", "\n").replace("\r", "\n")
     control = _CONTROL.search(text)
     if control is not None:
-        line = text.count("\n", 0, control.start()) + 1
-        findings.append(repaired("control-characters", line))
+        at = line + text.count("\n", 0, control.start())
+        findings.append(repaired("control-characters", at))
         text = _CONTROL.sub("", text)
     fields = translated(text)
     if fields is not None:
-        findings.append(repaired("translated-keys", 1, text, fields))
+        findings.append(repaired("translated-keys", line, text, fields))
         text = fields
     return text
 
 
-def _mend_entry(entry: Entry, limits: Limits) -> Rewrite | Problem | None:
-    """Return the entry rewritten; None where it is fine as it is."""
+def _rewritten(entry: Entry, limits: Limits) -> Rewrite | Problem | None:
+    """Return the entry as YAML; None where it needs nothing, else why it cannot be."""
     if not entry.key:
         return _without_stray(entry)
     problem = _problem(entry.text, limits)
-    if problem is None and not entry.slipped:
-        return None
     if problem is not None and problem.code in _FINAL:
-        line = entry.line - 1 + problem.line if problem.line else entry.line
-        return Problem(problem.code, problem.message, line)
+        return problem
     for rewrite in chain(
         entry_rewrites(entry), _mend_lines(entry, limits), literal_rewrites(entry)
     ):
@@ -113,6 +177,8 @@ def _without_stray(entry: Entry) -> Rewrite | None:
 
 def _mend_lines(entry: Entry, limits: Limits) -> Iterator[Rewrite]:
     """Yield a nested entry with its broken lines quoted, one after the other."""
+    if not entry.more:
+        return
     lines = entry.text.removesuffix("\n").split("\n")
     code = ""
     for _ in range(_MAX_BROKEN_LINES):

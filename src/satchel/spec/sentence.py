@@ -5,7 +5,7 @@ from typing import Final
 
 __all__ = ["first_sentence"]
 
-_LOOKED_AT_CHARS: Final = 8_000
+_LOOKED_AT_CHARS: Final = 3_000
 _MAX_CHARS: Final = 200
 _SKIPPED: Final = re.compile(
     r"<!--.*?(?:-->|\Z)|^(```|~~~).*?(?:^\1|\Z)|^#{1,6}[^\n]*|^[ \t]*[-=*_|>!<][^\n]*",
