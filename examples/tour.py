@@ -6,13 +6,15 @@ Made of the public API alone, so it can be read as an example too.
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import sys
 import textwrap
+import time
 from pathlib import Path
 from typing import Final
 
-from satchel import Finding, Loaded, Satchel, SkillError
+from satchel import Finding, Satchel, SkillError
 from satchel.text import EstimateCounter, printable
 
 HERE: Final = Path(os.path.relpath(Path(__file__).parent))
@@ -20,6 +22,8 @@ LIBRARY: Final = str(HERE / "skills")
 BROKEN: Final = str(HERE / "broken")
 
 WIDTH: Final = 80
+PATIENCE_S: Final = 20
+FEW: Final = 4
 TASK: Final = "Fill in this tax form for me"
 
 tokens = EstimateCounter().count
@@ -34,72 +38,95 @@ def main(arguments: list[str]) -> int:
         print(printable(f"satchel: {error}", keep=""), file=sys.stderr)
         return 2
     say("\nSatchel: carry every skill, unpack only what the task needs.")
+    chosen = "NAME"
     if len(skills.catalog):
-        show_catalog(skills, folder)
-        show_loading(skills, own_library=folder == LIBRARY)
+        section, everything = show_catalog(skills)
+        chosen, loaded = show_loading(skills, own_library=folder == LIBRARY)
+        show_sum(section, loaded, everything)
     else:
-        say(f"\nThere is no skill that can be used in {folder}.")
+        say(f"\nThere is no skill that can be used in {flat(folder)}.")
     show_broken(skills, folder)
-    show_next(skills, folder)
+    show_next(chosen, folder)
     return 0
 
 
-def show_catalog(skills: Satchel, folder: str) -> None:
-    """Level 1: the section for the system prompt, and what it saves."""
+def show_catalog(skills: Satchel) -> tuple[int, int]:
+    """Level 1: the section for the system prompt; return its cost and that of all."""
     section = skills.prompt()
     head(1, f"What stands in the prompt, for {many(len(skills.catalog), 'skill')}")
     excerpt(str(section), 17)
-    carried, everything = section.tokens, cost_of_everything(skills)
-    ratio = everything / max(carried, 1)
+    everything = cost_of_everything(skills)
     say()
-    bar("this section", carried, everything)
+    bar("this section", section.tokens, everything)
     bar("all of it, inlined", everything, everything)
     say()
-    say(
-        f"{ratio:,.0f} times less, before any skill is used; with more references "
-        "and longer\nskills it stays what it is."
-        if ratio >= 2
-        else "These skills are so short that a catalog saves little."
-    )
-    say(f"(tokens by {section.counted_by})")
+    ratio = everything / max(section.tokens, 1)
+    if ratio > 1:
+        say(f"{ratio:,.0f} times less, however long the skills grow.")
+    say(f"Tokens: {section.counted_by}.")
     if not section.complete:
         cut = len(section.shortened) + len(section.names_only)
         say(
-            f"Too much for {section.budget_tokens:,} tokens: {cut:,} are listed in "
-            f"short, {len(section.left_out):,} are left to search."
+            f"Over {section.budget_tokens:,} tokens, so {cut:,} are listed in short, "
+            f"and {len(section.left_out):,} are left to search."
         )
-    del folder
+    return section.tokens, everything
 
 
 def cost_of_everything(skills: Satchel) -> int:
-    """Return the tokens of every text of every skill, as if all were in the prompt."""
+    """Return the tokens of every text of every skill, as if all were in the prompt.
+
+    Of a very large library, of as much as can be read in `PATIENCE_S` seconds.
+    """
     total = 0
+    end = time.monotonic() + PATIENCE_S
     for entry in skills.catalog:
         for file in (None, *entry.resources):
             try:
                 total += tokens(skills.load(entry.id, file).text)
             except SkillError:
                 continue
+        if time.monotonic() > end:
+            break
     return total
 
 
-def show_loading(skills: Satchel, *, own_library: bool) -> None:
-    """Levels 2 and 3: what the model asks for, and gets."""
+def show_loading(skills: Satchel, *, own_library: bool) -> tuple[str, int]:
+    """Levels 2 and 3: what the model asks for; return the skill and what it cost."""
     chosen, file = choose(skills, own_library=own_library)
     if own_library:
-        head(2, f'The user says "{TASK}". The model loads the skill')
+        head(2, f'The user says "{TASK}". The model loads a skill')
     else:
-        head(2, "The model loads the skill that a task needs")
-    loaded = load(skills, chosen)
-    if loaded is not None:
-        call(f"load_skill({chosen!r})", loaded.text)
-        excerpt(loaded.body or loaded.text, 12)
+        head(2, "A task comes that a skill is made for. The model loads it")
+    cost = show_load(skills, chosen, None, 12)
     if file:
         head(3, "The skill names a file. The model reads that one too")
-        loaded = load(skills, chosen, file)
-        if loaded is not None:
-            call(f"read_skill_file({chosen!r}, {file!r})", loaded.text)
-            excerpt(loaded.text, 8)
+        cost += show_load(skills, chosen, file, 8)
+    return chosen, cost
+
+
+def show_load(skills: Satchel, skill_id: str, file: str | None, lines: int) -> int:
+    """Print a tool call and the head of what it gives; return its tokens."""
+    said = f"{skill_id!r}, {file!r}" if file else repr(skill_id)
+    tool = "read_skill_file" if file else "load_skill"
+    try:
+        loaded = skills.load(skill_id, file)
+    except SkillError as error:  # a folder of packs may hold anything
+        say(clip(f"  -> {tool}({flat(said)})"))
+        wrapped(str(error), "     ")
+        return 0
+    cost = tokens(loaded.text)
+    say(clip(f"  -> {tool}({flat(said)})   {cost:,} tokens"))
+    say()
+    excerpt(loaded.body or loaded.text or f"({loaded.media_type})", lines)
+    return cost
+
+
+def show_sum(section: int, loaded: int, everything: int) -> None:
+    """Say what the task has cost."""
+    say()
+    bar("this task", section + loaded, everything)
+    bar("all of it, inlined", everything, everything)
 
 
 def choose(skills: Satchel, *, own_library: bool) -> tuple[str, str]:
@@ -112,15 +139,6 @@ def choose(skills: Satchel, *, own_library: bool) -> tuple[str, str]:
     return entry.id, next(iter(files), "")
 
 
-def load(skills: Satchel, skill_id: str, file: str | None = None) -> Loaded | None:
-    """Load, or say why it could not be done: a folder of packs may hold anything."""
-    try:
-        return skills.load(skill_id, file)
-    except SkillError as error:
-        say(f"    {error}")
-        return None
-
-
 def show_broken(skills: Satchel, folder: str) -> None:
     """What is repaired or refused is told: where, what, and what to do."""
     findings = [each for each in skills.findings if each.severity != "note"]
@@ -129,10 +147,10 @@ def show_broken(skills: Satchel, folder: str) -> None:
         findings = list(Satchel(BROKEN).findings)
         where = BROKEN
     head(4, f"What a broken pack is told ({where})")
-    for finding in findings[:4]:
+    for finding in findings[:FEW]:
         show_finding(finding)
-    if len(findings) > 4:
-        say(f"  ... and {many(len(findings) - 4, 'finding')} more: satchel doctor")
+    if len(findings) > FEW:
+        say(f"  ... and {many(len(findings) - FEW, 'finding')} more: satchel doctor")
     say()
     say("A pack that can be repaired is in use; one that cannot never hides another.")
 
@@ -149,27 +167,24 @@ def show_finding(finding: Finding) -> None:
         wrapped(f"fix: {finding.fix}", "    ")
 
 
-def show_next(skills: Satchel, folder: str) -> None:
+def show_next(name: str, folder: str) -> None:
     """Say what to type next: lines that work when they are copied."""
-    satchel = command()
-    entry = next(iter(skills.catalog), None)
-    name = entry.id if entry is not None and entry.id.isprintable() else "NAME"
-    lines = [
-        (f"list --skills {folder}", "every skill, and what is wrong"),
-        (f"show {name} --skills {folder}", "one skill"),
-        (f"find 'wrong numbers' --skills {folder}", "search"),
-        (f"why {name} --skills {folder}", "why it is listed, or not"),
-        (f"check {folder}", "for authors, and for CI"),
-    ]
     head(5, "Now you")
-    for arguments, what in lines:
-        say(f"  # {what}")
-        say(f"  {satchel} {arguments}")
+    satchel, where, name = command(), shlex.quote(folder), shlex.quote(name)
+    lines = [
+        (f"{satchel} list --skills {where}", "what there is"),
+        (f"{satchel} show {name} --skills {where}", "one skill"),
+        (f"{satchel} why {name} --skills {where}", "why it is listed"),
+        (f"{satchel} check {where}", "for authors, and CI"),
+    ]
+    width = max(len(line) for line, _ in lines)
+    for line, what in lines:
+        say(f"  {flat(line):<{width}}  # {what}")
     say()
     say("In Python:")
     say("  from satchel import Satchel")
-    say(f"  skills = Satchel({folder!r})")
-    say("  prompt = 'You are a helpful agent.\\n\\n' + str(skills.prompt())")
+    say(f"  skills = Satchel({flat(repr(folder))})")
+    say('  system_prompt = "You are a helpful agent.\\n\\n" + str(skills.prompt())')
 
 
 def command() -> str:
@@ -193,12 +208,6 @@ def head(number: int, title: str) -> None:
     """Print a heading."""
     say(clip(f"\n{number}. {flat(title)}"))
     say("-" * WIDTH)
-
-
-def call(text: str, answer: str) -> None:
-    """Print a tool call of the model, and what its answer costs."""
-    say(clip(f"  -> {flat(text)}   {tokens(answer):,} tokens"))
-    say()
 
 
 def excerpt(text: str, lines: int) -> None:

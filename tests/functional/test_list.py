@@ -190,7 +190,9 @@ def test_a_path_that_is_not_there_is_status_2(command: str, tmp_path: Path) -> N
 
 
 @pytest.mark.row("R24")
-@pytest.mark.parametrize("written", ["skills", "./skills", "skills/", "../{here}/skills"])
+@pytest.mark.parametrize(
+    "written", ["skills", "./skills", "skills/", "../{here}/skills"]
+)
 def test_paths_are_printed_as_they_were_written(shelf: Path, written: str) -> None:
     written = written.format(here=shelf.parent.name)
     document = listed("--skills", written)
@@ -246,7 +248,7 @@ def test_into_a_pipe_nothing_is_cut(shelf: Path) -> None:
 
 def test_many_findings_are_cut_short(shelf: Path) -> None:
     for number in range(15):
-        write_pack(shelf / f"bad-{number:02}", "---\nname: x\n---\n")
+        write_pack(shelf / f"bad-{number:02}", f"---\nname: bad-{number:02}\n---\n")
     result = run("list", "--skills", "skills")
 
     assert result.stderr.count(" error missing-description") == 10

@@ -1,4 +1,4 @@
-"""On a terminal no control character of a pack is obeyed, whatever the command (T31)."""
+"""On a terminal no control character of a pack is obeyed by any command (T31)."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def test_a_binary_file_is_named_and_not_printed_on_a_terminal(hostile: Path) -> 
     data = b"\x89PNG\x1b[31m\x00"
     write_pack(hostile / "skills" / "nasty", _PLAIN.replace("files", "nasty"))
     (hostile / "skills" / "nasty" / "logo.png").write_bytes(data)
-    command = "show nasty --reference logo.png --skills skills".split()
+    command = ["show", "nasty", "--reference", "logo.png", "--skills", "skills"]
     seen = run_terminal(*command, cwd=hostile)
 
     assert b"image/png, 10 bytes" in seen

@@ -9,8 +9,13 @@ from typing import Any, Final, NoReturn, cast
 import click
 
 from satchel.cli.output import tell, use_utf8
-from satchel.errors import ConfigError, ExtraMissingError, MissingPathError, NoSources
-from satchel.errors import SkillError
+from satchel.errors import (
+    ConfigError,
+    ExtraMissingError,
+    MissingPathError,
+    NoSources,
+    SkillError,
+)
 
 __all__ = ["COMMANDS", "main"]
 
@@ -76,27 +81,24 @@ class _App(click.Group):
 
 def _status(run: Callable[[], object]) -> int:
     """Return the exit status of a run; say in one line what went wrong."""
+    status = 2
     try:
         result = run()
         sys.stdout.flush()
+        status = result if isinstance(result, int) else 0
     except click.ClickException as error:
         error.show()
-        return error.exit_code
+        status = error.exit_code
     except (click.Abort, KeyboardInterrupt):
-        return 130
-    except SkillError as error:
-        tell(f"satchel: {error}")
-        return 2 if isinstance(error, _CANNOT) else 1
+        status = 130
     except BrokenPipeError:
         _close_quietly()
-        return 1
-    except OSError as error:
+    except (SkillError, OSError) as error:
         tell(f"satchel: {error}")
-        return 2
+        status = 2 if isinstance(error, (*_CANNOT, OSError)) else 1
     except Exception as error:  # noqa: BLE001 - the boundary: a person gets a sentence
         tell(f"satchel: {_bug(error)}")
-        return 2
-    return result if isinstance(result, int) else 0
+    return status
 
 
 def _bug(error: Exception) -> str:

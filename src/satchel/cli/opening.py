@@ -1,7 +1,7 @@
 """From ``--skills``, or satchel.toml, to an open Satchel."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -43,7 +43,7 @@ def skills_option(command: _F) -> _F:
 
 
 @contextmanager
-def opened(paths: tuple[str, ...]) -> Iterator["Satchel"]:
+def opened(paths: tuple[str, ...]) -> Generator["Satchel"]:
     """Open what the user named, else what the nearest configuration file says.
 
     Raises:

@@ -50,7 +50,7 @@ class Report:
 def fingerprint(finding: Finding) -> str:
     """Return 16 hex digits that stay the same while only the line changes."""
     path = posixpath.normpath(finding.path)
-    what = "\0".join((finding.code, path, finding.message))
+    what = f"{finding.code}\0{path}\0{finding.message}"
     return hashlib.sha256(what.encode("utf-8", "backslashreplace")).hexdigest()[:16]
 
 

@@ -1,14 +1,22 @@
 """Check packs: what a registry says of them, and what lint adds."""
 
-import os
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
 from satchel.catalog import Registry
 from satchel.catalog.assemble import Rules
 from satchel.catalog.entry import Acceptance
-from satchel.errors import ConfigError, MissingPathError, SourceUnavailableError
+from satchel.errors import (
+    ConfigError,
+    MissingPathError,
+    SkillError,
+    SourceUnavailableError,
+)
 from satchel.lint import Context, Report, lint_pack
 from satchel.model import (
     DEFAULT_LIMITS,
@@ -18,15 +26,20 @@ from satchel.model import (
     Descriptor,
     Finding,
     Limits,
+    Reader,
 )
-from satchel.protocols import SkillSource
 from satchel.runtime.time import SystemClock
 from satchel.sources import folder
 from satchel.spec import Profile, parse
 
+if TYPE_CHECKING:
+    from satchel.protocols import SkillSource
+
 __all__ = ["check"]
 
-_PATIENCE_S = 3_600.0
+_LISTS: Final = frozenset({"references", "scripts", "assets"})
+
+_PATIENCE_S: Final = 3_600.0
 """A check waits for slow disks: half an answer would look like a clean one."""
 
 
@@ -61,10 +74,17 @@ def check(
         for state in catalog.sources:
             if state.error:
                 raise SourceUnavailableError(state.label, state.error)
-        found = set(catalog.findings)
-        found.update(map(_duplicate, catalog.unresolved))
-        for entry in _readable(catalog):
-            found.update(_lint(entry, catalog, profile, limits))
+        found: set[Finding] = set()
+        told: dict[str, list[Finding]] = defaultdict(list)
+        for finding in catalog.findings:
+            told[finding.path].append(finding)
+        for pack in _contexts(catalog, profile, limits):
+            where = pack.descriptor.origin.location
+            skill_file = f"{where}/{SKILL_FILE}"
+            found.update(_located(told.pop(skill_file, ()), pack))
+            found.update(_duplicates(pack, catalog.conflict_of(pack.descriptor.id)))
+            found.update(replace(f, path=f"{where}/{f.path}") for f in lint_pack(pack))
+        found.update(chain.from_iterable(told.values()))
     finally:
         registry.close()
     return Report(_count(catalog), tuple(sorted(found, key=_order)), profile)
@@ -72,14 +92,14 @@ def check(
 
 def _root(path: str) -> str:
     """Return the folder to scan for what a user named."""
-    if not os.path.exists(path):
+    place = Path(path)
+    if not place.exists():
         raise MissingPathError(path)
-    if os.path.isdir(path):
+    if place.is_dir():
         return path
-    head, tail = os.path.split(path)
-    if tail != SKILL_FILE:
+    if place.name != SKILL_FILE:
         raise ConfigError(path, f"want a pack, its {SKILL_FILE}, or a folder of packs")
-    return head or os.curdir
+    return path.removesuffix(SKILL_FILE).rstrip("/") or str(place.parent)
 
 
 def _readable(catalog: Catalog) -> Iterator[Descriptor]:
@@ -99,39 +119,64 @@ def _count(catalog: Catalog) -> int:
     return len({origin.location for pack in packs for origin in pack.origins})
 
 
-def _lint(
-    entry: Descriptor, catalog: Catalog, profile: Profile, limits: Limits
-) -> Iterator[Finding]:
-    origin = entry.origin
-    reader = catalog.readers[origin.source]
-    data = reader.read(origin.key, SKILL_FILE, limits.skill_md_bytes)
-    parsed = parse(
-        data,
-        profile=profile,
-        directory=origin.location.rstrip("/").rpartition("/")[2],
-        limits=limits,
-    )
-    if parsed.manifest is None:  # it was changed under our hands
+def _contexts(catalog: Catalog, profile: Profile, limits: Limits) -> Iterator[Context]:
+    """Yield what the rules look at, pack by pack; not one that changed meanwhile."""
+    for entry in _readable(catalog):
+        origin = entry.origin
+        reader = catalog.readers[origin.source]
+        try:
+            data = reader.read(origin.key, SKILL_FILE, limits.skill_md_bytes)
+        except SkillError:
+            continue
+        folder = origin.key.rpartition("/")[2]
+        manifest = parse(
+            data, profile=profile, directory=folder, limits=limits
+        ).manifest
+        if manifest is not None:
+            yield Context(
+                descriptor=entry,
+                manifest=manifest,
+                text=data.decode("utf-8", "replace"),
+                read=cache(_reading(reader, origin.key, limits.file_bytes)),
+                profile=profile,
+                limits=limits,
+            )
+
+
+def _reading(reader: Reader, key: str, limit_bytes: int) -> Callable[[str], bytes]:
+    def read(path: str) -> bytes:
+        return reader.read(key, path, limit_bytes)
+
+    return read
+
+
+def _located(told: Iterable[Finding], pack: Context) -> Iterator[Finding]:
+    """Give those findings a line that were made where no text was at hand.
+
+    A break-out is left to lint, which looks at every line; the message on a declared
+    file begins with the field that declares it.
+    """
+    for finding in told:
+        field = finding.message.partition(" ")[0]
+        if finding.line is not None:
+            yield finding
+        elif field in _LISTS:
+            line = pack.line_of(field) or pack.line_of("metadata")
+            yield replace(finding, line=line)
+        elif finding.code != "envelope-breakout":
+            yield finding
+
+
+def _duplicates(pack: Context, conflict: Conflict | None) -> Iterator[Finding]:
+    """Tell every owner of a name but the first who has it too."""
+    if conflict is None or pack.descriptor is conflict.owners[0]:
         return
-    pack = Context(
-        descriptor=entry,
-        manifest=parsed.manifest,
-        text=data.decode("utf-8", "replace"),
-        read=cache(lambda path: reader.read(origin.key, path, limits.file_bytes)),
-        profile=profile,
-        limits=limits,
-    )
-    for finding in lint_pack(pack):
-        yield replace(finding, path=f"{origin.location}/{finding.path}")
-
-
-def _duplicate(conflict: Conflict) -> Finding:
-    first, second = conflict.owners[:2]
-    return Finding(
+    yield Finding(
         "duplicate-skill",
         "error",
-        f"{first.origin.location} has the name {conflict.id!r} too",
-        f"{second.origin.location}/{SKILL_FILE}",
+        f"{conflict.owners[0].origin.location} has the name {conflict.id!r} too",
+        f"{pack.descriptor.origin.location}/{SKILL_FILE}",
+        pack.line_of("name"),
         fix="rename one of the two",
     )
 

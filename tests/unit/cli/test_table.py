@@ -6,12 +6,22 @@ import pytest
 
 from satchel.cli.table import cells, clip, layout
 
-ROWS = [("SKILL", "DESCRIPTION"), ("pdf-forms", "Read and fill in PDF forms of all kinds")]
+ROWS = [
+    ("SKILL", "DESCRIPTION"),
+    ("pdf-forms", "Read and fill in PDF forms of all kinds"),
+]
 
 
 @pytest.mark.parametrize(
     ("text", "expected"),
-    [("", 0), ("abc", 3), ("技能", 4), ("e\u0301", 1), ("👩\u200d🚀", 4), ("❤\ufe0f", 1)],
+    [
+        ("", 0),
+        ("abc", 3),
+        ("技能", 4),
+        ("e\u0301", 1),
+        ("👩\u200d🚀", 4),
+        ("❤\ufe0f", 1),
+    ],
 )
 def test_cells(text: str, expected: int) -> None:
     assert cells(text) == expected

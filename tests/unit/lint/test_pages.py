@@ -17,15 +17,18 @@ _KEBAB = re.compile(r"[a-z]+(-[a-z]+)+")
 
 
 def finding_codes(tree: ast.Module) -> set[str]:
-    """Return the literals that stand first in a call of ``Finding``, or as ``code=``."""
+    """Return the literals that are the code in a call of ``Finding``."""
     found: set[str] = set()
     for node in ast.walk(tree):
         if not isinstance(node, ast.Call):
             continue
         name = getattr(node.func, "id", getattr(node.func, "attr", ""))
         if name == "Finding":
-            given = [*node.args[:1], *(k.value for k in node.keywords if k.arg == "code")]
-            found |= {each.value for each in given if isinstance(each, ast.Constant)}
+            given = [
+                *node.args[:1],
+                *(k.value for k in node.keywords if k.arg == "code"),
+            ]
+            found |= {str(c.value) for c in given if isinstance(c, ast.Constant)}
     return found
 
 
@@ -80,7 +83,9 @@ def test_a_title_is_the_first_paragraph_on_one_line() -> None:
 
 
 def test_an_unknown_code_offers_close_ones() -> None:
-    with pytest.raises(UnknownCodeError, match="did you mean unlisted-reference") as got:
+    with pytest.raises(
+        UnknownCodeError, match="did you mean unlisted-reference"
+    ) as got:
         read_page("unlisted-refrence")
 
     assert got.value.close[0] == "unlisted-reference"

@@ -137,9 +137,7 @@ def test_tags_of_the_envelope_beside_the_body() -> None:
     ],
     ids=["at the bound", "folded", "over it"],
 )
-def test_a_description_is_a_paragraph(
-    description: str, expected: list[object]
-) -> None:
+def test_a_description_is_a_paragraph(description: str, expected: list[object]) -> None:
     assert said(pack(description=description)) == expected
 
 

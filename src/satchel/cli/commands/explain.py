@@ -8,9 +8,7 @@ from satchel.cli.table import layout
 __all__ = ["command"]
 
 
-def _complete(
-    ctx: click.Context, param: click.Parameter, incomplete: str
-) -> list[str]:
+def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
     del ctx, param
     from satchel.lint import codes
 

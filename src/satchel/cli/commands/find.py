@@ -52,10 +52,7 @@ def command(
     if not hits:
         tell(f"no skill matches {text!r}; `satchel list` shows them all")
         return
-    rows = [
-        (flat(hit.id), flat(" ".join(hit.description.split())))
-        for hit in hits
-    ]
+    rows = [(flat(hit.id), flat(" ".join(hit.description.split()))) for hit in hits]
     head, *lines = layout([("SKILL", "DESCRIPTION"), *rows], width())
     say(bold(head))
     for line in lines:

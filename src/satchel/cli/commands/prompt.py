@@ -1,33 +1,33 @@
 """``satchel prompt``."""
 
+from typing import TYPE_CHECKING
+
 import click
 
 from satchel.cli.opening import opened, skills_option, warn_empty
 from satchel.cli.output import tell, write_text
-from satchel.model import Rendered
+
+if TYPE_CHECKING:
+    from satchel.model import Rendered
+    from satchel.prompt import Format
 
 __all__ = ["command"]
 
 FORMATS = ("xml-id", "markdown", "xml-spec", "json")
 
 
-class _Budget(click.ParamType):
-    """A count of tokens, or ``none``."""
-
-    name = "N|none"
-
-    def convert(
-        self,
-        value: object,
-        param: click.Parameter | None,
-        ctx: click.Context | None,
-    ) -> int | None | str:
-        text = str(value).lower()
-        if text == "none":
-            return "none"
-        if not text.isascii() or not text.isdecimal() or int(text) < 1:
-            self.fail(f"{value!r} is neither a count from 1 nor 'none'", param, ctx)
-        return int(text)
+def _budget(
+    ctx: click.Context, param: click.Parameter, text: str | None
+) -> int | str | None:
+    """Return a count, None for no budget, or ``default``."""
+    if text is None:
+        return "default"
+    if text.lower() == "none":
+        return None
+    if not (text.isascii() and text.isdecimal() and int(text)):
+        message = f"{text!r} is neither a count from 1 nor 'none'"
+        raise click.BadParameter(message, ctx, param)
+    return int(text)
 
 
 @click.command("prompt")
@@ -42,12 +42,12 @@ class _Budget(click.ParamType):
 )
 @click.option(
     "--budget",
-    type=_Budget(),
-    default=None,
+    metavar="N|none",
+    callback=_budget,
     help="Tokens at most; 'none' lists everything in full. "
     "Default: 4000, or what satchel.toml says.",
 )
-def command(paths: tuple[str, ...], style: str, budget: int | str | None) -> None:
+def command(paths: tuple[str, ...], style: "Format", budget: int | str | None) -> None:
     """Print the catalog section for a system prompt.
 
     What does not fit the budget is shortened, then listed by name only, then counted;
@@ -59,11 +59,8 @@ def command(paths: tuple[str, ...], style: str, budget: int | str | None) -> Non
       satchel prompt --format markdown --budget 1000
       satchel prompt --budget none > catalog.txt
     """
-    chosen = {} if budget is None else {"budget_tokens": budget}
-    if budget == "none":
-        chosen = {"budget_tokens": None}
     with opened(paths) as skills:
-        section = skills.prompt(format=style, **chosen)  # type: ignore[arg-type]
+        section = skills.prompt(format=style, budget_tokens=budget)
         warn_empty(skills.findings)
     if section.text:
         text = section.text
@@ -72,7 +69,7 @@ def command(paths: tuple[str, ...], style: str, budget: int | str | None) -> Non
         tell(_cut(section))
 
 
-def _cut(section: Rendered) -> str:
+def _cut(section: "Rendered") -> str:
     parts = (
         (len(section.shortened), "shortened"),
         (len(section.names_only), "by name only"),

@@ -19,7 +19,7 @@ ENVELOPES = ("xml", "json")
 @click.command("show")
 @click.argument("name", shell_complete=complete_skill)
 @click.option("--reference", metavar="FILE", help="Print one of its references.")
-@click.option("--script", metavar="FILE", help="Print one of its scripts; never run it.")
+@click.option("--script", metavar="FILE", help="Print one of its scripts.")
 @click.option("--asset", metavar="FILE", help="Print one of its assets.")
 @click.option(
     "--envelope",
@@ -28,7 +28,7 @@ ENVELOPES = ("xml", "json")
     "load_skill(skill_id), json is load_skill(name, reference, script).",
 )
 @skills_option
-def command(  # noqa: PLR0913 - one parameter for each option
+def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
     name: str,
     reference: str | None,
     script: str | None,

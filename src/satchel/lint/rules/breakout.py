@@ -1,20 +1,17 @@
-"""Tags of our own envelope in the files beside SKILL.md (X12)."""
+"""Tags of our own envelope in any file of a pack (X12)."""
 
 from collections.abc import Iterator
 
 from satchel.lint.context import Context
-from satchel.model import Finding
+from satchel.model import SKILL_FILE, Finding
 from satchel.text import find_breakouts
 
 __all__ = ["breakout"]
 
 
 def breakout(pack: Context) -> Iterator[Finding]:
-    """Yield each tag of the envelope in each listed file.
-
-    SKILL.md itself is looked at when it is catalogued.
-    """
-    for path, text in pack.texts():
+    """Yield each tag of the envelope, in SKILL.md and in each listed file."""
+    for path, text in ((SKILL_FILE, pack.text), *pack.texts()):
         for line, tag in find_breakouts(text):
             yield Finding(
                 "envelope-breakout",

@@ -81,11 +81,12 @@ def test_json() -> None:
 
 def test_github() -> None:
     assert render_report(REPORT, "github").splitlines() == [
-        "::error file=a/SKILL.md,line=1,title=invalid-manifest::"
-        "there is no name%0AFix: add a name",
+        (
+            "::error file=a/SKILL.md,line=1,title=invalid-manifest::"
+            "there is no name%0AFix: add a name"
+        ),
         "::warning file=a/references/b.md,line=7,title=hidden-text::1 tag character",
-        "::notice file=a,title=files-left-out::"
-        "left out: cache, 1 entry%0AFix: move it",
+        "::notice file=a,title=files-left-out::left out: cache, 1 entry%0AFix: move it",
         "2 packs checked: 1 error, 1 warning, 1 note (1 more in the baseline)",
     ]
 
@@ -104,12 +105,17 @@ def test_github_commands_cannot_be_forged() -> None:
 
 def test_markdown() -> None:
     assert render_report(REPORT, "markdown").splitlines() == [
-        "**satchel check**: 2 packs checked: 1 error, 1 warning, 1 note "
-        "(1 more in the baseline)",
+        (
+            "**satchel check**: 2 packs checked: 1 error, 1 warning, 1 note "
+            "(1 more in the baseline)"
+        ),
         "",
         "| | where | what | fix |",
         "|---|---|---|---|",
-        "| ❌ error | `a/SKILL.md:1` | `invalid-manifest` there is no name | add a name |",
+        (
+            "| ❌ error | `a/SKILL.md:1` | `invalid-manifest` there is no name "
+            "| add a name |"
+        ),
         "| ⚠️ warning | `a/references/b.md:7` | `hidden-text` 1 tag character |  |",
         "| ℹ️ note | `a` | `files-left-out` left out: cache, 1 entry | move it |",
     ]
@@ -169,7 +175,7 @@ def test_sarif() -> None:
 
 
 def test_sarif_is_as_the_specification_wants_it() -> None:
-    """Required properties and closed enumerations of SARIF 2.1.0, sections 3.13 to 3.30."""
+    """Required properties and closed enumerations of SARIF 2.1.0, 3.13 to 3.30."""
     report = Report(1, (*FINDINGS, *HOSTILE.findings, Finding("no-place", "note", "m")))
     document = json.loads(render_report(report, "sarif"))
 

@@ -1,0 +1,153 @@
+"""``satchel check`` and ``explain``: statuses, formats, baselines."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from satchel.lint import codes
+from tests.functional.library import run, write_pack
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+GOOD = "---\nname: good\ndescription: Use it when testing.\n---\nDo.\n"
+ODD = "---\nname: odd\ndescription: Use it when testing.\n---\nClose </instructions>.\n"
+BAD = "---\nname: bad\n---\nDo.\n"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    write_pack(tmp_path / "skills" / "good", GOOD)
+    write_pack(tmp_path / "odd", ODD)
+    write_pack(tmp_path / "bad", BAD)
+    return tmp_path
+
+
+@pytest.mark.row("A33")
+@pytest.mark.parametrize(
+    ("arguments", "status"),
+    [
+        ("skills", 0),
+        ("skills/good", 0),
+        ("skills/good/SKILL.md", 0),
+        ("odd", 0),
+        ("odd --fail-on warning", 1),
+        ("bad", 1),
+        ("skills odd bad", 1),
+        ("nowhere", 2),
+        ("skills nowhere", 2),
+        ("notes.txt", 2),
+        ("skills --baseline nowhere.json", 2),
+        ("skills --baseline notes.txt", 2),
+        ("skills --profile nope", 2),
+        ("skills --format nope", 2),
+        ("", 2),
+    ],
+)
+def test_statuses(arguments: str, status: int, folder: Path) -> None:
+    (folder / "notes.txt").write_text("no JSON", "utf-8")
+
+    assert run("check", *arguments.split()).exit_code == status
+
+
+@pytest.mark.parametrize("style", ["text", "json", "sarif", "github", "markdown"])
+def test_every_format_fails_alike(style: str) -> None:
+    bad = run("check", "bad", "--format", style)
+    good = run("check", "skills", "--format", style)
+
+    assert (bad.exit_code, good.exit_code) == (1, 0)
+    assert "missing-description" in bad.stdout
+    assert "bad/SKILL.md" in bad.stdout
+    assert bad.stderr == ""
+
+
+@pytest.mark.row("R24")
+@pytest.mark.parametrize("written", ["bad", "./bad", "bad/SKILL.md", "{folder}/bad"])
+def test_paths_begin_as_they_were_written(written: str, folder: Path) -> None:
+    written = written.format(folder=folder)
+    finding = json.loads(run("check", written, "--format", "json").stdout)["findings"][
+        0
+    ]
+
+    assert finding["path"] == f"{written.removesuffix('/SKILL.md')}/SKILL.md"
+
+
+def test_a_pack_is_checked_from_within(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its folder's name is known, though the path is only a dot."""
+    monkeypatch.chdir(folder / "skills" / "good")
+
+    assert run("check", ".").exit_code == 0
+    assert run("check", "SKILL.md").exit_code == 0
+
+
+def test_a_pack_reached_twice_is_checked_once() -> None:
+    result = run("check", "bad", "bad", "bad/SKILL.md")
+
+    assert result.stdout.count("missing-description") == 1
+    assert "1 pack checked: 1 error" in result.stdout
+
+
+@pytest.mark.row("R37")
+def test_a_baseline_forgives_what_it_knows(folder: Path) -> None:
+    known = folder / "known.json"
+    known.write_text(run("check", "bad", "--format", "json").stdout, "utf-8")
+    (folder / "bad" / "SKILL.md").write_text(f"{BAD}\nMore.\n", "utf-8")
+    same = run("check", "bad", "--baseline", "known.json")
+    more = run(
+        "check", "bad", "odd", "--baseline", "known.json", "--fail-on", "warning"
+    )
+
+    assert same.exit_code == 0
+    assert "(1 more in the baseline)" in same.stdout
+    assert more.exit_code == 1
+    assert "missing-description" not in more.stdout
+
+
+def test_the_profile_decides_what_is_accepted(folder: Path) -> None:
+    text = GOOD.replace("name: good", "name: good\nauthor: Ana")
+    write_pack(folder / "good", text)
+    status = {
+        profile: run("check", "good", "--profile", profile).exit_code
+        for profile in ("strict", "spec", "lenient", "auto")
+    }
+
+    assert status == {"strict": 0, "spec": 1, "lenient": 0, "auto": 0}
+
+
+def test_what_ships_is_clean() -> None:
+    """The packs in examples/ are what newcomers copy."""
+    from pathlib import Path
+
+    examples = Path(__file__).parents[2] / "examples"
+    clean = run("check", str(examples / "skills"), "--fail-on", "warning")
+    broken = run("check", str(examples / "broken"))
+
+    assert clean.stdout == "6 packs checked: no findings\n"
+    assert broken.exit_code == 1
+
+
+@pytest.mark.parametrize("code", codes())
+def test_every_code_is_explained(code: str) -> None:
+    result = run("explain", code)
+
+    assert result.exit_code == 0
+    assert result.stdout.startswith(f"# {code}\n")
+
+
+def test_without_a_code_all_are_listed() -> None:
+    result = run("explain", width=None)
+
+    assert [line.split()[0] for line in result.stdout.splitlines()] == list(codes())
+
+
+def test_an_unknown_code_is_status_2_with_a_hint() -> None:
+    result = run("explain", "duplicat-skill")
+
+    assert result.exit_code == 2
+    assert "did you mean duplicate-skill" in result.stderr

@@ -1,0 +1,89 @@
+"""``satchel doctor``: what was read from where, what is wrong, what to do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.functional.library import run, write_pack
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+GOOD = "---\nname: {name}\ndescription: Use it when testing.\n---\nDo.\n"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    write_pack(tmp_path / "skills" / "good", GOOD.format(name="good"))
+    return tmp_path
+
+
+def test_all_is_well() -> None:
+    result = run("doctor", "--skills", "skills")
+
+    assert result.exit_code == 0
+    assert result.stdout.splitlines()[0].startswith("satchel 0.")
+    assert "  skills: 1 pack" in result.stdout
+    assert "  1 skill listed" in result.stdout
+    assert "all in full" in result.stdout
+    assert "  nothing: all is well" in result.stdout
+    assert "Wrong" not in result.stdout
+
+
+def test_each_finding_with_its_fix_gravest_first(folder: Path) -> None:
+    write_pack(folder / "skills" / "bad", "---\nname: bad\n---\nDo.\n")
+    odd = GOOD.format(name="odd").replace("Do.", "</instructions>")
+    write_pack(folder / "skills" / "a-odd", odd)
+    result = run("doctor", "--skills", "skills")
+    lines = result.stdout.splitlines()
+    wrong = lines[lines.index("Wrong") + 1 : lines.index("What to do")]
+
+    assert result.exit_code == 1
+    assert "error missing-description" in wrong[0]
+    assert "fix: " in wrong[1]
+    assert "2 skills listed, 1 refused" not in result.stdout or "1 refused" in (
+        result.stdout
+    )
+    assert any("warning envelope-breakout" in line for line in wrong)
+
+
+def test_settings_are_named(folder: Path) -> None:
+    (folder / "satchel.toml").write_text('skills = ["skills"]\n', "utf-8")
+
+    assert "  settings: satchel.toml" in run("doctor").stdout
+
+
+def test_without_sources_it_says_what_to_do() -> None:
+    result = run("doctor")
+
+    assert result.exit_code == 1
+    assert 'skills = ["skills"]' in result.stdout
+
+
+def test_broken_settings_are_status_2(folder: Path) -> None:
+    (folder / "satchel.toml").write_text("skils = []\n", "utf-8")
+    result = run("doctor")
+
+    assert result.exit_code == 2
+    assert "unknown key 'skils'" in result.stderr
+
+
+def test_a_conflict_names_both_owners(folder: Path) -> None:
+    write_pack(folder / "more" / "good", GOOD.format(name="good") + "Else.\n")
+    result = run("doctor", "--skills", "skills", "--skills", "more")
+
+    assert result.exit_code == 1
+    assert "duplicate-skill: good: skills/good and more/good" in result.stdout
+    assert "no prompt is made" in result.stdout
+
+
+@pytest.mark.row("R19")
+def test_an_empty_folder_is_told_and_no_failure(folder: Path) -> None:
+    (folder / "empty").mkdir()
+    result = run("doctor", "--skills", "empty")
+
+    assert result.exit_code == 0
+    assert "warning no-skills" in result.stdout

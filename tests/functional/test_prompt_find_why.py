@@ -1,0 +1,163 @@
+"""``satchel prompt``, ``find`` and ``why``."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from satchel import Satchel
+from tests.functional.library import run, run_process, write_pack
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+# ruff: noqa: E501 - the golden text is as it is
+GOLDEN = """\
+## Agent Skills
+You have access to a library of agent skills. Find skill by:
+1. Review the <available_skills> list below.
+2. If the user's request matches a skill's purpose, use the load_skill with skill id tool
+   to fetch the full instructions.
+
+<available_skills>
+  <skill>
+    <id>apprun-skills</id>
+    <description>Build AppRun components</description>
+  </skill>
+</available_skills>
+"""
+
+
+def text(name: str, description: str) -> str:
+    return f"---\nname: {name}\ndescription: {description}\n---\nDo.\n"
+
+
+@pytest.fixture(autouse=True)
+def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    write_pack(
+        tmp_path / "one" / "apprun-skills",
+        text("apprun-skills", "Build AppRun components"),
+    )
+    for name, description in (
+        ("pdf-forms", "Fill in PDF forms, such as tax forms"),
+        ("sql-style", "Write SQL queries that are right"),
+        ("release-notes", "Write the notes of a release"),
+    ):
+        write_pack(tmp_path / "skills" / name, text(name, description))
+    return tmp_path / "skills"
+
+
+@pytest.mark.row("D04", "D01")
+def test_the_prompt_is_the_golden_text() -> None:
+    assert run_process("prompt", "--skills", "one").stdout == GOLDEN.encode()
+
+
+@pytest.mark.row("X20")
+@pytest.mark.parametrize("style", ["xml-id", "markdown", "xml-spec", "json"])
+def test_every_format_is_that_of_the_library(style: str) -> None:
+    result = run("prompt", "--format", style, "--budget", "none", "--skills", "skills")
+    expected = Satchel("skills").prompt(format=style, budget_tokens=None)  # type: ignore[arg-type]
+
+    assert result.exit_code == 0
+    assert result.stdout.rstrip("\n") == str(expected).rstrip("\n")
+    assert result.stderr == ""
+
+
+@pytest.mark.row("E30", "R15")
+def test_what_a_budget_cuts_is_told_beside_the_text() -> None:
+    result = run("prompt", "--budget", "100", "--skills", "skills")
+
+    assert result.exit_code == 0
+    assert result.stdout.startswith("## Agent Skills\n")
+    assert result.stderr.startswith("budget of 100 tokens: ")
+    assert "estimate" in result.stderr
+
+
+@pytest.mark.parametrize("budget", ["0", "-1", "1.5", "many", "１０"])
+def test_a_budget_is_a_count_or_none(budget: str) -> None:
+    result = run("prompt", "--budget", budget, "--skills", "skills")
+
+    assert result.exit_code == 2
+    assert "neither a count from 1 nor 'none'" in result.stderr
+
+
+@pytest.mark.row("X14", "R19")
+def test_no_skills_no_section(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    result = run("prompt", "--skills", "empty")
+
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert "no-skills" in result.stderr
+
+
+@pytest.mark.row("C36", "R03")
+def test_a_conflict_makes_no_prompt(tmp_path: Path) -> None:
+    write_pack(tmp_path / "more" / "pdf-forms", text("pdf-forms", "Another one"))
+    result = run("prompt", "--skills", "skills", "--skills", "more")
+
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "skills/pdf-forms and more/pdf-forms" in result.stderr
+
+
+def test_find_lists_the_best_first() -> None:
+    result = run("find", "fill", "in", "a", "tax", "form", "--skills", "skills")
+
+    assert result.exit_code == 0
+    assert result.stdout.splitlines()[1].split()[0] == "pdf-forms"
+
+
+@pytest.mark.row("R37")
+def test_find_as_json() -> None:
+    result = run("find", "tax form", "-k", "1", "--json", "--skills", "skills")
+    document = json.loads(result.stdout)
+
+    assert {**document, "hits": None} == {
+        "schema_version": 1,
+        "query": "tax form",
+        "hits": None,
+    }
+    [hit] = document["hits"]
+    assert isinstance(hit.pop("score"), float)
+    assert hit == {
+        "id": "pdf-forms",
+        "description": "Fill in PDF forms, such as tax forms",
+        "source": "skills",
+    }
+
+
+@pytest.mark.parametrize("query", ["zebra", '"', "a* NEAR(", "'; drop table x"])
+def test_a_query_that_finds_nothing_is_no_error(query: str) -> None:
+    result = run("find", query, "--skills", "one")
+
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert "no skill matches" in result.stderr
+
+
+def test_why_not_listed(shelf: Path) -> None:
+    write_pack(shelf / "mute", "---\nname: mute\n---\nSays what it does.\n")
+    result = run("why", "mute", "--skills", "skills")
+
+    assert result.exit_code == 1
+    assert result.stdout.startswith("mute: parse: ")
+    assert "\n    path: skills/mute\n" in result.stdout
+    assert "\n    fix: " in result.stdout
+
+
+def test_why_listed() -> None:
+    result = run("why", "sql-style", "--skills", "skills")
+
+    assert result.exit_code == 0
+    assert result.stdout.splitlines() == [
+        "sql-style: listed: it is in the prompt, whole",
+        "    path: skills/sql-style",
+    ]
+
+
+def test_why_of_a_name_that_nobody_has_offers_a_close_one() -> None:
+    result = run("why", "sql-stile", "--skills", "skills")
+
+    assert result.exit_code == 1
+    assert "did you mean sql-style?" in result.stdout
