@@ -5,7 +5,6 @@ from hashlib import sha256
 from typing import Final
 
 from satchel.errors import ChangedSinceSyncError, SourceUnavailableError
-from satchel.load.doubts import find_doubts, note
 from satchel.load.fetching import fetch, has_changed
 from satchel.load.lookup import look_up
 from satchel.load.media import MARKDOWN, media_type
@@ -16,11 +15,13 @@ from satchel.model import (
     SKILL_FILE,
     Catalog,
     Descriptor,
+    Finding,
     Limits,
     Loaded,
     Request,
 )
 from satchel.spec import body_of
+from satchel.text import find_doubts
 from satchel.text.decoding import decode, is_text
 
 __all__ = ["load"]
@@ -100,7 +101,7 @@ def _read(
     decoded = decode(data)
     text = decoded.text
     findings = tuple(replace(found, path=file) for found in decoded.findings)
-    findings += find_doubts(data, text, file)
+    findings += find_doubts(data, file)
     return Loaded(
         descriptor,
         file,
@@ -109,6 +110,12 @@ def _read(
         digest,
         MARKDOWN if is_skill else media_type(file, text=True),
         body_of(text) if is_skill else "",
-        (*notes, *map(note, findings)),
+        (*notes, *map(_note, findings)),
         findings,
     )
+
+
+def _note(finding: Finding) -> str:
+    """Return a finding as a sentence for whoever reads the text."""
+    line = f", line {finding.line}" if finding.line else ""
+    return f"{finding.path}{line}: {finding.message}."
