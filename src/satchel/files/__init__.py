@@ -5,7 +5,7 @@ from satchel.files.digest import TREE_PREFIX, digest_bytes, tree_digest
 from satchel.files.left_out import is_left_out
 from satchel.files.listing import Listing
 from satchel.files.paths import check_path, path_problem, spelled
-from satchel.files.walk import Walked, list_folder, walk_pack
+from satchel.files.walk import Walked, list_folder, stat_of, walk_pack
 
 __all__ = [
     "TREE_PREFIX",
@@ -18,6 +18,7 @@ __all__ = [
     "path_problem",
     "read_confined",
     "spelled",
+    "stat_of",
     "tree_digest",
     "walk_pack",
 ]

@@ -7,9 +7,9 @@ from itertools import islice
 from operator import attrgetter
 
 from satchel.files.listing import Listing
-from satchel.model import DEFAULT_LIMITS, SKILL_FILE, FileStat, Finding, Limits
+from satchel.model import DEFAULT_LIMITS, FileStat, Finding, Limits
 
-__all__ = ["Walked", "list_folder", "walk_pack"]
+__all__ = ["Walked", "list_folder", "stat_of", "walk_pack"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,16 +53,13 @@ def walk_pack(
     """
     if entries is None:
         entries = list_folder(folder, limits.scan_entries)
-    if len(entries) == 1 and entries[0].name == SKILL_FILE:
-        only = entries[0]
-        if only.is_file(follow_symlinks=False):  # nearly every pack: spare the rest
-            return Walked((_stat(only, SKILL_FILE),))
     listing = Listing(limits)
     _take(entries, "", listing)
     return Walked(listing.files(), listing.findings())
 
 
-def _stat(entry: os.DirEntry[str], path: str) -> FileStat:
+def stat_of(entry: os.DirEntry[str], path: str) -> FileStat:
+    """Return what can be told of a file without reading it; links are not followed."""
     status = entry.stat(follow_symlinks=False)
     return FileStat(path, status.st_size, (status.st_mtime_ns, status.st_ino))
 
@@ -81,7 +78,7 @@ def _take(entries: Iterable[os.DirEntry[str]], prefix: str, listing: Listing) ->
                 inner = list_folder(entry.path, listing.limits.scan_entries)
                 _take(inner, f"{path}/", listing)
             elif entry.is_file(follow_symlinks=False):
-                listing.add(_stat(entry, path))
+                listing.add(stat_of(entry, path))
             else:
                 listing.skip("special-file", path)
         except FileNotFoundError:

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 from satchel.errors import LimitExceededError
-from satchel.files import list_folder, spelled, walk_pack
-from satchel.model import SKILL_FILE, Finding, Found, Limits
+from satchel.files import list_folder, spelled, stat_of, walk_pack
+from satchel.model import SKILL_FILE, FileStat, Finding, Found, Limits
 from satchel.sources import _findings as tell
 
 __all__ = ["Place", "Search", "Searched"]
@@ -24,7 +24,7 @@ _SKIPPED: Final = frozenset({"node_modules", "__pycache__"})
 
 @dataclass(frozen=True, slots=True)
 class Searched:
-    """What one search found; ``places`` has those packs that a key does not lead to."""
+    """What one search found; ``places`` says where each pack really is, by key."""
 
     found: tuple[Found, ...]
     findings: tuple[Finding, ...]
@@ -66,8 +66,7 @@ class Search:
         if not self.starts:
             self._enter(self.root, "", 0)
         for start in self.starts:
-            place = os.path.join(self.root, start)
-            self._admit(start, place, (self.root, start), depth=0)
+            self._start(start)
         while self._links:
             links, self._links = sorted(self._links), []
             for key, path in links:
@@ -79,6 +78,14 @@ class Search:
         self._found.sort(key=lambda found: found.key)
         self._findings.sort(key=lambda finding: (finding.path, finding.code))
         return Searched(tuple(self._found), tuple(self._findings), self._places)
+
+    def _start(self, folder: str) -> None:
+        path = os.path.join(self.root, folder)
+        try:
+            self._admit(folder, path, (self.root, folder), depth=0)
+        except OSError as error:
+            where = self._where(folder)
+            self._findings.append(tell.unreadable(where, error.strerror or ""))
 
     def _where(self, key: str) -> str:
         return f"{self.shown.rstrip('/')}/{key}" if key else self.shown
@@ -100,7 +107,7 @@ class Search:
 
     def _look_at(self, entry: os.DirEntry[str], key: str, depth: int) -> None:
         name = entry.name
-        if name.startswith(".") or name in _SKIPPED:
+        if name[0] == "." or name in _SKIPPED:
             return
         below = f"{key}/{name}" if key else name
         try:
@@ -108,7 +115,7 @@ class Search:
                 self._go_down(entry.path, below, depth + 1)
             elif entry.is_symlink():
                 self._links.append((below, entry.path))
-            elif name.lower() == SKILL_FILE.lower() and name != SKILL_FILE:
+            elif name != SKILL_FILE and name.lower() == SKILL_FILE.lower():
                 self._findings.append(tell.wrong_case(self._where(below)))
         except FileNotFoundError:
             return  # gone since it was listed: as if it had never been there
@@ -119,10 +126,10 @@ class Search:
     def _go_down(self, path: str, key: str, depth: int) -> None:
         if depth > self.depth:
             self._too_deep += 1
-        elif not key.isprintable() and spelled(key) != key:
-            self._findings.append(tell.unsafe_name(self._where(key)))
-        else:
+        elif key.isprintable() or spelled(key) == key:
             self._enter(path, key, depth)
+        else:
+            self._findings.append(tell.unsafe_name(self._where(key)))
 
     def _pack(
         self, entries: _Entries, skill: os.DirEntry[str], path: str, key: str
@@ -131,20 +138,30 @@ class Search:
         if not skill.is_file(follow_symlinks=False):
             self._findings.append(tell.irregular(where, _kind(skill)))
             return
+        if len(entries) == 1:  # nearly every pack: nothing to walk
+            files: tuple[FileStat, ...] = (stat_of(skill, SKILL_FILE),)
+        else:
+            files = self._walk(entries, path, where)
+        if not files:
+            return
+        place = (self.root, key)
+        key = key or os.path.basename(self.root) or self.root
+        self._places[key] = place
+        self._found.append(Found(key, where, files, files))
+
+    def _walk(self, entries: _Entries, path: str, where: str) -> tuple[FileStat, ...]:
+        """Return the files of a pack; none, and a finding, where it is refused."""
         try:
             walked = walk_pack(path, entries, limits=self.limits)
         except LimitExceededError as error:
             self._findings.append(tell.too_large(where, str(error)))
-            return
+            return ()
         if not any(file.path == SKILL_FILE for file in walked.files):
             reason = f"{SKILL_FILE} is closed to us, or just went away"
             self._findings.append(tell.unreadable(where, reason))
-            return
+            return ()
         self._findings += tell.placed(walked.findings, where)
-        if not key:
-            key = os.path.basename(self.root) or self.root
-            self._places[key] = (self.root, "")
-        self._found.append(Found(key, where, walked.files, walked.files))
+        return walked.files
 
     def _follow(self, key: str, path: str) -> None:
         """Follow a link to a folder: once, and only to where packs may be."""

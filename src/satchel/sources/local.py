@@ -150,7 +150,7 @@ class LocalSource:
             self.scan()
         place = self._places.get(key) if self._places else None
         if place is not None:
-            return place
+            return place  # nearly always: keys come from a scan
         if _NO_KEY.search(key):
             raise SkillNotFoundError(key)
         return self.root, key
