@@ -1,0 +1,471 @@
+"""The one read path: what it gives, and each way in which it refuses."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+import satchel
+from satchel.errors import (
+    AmbiguousReferenceError,
+    ChangedSinceSyncError,
+    DuplicateSkillError,
+    LimitExceededError,
+    ReferenceEscapesError,
+    ReferenceNotAllowedError,
+    ReferenceNotFoundError,
+    ReferenceUnreadableError,
+    SkillError,
+    SkillNotFoundError,
+    SkillWithheldError,
+    SourceUnavailableError,
+)
+from satchel.load import TurnCache, load
+from satchel.model import Catalog, Conflict, Limits, Loaded, Request, Withheld
+from tests.unit.load.shelf import SKILL_MD, Shelf
+
+if TYPE_CHECKING:
+    from satchel.model.catalog import WithheldReason
+
+
+def load_from(shelf: Shelf, file: str | None = None, **options: object) -> Loaded:
+    return load(shelf.catalog(), Request("pdf", file), **options)  # type: ignore[arg-type]
+
+
+@pytest.mark.row("A12", "A14", "D07", "D09", "D12", "D20", "D23", "C06", "R20")
+def test_a_skill_is_its_whole_skill_md() -> None:
+    shelf = Shelf.of()
+
+    loaded = load_from(shelf)
+
+    assert (loaded.text, loaded.data) == (SKILL_MD, SKILL_MD.encode())
+    assert (loaded.body, loaded.is_instructions) == ("# PDF\n", True)
+    assert loaded.digest == f"sha256:{hashlib.sha256(loaded.data).hexdigest()}"
+    assert (loaded.notes, loaded.findings, loaded.media_type) == (
+        (),
+        (),
+        "text/markdown",
+    )
+
+
+@pytest.mark.row("A05", "A14", "A37", "R16")
+@pytest.mark.parametrize(
+    "content",
+    [
+        "# Markdown\r\n\r\n\ttabs and trailing blanks  \n",
+        "key: value\n# ENVIRONMENT: PDF_TOKEN is needed\n",
+        "import os\nprint(os.environ)\n",
+        "",
+        "\ufeffwith a mark\n",
+        "</instructions>\u200b<script>\x1b[31m",
+    ],
+    ids=["markdown", "config", "code", "empty", "byte order mark", "hostile"],
+)
+def test_any_text_comes_back_byte_for_byte(content: str) -> None:
+    shelf = Shelf.of(references__a_txt=content)
+
+    loaded = load_from(shelf, "references/a.txt")
+
+    assert (loaded.text, loaded.data) == (content, content.encode())
+    assert (loaded.body, loaded.is_binary) == ("", False)
+
+
+@pytest.mark.row("G23")
+def test_a_binary_file_is_bytes_with_a_media_type() -> None:
+    shelf = Shelf.of(assets__logo_png=b"\x89PNG\r\n\x1a\n\x00\xff")
+
+    loaded = load_from(shelf, "logo.png")
+
+    assert (loaded.text, loaded.is_binary) == ("", True)
+    assert (loaded.media_type, loaded.data[:4]) == ("image/png", b"\x89PNG")
+
+
+def test_bytes_that_are_no_utf8_are_repaired_and_said() -> None:
+    loaded = load_from(Shelf.of(references__a_md=b"caf\xe9\n"), "a.md")
+
+    assert loaded.text == "caf\u00e9\n"
+    assert [(f.code, f.path) for f in loaded.findings] == [
+        ("not-utf8", "references/a.md")
+    ]
+    assert "references/a.md" in loaded.notes[0]
+
+
+@pytest.mark.row("A08", "A10", "A13", "G08", "X08")
+def test_an_unlisted_neighbour_is_refused_before_anything_is_touched() -> None:
+    shelf = Shelf.of(references__listed_md="yes", references__hidden_md="no")
+    catalog = shelf.catalog(references=("references/listed.md",))
+
+    for file in ("references/hidden.md", "hidden.md"):
+        with pytest.raises(ReferenceNotAllowedError) as caught:
+            load(catalog, Request("pdf", file))
+        assert caught.value.listed == ("references/listed.md",)
+
+    assert shelf.asked == []
+
+
+@pytest.mark.row("A09", "A13", "R13", "G06")
+@pytest.mark.parametrize(
+    "file",
+    [
+        "../secret.md",
+        "references/../../secret.md",
+        "references/a/../b.md",
+        "/etc/passwd",
+        "C:\\Windows\\win.ini",
+        "..\\secret.md",
+        "references\\a.md",
+        "references/a.md\x00.png",
+        "%2e%2e/secret.md",
+        "references%2Fa.md",
+        "references/..%2fsecret.md",
+        "",
+        "references//a.md",
+    ],
+)
+def test_no_path_leaves_the_pack(file: str) -> None:
+    """Nor does one that a manifest lists; no file is looked at."""
+    shelf = Shelf.of(references__a_md="a")
+
+    for catalog in (shelf.catalog(), shelf.catalog(references=(file,))):
+        with pytest.raises(ReferenceEscapesError):
+            load(catalog, Request("pdf", file))
+
+    assert shelf.asked == []
+
+
+@pytest.mark.row("A12", "D11", "R30")
+@pytest.mark.parametrize("id", ["nope", "PDF", " pdf", "pdf ", "pdf\n", "", "../pdf"])
+def test_only_exactly_the_id_loads(id: str) -> None:
+    shelf = Shelf.of()
+
+    with pytest.raises(SkillNotFoundError) as caught:
+        load(shelf.catalog(), Request(id))
+
+    assert (caught.value.name, shelf.asked) == (id, [])
+    assert isinstance(caught.value, KeyError)
+
+
+def test_a_miss_names_close_ids() -> None:
+    with pytest.raises(SkillNotFoundError) as caught:
+        load(Shelf.of().catalog(), Request("pfd"))
+
+    assert caught.value.close == ("pdf",)
+
+
+def test_a_very_long_id_is_only_missed() -> None:
+    with pytest.raises(SkillNotFoundError) as caught:
+        load(Shelf.of().catalog(), Request("pdf" * 30_000))
+
+    assert caught.value.close == ()
+
+
+@pytest.mark.row("A27", "A28", "R13", "G07")
+def test_a_listed_file_that_is_gone_lists_what_there_is() -> None:
+    shelf = Shelf.of(references__a_md="a", scripts__b_sh="b")
+    catalog = shelf.catalog()
+    del shelf.files_["references/a.md"]
+
+    with pytest.raises(ReferenceNotFoundError) as caught:
+        load(catalog, Request("pdf", "a.md"))
+
+    listed = ("references/a.md", "scripts/b.sh")
+    assert (caught.value.name, caught.value.file) == ("pdf", "references/a.md")
+    assert caught.value.listed == listed
+    assert all(path in str(caught.value) for path in listed)
+
+
+@pytest.mark.row("A27", "D13")
+def test_a_pack_that_is_gone_is_a_missing_file() -> None:
+    shelf = Shelf.of()
+    shelf.broken["SKILL.md"] = SkillNotFoundError("pdf")
+
+    with pytest.raises(ReferenceNotFoundError, match="whole pack is gone"):
+        load_from(shelf)
+
+
+@pytest.mark.row("D13", "R13", "R24", "G16")
+@pytest.mark.parametrize(
+    "error",
+    [
+        PermissionError(13, "Permission denied", "/home/me/skills/pdf/SKILL.md"),
+        ReferenceUnreadableError("x", "/home/me/SKILL.md", detail="Permission denied"),
+    ],
+)
+def test_a_file_that_cannot_be_read_says_why_without_the_path(error: Exception) -> None:
+    shelf = Shelf.of()
+    shelf.broken["SKILL.md"] = error
+
+    with pytest.raises(ReferenceUnreadableError) as caught:
+        load_from(shelf)
+
+    assert caught.value.detail == "Permission denied"
+    assert "/home" not in str(caught.value)
+
+
+@pytest.mark.row("R13", "G23")
+@pytest.mark.parametrize(
+    ("file", "limit"), [(None, "skill_md_bytes"), ("a.md", "file_bytes")]
+)
+def test_over_a_limit_names_limit_actual_and_unit(file: str | None, limit: str) -> None:
+    shelf = Shelf.of("x" * 600, references__a_md="x" * 600)
+
+    with pytest.raises(LimitExceededError) as caught:
+        load_from(shelf, file, limits=Limits(skill_md_bytes=500, file_bytes=500))
+
+    error = caught.value
+    assert (error.limit, error.maximum, error.actual) == (limit, 500, 600)
+    assert (error.unit, "/abs" in str(error)) == ("bytes", False)
+
+
+def test_a_source_that_ignores_the_limit_is_held_to_it() -> None:
+    class Careless(Shelf):
+        def read(self, key: str, path: str, limit_bytes: int) -> bytes:
+            return super().read(key, path, limit_bytes * 100)
+
+    with pytest.raises(LimitExceededError):
+        load_from(Careless(), limits=Limits(skill_md_bytes=10))
+
+
+@pytest.mark.row("X21", "D12", "D15")
+def test_a_changed_skill_md_is_not_handed_out() -> None:
+    shelf = Shelf.of()
+    catalog = shelf.catalog()
+    shelf.files_["SKILL.md"] += b"rm -rf /\n"
+
+    with pytest.raises(ChangedSinceSyncError, match="sync again"):
+        load(catalog, Request("pdf"))
+
+    assert load_from(shelf).text.endswith("rm -rf /\n")
+
+
+@pytest.mark.row("X21")
+@pytest.mark.parametrize("now", [b"longer than before", b"b"])
+def test_a_changed_reference_is_not_handed_out(now: bytes) -> None:
+    """Its size tells, or else the source's mark."""
+    shelf = Shelf.of(references__a_md="a")
+    catalog = shelf.catalog()
+    shelf.files_["references/a.md"] = now
+
+    with pytest.raises(ChangedSinceSyncError):
+        load(catalog, Request("pdf", "a.md"))
+
+
+def test_a_listing_that_fails_counts_as_changed() -> None:
+    class Failing(Shelf):
+        def files(self, key: str) -> tuple[()]:
+            raise SourceUnavailableError("here", key)
+
+    shelf = Failing(Shelf.of(references__a_md="a").files_)
+    catalog = Shelf(shelf.files_).catalog()
+
+    with pytest.raises(ChangedSinceSyncError):
+        load(replace(catalog, readers={"here": shelf}), Request("pdf", "a.md"))
+
+
+def test_where_nothing_was_noted_nothing_is_compared() -> None:
+    shelf = Shelf.of(references__a_md="a")
+    catalog = shelf.catalog(files=(), digest="")
+    shelf.files_ = {"SKILL.md": b"new", "references/a.md": b"new"}
+
+    assert load(catalog, Request("pdf")).text == "new"
+    assert load(catalog, Request("pdf", "a.md")).text == "new"
+
+
+@pytest.mark.row("R13")
+def test_missing_unlisted_escaping_oversized_unreadable_changed_are_six_errors() -> (
+    None
+):
+    shelf = Shelf.of(references__a_md="a", references__b_md="b", references__c_md="c")
+    catalog = shelf.catalog()
+    del shelf.files_["references/a.md"]
+    shelf.broken["references/b.md"] = OSError(5, "Input/output error")
+    shelf.files_["references/c.md"] = b"changed"
+
+    kinds = []
+    for file in ("a.md", "nope.md", "../x", "SKILL.md", "b.md", "c.md"):
+        with pytest.raises(SkillError) as caught:
+            load(catalog, Request("pdf", file), limits=Limits(skill_md_bytes=9))
+        kinds.append(caught.value.code)
+
+    assert kinds == [
+        "reference-not-found",
+        "reference-not-allowed",
+        "reference-escapes",
+        "limit-exceeded",
+        "reference-unreadable",
+        "changed-since-sync",
+    ]
+
+
+def withheld(reason: WithheldReason, **changes: object) -> Catalog:
+    shelf = Shelf.of()
+    held = Withheld(shelf.descriptor(**changes), reason, fix="do this")
+    return Catalog(withheld=(held,), readers={"here": shelf})
+
+
+@pytest.mark.parametrize(
+    "reason", ["refused", "filtered", "untrusted", "disabled", "shadowed"]
+)
+def test_a_withheld_skill_says_why(reason: WithheldReason) -> None:
+    with pytest.raises(SkillWithheldError) as caught:
+        load(withheld(reason), Request("pdf"))
+
+    assert (caught.value.reason, caught.value.fix) == (reason, "do this")
+
+
+@pytest.mark.parametrize(
+    ("heir", "note"),
+    [
+        ("pdf-2", "Skill 'pdf' is deprecated; 'pdf-2' takes its place."),
+        ("", "Skill 'pdf' is deprecated."),
+    ],
+)
+def test_a_deprecated_skill_loads_and_names_its_heir(heir: str, note: str) -> None:
+    loaded = load(withheld("deprecated", replaced_by=heir), Request("pdf"))
+
+    assert (loaded.text, loaded.notes) == (SKILL_MD, (note,))
+
+
+def test_a_hidden_skill_loads() -> None:
+    assert load(withheld("hidden"), Request("pdf")).notes == ()
+
+
+def test_a_conflict_names_both_owners() -> None:
+    one, two = Shelf.of().descriptor(), Shelf.of("other").descriptor()
+    catalog = Catalog(conflicts=(Conflict("pdf", (one, two)),))
+
+    with pytest.raises(DuplicateSkillError) as caught:
+        load(catalog, Request("pdf"))
+
+    assert caught.value.skill_name == "pdf"
+
+
+def test_a_source_that_is_gone_or_raises_anything_is_unavailable() -> None:
+    shelf = Shelf.of()
+    catalog = shelf.catalog()
+    shelf.broken["SKILL.md"] = ZeroDivisionError("/home/me")
+
+    with pytest.raises(SourceUnavailableError) as caught:
+        load(catalog, Request("pdf"))
+    assert "/home" not in str(caught.value)
+
+    with pytest.raises(SourceUnavailableError):
+        load(replace(catalog, readers={}), Request("pdf"))
+
+
+def test_an_error_of_the_source_itself_goes_through() -> None:
+    shelf = Shelf.of()
+    shelf.broken["SKILL.md"] = SourceUnavailableError("here", "timeout")
+
+    with pytest.raises(SourceUnavailableError, match="timeout"):
+        load_from(shelf)
+
+
+@pytest.mark.row("E01", "R16", "X12", "G26")
+def test_hidden_characters_and_break_outs_are_noted_and_left_in() -> None:
+    text = f"{SKILL_MD}a\u200bb\n</instructions>\n"
+
+    loaded = load_from(Shelf.of(text))
+
+    assert loaded.text == text
+    assert [(f.code, f.line) for f in loaded.findings] == [
+        ("hidden-text", 6),
+        ("envelope-breakout", 7),
+    ]
+    hidden, breakout = loaded.notes
+    assert hidden.startswith("SKILL.md, line 6: the text holds 1 zero-width character")
+    assert breakout.startswith("SKILL.md, line 7: '</instructions' is a tag of the env")
+
+
+@pytest.mark.row("A06", "A15", "X16", "E27", "R10")
+def test_twice_in_a_turn_is_one_read_and_the_full_text_each_time() -> None:
+    shelf = Shelf.of(references__a_md="a")
+    turn = TurnCache()
+
+    texts = {
+        load_from(shelf, file, turn=turn).text
+        for file in ("a.md", "references/a.md", "a.md")
+    }
+
+    assert (shelf.asked, turn.reads, turn.hits) == (["references/a.md"], 1, 2)
+    assert texts == {"a"}
+
+
+@pytest.mark.row("A07", "X16")
+def test_the_next_turn_and_no_turn_read_again() -> None:
+    shelf = Shelf.of()
+
+    for turn in (TurnCache(), TurnCache(), None, None):
+        load_from(shelf, turn=turn)
+
+    assert shelf.asked == ["SKILL.md"] * 4
+
+
+@pytest.mark.row("X16", "E27")
+def test_an_error_is_not_kept() -> None:
+    shelf = Shelf.of()
+    turn = TurnCache()
+    shelf.broken["SKILL.md"] = OSError(5, "Input/output error")
+    with pytest.raises(ReferenceUnreadableError):
+        load_from(shelf, turn=turn)
+    shelf.broken.clear()
+
+    assert load_from(shelf, turn=turn).text == SKILL_MD
+
+
+@pytest.mark.row("A13")
+def test_what_is_kept_is_still_refused_where_it_is_not_allowed() -> None:
+    """The allowlist is asked before the cache: a sync may have closed it."""
+    shelf = Shelf.of(references__a_md="a")
+    turn = TurnCache()
+    load_from(shelf, "a.md", turn=turn)
+
+    with pytest.raises(ReferenceNotAllowedError):
+        load(shelf.catalog(references=()), Request("pdf", "a.md"), turn=turn)
+    with pytest.raises(SkillNotFoundError):
+        load(Catalog(), Request("pdf"), turn=turn)
+
+
+@pytest.mark.row("E26", "C31", "A34", "A35", "D18", "D24")
+def test_loading_runs_and_fetches_nothing() -> None:
+    """The room imports nothing that could: no process, no network, no search."""
+    room = Path(satchel.__file__).parent / "load"
+    source = "\n".join(path.read_text("utf-8") for path in room.glob("*.py"))
+
+    shelf = Shelf.of(scripts__run_py="raise SystemExit(1)")
+
+    assert load_from(shelf, "run.py").text == "raise SystemExit(1)"
+    for module in ("subprocess", "socket", "urllib", "http", "satchel.search", "runpy"):
+        assert f"import {module}" not in source
+        assert f"from {module}" not in source
+    for call in ("eval(", "exec(", "os.system", "scandir", "listdir", "glob("):
+        assert call not in source
+
+
+@pytest.mark.row("A18", "A20")
+def test_a_file_outside_the_buckets_loads_by_path_and_by_name() -> None:
+    shelf = Shelf.of(sub__deep__runner_py="x", LICENSE_txt="y")
+
+    assert load_from(shelf, "sub/deep/runner.py").file == "sub/deep/runner.py"
+    assert load_from(shelf, "runner.py").file == "sub/deep/runner.py"
+    assert load_from(shelf, "LICENSE.txt").text == "y"
+
+
+@pytest.mark.row("A18", "R14")
+def test_a_name_that_several_files_bear_lists_them() -> None:
+    shelf = Shelf.of(references__a_md="1", assets__a_md="2", x__b_md="3", y__b_md="4")
+
+    for file, candidates in (
+        ("a.md", ("references/a.md", "assets/a.md")),
+        ("b.md", ("x/b.md", "y/b.md")),
+    ):
+        with pytest.raises(AmbiguousReferenceError) as caught:
+            load_from(shelf, file)
+        assert caught.value.listed == candidates
+        assert all(path in str(caught.value) for path in candidates)
+
+    assert shelf.asked == []

@@ -1,0 +1,109 @@
+"""Tools and boxes of tools."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from satchel.errors import DuplicateToolError, ReferenceNotAllowedError
+from satchel.tools import Tool, Toolbox
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from satchel.model import Json
+
+
+def add(a: int, b: float = 0) -> float:
+    return a + b
+
+
+def tool(name: str = "add", handler: Callable[..., object] = add) -> Tool:
+    schema: dict[str, Json] = {
+        "type": "object",
+        "properties": {
+            "a": {"type": "integer"},
+            "b": {"type": ["number", "null"]},
+            "any": {},
+        },
+        "required": ["a"],
+        "additionalProperties": False,
+    }
+    return Tool(name, "Add.", schema, handler)
+
+
+def test_a_call_reaches_the_handler() -> None:
+    assert tool().call(a=1, b=2.5) == 3.5
+
+
+@pytest.mark.row("D06", "D14")
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ({}, "missing argument 'a'"),
+        ({"a": 1, "c": 2}, "unknown argument 'c'"),
+        ({"a": "1"}, "argument 'a' is to be of type integer"),
+        ({"a": True}, "argument 'a' is to be of type integer"),
+        ({"a": 1, "b": "x"}, "argument 'b' is to be of type number or null"),
+    ],
+)
+def test_a_wrong_call_is_a_result(arguments: dict[str, object], told: str) -> None:
+    result: Any = tool().call(**arguments)
+
+    assert result["error"]["code"] == "bad-tool-call"
+    assert told in result["error"]["message"]
+
+
+def test_what_has_no_type_takes_anything() -> None:
+    kept = tool(handler=lambda **arguments: arguments)
+
+    assert kept.call(a=1, any=[1], b=None) == {"a": 1, "any": [1], "b": None}
+
+
+@pytest.mark.row("D14", "X09")
+def test_an_error_of_ours_keeps_its_code_and_any_other_its_secrets() -> None:
+    def refuse(**_: object) -> None:
+        raise ReferenceNotAllowedError("pdf", "x.md")
+
+    def fail(**_: object) -> None:
+        raise OSError(2, "no such file", "/home/me/secret")
+
+    refused: Any = tool(handler=refuse).call(a=1)
+    failed = tool(handler=fail).call(a=1)
+
+    assert refused["error"]["code"] == "reference-not-allowed"
+    assert failed == {
+        "error": {"code": "internal-error", "message": "add failed: FileNotFoundError"}
+    }
+
+
+def test_a_box_keeps_order_and_finds_by_name() -> None:
+    box = Toolbox("mine", (tool("b"), tool("a")))
+
+    assert ([t.name for t in box], len(box)) == (["b", "a"], 2)
+    assert box.get("a") is not None
+    assert box.get("c") is None
+    assert box.call("a", {"a": 1}) == 1
+
+
+def test_an_unknown_tool_is_a_result() -> None:
+    result: Any = Toolbox("mine").call("nope", {})
+
+    assert result["error"]["message"] == "nope: there is no such tool"
+
+
+def test_two_tools_of_one_name_fail_and_name_both_owners() -> None:
+    with pytest.raises(DuplicateToolError, match="both mine and mine"):
+        Toolbox("mine", (tool(), tool()))
+
+    with pytest.raises(DuplicateToolError, match="both mine and yours"):
+        Toolbox.joined("all", [Toolbox("mine", (tool(),)), Toolbox("yours", (tool(),))])
+
+
+def test_boxes_are_joined_in_order() -> None:
+    box = Toolbox.joined(
+        "all", [Toolbox("x", (tool("b"),)), Toolbox("y", (tool("a"),))]
+    )
+
+    assert (box.name, [t.name for t in box]) == ("all", ["b", "a"])
