@@ -1,7 +1,8 @@
 """Harvests into one catalog: who is in, who is not and why, and who claims what."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from satchel.catalog.digests import Digests
@@ -30,28 +31,6 @@ class Rules:
     disabled: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class _Claim:
-    """A pack that wants an id: the how manyth of which source, and how good a one."""
-
-    descriptor: Descriptor
-    precedence: int | None
-    place: int
-    turn: int
-
-    @property
-    def rank(self) -> tuple[int, int, bool, int, int]:
-        """What goes first among the claims to one id: the lower."""
-        above, _, folder = self.descriptor.origin.key.rpartition("/")
-        return (
-            self.precedence or 0,
-            self.place,
-            folder != self.descriptor.name,
-            above.count("/") + bool(above),
-            self.turn,
-        )
-
-
 def assemble(fields: tuple[Field, ...], rules: Rules, digests: Digests) -> Catalog:
     """Build the catalog of all that the sources last gave.
 
@@ -63,47 +42,54 @@ def assemble(fields: tuple[Field, ...], rules: Rules, digests: Digests) -> Catal
     """
     findings: list[Finding] = []
     withheld: list[Withheld] = []
-    claims: dict[str, list[_Claim]] = {}
-    readers: dict[str, Reader] = {}
-    for place, each in enumerate(fields):
-        readers[each.label] = each.source
+    claims: dict[str, list[Descriptor]] = {}
+    for each in fields:
         if each.harvest is None:
             continue
         findings.extend(each.harvest.findings)
-        for entry in each.harvest.entries:
+        trusted = getattr(each.source, "trusted", True)
+        for entry in each.harvest.entries.values():
             findings.extend(entry.findings)
-            held = _refusal(entry, each, rules)
-            if held is not None:
-                withheld.append(held)
-                continue
-            _claim(claims, entry.descriptor, each, place)
-    entries, conflicts = _settle(claims, rules, digests, readers, withheld)
-    listed = [d for d in entries if not _retire(d, withheld)]
+            descriptor = entry.descriptor
+            if entry.listable and trusted and descriptor.id not in rules.disabled:
+                claims.setdefault(descriptor.id, []).append(descriptor)
+            else:
+                withheld.append(_refusal(entry, each.label, trusted=trusted))
+    readers = {each.label: each.source for each in fields}
+    settling = _Settling(
+        rules,
+        digests,
+        readers,
+        {each.label: (_precedence(each), n) for n, each in enumerate(fields)},
+        withheld,
+    )
+    entries = [
+        found
+        for skill_id in sorted(claims)
+        if (found := settling.settle(skill_id, claims[skill_id])) is not None
+        and not _retire(found, withheld)
+    ]
     return Catalog(
-        tuple(listed),
+        tuple(entries),
         tuple(sorted(withheld, key=_withheld_order)),
-        tuple(conflicts),
+        tuple(settling.conflicts),
         tuple(findings),
         tuple(each.state for each in fields),
         readers,
     )
 
 
-def _claim(
-    claims: dict[str, list[_Claim]], descriptor: Descriptor, field: Field, place: int
-) -> None:
-    precedence = getattr(field.source, "precedence", None)
-    mine = claims.setdefault(descriptor.id, [])
-    mine.append(_Claim(descriptor, precedence, place, len(mine)))
+def _precedence(field: Field) -> int | None:
+    return getattr(field.source, "precedence", None)
 
 
-def _refusal(entry: Entry, field: Field, rules: Rules) -> Withheld | None:
+def _refusal(entry: Entry, label: str, *, trusted: bool) -> Withheld:
     """Return why this entry claims nothing, by the first reason that holds."""
     descriptor = entry.descriptor
     if entry.refused:
         first = next(f for f in entry.findings if f.severity == "error")
         return Withheld(descriptor, "refused", str(first), first.fix)
-    if not getattr(field.source, "trusted", True):
+    if not trusted:
         return Withheld(
             descriptor,
             "untrusted",
@@ -111,40 +97,63 @@ def _refusal(entry: Entry, field: Field, rules: Rules) -> Withheld | None:
             "name the folder yourself, or pass trust=True",
         )
     if entry.filtered:
-        detail = f"source {field.label!r} leaves it out"
+        detail = f"source {label!r} leaves it out"
         return Withheld(descriptor, "filtered", detail, "widen the filter")
-    if descriptor.id in rules.disabled:
-        return Withheld(
-            descriptor, "disabled", "it is switched off", "take it off `disabled`"
-        )
-    return None
+    return Withheld(
+        descriptor, "disabled", "it is switched off", "take it off `disabled`"
+    )
 
 
-def _settle(
-    claims: Mapping[str, list[_Claim]],
-    rules: Rules,
-    digests: Digests,
-    readers: Mapping[str, Reader],
-    withheld: list[Withheld],
-) -> tuple[list[Descriptor], list[Conflict]]:
-    entries: list[Descriptor] = []
-    conflicts: list[Conflict] = []
-    for skill_id in sorted(claims):
-        mine = claims[skill_id]
-        if len(mine) == 1:
-            entries.append(mine[0].descriptor)
-            continue
-        mine = _merge_equal(sorted(mine, key=lambda c: c.rank), digests, readers)
-        if len(mine) == 1:
-            entries.append(mine[0].descriptor)
-            continue
-        kept = _winner(mine, rules)
-        owners = tuple(claim.descriptor for claim in mine)
-        conflicts.append(Conflict(skill_id, owners, kept))
+@dataclass(frozen=True, slots=True)
+class _Settling:
+    """Decides who has an id; ``places`` are precedence and number by source."""
+
+    rules: Rules
+    digests: Digests
+    readers: Mapping[str, Reader]
+    places: Mapping[str, tuple[int | None, int]]
+    withheld: list[Withheld]
+    conflicts: list[Conflict] = field(default_factory=list[Conflict])
+
+    def settle(self, skill_id: str, owners: list[Descriptor]) -> Descriptor | None:
+        """Return who is listed under the id; None where nobody was given it."""
+        if len(owners) == 1:
+            return owners[0]
+        owners = self._merge_equal(sorted(owners, key=self._rank))
+        if len(owners) == 1:
+            return owners[0]
+        kept = self._winner(owners)
+        self.conflicts.append(Conflict(skill_id, tuple(owners), kept))
         if kept is not None:
-            entries.append(kept)
-            withheld.extend(_shadowed(kept, owner) for owner in owners[1:])
-    return entries, conflicts
+            self.withheld.extend(_shadowed(kept, owner) for owner in owners[1:])
+        return kept
+
+    def _rank(self, owner: Descriptor) -> tuple[int, int, bool, int]:
+        """Return what goes first: the lower; owners come by source and key."""
+        precedence, place = self.places[owner.source]
+        above, _, folder = owner.origin.key.rpartition("/")
+        depth = above.count("/") + bool(above)
+        return precedence or 0, place, folder != owner.name, depth
+
+    def _merge_equal(self, owners: list[Descriptor]) -> list[Descriptor]:
+        """Make one of those with equal bytes, with every origin."""
+        alike = Counter(owner.digest for owner in owners)
+        merged: dict[object, Descriptor] = {}
+        for owner in owners:
+            key: object = owner.digest
+            if alike[owner.digest] > 1:  # only then can the whole packs be equal
+                tree = self.digests.tree_or_none(owner, self.readers)
+                key = owner.origin if tree is None else tree
+            first = merged.setdefault(key, owner)
+            if first is not owner:
+                origins = first.origins + owner.origins
+                merged[key] = replace(first, origins=origins)
+        return list(merged.values())
+
+    def _winner(self, owners: list[Descriptor]) -> Descriptor | None:
+        """Return who goes first, where an order was chosen; owners come by rank."""
+        ranked = all(self.places[owner.source][0] is not None for owner in owners)
+        return owners[0] if ranked or self.rules.on_conflict == "precedence" else None
 
 
 def _shadowed(kept: Descriptor, owner: Descriptor) -> Withheld:
@@ -154,34 +163,6 @@ def _shadowed(kept: Descriptor, owner: Descriptor) -> Withheld:
         f"{kept.origin.location} goes before {owner.origin.location}",
         "rename one of the two, or give a source a prefix",
     )
-
-
-def _merge_equal(
-    claims: Iterable[_Claim], digests: Digests, readers: Mapping[str, Reader]
-) -> list[_Claim]:
-    """Make one claim of those with equal bytes, with every origin."""
-    merged: dict[object, _Claim] = {}
-    for claim in claims:
-        digest = digests.tree_or_none(claim.descriptor, readers)
-        key: object = claim.descriptor.origin if digest is None else digest
-        first = merged.get(key)
-        if first is None:
-            merged[key] = claim
-            continue
-        origins = first.descriptor.origins + claim.descriptor.origins
-        merged[key] = replace(
-            first, descriptor=replace(first.descriptor, origins=origins)
-        )
-    return list(merged.values())
-
-
-def _winner(claims: list[_Claim], rules: Rules) -> Descriptor | None:
-    """Return who goes first, where an order was chosen; claims come sorted by rank."""
-    if rules.on_conflict == "precedence" or all(
-        claim.precedence is not None for claim in claims
-    ):
-        return claims[0].descriptor
-    return None
 
 
 def _retire(descriptor: Descriptor, withheld: list[Withheld]) -> bool:

@@ -2,12 +2,23 @@
 
 import threading
 from collections.abc import Mapping
+from typing import TypeAlias
 
 from satchel.errors import SkillError
 from satchel.files import digest_bytes, tree_digest
-from satchel.model import SKILL_FILE, Descriptor, Limits, Reader, Resource
+from satchel.model import (
+    SKILL_FILE,
+    Descriptor,
+    FileStat,
+    Limits,
+    Origin,
+    Reader,
+    Resource,
+)
 
 __all__ = ["Digests"]
+
+_Key: TypeAlias = tuple[Origin, str, tuple[FileStat, ...]]
 
 
 class Digests:
@@ -16,7 +27,7 @@ class Digests:
     def __init__(self, limits: Limits) -> None:
         """Remember nothing yet."""
         self._limits = limits
-        self._known: dict[tuple[object, ...], tuple[Resource, ...]] = {}
+        self._known: dict[_Key, tuple[Resource, ...]] = {}
         self._lock = threading.Lock()
 
     def resources(
@@ -30,7 +41,7 @@ class Digests:
         Raises:
             SkillError: A file cannot be read now.
         """
-        key = (descriptor.origin, descriptor.digest, descriptor.files)
+        key = _key(descriptor)
         known = self._known.get(key)
         if known is None:
             known = self._read(descriptor, readers)
@@ -57,9 +68,11 @@ class Digests:
 
     def keep(self, descriptors: tuple[Descriptor, ...]) -> None:
         """Forget every pack that is not among these as they are now."""
-        alive = {(each.origin, each.digest, each.files) for each in descriptors}
         with self._lock:
-            self._known = {key: v for key, v in self._known.items() if key in alive}
+            known = self._known
+            digests = {digest for _, digest, _ in known}  # most packs are never asked
+            alive = [_key(each) for each in descriptors if each.digest in digests]
+            self._known = {key: known[key] for key in alive if key in known}
 
     def _read(
         self, descriptor: Descriptor, readers: Mapping[str, Reader]
@@ -71,3 +84,7 @@ class Digests:
             data = reader.read(origin.key, path, self._limits.file_bytes)
             found.append(Resource(path, digest_bytes(data), len(data)))
         return tuple(sorted(found, key=lambda resource: resource.path))
+
+
+def _key(descriptor: Descriptor) -> _Key:
+    return descriptor.origin, descriptor.digest, descriptor.files

@@ -1,8 +1,9 @@
 """One pack, read: its descriptor, or why there is none."""
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import Final
 
 from satchel.catalog.allowlist import allow
@@ -20,7 +21,7 @@ from satchel.model import (
 )
 from satchel.protocols import SkillSource
 from satchel.spec import Profile, parse
-from satchel.text import breaks_out, find_hidden, may_hide
+from satchel.text import find_doubts
 
 __all__ = ["RETIRED", "Acceptance", "Entry", "Identify", "Intake", "identity"]
 
@@ -41,12 +42,21 @@ class Acceptance:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A pack as it was last read; ``refused`` and ``filtered`` ones have no place."""
+    """A pack as it was when it had this ``stamp``.
+
+    ``refused`` and ``filtered`` ones have no place in the catalog.
+    """
 
     descriptor: Descriptor
+    stamp: Hashable
     findings: tuple[Finding, ...] = ()
     refused: bool = False
     filtered: bool = False
+
+    @property
+    def listable(self) -> bool:
+        """Whether nothing about the pack itself keeps it out."""
+        return not (self.refused or self.filtered)
 
 
 def identity(manifest: Manifest) -> str:
@@ -69,10 +79,12 @@ class Intake:
         try:
             return self._read(found, origin)
         except SkillError as error:
-            return _refused(found, origin, error.code, str(error))
+            code, message = error.code, str(error)
         except Exception as error:  # noqa: BLE001 - a source is a plug-in: R33
+            code = "source-error"
             message = f"the source raised {type(error).__name__}: {error}"
-            return _refused(found, origin, "source-error", message)
+        path = f"{found.location}/{SKILL_FILE}"
+        return _refused(found, origin, (Finding(code, "error", message, path),))
 
     def _read(self, found: Found, origin: Origin) -> Entry:
         raw = self.source.manifest(found.key)
@@ -84,13 +96,13 @@ class Intake:
         parsed = parse(
             raw,
             profile=accept.profile,
+            path=f"{found.location}/{SKILL_FILE}",
             directory=_folder(found),
             limits=accept.limits,
             allow_empty_description=accept.allow_empty_description,
         )
         if parsed.manifest is None:
-            descriptor = Descriptor(_folder(found), "", origins=(origin,))
-            return Entry(descriptor, _placed(parsed.findings, found), refused=True)
+            return _refused(found, origin, parsed.findings)
         return self._entry(found, origin, parsed.manifest, raw, parsed.findings)
 
     def _entry(
@@ -124,37 +136,14 @@ class Intake:
             manifest.client.user_invocable,
             files,
         )
-        findings += listed.findings
-        if may_hide(data):
-            findings += _hidden(data)
-        if breaks_out(data):
-            findings += (_BREAKS_OUT,)
-        placed = _placed(findings, found) if findings else ()
-        return Entry(descriptor, placed, filtered=skill_id is None)
+        path = f"{found.location}/{SKILL_FILE}"
+        if listed.findings:
+            findings += tuple(replace(each, path=path) for each in listed.findings)
+        findings += find_doubts(data, path)
+        return Entry(descriptor, found.stamp, findings, filtered=skill_id is None)
 
 
-_BREAKS_OUT: Final = Finding(
-    "envelope-breakout",
-    "warning",
-    "the text contains a tag of the envelope that it is handed out in",
-    SKILL_FILE,
-    fix="write the tag with &lt; in place of <, or in other words",
-)
-
-
-def _hidden(data: bytes) -> tuple[Finding, ...]:
-    text = data.decode("utf-8", "replace")
-    return tuple(
-        Finding(
-            "hidden-text",
-            "warning",
-            f"{hidden}, the first in this line",
-            SKILL_FILE,
-            hidden.line,
-            fix="remove them, unless a script needs them to be read",
-        )
-        for hidden in find_hidden(text)
-    )
+_SIZE: Final = attrgetter("size")
 
 
 def _check_size(files: tuple[FileStat, ...], limits: Limits, found: Found) -> None:
@@ -162,26 +151,17 @@ def _check_size(files: tuple[FileStat, ...], limits: Limits, found: Found) -> No
         raise LimitExceededError(
             "pack_files", limits.pack_files, len(files), "files", found.location
         )
-    total = sum(file.size for file in files)
+    total = sum(map(_SIZE, files))
     if total > limits.pack_bytes:
         raise LimitExceededError(
             "pack_bytes", limits.pack_bytes, total, "bytes", found.location
         )
 
 
-def _refused(found: Found, origin: Origin, code: str, message: str) -> Entry:
-    finding = Finding(code, "error", message, SKILL_FILE)
+def _refused(found: Found, origin: Origin, findings: tuple[Finding, ...]) -> Entry:
     descriptor = Descriptor(_folder(found), "", origins=(origin,))
-    return Entry(descriptor, _placed((finding,), found), refused=True)
+    return Entry(descriptor, found.stamp, findings, refused=True)
 
 
 def _folder(found: Found) -> str:
     return found.key.rpartition("/")[2]
-
-
-def _placed(findings: tuple[Finding, ...], found: Found) -> tuple[Finding, ...]:
-    """Put the pack's location in front of each path."""
-    return tuple(
-        replace(finding, path=f"{found.location}/{finding.path}".rstrip("/"))
-        for finding in findings
-    )

@@ -1,7 +1,8 @@
 """One source's answers over time: in a thread, with a deadline, the last good kept."""
 
 import threading
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Final
 
 from satchel.catalog.entry import Acceptance, Entry, Intake, identity
@@ -16,14 +17,11 @@ NEVER_ANSWERED: Final = "no answer yet"
 
 @dataclass(frozen=True, slots=True)
 class Harvest:
-    """All that one good answer of a source held; ``entries`` in the order of keys."""
+    """All that one good answer of a source held; ``entries`` by key, in its order."""
 
-    entries: tuple[Entry, ...] = ()
-    findings: tuple[Finding, ...] = ()
-    at: float = 0.0
-    stamps: dict[str, tuple[object, Entry]] = field(
-        default_factory=dict, compare=False, repr=False
-    )
+    entries: Mapping[str, Entry]
+    findings: tuple[Finding, ...]
+    at: float
 
 
 class Field:
@@ -85,19 +83,18 @@ class Field:
             self._answer = f"the source raised {type(error).__name__}: {error}"
 
     def _reap(self) -> Harvest:
-        known = self.harvest.stamps if self.harvest else {}
+        known = self.harvest.entries if self.harvest else {}
         source = self.source
         identify = source.identify if isinstance(source, NamesSkills) else identity
         intake = Intake(source, self.label, self._accept, identify)
-        stamps: dict[str, tuple[object, Entry]] = {}
+        entries: dict[str, Entry] = {}
         findings: list[Finding] = []
         for item in source.scan():
             if not isinstance(item, Found):
                 findings.append(item)
                 continue
             last = known.get(item.key)
-            if last is None or last[0] != item.stamp:
-                last = item.stamp, intake.read(item)
-            stamps[item.key] = last
-        entries = tuple(entry for _, entry in stamps.values())
-        return Harvest(entries, tuple(findings), self._clock.monotonic(), stamps)
+            if last is None or last.stamp != item.stamp:
+                last = intake.read(item)
+            entries[item.key] = last
+        return Harvest(entries, tuple(findings), self._clock.monotonic())
