@@ -14,14 +14,18 @@ __all__ = ["HEADING", "Loose", "body_of", "loose_span"]
 
 Loose = tuple[Span, tuple[Finding, ...]]
 
-# What may stand before the frontmatter: blank lines, HTML comments, the head of a
-# form upload that was saved with the file.
+# What may stand before the frontmatter: blank lines, HTML comments, a rule that an
+# editor made of the fence, the head of a form upload that was saved with the file.
 _BEFORE: Final = re.compile(
-    r"(?:[\s\ufeff\u200b]+|<!--.*?-->|-{8,}\w+\r?\n(?:[\w-]+:[^\n]*\n)+)*", re.DOTALL
+    r"(?:[\s\ufeff\u200b]+|<!--.*?-->|[*_]{3,}[ \t]*\r?\n"
+    r"|-{8,}\w+\r?\n(?:[\w-]+:[^\n]*\n)+)*",
+    re.DOTALL,
 )
 _CODE_FENCE: Final = re.compile(r"(`{3,}|~{3,})[\w-]*[ \t]*\r?\n")
 _OPENING: Final = re.compile(r"-{3,}[ \t]*(?:#[^\n]*)?\r?\n")
-_ESSENTIAL: Final = re.compile(r"(?:name|description)[ \t]*:[ \t]")
+_ESSENTIAL: Final = re.compile(
+    r"(?:name|description)[ \t]*:[ \t]|\*{0,2}(?:名称|描述)\*{0,2}[：:]"  # noqa: RUF001
+)
 _CLOSING: Final = re.compile(
     r"^(?:-{3,}|\.{3})[ \t]*(?:\r?\n|\r?\Z)|^---(?=[^\s-])", re.MULTILINE
 )
@@ -35,6 +39,7 @@ _FIELD: Final = re.compile(
     r"|allowed-tools|user-invocable)[ \t]*:(?:\s|$)",
     re.MULTILINE,
 )
+_SHOWN_CHARS: Final = 200
 _BLANK_LINE: Final = re.compile(r"\n[ \t]*\r?\n")
 
 
@@ -147,6 +152,14 @@ _MEANING: Final = {
 
 def _found(code: str, text: str, at: int) -> Finding:
     message, fix = _MEANING[code]
+    end = text.find("\n", at)
+    before = text[at : end if end >= 0 else None].rstrip("\r")[:_SHOWN_CHARS]
+    after = "---"
+    if code in {"no-opening-fence", "no-closing-fence"}:
+        after = f"---\n{before}"
+    elif code == "text-after-closing-fence":
+        after = f"---\n{before[3:].lstrip()}"
     line = text.count("\n", 0, at) + 1
-    before = text[at : text.find("\n", at) if "\n" in text[at:] else None].rstrip("\r")
-    return Finding(code, "warning", message, line=line, fix=fix, before=before[:200])
+    return Finding(
+        code, "warning", message, line=line, fix=fix, before=before, after=after
+    )

@@ -73,7 +73,7 @@ def parse(
     findings = _noticed(opened, draft, path)
     refusal = _refusal(data, draft, path, allow_empty_description)
     if refusal is not None:
-        return Parsed(None, (*findings, refusal))
+        return Parsed(None, (refusal, *findings))
     # What is noticed here breaks a rule of both other profiles.
     matched = _matching(draft) if profile == "auto" and not findings else "lenient"
     name = " ".join((draft.name or "").split()) or directory

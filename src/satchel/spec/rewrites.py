@@ -111,29 +111,36 @@ def fold(value: str, more: tuple[str, ...]) -> str:
 def unquote(text: str) -> str:
     """Return what was meant by a text whose quotes do not add up.
 
-    Quotes around the whole are dropped; where the text only begins with a quoted
-    word, they are kept.
+    Quotes around the whole are dropped, and quotes around a sentence that more text
+    follows; a quoted word at the beginning keeps its quotes.
     """
     mark, inner = text[0], text[1:]
-    if len(text) > 1 and text[-1] == mark:
-        inner = text[1:-1]
-        if _closes(inner, mark):
-            return text
-    elif _closes(inner, mark):
+    end = _end_of_quotation(inner, mark)
+    if end is None:
+        inner = inner.removesuffix(mark)
+    elif len(inner[:end].split()) < _SENTENCE_WORDS:
         return text
-    return (
-        inner.replace(f"\\{mark}", mark).replace("''", "'")
-        if mark == "'"
-        else (inner.replace('\\"', '"'))
-    )
+    else:
+        inner = f"{inner[:end]} {inner[end + 1 :].strip()}".rstrip()
+    return inner.replace(_ESCAPED[mark], mark)
 
 
-def _closes(inner: str, mark: str) -> bool:
-    """Whether the first quote inside ends a quotation rather than begins another."""
+_SENTENCE_WORDS: Final = 5
+_ESCAPED: Final = {'"': '\\"', "'": "''"}
+
+
+def _end_of_quotation(inner: str, mark: str) -> int | None:
+    """Return where the quotation that began ends, if text follows it.
+
+    A quote behind a blank or a bracket begins another quotation, one between two
+    letters is an apostrophe.
+    """
     at = inner.find(mark)
-    if at <= 0 or inner[at - 1] in " \t([{\\":
-        return False
-    return not (mark == "'" and inner[at + 1 : at + 2].isalnum())
+    if at <= 0 or at == len(inner) - 1 or inner[at - 1] in " \t([{\\":
+        return None
+    if mark == "'" and inner[at + 1].isalnum():
+        return None
+    return at
 
 
 def _mistake(entry: Entry, text: str) -> str:
