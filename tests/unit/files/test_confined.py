@@ -61,7 +61,7 @@ def test_the_root_itself_may_be_a_link(pack: Path) -> None:
     assert read_confined(str(pack.parent / "link"), "SKILL.md", 99) == b"skill"
 
 
-@pytest.mark.row("A09")
+@pytest.mark.row("A09", "R35")
 @pytest.mark.parametrize(
     ("path", "link", "target"),
     [
