@@ -1,6 +1,6 @@
 """Where well-known clients look for skills.
 
-Source: the documentation of each client, November 2026 (docs/reference/clients.md).
+Source: the documentation of each client, as it was in November 2026.
 """
 
 from dataclasses import dataclass

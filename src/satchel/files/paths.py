@@ -40,7 +40,7 @@ def path_problem(path: str) -> str:
     Only the text is looked at. The rules are those of every system at once, so that
     a pack is the same on each.
 
-    Source: the incidents behind docs/explanation/limits.md; Windows' naming rules.
+    Source: docs/explanation/security.md, and the naming rules of Windows.
     """
     if path == SKILL_FILE:
         return ""
