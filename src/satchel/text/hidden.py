@@ -90,6 +90,12 @@ def doubtful() -> re.Pattern[str]:
     return re.compile(rf"{_KEPT}|(?P<space>[\t\n\r])|{kinds}")
 
 
+@cache
+def _hiding() -> re.Pattern[str]:
+    """Return what finds hidden characters, those of sequences to keep among them."""
+    return re.compile(f"[{''.join(chars for _, chars in _KINDS.values())}]")
+
+
 @dataclass(frozen=True, slots=True)
 class Hidden:
     """Hidden characters of one kind: how many, and the line of the first, from 1."""
@@ -110,13 +116,18 @@ def find_hidden(text: str) -> tuple[Hidden, ...]:
     """
     counts: Counter[str] = Counter()
     first: dict[str, int] = {}
-    for match in doubtful().finditer(text):
-        kind = match.lastgroup
-        if kind is not None and kind != "space":
-            counts[kind] += 1
-            first.setdefault(kind, match.start())
+    hiding = _hiding()
+    # No sequence to keep spans two lines, and most lines hide nothing.
+    for number, line in enumerate(text.split("\n"), 1):
+        if not hiding.search(line):
+            continue
+        for match in doubtful().finditer(line):
+            kind = match.lastgroup
+            if kind is not None and kind != "space":
+                counts[kind] += 1
+                first.setdefault(kind, number)
     return tuple(
-        Hidden(name, counts[kind], text.count("\n", 0, first[kind]) + 1)
+        Hidden(name, counts[kind], first[kind])
         for kind, (name, _) in _KINDS.items()
         if kind in counts
     )
