@@ -16,3 +16,10 @@ async def discover(folder: str) -> dict[str, str]:
     await registry.register_all(LocalFileSystemSkillProvider(Path(folder)))
     listed = [await skill.get_metadata() for skill in registry.list_skills()]
     return {each["name"]: each["description"] for each in listed}
+
+
+async def catalog(folder: str) -> str:
+    """Return the XML list, which is the form it recommends."""
+    registry = SkillRegistry()
+    await registry.register_all(LocalFileSystemSkillProvider(Path(folder)))
+    return await registry.get_skills_catalog()

@@ -11,3 +11,8 @@ def discover(folder: str) -> dict[str, str]:
     """Load as ``Agent(skills=Skills(...))`` does."""
     skills = Skills(loaders=[LocalSkills(folder)])
     return {skill.name: skill.description for skill in skills.get_all_skills()}
+
+
+def catalog(folder: str) -> str:
+    """Return what ``Agent`` adds to its system prompt."""
+    return Skills(loaders=[LocalSkills(folder)]).get_system_prompt_snippet()
