@@ -1,7 +1,6 @@
 """satchel.toml, or the table tool.satchel of pyproject.toml, as a value."""
 
 import os
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -71,6 +70,8 @@ def load_config(path: Path) -> Config:
 
 
 def _table(path: Path) -> Mapping[str, object] | None:
+    import tomllib
+
     try:
         document = tomllib.loads(path.read_text("utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:

@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
 from operator import attrgetter
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from satchel.catalog.allowlist import allow
 from satchel.errors import LimitExceededError, SkillError
@@ -20,8 +20,10 @@ from satchel.model import (
     Origin,
 )
 from satchel.protocols import SkillSource
-from satchel.spec import Profile, parse
 from satchel.text import find_doubts
+
+if TYPE_CHECKING:
+    from satchel.spec import Profile
 
 __all__ = ["RETIRED", "Acceptance", "Entry", "Identify", "Intake", "identity"]
 
@@ -35,7 +37,7 @@ Identify = Callable[[Manifest], str | None]
 class Acceptance:
     """What a registry takes in: the profile, the limits, and D's empty description."""
 
-    profile: Profile = "auto"
+    profile: "Profile" = "auto"
     limits: Limits = DEFAULT_LIMITS
     allow_empty_description: bool = False
 
@@ -93,6 +95,9 @@ class Intake:
             limit = accept.limits.skill_md_bytes
             data = self.source.read(found.key, SKILL_FILE, limit)
             return self._entry(found, origin, raw, data, ())
+        # Here rather than above: without a pack nobody waits for a YAML parser.
+        from satchel.spec import parse
+
         parsed = parse(
             raw,
             profile=accept.profile,

@@ -2,15 +2,15 @@
 
 import os
 from collections.abc import Iterable, Mapping
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from satchel.catalog import Health, Registry, duplicate_error
 from satchel.catalog.assemble import OnConflict, Rules
 from satchel.catalog.entry import Acceptance
 from satchel.errors import SkillNotFoundError
-from satchel.load import Style, TurnCache
 from satchel.model import (
     DEFAULT_LIMITS,
     SKILL_FILE,
@@ -25,17 +25,21 @@ from satchel.model import (
     Rendered,
     Request,
     Resource,
+    Style,
     SyncReport,
 )
-from satchel.prompt import Format, render
 from satchel.protocols import Clock, Ranker, TokenCounter, UsageSink
-from satchel.runtime.loading import LoadPath
 from satchel.runtime.opening import Named, Opened, open_config, open_named
-from satchel.runtime.session import Session
 from satchel.runtime.time import SystemClock
-from satchel.runtime.why import Why, why
-from satchel.spec import Profile, parse
 from satchel.text import EstimateCounter
+
+if TYPE_CHECKING:  # each costs start-up time, and most programs need few of them
+    from satchel.load import TurnCache
+    from satchel.prompt import Format
+    from satchel.runtime.loading import LoadPath
+    from satchel.runtime.session import Session
+    from satchel.runtime.why import Why
+    from satchel.spec import Profile
 
 __all__ = ["Satchel"]
 
@@ -61,7 +65,7 @@ class Satchel:
         self,
         *what: Named,
         config: str | os.PathLike[str] | None = None,
-        profile: Profile | None = None,
+        profile: "Profile | None" = None,
         limits: Limits = DEFAULT_LIMITS,
         on_conflict: OnConflict | None = None,
         disabled: Iterable[str] = (),
@@ -99,7 +103,7 @@ class Satchel:
             deadline_s=deadline_s,
         )
         self._last: tuple[tuple[Catalog, str, int | None], Rendered] | None = None
-        self._load = LoadPath(tuple(sinks), self._clock, said.limits)
+        self._sinks = tuple(sinks)
         self.registry.sync()
 
     @property
@@ -134,7 +138,7 @@ class Satchel:
     def prompt(
         self,
         *,
-        format: Format = "xml-id",  # noqa: A002 - the word users of the CLI know
+        format: "Format" = "xml-id",  # noqa: A002 - the word users of the CLI know
         budget_tokens: int | str | None = "default",
     ) -> Rendered:
         """Render the catalog section for a system prompt (disclosure level 1).
@@ -156,7 +160,7 @@ class Satchel:
         *,
         who: Mapping[str, object] | None = None,
         via: str = "python",
-        turn: TurnCache | None = None,
+        turn: "TurnCache | None" = None,
     ) -> Loaded:
         """Return a skill's SKILL.md (level 2), or one file beside it (level 3).
 
@@ -187,8 +191,10 @@ class Satchel:
             self._ranker = FtsRanker()
         return list(self._ranker.rank(self.catalog, query, k))
 
-    def why(self, name: str) -> Why:
+    def why(self, name: str) -> "Why":
         """Return the first reason why a skill is not in the prompt, with its fix."""
+        from satchel.runtime.why import why
+
         prompt = self._render("xml-id", self._budget)
         exacting = self._accept.profile not in ("auto", "lenient")
         return why(self.registry.latest, name, prompt, exacting=exacting)
@@ -199,6 +205,8 @@ class Satchel:
         Raises:
             SkillError: As for `load`.
         """
+        from satchel.spec import parse
+
         loaded = self._load.plain(self.catalog, Request(skill_id))
         parsed = parse(
             loaded.data,
@@ -233,12 +241,14 @@ class Satchel:
         agent: str = "",
         who: Mapping[str, object] | None = None,
         style: Style | None = None,
-    ) -> Session:
+    ) -> "Session":
         """Open a conversation's view of the catalog: instructions, tools, turns.
 
         Raises:
             DuplicateSkillError: Two packs claim one id and no precedence was chosen.
         """
+        from satchel.runtime.session import Session
+
         self.registry.check_conflicts()
         return Session(self, agent=agent, who=who or {}, style=style or self.style)
 
@@ -259,13 +269,15 @@ class Satchel:
         """Close it."""
         self.close()
 
-    def _render(self, format: Format, budget_tokens: int | None) -> Rendered:  # noqa: A002
+    def _render(self, format: "Format", budget_tokens: int | None) -> Rendered:  # noqa: A002
         """Render, or give what was rendered last where nothing has changed since."""
         catalog = self.catalog
         asked = (catalog, format, budget_tokens)
         last = self._last
         if last is not None and last[0][0] is catalog and last[0][1:] == asked[1:]:
             return last[1]
+        from satchel.prompt import render
+
         rendered = render(
             catalog,
             format=format,
@@ -276,6 +288,12 @@ class Satchel:
         )
         self._last = (asked, rendered)
         return rendered
+
+    @cached_property
+    def _load(self) -> "LoadPath":
+        from satchel.runtime.loading import LoadPath
+
+        return LoadPath(self._sinks, self._clock, self._accept.limits)
 
     def _descriptor(self, skill_id: str) -> Descriptor:
         entry = self.catalog.get(skill_id)

@@ -1,7 +1,6 @@
 """Why a skill is not in the prompt: the first reason, with its fix."""
 
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Final, Literal
 
 from satchel.model import Catalog, Rendered, Withheld, WithheldReason
@@ -126,6 +125,8 @@ def _never_seen(catalog: Catalog, name: str) -> Why:
                 f"source {state.label!r} did not answer ({state.error})",
                 "see `satchel doctor`; sync again when it is back",
             )
+    from difflib import get_close_matches
+
     close = get_close_matches(name, [entry.id for entry in catalog.entries], 3, 0.6)
     looked = ", ".join(state.label for state in catalog.sources) or "no source"
     return Why(
