@@ -7,8 +7,14 @@ from typing import Final, TypeAlias
 __all__ = ["NO_CLIENT_FIELDS", "ClientFields", "Json", "Manifest"]
 
 Json: TypeAlias = (
-    "str | int | float | bool | Mapping[str, Json] | list[Json] | tuple[Json, ...] "
-    "| None"
+    str
+    | int
+    | float
+    | bool
+    | Mapping[str, "Json"]
+    | list["Json"]
+    | tuple["Json", ...]
+    | None
 )
 
 
