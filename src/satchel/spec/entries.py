@@ -119,5 +119,5 @@ def _begins(number: int, line: str, growing: _Growing | None) -> _Growing | None
 
 
 def _is_full(head: Entry) -> bool:
-    """Whether the value stands on the key's own line, so that nothing nests under it."""
+    """Whether the value stands on the line of the key, so that nothing nests in it."""
     return bool(head.value) and head.value[0] not in "|>\"'{[&*!#"

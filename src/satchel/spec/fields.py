@@ -101,9 +101,9 @@ def decode_items(text: str) -> tuple[str, ...]:
     """
     if text.startswith("["):
         try:
-            items: object = json.loads(text)
+            items: list[object] = json.loads(text)
         except (ValueError, RecursionError):
-            items = None
-        if isinstance(items, list):
-            return tuple(str(item) for item in items)  # pyright: ignore
+            items = []
+        if items:
+            return tuple(str(item) for item in items)
     return tuple(_ITEM.findall(text))

@@ -5,15 +5,15 @@ both recurse, and end the process on some 30,000 nested brackets; the event stre
 a state machine, and here it is left as soon as it goes too deep.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, Final, Protocol, TypeAlias
 
 from yaml import SafeLoader
 from yaml.error import MarkedYAMLError
 from yaml.events import (
-    DocumentEndEvent,
+    AliasEvent,
     DocumentStartEvent,
-    Event,
     MappingEndEvent,
     MappingStartEvent,
     ScalarEvent,
@@ -24,11 +24,6 @@ from yaml.reader import ReaderError
 
 from satchel.model import Limits
 from satchel.spec.scalars import FIRST_OF_ODD, Value, resolve
-
-try:  # The wheels bring the C parser; without it the same events come slower.
-    from yaml.cyaml import CParser as _Parser
-except ImportError:  # pragma: no cover - only where PyYAML was built without libyaml
-    _Parser = SafeLoader  # type: ignore[assignment,misc]
 
 __all__ = ["Duplicate", "Node", "Problem", "Tree", "read_tree"]
 
@@ -99,12 +94,42 @@ class Tree:
         ]
 
 
+class _Parser(Protocol):
+    """The part of PyYAML's parsers that is used; its events have no common type."""
+
+    def get_event(self) -> Any:  # noqa: ANN401 - the library types none of it
+        """Return the next event; None behind the last."""
+        ...
+
+
+def _best_parser() -> Callable[[bytes], _Parser]:
+    """Return the C parser; the pure one where PyYAML was built without it."""
+    try:
+        # Neither stubs nor `__all__` name it.
+        from yaml.cyaml import (  # type: ignore[attr-defined]
+            CParser,  # pyright: ignore[reportAttributeAccessIssue, reportUnknownVariableType]
+        )
+    except ImportError:
+        return SafeLoader
+    return CParser  # pyright: ignore[reportUnknownVariableType]
+
+
+_new_parser: Final = _best_parser()
+_REFERENCES: Final = frozenset(["yaml-alias", "yaml-anchor", "yaml-tag"])
+_UTF16_MARKS: Final = (b"\xff\xfe", b"\xfe\xff")
+
+
 class _RefusedError(Exception):
     """Carries a problem out of the loop over events."""
 
-    def __init__(self, code: str, message: str, event: Event | None = None) -> None:
+    def __init__(
+        self,
+        code: str,
+        message: str,
+        event: Any = None,  # noqa: ANN401
+    ) -> None:
         super().__init__(code, message, event)
-        line = event.start_mark.line + 1 if event is not None else None
+        line = None if event is None else event.start_mark.line + 1
         self.problem = Problem(code, message, line)
 
 
@@ -114,57 +139,76 @@ def read_tree(
     """Return the mapping in ``head``, or why there is none; nothing is ever raised.
 
     Aliases, anchors and tags are refused where they stand, before any of them could
-    be expanded. A duplicate key is no problem but noted in the tree.
+    be expanded; where the rest is no YAML either, that is the problem, since then
+    ``*bold* text`` is prose. A duplicate key is no problem but noted in the tree.
     """
     try:
         return _read(head, limits, with_lines=with_lines)
-    except _RefusedError as refused:
-        return refused.problem
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        text = str(error.problem or error.context or "not YAML")
-        return Problem("invalid-yaml", text, mark.line + 1 if mark else None)
+        message = str(error.problem or error.context or "this is not YAML")
+        return Problem("invalid-yaml", message, mark.line + 1 if mark else None)
     except ReaderError as error:
         line = head.count(b"\n", 0, error.position) + 1
-        return Problem("invalid-yaml", f"{error.reason}", line)
+        return Problem("invalid-yaml", str(error.reason), line)
     except Exception as error:  # noqa: BLE001 - R33: whatever the library lets through
         return Problem("invalid-yaml", f"the YAML parser failed: {error!r}")
 
 
-def _read(head: bytes, limits: Limits, *, with_lines: bool) -> Tree:
-    parser = _Parser(head)
-    event = parser.get_event()  # the start of the stream
+def _read(head: bytes, limits: Limits, *, with_lines: bool) -> Tree | Problem:
+    if head.startswith(_UTF16_MARKS):
+        return Problem("invalid-yaml", "this is not UTF-8", 1)
+    parser = _new_parser(head)
+    tree = Tree()
+    try:
+        _enter(parser)
+        _fill(tree, parser, limits, with_lines=with_lines)
+        _leave(parser)
+    except _RefusedError as refused:
+        if refused.problem.code in _REFERENCES:
+            while parser.get_event() is not None:
+                pass
+        return refused.problem
+    return tree
+
+
+def _enter(parser: _Parser) -> None:
+    """Go on to the first event inside the mapping."""
+    parser.get_event()  # the start of the stream
+    if type(parser.get_event()) is not DocumentStartEvent:
+        raise _RefusedError("empty-frontmatter", "nothing stands between the fences")
     event = parser.get_event()
-    if type(event) is not DocumentStartEvent:
-        raise _RefusedError("empty-frontmatter", "there is nothing between the fences")
-    event = parser.get_event()
+    if type(event) is AliasEvent:
+        raise _alias(event)
     _refuse_reference(event)
     if type(event) is not MappingStartEvent:
         kind = "a list" if type(event) is SequenceStartEvent else "a single value"
         raise _RefusedError(
             "frontmatter-not-mapping", f"want keys and values, got {kind}", event
         )
-    tree = Tree()
-    _fill(tree, parser, limits, with_lines=with_lines)
+
+
+def _leave(parser: _Parser) -> None:
+    """Read on past the document's end: nothing else may follow."""
+    parser.get_event()
     event = parser.get_event()
-    if type(event) is DocumentEndEvent:
-        event = parser.get_event()
-        if type(event) is DocumentStartEvent:
-            raise _RefusedError("invalid-yaml", "a second document begins", event)
-    return tree
+    if type(event) is DocumentStartEvent:
+        raise _RefusedError("invalid-yaml", "a second document begins here", event)
 
 
-def _fill(  # noqa: C901, PLR0912 - one loop, since it runs for every event
-    tree: Tree, parser: SafeLoader, limits: Limits, *, with_lines: bool
+def _fill(  # noqa: C901, PLR0912, PLR0915 - one loop, since it runs for every event
+    tree: Tree, parser: _Parser, limits: Limits, *, with_lines: bool
 ) -> None:
     get_event, texts = parser.get_event, tree.texts
     around: list[Node] = []
     here: Any = tree.root
-    in_mapping, key = True, None
+    in_mapping = True
+    key: Any = None
+    value: Any
     nodes = 1
     while True:
         event = get_event()
-        kind = type(event)
+        kind: type[object] = type(event)
         if kind is ScalarEvent:
             if event.tag is not None or event.anchor is not None:
                 _refuse_reference(event)
@@ -186,16 +230,13 @@ def _fill(  # noqa: C901, PLR0912 - one loop, since it runs for every event
             in_mapping = type(here) is dict
             continue
         elif kind is MappingStartEvent or kind is SequenceStartEvent:
-            if event.tag is not None or event.anchor is not None:
-                _refuse_reference(event)
+            _refuse_reference(event)
             if in_mapping and key is None:
-                raise _RefusedError(
-                    "complex-key", "a key is a list or a mapping", event
-                )
+                raise _RefusedError("complex-key", "a key is a list or mapping", event)
             nodes += 1
             value = {} if kind is MappingStartEvent else []
         else:
-            raise _RefusedError("yaml-alias", "an alias is not accepted", event)
+            raise _alias(event)
         if in_mapping:
             here[key] = value
             key = None
@@ -210,7 +251,12 @@ def _fill(  # noqa: C901, PLR0912 - one loop, since it runs for every event
             raise _over("yaml_nodes", limits.yaml_nodes, "nodes", event)
 
 
-def _note_key(tree: Tree, here: dict[str, Node], key: str, event: Event) -> None:
+def _note_key(
+    tree: Tree,
+    here: dict[str, Node],
+    key: str,
+    event: Any,  # noqa: ANN401
+) -> None:
     line = event.start_mark.line + 1
     if key in here:
         tree.duplicates.append(Duplicate(key, line, here[key]))
@@ -219,7 +265,7 @@ def _note_key(tree: Tree, here: dict[str, Node], key: str, event: Event) -> None
         tree.lines[id(here), key] = line
 
 
-def _refuse_reference(event: Event) -> None:
+def _refuse_reference(event: Any) -> None:  # noqa: ANN401
     if event.anchor is not None:
         message = f"the anchor &{event.anchor} is not accepted"
         raise _RefusedError("yaml-anchor", message, event)
@@ -227,6 +273,10 @@ def _refuse_reference(event: Event) -> None:
         raise _RefusedError("yaml-tag", f"the tag {event.tag} is not accepted", event)
 
 
-def _over(name: str, limit: int, unit: str, event: Event) -> _RefusedError:
-    message = f"{name} is limited to {limit} {unit}, this frontmatter has more"
+def _alias(event: Any) -> _RefusedError:  # noqa: ANN401
+    return _RefusedError("yaml-alias", f"the alias *{event.anchor} is refused", event)
+
+
+def _over(name: str, limit: int, unit: str, event: Any) -> _RefusedError:  # noqa: ANN401
+    message = f"{name} is limited to {limit} {unit}, and here are more"
     return _RefusedError("limit-exceeded", message, event)

@@ -5,7 +5,7 @@ file is looked at: a document that shows a SKILL.md as an example has no frontma
 """
 
 import re
-from typing import Final
+from typing import Final, NamedTuple
 
 from satchel.model import Finding
 from satchel.spec.fences import Span, span_of_text
@@ -74,18 +74,24 @@ def loose_span(text: str) -> Loose | None:
     if opening is not None and opening[0].split() != ["---"]:
         findings.append(_found("odd-fence", text, inner))
     head = opening.end() if opening else inner
-    end, body, code_of_end = _end(text, head)
+    end = _end(text, head)
     if code is not None:
-        end, body, code_of_end = _inside_code(
-            text, head, code[1], end, body, code_of_end
-        )
-    if code_of_end:
-        findings.append(_found(code_of_end, text, end))
-    return Span(head, end, body, text.count("\n", 0, head) + 1), tuple(findings)
+        end = _inside_code(text, head, code[1], end)
+    if end.wrong:
+        findings.append(_found(end.wrong, text, end.at))
+    line = text.count("\n", 0, head) + 1
+    return Span(head, end.at, end.body, line), tuple(findings)
 
 
-def _end(text: str, head: int) -> tuple[int, int, str]:
-    """Return where frontmatter ends, where the body begins, and what is wrong there."""
+class _End(NamedTuple):
+    """Where frontmatter ends, where the body begins, and what is wrong there."""
+
+    at: int
+    body: int
+    wrong: str = ""
+
+
+def _end(text: str, head: int) -> _End:
     closing = _CLOSING.search(text, head)
     limit = closing.start() if closing else len(text)
     heading = HEADING.search(text, head, limit)
@@ -93,33 +99,31 @@ def _end(text: str, head: int) -> tuple[int, int, str]:
         at = heading.start()
         prose = _PROSE.search(text, at, limit)
         if (prose or closing is None) and not _FIELD.search(text, at, limit):
-            return at, at, "no-closing-fence"
+            return _End(at, at, "no-closing-fence")
     if closing is None:
         blank = _BLANK_LINE.search(text, head)
         prose = _PROSE.search(text, blank.end()) if blank else None
         at = prose.start() if prose else len(text)
-        return at, at, "no-closing-fence"
+        return _End(at, at, "no-closing-fence")
     wrong = ""
     if not closing[0].endswith("\n") and closing.end() < len(text):
         wrong = "text-after-closing-fence"
     elif closing[0].strip() not in {"---", "..."}:
         wrong = "odd-fence"
-    return limit, closing.end(), wrong
+    return _End(limit, closing.end(), wrong)
 
 
-def _inside_code(
-    text: str, head: int, mark: str, end: int, body: int, wrong: str
-) -> tuple[int, int, str]:
-    """Correct the end for frontmatter that stands inside a Markdown code block."""
+def _inside_code(text: str, head: int, mark: str, end: _End) -> _End:
+    """Correct the end for frontmatter that stands in a Markdown code block."""
     line = re.compile(rf"^{re.escape(mark)}[ \t]*(?:\r?\n|\r?\Z)", re.MULTILINE)
     closed = line.search(text, head)
     if closed is None:
-        return end, body, wrong
-    if closed.start() < end:
-        return closed.start(), closed.end(), ""
-    if not text[body : closed.start()].strip():
-        return end, closed.end(), wrong
-    return end, body, wrong
+        return end
+    if closed.start() < end.at:
+        return _End(closed.start(), closed.end())
+    if not text[end.body : closed.start()].strip():
+        return end._replace(body=closed.end())
+    return end
 
 
 _MEANING: Final = {

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from satchel.model import ClientFields, Manifest
+from satchel.spec.dialects import SET_ASIDE
 from satchel.spec.fields import (
     boolean,
     file_list,
@@ -26,19 +27,19 @@ def manifest_of(tree: Tree, name: str, description: str, profile: str) -> Manife
     there cost anything.
     """
     root = tree.root
-    fields: dict[str, Any] = {}
+    fields: dict[str, Any] = {"frontmatter": root}
     client: dict[str, Any] = {}
     if "metadata" in root:
         fields["metadata"] = metadata = mapping(root["metadata"])
         _read(tree, metadata, _IN_METADATA, fields, client)
+        if not _SET_ASIDE.keys().isdisjoint(metadata):
+            _read(tree, metadata, _SET_ASIDE, fields, client)
     _read(tree, root, _AT_THE_TOP, fields, client)
     if client:
         fields["client"] = ClientFields(**client)
     if not fields.keys().isdisjoint(_FILES):
         fields["declares_files"] = True
-    return Manifest(
-        name=name, description=description, profile=profile, frontmatter=root, **fields
-    )
+    return Manifest(name=name, description=description, profile=profile, **fields)
 
 
 def _read(
@@ -147,4 +148,10 @@ _IN_METADATA: Final = {
     "internal": _Field("internal", boolean, of_client=True),
     "openclaw": _Field("required_environment", _openclaw, of_client=True),
     "clawdbot": _Field("required_environment", _openclaw, of_client=True),
+}
+# Where `to_spec` puts a field whose name metadata used already.
+_SET_ASIDE: Final = {
+    f"{SET_ASIDE}{key}": field
+    for key, field in _IN_METADATA.items()
+    if not field.of_client
 }

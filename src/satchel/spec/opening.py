@@ -30,7 +30,9 @@ class Opened:
     repairs: tuple[Finding, ...] = ()
 
 
-def open_file(data: bytes, limits: Limits) -> Opened | Finding:
+def open_file(  # noqa: PLR0911 - one way out for each thing that can be wrong
+    data: bytes, limits: Limits
+) -> Opened | Finding:
     """Return the frontmatter of a SKILL.md, or the error for which there is none."""
     if len(data) > limits.skill_md_bytes:
         return _over("skill_md_bytes", limits.skill_md_bytes, len(data))
@@ -53,7 +55,7 @@ def open_file(data: bytes, limits: Limits) -> Opened | Finding:
 
 
 def _open_text(data: bytes, limits: Limits) -> Opened | Finding:
-    """Do the same for a file that is not UTF-8, or whose fences are not where they go."""
+    """Do the same for a file that is not UTF-8, or whose fences are out of place."""
     if not data.strip():
         return _error("empty-file", "the file is empty", None, _TEMPLATE)
     decoded = decode(data)

@@ -39,7 +39,7 @@ class Parsed:
 _RULES: Final = {"spec": spec_breaches, "strict": strict_breaches}
 
 
-def parse(
+def parse(  # noqa: PLR0913 - keywords, each with a default
     data: bytes,
     *,
     profile: Profile = "auto",
@@ -71,7 +71,9 @@ def parse(
     if profile in _RULES:
         return _by_rule(data, opened, draft, profile, path)
     findings = _noticed(opened, draft, path)
-    refusal = _refusal(data, draft, path, allow_empty_description)
+    refusal = _refusal(
+        data, draft, path, allow_empty_description=allow_empty_description
+    )
     if refusal is not None:
         return Parsed(None, (refusal, *findings))
     # What is noticed here breaks a rule of both other profiles.
@@ -125,7 +127,7 @@ def _noticed(opened: Opened, draft: Draft, path: str) -> tuple[Finding, ...]:
 
 
 def _refusal(
-    data: bytes, draft: Draft, path: str, allow_empty_description: bool
+    data: bytes, draft: Draft, path: str, *, allow_empty_description: bool
 ) -> Finding | None:
     if not draft.description and not allow_empty_description:
         sentence = first_sentence(body_of(decode(data).text))

@@ -143,8 +143,7 @@ def strict_breaches(draft: Draft) -> Iterator[Breach]:
             if not isinstance(value, list) or None in tree.items(value):
                 yield _kind(key, "a list of texts")
         elif key == "version" or (key == "author" and value is not None):
-            if tree.text(key) is None:
-                yield _kind(key, "a text")
+            yield from _no_text(tree, key)
 
 
 _ESSENTIAL: Final = frozenset(["name", "description"])
@@ -161,8 +160,8 @@ _MISSING_DESCRIPTION: Final = Breach(
 
 def _spec_optional(tree: Tree) -> Iterator[Breach]:
     root = tree.root
-    if "license" in root and tree.text("license") is None:
-        yield _kind("license", "a text")
+    if "license" in root:
+        yield from _no_text(tree, "license")
     if "compatibility" in root:
         text = tree.text("compatibility")
         if text is None or not 1 <= len(text.strip()) <= MAX_COMPATIBILITY_CHARS:
@@ -186,6 +185,11 @@ def _spec_optional(tree: Tree) -> Iterator[Breach]:
                     ("metadata", key),
                     "write it as one text, in quotes",
                 )
+
+
+def _no_text(tree: Tree, key: str) -> Iterator[Breach]:
+    if tree.text(key) is None:
+        yield _kind(key, "a text")
 
 
 def _characters(name: str, want: str) -> Breach:

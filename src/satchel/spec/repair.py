@@ -168,7 +168,7 @@ def _rewritten(entry: Entry, limits: Limits) -> Rewrite | Problem | None:
 
 
 def _without_stray(entry: Entry) -> Rewrite | None:
-    """Return what stands before the first key as comments, unless it is YAML already."""
+    """Return what stands before the first key as comments; None where it is that."""
     lines = (entry.first, *entry.more)
     if all(not line.strip() or line.lstrip().startswith("#") for line in lines):
         return None

@@ -44,7 +44,9 @@ _PAIR: Final = re.compile(
     r"([ ]*(?:-[ ]+)*(?:\"[^\"]*\"|[^\s:#\"'\[{-][^:]*?):[ \t]+)(\S.*)"
 )
 _ITEM: Final = re.compile(r"([ ]*(?:-[ ]+)+)(\S.*)")
-_LIST_MARK: Final = re.compile(r"[-*+•][ \t]|\(?\d{1,2}[.)、]|[（(]\d{1,2}[)）]")
+_LIST_MARK: Final = re.compile(
+    r"[-*+•][ \t]|\(?\d{1,2}[.)、]|[（(]\d{1,2}[)）]"  # noqa: RUF001
+)
 _COMMENT: Final = re.compile(r"\s*#(?:\s|$)")
 
 
@@ -76,7 +78,7 @@ def literal_rewrites(entry: Entry) -> Iterator[Rewrite]:
 
 
 def line_rewrite(line: str) -> Rewrite | None:
-    """Return one nested line with its value quoted; None where it has no plain value."""
+    """Return a nested line with its value quoted; None where it has no plain value."""
     match = _PAIR.fullmatch(line) or _ITEM.fullmatch(line)
     if match is None:
         return None
@@ -160,7 +162,8 @@ def _mistake(entry: Entry, text: str) -> str:
 
 
 def _pair(entry: Entry, text: str) -> str:
-    return f"{entry.first[: len(entry.first) - len(entry.value)].rstrip()} {quoted(text)}\n"
+    key = entry.first[: len(entry.first) - len(entry.value)].rstrip()
+    return f"{key} {quoted(text)}\n"
 
 
 def _set_right(entry: Entry) -> Entry:
@@ -200,7 +203,8 @@ def _block(entry: Entry, block: re.Match[str]) -> str:
 
 
 _TRANSLATED: Final = re.compile(
-    r"^\*{0,2}(名称|描述)\*{0,2}[：:]\*{0,2}[ \t]*(\S.*?)\*{0,2}[ \t]*$", re.MULTILINE
+    r"^\*{0,2}(名称|描述)\*{0,2}[：:]\*{0,2}[ \t]*(\S.*?)\*{0,2}[ \t]*$",  # noqa: RUF001
+    re.MULTILINE,
 )
 _FIELDS: Final = {"名称": "name", "描述": "description"}
 

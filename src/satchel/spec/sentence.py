@@ -11,7 +11,7 @@ _SKIPPED: Final = re.compile(
     r"<!--.*?(?:-->|\Z)|^(```|~~~).*?(?:^\1|\Z)|^#{1,6}[^\n]*|^[ \t]*[-=*_|>!<][^\n]*",
     re.DOTALL | re.MULTILINE,
 )
-_END: Final = re.compile(r"[.!?](?=\s|\Z)|[。！？]")
+_END: Final = re.compile(r"[.!?](?=\s|\Z)|[。！？]")  # noqa: RUF001
 _HEADING: Final = re.compile(r"^#{1,6}[ \t]+(\S[^\n]*)", re.MULTILINE)
 
 

@@ -36,7 +36,7 @@ class Decoded:
 
 
 def decode(data: bytes) -> Decoded:
-    """Return the text of any bytes; what is not UTF-8 comes with the finding ``not-utf8``.
+    """Return the text of any bytes; what is not UTF-8 comes with a finding.
 
     UTF-16 is known by its byte order mark. Of other bytes those that are UTF-8 are
     read so, and each that is not as Windows-1252 (Latin-1 with the typographic
