@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Final
+from typing import Final, cast
 
 from satchel.errors import ConfigError
 from satchel.model import DEFAULT_LIMITS, Limits
@@ -78,9 +78,12 @@ def _table(path: Path) -> Mapping[str, object] | None:
         raise ConfigError(str(path), str(error)) from error
     if path.name == CONFIG_FILE:
         return document
-    tool = document.get("tool")
-    table = tool.get("satchel") if isinstance(tool, dict) else None
-    return table if isinstance(table, dict) else None
+    table: object = document
+    for key in ("tool", "satchel"):
+        if not isinstance(table, dict):
+            return None
+        table = cast("dict[str, object]", table).get(key)
+    return cast("dict[str, object]", table) if isinstance(table, dict) else None
 
 
 def _config(table: Mapping[str, object], path: Path) -> Config:
@@ -118,9 +121,11 @@ def _config(table: Mapping[str, object], path: Path) -> Config:
 
 def _strings(table: Mapping[str, object], key: str, path: Path) -> tuple[str, ...]:
     value = table.get(key, [])
-    if not isinstance(value, list) or not all(isinstance(v, str) for v in value):
+    items = cast("list[object]", value) if isinstance(value, list) else [None]
+    strings = tuple(item for item in items if isinstance(item, str))
+    if len(strings) != len(items):
         raise ConfigError(str(path), f"{key}: want a list of strings, got {value!r}")
-    return tuple(value)
+    return strings
 
 
 def _flag(table: Mapping[str, object], key: str, path: Path) -> bool:
@@ -145,11 +150,13 @@ def _limits(table: Mapping[str, object], path: Path) -> Limits:
     if not isinstance(given, dict):
         raise ConfigError(str(path), f"limits: want a table, got {given!r}")
     known = {field.name for field in fields(Limits)}
-    for key, value in given.items():
+    amounts: dict[str, int] = {}
+    for key, value in cast("dict[str, object]", given).items():
         if key not in known:
             choice = ", ".join(sorted(known))
             raise ConfigError(str(path), f"unknown limit {key!r}; known: {choice}")
         if isinstance(value, bool) or not isinstance(value, int) or value < 0:
             detail = f"limits.{key}: want a count, got {value!r}"
             raise ConfigError(str(path), detail)
-    return Limits(**given)
+        amounts[key] = value
+    return Limits(**amounts)

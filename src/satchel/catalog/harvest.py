@@ -83,7 +83,7 @@ class Field:
             self._answer = f"the source raised {type(error).__name__}: {error}"
 
     def _reap(self) -> Harvest:
-        known = self.harvest.entries if self.harvest else {}
+        known: Mapping[str, Entry] = self.harvest.entries if self.harvest else {}
         source = self.source
         identify = source.identify if isinstance(source, NamesSkills) else identity
         intake = Intake(source, self.label, self._accept, identify)

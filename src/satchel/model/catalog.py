@@ -107,7 +107,7 @@ class Catalog:
     findings: tuple[Finding, ...] = ()
     sources: tuple[SourceState, ...] = ()
     readers: Mapping[str, Reader] = field(
-        default_factory=dict, compare=False, repr=False
+        default_factory=dict[str, Reader], compare=False, repr=False
     )
     _by_id: dict[str, Descriptor] = field(init=False, compare=False, repr=False)
 

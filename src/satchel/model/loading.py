@@ -24,7 +24,7 @@ class Request:
 
     id: str
     file: str | None = None
-    who: Mapping[str, object] = field(default_factory=dict, hash=False)
+    who: Mapping[str, object] = field(default_factory=dict[str, object], hash=False)
     via: str = "python"
 
 

@@ -73,11 +73,11 @@ class Manifest:
     scripts: tuple[str, ...] = ()
     assets: tuple[str, ...] = ()
     declares_files: bool = False
-    metadata: Mapping[str, Json] = field(default_factory=dict, hash=False)
+    metadata: Mapping[str, Json] = field(default_factory=dict[str, Json], hash=False)
     client: ClientFields = NO_CLIENT_FIELDS
     status: str = ""
     replaced_by: str = ""
     profile: str = ""
     frontmatter: Mapping[str, Json] = field(
-        default_factory=dict, hash=False, repr=False
+        default_factory=dict[str, Json], hash=False, repr=False
     )

@@ -1,6 +1,6 @@
 """A session: one conversation's view of the catalog."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol
 
@@ -97,7 +97,7 @@ class Session:
         return await asyncio.to_thread(self.call, name, arguments)
 
     @contextmanager
-    def turn(self) -> Iterator[TurnCache]:
+    def turn(self) -> Generator[TurnCache]:
         """Bound one run of the agent: what it loads twice is read once."""
         before, self._turn = self._turn, TurnCache()
         try:
