@@ -175,7 +175,7 @@ def show_next(name: str, folder: str) -> None:
         (f"{satchel} list --skills {where}", "what there is"),
         (f"{satchel} show {name} --skills {where}", "one skill"),
         (f"{satchel} why {name} --skills {where}", "why it is listed"),
-        (f"{satchel} check {where}", "for authors, and CI"),
+        (f"{satchel} check {where}", "what to mend"),
     ]
     width = max(len(line) for line, _ in lines)
     for line, what in lines:
