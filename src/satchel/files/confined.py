@@ -19,6 +19,7 @@ from satchel.errors import (
     ReferenceUnreadableError,
     SkillError,
 )
+from satchel.files._handle import path_of
 from satchel.files.paths import check_path
 from satchel.model import SKILL_FILE
 
@@ -84,29 +85,24 @@ def _is_link(name: str, fd: int) -> bool:
 def open_by_real_path(root: str, parts: Sequence[str]) -> int:
     """Open as `open_by_fd` does, on a system that cannot open relative to a folder.
 
-    The open file must be the very file at its real path, and that path must be the
-    one asked for. Unlike `open_by_fd` it opens before it checks, so that a link can
-    make it touch a file elsewhere; no byte of that file is read.
+    The open file is asked for its own path, which must be the one that was meant;
+    to look at paths once more would be a race. Unlike `open_by_fd` this opens before
+    it checks, so that a link can make it touch a file elsewhere; no byte of that is
+    read.
 
     Raises:
         OSError: As for `open_by_fd`.
     """
     path = "/".join([os.path.realpath(root), *parts])
     fd = os.open(path, _ANY_FILE)
-    if not _lies_at(fd, path):
+    try:
+        meant = os.path.normcase(path_of(fd)) == os.path.normcase(path)
+    except OSError:
+        meant = False
+    if not meant:
         os.close(fd)
         raise OSError(_IS_A_LINK, "a link is not followed")
     return fd
-
-
-def _lies_at(fd: int, path: str) -> bool:
-    """Tell whether the open file is the one at ``path``, reached through no link."""
-    try:
-        real = os.path.realpath(path)
-        same = os.path.samestat(os.fstat(fd), os.lstat(real))
-    except OSError:
-        return False
-    return same and os.path.normcase(real) == os.path.normcase(path)
 
 
 _open: Final = open_by_fd if HAS_DIR_FD else open_by_real_path
