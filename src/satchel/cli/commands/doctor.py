@@ -9,15 +9,16 @@ from satchel.cli.findings import counted
 from satchel.cli.opening import opened, skills_option
 from satchel.cli.output import bold, flat, say
 from satchel.errors import NoSources, SkillError
-from satchel.model import Catalog, Finding
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from satchel.cli.inventory import Inventory
     from satchel.runtime import Satchel
 
 __all__ = ["command"]
+
+_GRAVEST = ("error", "warning", "note")
 
 
 @click.command("doctor")
@@ -97,34 +98,29 @@ def _prompt(skills: "Satchel") -> list[str]:
 
 
 def _findings(inventory: "Inventory") -> list[str]:
+    from satchel.lint.reporters.text import lines_of
+
     lines: list[str] = []
     for conflict in inventory.unresolved:
         places = " and ".join(owner.origin.location for owner in conflict.owners)
         lines.append(f"error duplicate-skill: {flat(conflict.id)}: {flat(places)}")
-    for severity in ("error", "warning", "note"):
+    for severity in _GRAVEST:
         for finding in inventory.findings:
             if finding.severity == severity:
-                lines.extend(_lines(finding))
+                lines.extend(lines_of(finding))
     return lines
-
-
-def _lines(finding: Finding) -> "Iterator[str]":
-    yield flat(str(finding))
-    if finding.fix:
-        yield f"    fix: {flat(finding.fix)}"
 
 
 def _advice(skills: "Satchel", inventory: "Inventory") -> list[str]:
     lines: list[str] = []
-    catalog: Catalog = skills.registry.latest
     if inventory.unresolved:
         lines.append("rename one of two packs of one name: no prompt until then")
-    if any(state.error for state in catalog.sources):
+    if any(state.error for state in skills.registry.latest.sources):
         lines.append("bring back the source that did not answer, and sync again")
     if inventory.findings:
         lines.append(f"{counted(inventory.findings)}: mend them by their fixes")
-        code = inventory.findings[0].code
-        lines.append(f"read more: satchel explain {flat(code)}")
+        gravest = min(inventory.findings, key=lambda f: _GRAVEST.index(f.severity))
+        lines.append(f"read more: satchel explain {flat(gravest.code)}")
     return lines or ["nothing: all is well"]
 
 

@@ -78,5 +78,5 @@ def _cut(section: "Rendered") -> str:
     said = ", ".join(f"{count:,} {what}" for count, what in parts if count)
     return (
         f"budget of {section.budget_tokens:,} tokens: {said}; "
-        f"the section has {section.tokens:,} ({section.counted_by})"
+        f"the section has {section.tokens:,} by {section.counted_by}"
     )

@@ -31,5 +31,7 @@ def _entry(finding: Finding) -> dict[str, object]:
         "line": finding.line,
         "message": finding.message,
         "fix": finding.fix,
+        "before": finding.before,
+        "after": finding.after,
         "fingerprint": fingerprint(finding),
     }

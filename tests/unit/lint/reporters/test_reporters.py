@@ -54,6 +54,19 @@ def test_text() -> None:
     )
 
 
+def test_text_shows_what_a_repair_did() -> None:
+    repaired = Finding(
+        "odd", "warning", "m", "a", 3, "f", before="x: a: b", after=f'x: "{"b" * 300}"'
+    )
+
+    assert render_report(Report(1, (repaired,)), "text").splitlines()[:4] == [
+        "a:3: warning odd: m",
+        "    fix: f",
+        "    was: x: a: b",
+        f'    now: x: "{"b" * 196}',
+    ]
+
+
 def test_text_of_a_clean_report_is_one_line() -> None:
     assert render_report(Report(1, ()), "text") == "1 pack checked: no findings"
 
@@ -75,6 +88,8 @@ def test_json() -> None:
         "line": 1,
         "message": "there is no name",
         "fix": "add a name",
+        "before": "",
+        "after": "",
         "fingerprint": fingerprint(FINDINGS[0]),
     }
 
