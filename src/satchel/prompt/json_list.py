@@ -1,13 +1,12 @@
 """The catalog as JSON, for programs; one skill a line."""
 
-import json
 from collections.abc import Sequence
 from typing import Final
 
 __all__ = ["JsonList"]
 
 _SCHEMA_VERSION: Final = 1
-_encode: Final = json.JSONEncoder(ensure_ascii=False).encode
+_ESCAPES: Final = str.maketrans({'"': '\\"', "\\": "\\\\", "<": "\\u003c"})
 
 
 class JsonList:
@@ -36,5 +35,7 @@ class JsonList:
 
 
 def _quote(text: str) -> str:
-    quoted = _encode(text)
-    return quoted.replace("<", "\\u003c") if "<" in quoted else quoted
+    """Return clean text as a JSON string; it holds no control character to escape."""
+    if '"' in text or "\\" in text or "<" in text:
+        text = text.translate(_ESCAPES)
+    return f'"{text}"'

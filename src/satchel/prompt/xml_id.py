@@ -44,8 +44,8 @@ class XmlId:
 
     def section(self, entries: Sequence[str], note: str) -> str:
         """Return the section, without a line feed at its end."""
-        text = f"{self._head}{''.join(entries)}{_TAIL}"
-        return f"{text}\n{note}" if note else text
+        tail = f"{_TAIL}\n{note}" if note else _TAIL
+        return "".join((self._head, *entries, tail))
 
     def bare(self, note: str) -> str:
         """Return the note alone."""

@@ -33,8 +33,8 @@ class XmlSpec:
 
     def section(self, entries: Sequence[str], note: str) -> str:
         """Return the element, without a line feed at its end."""
-        text = f"<available_skills>\n{''.join(entries)}</available_skills>"
-        return f"{text}\n{note}" if note else text
+        tail = f"</available_skills>\n{note}" if note else "</available_skills>"
+        return "".join(("<available_skills>\n", *entries, tail))
 
     def bare(self, note: str) -> str:
         """Return the note alone."""
