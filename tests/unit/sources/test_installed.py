@@ -1,6 +1,7 @@
 """Skills that came with installed distributions."""
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import pytest
 from satchel import sources
 from satchel.errors import SourceUnavailableError
 from satchel.model import Found
-from tests.unit.sources.trees import keys, pack
+from tests.unit.sources.trees import keys, pack, told
 
 Install = Callable[..., Path]
 
@@ -152,3 +153,15 @@ def test_a_broken_installation_costs_nobody_else(site: Path) -> None:
     install(site, "a", "a/.agents/skills/x")
 
     assert [source.label for source in sources.packages()] == ["a==1.2"]
+
+
+def test_a_pack_that_was_deleted_by_hand(site: Path) -> None:
+    """RECORD still names it; the others are there, and it is told."""
+    install(site, "a", "a/.agents/skills/gone", "a/.agents/skills/here")
+    shutil.rmtree(site / "a/.agents/skills/gone")
+    source = sources.package("a")
+
+    assert keys(source) == ["a/.agents/skills/here"]
+    assert told(source) == [
+        ("error", "unreadable-folder", "a==1.2/a/.agents/skills/gone")
+    ]

@@ -15,6 +15,7 @@ from satchel.errors import (
     SkillNotFoundError,
     SourceUnavailableError,
 )
+from satchel.files import walk
 from satchel.model import FileStat, Found, Limits
 from satchel.sources import LocalSource
 from tests.unit.sources.trees import keys, pack, told
@@ -475,3 +476,23 @@ def test_a_folder_without_rights(here: Path) -> None:
 
 def test_repr_names_the_folder() -> None:
     assert repr(LocalSource("s", label="x")) == "LocalSource('s', label='x')"
+
+
+def test_a_skill_file_that_cannot_be_looked_at(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The folder can be listed and not entered: the pack is told, as a whole."""
+    pack(here, "s/closed", "a.md")
+    pack(here, "s/good", "a.md")
+    real = walk.stat_of
+
+    def stat_of(entry: os.DirEntry[str], path: str) -> FileStat:
+        if "closed" in entry.path:
+            raise PermissionError(13, "Permission denied")
+        return real(entry, path)
+
+    monkeypatch.setattr(walk, "stat_of", stat_of)
+    source = LocalSource("s")
+
+    assert keys(source) == ["good"]
+    assert told(source) == [("error", "unreadable-folder", "s/closed")]
