@@ -1,7 +1,7 @@
 """One pack, read: its descriptor, or why there is none."""
 
 import hashlib
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import TYPE_CHECKING, Final
@@ -20,7 +20,7 @@ from satchel.model import (
     Origin,
 )
 from satchel.protocols import SkillSource
-from satchel.text import find_doubts
+from satchel.text import find_doubts, find_hidden
 
 if TYPE_CHECKING:
     from satchel.spec import Profile
@@ -145,6 +145,8 @@ class Intake:
         if listed.findings:
             findings += tuple(replace(each, path=path) for each in listed.findings)
         findings += find_doubts(data, path)
+        if b"\\" in data and not _is_plain(manifest.description):
+            findings += tuple(_escaped(manifest.description, findings, path))
         return Entry(descriptor, found.stamp, findings, filtered=skill_id is None)
 
 
@@ -166,6 +168,26 @@ def _check_size(files: tuple[FileStat, ...], limits: Limits, found: Found) -> No
 def _refused(found: Found, origin: Origin, findings: tuple[Finding, ...]) -> Entry:
     descriptor = Descriptor(_folder(found), "", origins=(origin,))
     return Entry(descriptor, found.stamp, findings, refused=True)
+
+
+def _is_plain(text: str) -> bool:
+    return text.isascii() and text.isprintable()
+
+
+def _escaped(
+    description: str, findings: tuple[Finding, ...], path: str
+) -> Iterator[Finding]:
+    """Yield what a description hides by escapes of YAML, which no byte shows."""
+    if any(finding.code == "hidden-text" for finding in findings):
+        return
+    for hidden in find_hidden(description):
+        yield Finding(
+            "hidden-text",
+            "warning",
+            f"the description holds {hidden}, written as escapes",
+            path,
+            fix="take the escapes out",
+        )
 
 
 def _folder(found: Found) -> str:

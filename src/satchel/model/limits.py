@@ -27,6 +27,9 @@ class Limits:
     """Nested collections in a frontmatter. Deepest seen: 7."""
     yaml_nodes: int = 1_000
     """Scalars and collections in a frontmatter. Most seen: 136."""
+    name_chars: int = 255
+    """Characters of a name. The specification has 64; no folder can bear more than 255,
+    and a name, unlike a description, is never cut to fit a prompt."""
     pack_files: int = 2_000
     """Files in one pack. MCP's skills extension requires hosts to take 512."""
     pack_bytes: int = 50 * _MIB

@@ -1,8 +1,10 @@
 """Bytes of a SKILL.md to a manifest and findings: the one way in."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
+from satchel.errors import LimitExceededError
 from satchel.model import DEFAULT_LIMITS, Finding, Limits, Manifest, Severity
 from satchel.spec.draft import Draft, draft_of, line_of
 from satchel.spec.loose import body_of
@@ -18,6 +20,7 @@ from satchel.spec.profiles import (
 )
 from satchel.spec.quoting import quoted
 from satchel.spec.sentence import first_sentence
+from satchel.text import clean_line, find_hidden
 from satchel.text.decoding import decode
 
 __all__ = ["Parsed", "parse"]
@@ -70,15 +73,16 @@ def parse(  # noqa: PLR0913 - keywords, each with a default
     draft = draft_of(opened, directory)
     if profile in _RULES:
         return _by_rule(data, opened, draft, profile, path)
+    # A name is a key that stands in the catalog: what it hides would make it another's.
+    name = clean_line(draft.name or "") or clean_line(directory)
     findings = _noticed(opened, draft, path)
-    refusal = _refusal(
-        data, draft, path, allow_empty_description=allow_empty_description
-    )
+    refusal = _name_refusal(name, limits, path)
+    if not draft.description and not allow_empty_description:
+        refusal = _without_description(data, path)
     if refusal is not None:
         return Parsed(None, (refusal, *findings))
     # What is noticed here breaks a rule of both other profiles.
     matched = _matching(draft) if profile == "auto" and not findings else "lenient"
-    name = " ".join((draft.name or "").split()) or directory
     manifest = manifest_of(draft.tree, name, draft.description, matched)
     return Parsed(manifest, findings, matched)
 
@@ -116,9 +120,12 @@ def _noticed(opened: Opened, draft: Draft, path: str) -> tuple[Finding, ...]:
     found += _duplicates(opened, draft, path)
     name, directory = draft.name, draft.directory
     if name is None or not name.strip():
-        if directory:
+        if directory.strip():
             found.append(_finding(_unnamed(directory), opened, path, "warning"))
-    elif (directory and name != directory) or len(name) > MAX_NAME_CHARS:
+        return tuple(found)
+    if not name.isascii() or not name.isprintable():
+        found += _hidden_in_name(name, opened, path)
+    if (directory and name != directory) or len(name) > MAX_NAME_CHARS:
         found += [
             _finding(breach, opened, path, "warning")
             for breach in guide_breaches(name, directory)
@@ -126,23 +133,29 @@ def _noticed(opened: Opened, draft: Draft, path: str) -> tuple[Finding, ...]:
     return tuple(found)
 
 
-def _refusal(
-    data: bytes, draft: Draft, path: str, *, allow_empty_description: bool
-) -> Finding | None:
-    if not draft.description and not allow_empty_description:
-        sentence = first_sentence(body_of(decode(data).text))
-        offer = f"write `description: {quoted(sentence)}`" if sentence else ""
-        return Finding(
-            "missing-description",
-            "error",
-            "there is no description, so that no model would know when to use it",
-            path,
-            fix=offer or "say in `description:` what it does and when to use it",
-        )
-    if not (draft.name or "").strip() and not draft.directory:
+def _without_description(data: bytes, path: str) -> Finding:
+    sentence = first_sentence(body_of(decode(data).text))
+    offer = f"write `description: {quoted(sentence)}`" if sentence else ""
+    return Finding(
+        "missing-description",
+        "error",
+        "there is no description, so that no model would know when to use it",
+        path,
+        fix=offer or "say in `description:` what it does and when to use it",
+    )
+
+
+def _name_refusal(name: str, limits: Limits, path: str) -> Finding | None:
+    if not name:
         return Finding(
             "missing-name", "error", "there is no name", path, fix="add `name:`"
         )
+    if len(name) > limits.name_chars:
+        error = LimitExceededError(
+            "name_chars", limits.name_chars, len(name), "characters"
+        )
+        fix = "shorten the name"
+        return Finding(error.code, "error", str(error), path, fix=fix)
     return None
 
 
@@ -153,6 +166,18 @@ def _unnamed(directory: str) -> Breach:
         (),
         f"add `name: {directory}`",
     )
+
+
+def _hidden_in_name(name: str, opened: Opened, path: str) -> Iterator[Finding]:
+    for hidden in find_hidden(name):
+        yield Finding(
+            "hidden-text",
+            "warning",
+            f"the name holds {hidden}, left out of it",
+            path,
+            line_of(opened, ("name",)),
+            "write the name without them",
+        )
 
 
 def _duplicates(opened: Opened, draft: Draft, path: str) -> list[Finding]:

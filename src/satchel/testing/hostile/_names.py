@@ -92,7 +92,7 @@ PACKS: Final[tuple[HostilePack, ...]] = (
         "a name of three lines",
         "T17",
     ),
-    _named("name-long", "x" * 50_000, "a name of 50,000 characters", "T33"),
+    _named("name-long", "a" * 50_000, "50,000 characters, before all others", "T33"),
     _named("name-device", "con", "a name that Windows keeps for a device", "T6"),
     _folder("folder-feed", "bad\nname", "a line feed in the folder's name"),
     _folder("folder-escape", "bad\x1b[2J", "an escape sequence in the folder's name"),

@@ -1,7 +1,7 @@
 """Satchel as a loader of `run_loader`: ``python -m satchel.testing.hostile.loader``.
 
-Beside ``found`` it prints the catalog in every format, what was said of each pack, and
-the text of the good neighbour as it is loaded.
+Beside ``found`` it prints the catalog in every format, the prompt as it is by default,
+what was said of each pack, and the text of the good neighbour as it is loaded.
 """
 
 import json
@@ -30,6 +30,7 @@ def main() -> None:
                 style: skills.prompt(format=style, budget_tokens=None).text
                 for style in get_args(Format)
             },
+            "prompt": skills.prompt().text,
             "findings": [
                 {"code": each.code, "severity": each.severity, "path": each.path}
                 for each in skills.findings
