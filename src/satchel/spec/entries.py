@@ -86,10 +86,10 @@ class _Growing:
     def goes_on(self, key: str) -> bool:
         """Whether what looks like a key lies inside a text or a list that goes on."""
         value = self.head.value
-        if value[:1] in {"{", "["}:
-            return self.brackets > 0
         if _KNOWN.fullmatch(key):
             return False
+        if value[:1] in {"{", "["}:
+            return self.brackets > 0
         if value[:1] == '"':
             return self.quotes % 2 == 1
         # `Note: ...` in a text that already runs on at the margin is prose.
@@ -112,9 +112,9 @@ def _begins(number: int, line: str, growing: _Growing | None) -> _Growing | None
             match = _SLIPPED.match(line)
     if match is None:
         return None
-    key = match[1].strip("\"'")
-    if growing is not None and growing.goes_on(key):
+    if growing is not None and growing.goes_on(match[1]):
         return None
+    key = match[1].strip("\"'")
     return _Growing(Entry(number, key, line, line[match.end() :], (), slipped))
 
 

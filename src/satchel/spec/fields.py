@@ -64,7 +64,7 @@ def file_list(
     """Return declared files: a list, or a text as `decode_items` takes it."""
     value = (tree.root if within is None else within).get(key)
     if isinstance(value, str):
-        return decode_items(value)
+        return tuple([item.strip() for item in decode_items(value) if item.strip()])
     return text_list(tree, key, within)
 
 

@@ -196,7 +196,7 @@ def _leave(parser: _Parser) -> None:
         raise _RefusedError("invalid-yaml", "a second document begins here", event)
 
 
-def _fill(  # noqa: C901, PLR0912, PLR0915 - one loop, since it runs for every event
+def _fill(  # noqa: C901, PLR0912 - one loop, since it runs for every event
     tree: Tree, parser: _Parser, limits: Limits, *, with_lines: bool
 ) -> None:
     get_event, texts = parser.get_event, tree.texts
@@ -208,7 +208,7 @@ def _fill(  # noqa: C901, PLR0912, PLR0915 - one loop, since it runs for every e
     nodes = 1
     while True:
         event = get_event()
-        kind: type[object] = type(event)
+        kind: object = event.__class__
         if kind is ScalarEvent:
             if event.tag is not None or event.anchor is not None:
                 _refuse_reference(event)

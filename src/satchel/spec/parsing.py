@@ -78,7 +78,8 @@ def parse(  # noqa: PLR0913 - keywords, each with a default
     findings = _noticed(opened, draft, path)
     refusal = _name_refusal(name, limits, path)
     if not draft.description and not allow_empty_description:
-        refusal = _without_description(data, path)
+        line = line_of(opened, ("description",))
+        refusal = _without_description(data, line, path)
     if refusal is not None:
         return Parsed(None, (refusal, *findings))
     # What is noticed here breaks a rule of both other profiles.
@@ -133,7 +134,7 @@ def _noticed(opened: Opened, draft: Draft, path: str) -> tuple[Finding, ...]:
     return tuple(found)
 
 
-def _without_description(data: bytes, path: str) -> Finding:
+def _without_description(data: bytes, line: int | None, path: str) -> Finding:
     sentence = first_sentence(body_of(decode(data).text))
     offer = f"write `description: {quoted(sentence)}`" if sentence else ""
     return Finding(
@@ -141,7 +142,8 @@ def _without_description(data: bytes, path: str) -> Finding:
         "error",
         "there is no description, so that no model would know when to use it",
         path,
-        fix=offer or "say in `description:` what it does and when to use it",
+        line,
+        offer or "say in `description:` what it does and when to use it",
     )
 
 

@@ -10,6 +10,7 @@ from satchel.model import Finding, Limits
 from satchel.spec.entries import Entry, split_entries
 from satchel.spec.frontmatter import Problem, Tree, read_tree
 from satchel.spec.rewrites import (
+    TEXT_FIELDS,
     Rewrite,
     entry_rewrites,
     line_rewrite,
@@ -50,11 +51,13 @@ def mend(
     What is valid YAML is never touched: an alias, an anchor or a tag stays refused.
     ``line`` is the frontmatter's first line, for the findings.
     """
-    if problem.code in _FINAL:
+    if problem.code in _FINAL or (problem.code == "complex-key" and "{{" not in head):
         return problem
     findings: list[Finding] = []
     text = _cleaned(head, findings, line)
     entries = list(split_entries(text.removesuffix("\n").split("\n")))
+    if not any(entry.key for entry in entries):
+        return problem
     work = _Work(entries, limits, findings, line)
     work.apply(i for i, each in enumerate(entries) if each.slipped or not each.key)
     found: Tree | Problem = work.read() if findings else problem
@@ -177,7 +180,7 @@ def _without_stray(entry: Entry) -> Rewrite | None:
 
 def _mend_lines(entry: Entry, limits: Limits) -> Iterator[Rewrite]:
     """Yield a nested entry with its broken lines quoted, one after the other."""
-    if not entry.more:
+    if not entry.more or entry.key in TEXT_FIELDS:
         return
     lines = entry.text.removesuffix("\n").split("\n")
     code = ""

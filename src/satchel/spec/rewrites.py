@@ -12,6 +12,7 @@ from satchel.spec.entries import Entry
 from satchel.spec.quoting import quoted
 
 __all__ = [
+    "TEXT_FIELDS",
     "Rewrite",
     "entry_rewrites",
     "fold",
@@ -28,6 +29,8 @@ class Rewrite(NamedTuple):
     text: str
 
 
+TEXT_FIELDS: Final = frozenset(["name", "description", "when_to_use", "compatibility"])
+"""Fields that are one text, whatever their lines look like."""
 _RESERVED: Final = frozenset("[]{},>|*&!%@`?-#\"'")
 _LEADING_TABS: Final = re.compile(r"^[ ]*\t[ \t]*", re.MULTILINE)
 _BLOCK: Final = re.compile(r"([|>])(?:[-+]?\d?|\d[-+])[ \t]+(?=[^\s#])")
@@ -146,11 +149,8 @@ def _end_of_quotation(inner: str, mark: str) -> int | None:
 
 
 def _mistake(entry: Entry, text: str) -> str:
-    if (
-        text[:1] in {"{", "["}
-        and text[-1:] in {"}", "]"}
-        and entry.key != "description"
-    ):
+    bracketed = text[:1] in {"{", "["} and text[-1:] in {"}", "]"}
+    if entry.key not in TEXT_FIELDS and (bracketed or not entry.value.strip()):
         return "kept-as-text"
     if text[:1] in _RESERVED and entry.value.strip():
         return "reserved-character"
