@@ -74,17 +74,10 @@ def check(
         for state in catalog.sources:
             if state.error:
                 raise SourceUnavailableError(state.label, state.error)
-        found: set[Finding] = set()
-        told: dict[str, list[Finding]] = defaultdict(list)
-        for finding in catalog.findings:
-            told[finding.path].append(finding)
-        for pack in _contexts(catalog, profile, limits):
-            where = pack.descriptor.origin.location
-            skill_file = f"{where}/{SKILL_FILE}"
-            found.update(_located(told.pop(skill_file, ()), pack))
+        found = set(catalog.findings)
+        for pack in _packs(catalog, profile, limits):
+            found.update(_placed(pack))
             found.update(_duplicates(pack, catalog.conflict_of(pack.descriptor.id)))
-            found.update(replace(f, path=f"{where}/{f.path}") for f in lint_pack(pack))
-        found.update(chain.from_iterable(told.values()))
     finally:
         registry.close()
     return Report(_count(catalog), tuple(sorted(found, key=_order)), profile)
@@ -119,28 +112,50 @@ def _count(catalog: Catalog) -> int:
     return len({origin.location for pack in packs for origin in pack.origins})
 
 
-def _contexts(catalog: Catalog, profile: Profile, limits: Limits) -> Iterator[Context]:
-    """Yield what the rules look at, pack by pack; not one that changed meanwhile."""
+def _packs(catalog: Catalog, profile: Profile, limits: Limits) -> Iterator[Context]:
+    """Yield what the rules look at; a refused pack as a lenient reader has it."""
     for entry in _readable(catalog):
-        origin = entry.origin
-        reader = catalog.readers[origin.source]
-        try:
-            data = reader.read(origin.key, SKILL_FILE, limits.skill_md_bytes)
-        except SkillError:
-            continue
-        folder = origin.key.rpartition("/")[2]
-        manifest = parse(
-            data, profile=profile, directory=folder, limits=limits
-        ).manifest
-        if manifest is not None:
-            yield Context(
-                descriptor=entry,
-                manifest=manifest,
-                text=data.decode("utf-8", "replace"),
-                read=cache(_reading(reader, origin.key, limits.file_bytes)),
-                profile=profile,
-                limits=limits,
-            )
+        yield from _context(entry, catalog, profile, profile, limits)
+    for held in catalog.withheld:
+        if held.reason == "refused":
+            yield from _context(held.descriptor, catalog, profile, "lenient", limits)
+
+
+def _context(
+    entry: Descriptor,
+    catalog: Catalog,
+    profile: Profile,
+    accept: Profile,
+    limits: Limits,
+) -> Iterator[Context]:
+    """Yield the context of a pack; none where its SKILL.md cannot be read at all."""
+    origin = entry.origin
+    reader = catalog.readers[origin.source]
+    try:
+        data = reader.read(origin.key, SKILL_FILE, limits.skill_md_bytes)
+        files = entry.files or reader.files(origin.key)
+    except SkillError:
+        return
+    folder = origin.key.rpartition("/")[2]
+    parsed = parse(data, profile=accept, directory=folder, limits=limits)
+    manifest = parsed.manifest or Manifest(name=folder, description="")
+    listed = allow(manifest, files, closed=profile == "strict")
+    yield Context(
+        descriptor=replace(
+            entry,
+            references=listed.references,
+            scripts=listed.scripts,
+            assets=listed.assets,
+            others=listed.others,
+            files=files,
+        ),
+        manifest=manifest,
+        text=data.decode("utf-8", "replace"),
+        read=cache(_reading(reader, origin.key, limits.file_bytes)),
+        told=listed.findings,
+        profile=profile,
+        limits=limits,
+    )
 
 
 def _reading(reader: Reader, key: str, limit_bytes: int) -> Callable[[str], bytes]:
@@ -150,21 +165,10 @@ def _reading(reader: Reader, key: str, limit_bytes: int) -> Callable[[str], byte
     return read
 
 
-def _located(told: Iterable[Finding], pack: Context) -> Iterator[Finding]:
-    """Give those findings a line that were made where no text was at hand.
-
-    A break-out is left to lint, which looks at every line; the message on a declared
-    file begins with the field that declares it.
-    """
-    for finding in told:
-        field = finding.message.partition(" ")[0]
-        if finding.line is not None:
-            yield finding
-        elif field in _LISTS:
-            line = pack.line_of(field) or pack.line_of("metadata")
-            yield replace(finding, line=line)
-        elif finding.code != "envelope-breakout":
-            yield finding
+def _placed(pack: Context) -> Iterator[Finding]:
+    """Yield what lint says of a pack, with the pack's location in front of paths."""
+    for finding in lint_pack(pack):
+        yield replace(finding, path=f"{pack.descriptor.origin.location}/{finding.path}")
 
 
 def _duplicates(pack: Context, conflict: Conflict | None) -> Iterator[Finding]:

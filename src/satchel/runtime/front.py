@@ -34,6 +34,7 @@ from satchel.runtime.time import SystemClock
 from satchel.text import EstimateCounter
 
 if TYPE_CHECKING:  # each costs start-up time, and most programs need few of them
+    from satchel.catalog.watch import Watch
     from satchel.load import TurnCache
     from satchel.prompt import Format
     from satchel.runtime.loading import LoadPath
@@ -251,6 +252,26 @@ class Satchel:
 
         self.registry.check_conflicts()
         return Session(self, agent=agent, who=who or {}, style=style or self.style)
+
+    def watch(self, *, debounce_ms: int = 200) -> "Watch":
+        """Sync again whenever a file below a folder of the sources changes.
+
+        Changes within ``debounce_ms`` milliseconds of one another are one sync. Call
+        ``stop()`` on what is returned, or use it in a ``with``. Where the new catalog
+        has a conflict the old one stays in use, and `health` says so.
+
+        Raises:
+            ExtraMissingError: The extra ``watch`` is not installed.
+        """
+        from satchel.catalog.watch import Watch
+
+        roots = [
+            root
+            for source in self.registry.sources.values()
+            if isinstance(root := getattr(source, "root", None), str)
+            and Path(root).is_dir()
+        ]
+        return Watch(roots, self.sync, debounce_ms=debounce_ms)
 
     def close(self) -> None:
         """Let go of the sources; a second call does nothing."""

@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -437,3 +438,18 @@ def test_import_pulls_in_nothing_heavy() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )
     assert out.stdout.strip() == "[]"
+
+
+@pytest.mark.row("C24")
+def test_watching_takes_an_edit_into_use(shelf: Path) -> None:
+    """Wrapped folders are watched too; sources without a folder are left out."""
+    wrapped = sources.prefixed(sources.folder(shelf), "x-")
+    skills = Satchel(wrapped, FakeSource("s", {"a": {"SKILL.md": pack("a")}}))
+    deadline = time.monotonic() + 20
+
+    with skills.watch(debounce_ms=50):
+        write(shelf, "fresh")
+        while "x-fresh" not in skills.catalog and time.monotonic() < deadline:
+            time.sleep(0.05)
+
+    assert skills.load("x-fresh").body == "# Do\n"
