@@ -214,13 +214,14 @@ def test_packs_give_the_body_always_where_told_to() -> None:
 
 
 @pytest.mark.row("C27", "C29", "C32", "R12")
-def test_a_miss_in_packs_is_the_golden_text() -> None:
-    result = call("packs", "load_skill", name="nope")
+@pytest.mark.parametrize("name", ["nope", "pdff"], ids=["far", "close to a listed one"])
+def test_a_miss_in_packs_is_the_golden_text(name: str) -> None:
+    result = call("packs", "load_skill", name=name)
 
     assert json.dumps(result, separators=(",", ":")) == (
-        '{"name":"nope","body":"","available_references":[],"available_scripts":[],'
+        f'{{"name":"{name}","body":"","available_references":[],"available_scripts":[],'
         '"reference_content":null,"script_content":null,'
-        '"error":"skill \'nope\' not found"}'
+        f'"error":"skill \'{name}\' not found"}}'
     )
 
 
