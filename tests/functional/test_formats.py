@@ -1,0 +1,74 @@
+"""Formats that live for years: what an earlier release wrote is read by this one.
+
+tests/formats holds one file for each format and version that was ever released; none
+of them is changed, and a new version adds one.
+"""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from satchel.cli.app import main
+from satchel.lint.baseline import read_baseline
+from satchel.lint.report import Report
+from satchel.model import Finding
+
+FORMATS = Path(__file__).parents[1] / "formats"
+COLON = "---\nname: deploy\ndescription: Walk: through.\n---\n# Deploy\n"
+
+
+def keys(value: Any) -> Any:  # noqa: ANN401 - JSON
+    """Return the shape of a JSON value: its keys, and those of a list's first item."""
+    if isinstance(value, dict):
+        return {key: keys(inner) for key, inner in value.items()}
+    return [keys(item) for item in value[:1]] if isinstance(value, list) else None
+
+
+@pytest.mark.row("R37")
+@pytest.mark.parametrize("path", sorted(FORMATS.glob("check-*.json")), ids=lambda path: path.stem)
+def test_every_released_baseline_is_read(path: Path) -> None:
+    """The finding that it knows does not count again."""
+    finding = Finding(
+        "unquoted-colon",
+        "error",
+        "a value with a colon in it is not in quotes",
+        "deploy/SKILL.md",
+        7,
+    )
+
+    left = read_baseline(str(path)).subtract(Report(1, (finding,)))
+
+    assert left.findings == ()
+
+
+@pytest.mark.row("R37")
+def test_the_list_has_the_shape_of_its_version(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A key of a released version is never taken away under the same number."""
+    (tmp_path / "skills/deploy").mkdir(parents=True)
+    (tmp_path / "skills/deploy/SKILL.md").write_text(COLON)
+    monkeypatch.chdir(tmp_path)
+
+    printed = json.loads(
+        CliRunner().invoke(main, ["list", "--skills", "skills", "--json"]).stdout
+    )
+
+    version = printed["schema_version"]
+    released = json.loads((FORMATS / f"list-{version}.json").read_text("utf-8"))
+    assert keys(printed) == keys(released)
+
+
+def test_every_format_has_a_file_for_each_version_up_to_the_last() -> None:
+    names = sorted(path.name for path in FORMATS.iterdir())
+    found = [re.fullmatch(r"([a-z-]+)-(\d+)\.json", name) for name in names]
+
+    assert all(found), names
+    last = {match[1]: int(match[2]) for match in found if match}
+    assert names == sorted(
+        f"{name}-{n}.json" for name, top in last.items() for n in range(1, top + 1)
+    )
