@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from satchel.errors import SkillError
 from satchel.model import DEFAULT_LIMITS, Descriptor, Finding, Limits, Manifest
 
 __all__ = ["Context", "Rule"]
@@ -12,15 +11,18 @@ __all__ = ["Context", "Rule"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
-    """One pack that was read well, and a way to its other files.
+    """One pack, and a way to its files.
 
-    ``text`` is the whole SKILL.md. ``read`` takes a listed path.
+    ``text`` is the whole SKILL.md; ``read`` takes its path or a listed one; ``told`` is
+    what making the list of files had to say. A pack that the profile refuses is looked
+    at too, as far as it can be read.
     """
 
     descriptor: Descriptor
     manifest: Manifest
     text: str
     read: Callable[[str], bytes]
+    told: tuple[Finding, ...] = ()
     profile: str = "spec"
     limits: Limits = DEFAULT_LIMITS
 
@@ -33,14 +35,6 @@ class Context:
             if line.startswith((f"{field}:", f"'{field}':", f'"{field}":')):
                 return number
         return None
-
-    def texts(self) -> Iterator[tuple[str, str]]:
-        """Yield path and text of each listed file that is readable as UTF-8 text."""
-        for path in self.descriptor.resources:
-            try:
-                yield path, self.read(path).decode("utf-8")
-            except (SkillError, UnicodeDecodeError):
-                continue
 
 
 Rule: TypeAlias = Callable[[Context], Iterator[Finding]]

@@ -1,14 +1,13 @@
 """Check packs: what a registry says of them, and what lint adds."""
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from satchel.catalog import Registry
+from satchel.catalog.allowlist import allow
 from satchel.catalog.assemble import Rules
 from satchel.catalog.entry import Acceptance
 from satchel.errors import (
@@ -26,7 +25,7 @@ from satchel.model import (
     Descriptor,
     Finding,
     Limits,
-    Reader,
+    Manifest,
 )
 from satchel.runtime.time import SystemClock
 from satchel.sources import folder
@@ -36,8 +35,6 @@ if TYPE_CHECKING:
     from satchel.protocols import SkillSource
 
 __all__ = ["check"]
-
-_LISTS: Final = frozenset({"references", "scripts", "assets"})
 
 _PATIENCE_S: Final = 3_600.0
 """A check waits for slow disks: half an answer would look like a clean one."""
@@ -75,12 +72,13 @@ def check(
             if state.error:
                 raise SourceUnavailableError(state.label, state.error)
         found = set(catalog.findings)
-        for pack in _packs(catalog, profile, limits):
-            found.update(_placed(pack))
-            found.update(_duplicates(pack, catalog.conflict_of(pack.descriptor.id)))
+        packs = tuple(_every_pack(catalog))
+        for pack in packs:
+            found.update(_look_at(pack, catalog, profile, limits))
     finally:
         registry.close()
-    return Report(_count(catalog), tuple(sorted(found, key=_order)), profile)
+    places = {origin.location for pack in packs for origin in pack.origins}
+    return Report(len(places), _in_order(found), profile)
 
 
 def _root(path: str) -> str:
@@ -95,52 +93,31 @@ def _root(path: str) -> str:
     return path.removesuffix(SKILL_FILE).rstrip("/") or str(place.parent)
 
 
-def _readable(catalog: Catalog) -> Iterator[Descriptor]:
-    """Yield every pack with a manifest, listed or not."""
+def _every_pack(catalog: Catalog) -> Iterator[Descriptor]:
+    """Yield every pack, whether it is listed, withheld, refused or in a conflict."""
     yield from catalog.entries
     for conflict in catalog.unresolved:
         yield from conflict.owners
     for held in catalog.withheld:
-        if held.reason != "refused":
-            yield held.descriptor
+        yield held.descriptor
 
 
-def _count(catalog: Catalog) -> int:
-    """Return how many folders hold a pack, refused ones included."""
-    refused = (held.descriptor for held in catalog.withheld if held.reason == "refused")
-    packs = (*_readable(catalog), *refused)
-    return len({origin.location for pack in packs for origin in pack.origins})
-
-
-def _packs(catalog: Catalog, profile: Profile, limits: Limits) -> Iterator[Context]:
-    """Yield what the rules look at; a refused pack as a lenient reader has it."""
-    for entry in _readable(catalog):
-        yield from _context(entry, catalog, profile, profile, limits)
-    for held in catalog.withheld:
-        if held.reason == "refused":
-            yield from _context(held.descriptor, catalog, profile, "lenient", limits)
-
-
-def _context(
-    entry: Descriptor,
-    catalog: Catalog,
-    profile: Profile,
-    accept: Profile,
-    limits: Limits,
-) -> Iterator[Context]:
-    """Yield the context of a pack; none where its SKILL.md cannot be read at all."""
+def _look_at(
+    entry: Descriptor, catalog: Catalog, profile: Profile, limits: Limits
+) -> Iterator[Finding]:
+    """Yield what lint says of a pack; of a refused one as far as it can be read."""
     origin = entry.origin
     reader = catalog.readers[origin.source]
     try:
         data = reader.read(origin.key, SKILL_FILE, limits.skill_md_bytes)
-        files = entry.files or reader.files(origin.key)
-    except SkillError:
+        files = entry.files or tuple(reader.files(origin.key))
+    except SkillError:  # the registry has said so
         return
     folder = origin.key.rpartition("/")[2]
-    parsed = parse(data, profile=accept, directory=folder, limits=limits)
+    parsed = parse(data, profile="lenient", directory=folder, limits=limits)
     manifest = parsed.manifest or Manifest(name=folder, description="")
     listed = allow(manifest, files, closed=profile == "strict")
-    yield Context(
+    pack = Context(
         descriptor=replace(
             entry,
             references=listed.references,
@@ -151,39 +128,40 @@ def _context(
         ),
         manifest=manifest,
         text=data.decode("utf-8", "replace"),
-        read=cache(_reading(reader, origin.key, limits.file_bytes)),
+        read=cache(lambda path: reader.read(origin.key, path, limits.file_bytes)),
         told=listed.findings,
         profile=profile,
         limits=limits,
     )
-
-
-def _reading(reader: Reader, key: str, limit_bytes: int) -> Callable[[str], bytes]:
-    def read(path: str) -> bytes:
-        return reader.read(key, path, limit_bytes)
-
-    return read
-
-
-def _placed(pack: Context) -> Iterator[Finding]:
-    """Yield what lint says of a pack, with the pack's location in front of paths."""
-    for finding in lint_pack(pack):
-        yield replace(finding, path=f"{pack.descriptor.origin.location}/{finding.path}")
+    for finding in (
+        *lint_pack(pack),
+        *_duplicates(pack, catalog.conflict_of(entry.id)),
+    ):
+        yield replace(finding, path=f"{origin.location}/{finding.path}")
 
 
 def _duplicates(pack: Context, conflict: Conflict | None) -> Iterator[Finding]:
     """Tell every owner of a name but the first who has it too."""
-    if conflict is None or pack.descriptor is conflict.owners[0]:
+    if conflict is None:
         return
-    yield Finding(
-        "duplicate-skill",
-        "error",
-        f"{conflict.owners[0].origin.location} has the name {conflict.id!r} too",
-        f"{pack.descriptor.origin.location}/{SKILL_FILE}",
-        pack.line_of("name"),
-        fix="rename one of the two",
+    first, *others = conflict.owners
+    if pack.descriptor.origin in [other.origin for other in others]:
+        yield Finding(
+            "duplicate-skill",
+            "error",
+            f"{first.origin.location} has the name {first.id!r} too",
+            SKILL_FILE,
+            pack.line_of("name"),
+            fix="rename one of the two",
+        )
+
+
+def _in_order(found: set[Finding]) -> tuple[Finding, ...]:
+    """Sort, and drop what was said without a line where it was said with one too."""
+    with_line = {(f.code, f.path, f.message) for f in found if f.line is not None}
+    best = (
+        f
+        for f in found
+        if f.line is not None or (f.code, f.path, f.message) not in with_line
     )
-
-
-def _order(finding: Finding) -> tuple[str, int, str, str]:
-    return finding.path, finding.line or 0, finding.code, finding.message
+    return tuple(sorted(best, key=lambda f: (f.path, f.line or 0, f.code, f.message)))

@@ -23,7 +23,7 @@ class Files:
         self.files = {f"references/{name}.md": data for name, data in files.items()}
 
     def read(self, path: str) -> bytes:
-        data = self.files[path]
+        data = TEXT.encode() if path == "SKILL.md" else self.files[path]
         if isinstance(data, Exception):
             raise data
         return data
@@ -106,7 +106,7 @@ def test_hidden_characters_beside_the_body() -> None:
         Finding(
             "hidden-text",
             "warning",
-            f"{what}, the first in this line",
+            f"the text holds {what}, the first in this line",
             "references/a.md",
             line,
             fix="remove them, unless a script needs them to be read",

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from satchel.lint.context import Context, Rule
-from satchel.lint.rules.breakout import breakout
-from satchel.lint.rules.hidden_text import hidden_text
+from satchel.lint.rules.declared_files import declared_files
+from satchel.lint.rules.doubts import doubts
 from satchel.lint.rules.long_description import long_description
 from satchel.lint.rules.readable import readable
 from satchel.lint.rules.unlisted_reference import unlisted_reference
@@ -14,11 +14,11 @@ from satchel.model import Finding
 __all__ = ["RULES", "lint_pack"]
 
 RULES: Final[tuple[Rule, ...]] = (
+    declared_files,
     readable,
     unlisted_reference,
     long_description,
-    hidden_text,
-    breakout,
+    doubts,
 )
 
 

@@ -11,11 +11,14 @@ __all__ = ["MAX_CHARS", "long_description"]
 MAX_CHARS: Final = 800
 """Characters of what always stands in the prompt (R30)."""
 
+SPEC_MAX_CHARS: Final = 1_024
+"""From here on every profile but the lenient ones says so itself."""
+
 
 def long_description(pack: Context) -> Iterator[Finding]:
-    """Yield a note where the description is over `MAX_CHARS`, white space folded."""
+    """Yield a note on a valid description over `MAX_CHARS`, white space folded."""
     length = len(" ".join(pack.manifest.description.split()))
-    if length > MAX_CHARS:
+    if MAX_CHARS < length <= SPEC_MAX_CHARS:
         yield Finding(
             "long-description",
             "note",
