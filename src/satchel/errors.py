@@ -25,7 +25,7 @@ Each class carries its objects, ``args`` equal to its signature so that it pickl
 ``code`` is stable: programs and prompts depend on it.
 """
 
-from typing import ClassVar
+from typing import ClassVar, Final
 
 __all__ = [
     "AmbiguousReferenceError",
@@ -50,6 +50,10 @@ __all__ = [
     "ToolError",
     "error_payload",
 ]
+
+
+MAX_NAMED: Final = 20
+"""Files that a message names; the attribute ``listed`` has them all."""
 
 
 class SkillError(Exception):
@@ -164,9 +168,15 @@ class PackFileError(SkillError):
     def __str__(self) -> str:
         """Return a sentence, the detail, and what could be asked for instead."""
         detail = f": {self.detail}" if self.detail else ""
-        listed = f"; listed files: {', '.join(self.listed)}" if self.listed else ""
+        listed = f"; listed files: {_some(self.listed)}" if self.listed else ""
         sentence = self.sentence.format(file=self.file, name=self.name)
         return f"{sentence}{detail}{listed}"
+
+
+def _some(paths: tuple[str, ...]) -> str:
+    """Return the first paths; a message, often read by a model, names no thousands."""
+    more = len(paths) - MAX_NAMED
+    return ", ".join(paths[:MAX_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 class ReferenceNotFoundError(PackFileError, KeyError):

@@ -103,7 +103,7 @@ class Satchel:
             clock=self._clock,
             deadline_s=deadline_s,
         )
-        self._last: tuple[tuple[Catalog, str, int | None], Rendered] | None = None
+        self._last: tuple[Catalog, tuple[object, ...], Rendered] | None = None
         self._sinks = tuple(sinks)
         self.registry.sync()
 
@@ -141,18 +141,20 @@ class Satchel:
         *,
         format: "Format" = "xml-id",  # noqa: A002 - the word users of the CLI know
         budget_tokens: int | str | None = "default",
+        style: Style | None = None,
     ) -> Rendered:
         """Render the catalog section for a system prompt (disclosure level 1).
 
         ``budget_tokens`` None lists everything in full; by default it is the budget
-        of this object.
+        of this object. ``style`` is whose load tool the text names; None is that of
+        this object.
 
         Raises:
             DuplicateSkillError: Two packs claim one id and no precedence was chosen.
         """
         self.registry.check_conflicts()
         budget = self._budget if isinstance(budget_tokens, str) else budget_tokens
-        return self._render(format, budget)
+        return self._render(format, budget, style or self.style)
 
     def load(
         self,
@@ -196,7 +198,7 @@ class Satchel:
         """Return the first reason why a skill is not in the prompt, with its fix."""
         from satchel.runtime.why import why
 
-        prompt = self._render("xml-id", self._budget)
+        prompt = self._render("xml-id", self._budget, self.style)
         exacting = self._accept.profile not in ("auto", "lenient")
         return why(self.registry.latest, name, prompt, exacting=exacting)
 
@@ -290,13 +292,19 @@ class Satchel:
         """Close it."""
         self.close()
 
-    def _render(self, format: "Format", budget_tokens: int | None) -> Rendered:  # noqa: A002
+    def _render(
+        self,
+        format: "Format",  # noqa: A002
+        budget_tokens: int | None,
+        style: Style,
+    ) -> Rendered:
         """Render, or give what was rendered last where nothing has changed since."""
         catalog = self.catalog
-        asked = (catalog, format, budget_tokens)
-        last = self._last
-        if last is not None and last[0][0] is catalog and last[0][1:] == asked[1:]:
-            return last[1]
+        asked = (format, budget_tokens, style)
+        if self._last is not None:
+            of, how, rendered = self._last
+            if of is catalog and how == asked:
+                return rendered
         from satchel.prompt import render
 
         rendered = render(
@@ -304,10 +312,10 @@ class Satchel:
             format=format,
             budget_tokens=budget_tokens,
             counter=self._counter,
-            style=self.style,
+            style=style,
             locations=_locations(catalog) if format == "xml-spec" else {},
         )
-        self._last = (asked, rendered)
+        self._last = (catalog, asked, rendered)
         return rendered
 
     @cached_property

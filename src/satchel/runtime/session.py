@@ -4,6 +4,7 @@ from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol
 
+from satchel.errors import SkillError, error_payload
 from satchel.load import Style, StyleOptions, TurnCache, offer_find, tools_for
 from satchel.model import Catalog, Hit, Loaded, Rendered
 from satchel.tools import Toolbox
@@ -22,7 +23,7 @@ class Shelf(Protocol):
         """The catalog in use."""
         ...
 
-    def prompt(self) -> Rendered:
+    def prompt(self, *, style: Style | None = None) -> Rendered:
         """Render the catalog section within the budget."""
         ...
 
@@ -64,7 +65,8 @@ class Session:
 
         With no skills it is ``base`` alone.
         """
-        return "\n\n".join(text for text in (base, str(self._shelf.prompt())) if text)
+        section = str(self._shelf.prompt(style=self.style))
+        return "\n\n".join(text for text in (base, section) if text)
 
     def tools(self) -> Toolbox:
         """Return the tools of this session's style, in a stable order.
@@ -76,7 +78,7 @@ class Session:
         if not catalog.entries:
             return Toolbox("satchel")
         find = None
-        if offer_find(catalog, self._shelf.prompt()):
+        if offer_find(catalog, self._shelf.prompt(style=self.style)):
             find = self._shelf.find
         return tools_for(
             self.style,
@@ -88,7 +90,10 @@ class Session:
 
     def call(self, name: str, arguments: Mapping[str, object]) -> object:
         """Carry out one tool call of a model. Never raises: an error is a result."""
-        return self.tools().call(name, arguments)
+        try:
+            return self.tools().call(name, arguments)
+        except SkillError as error:  # the catalog has a conflict since it was opened
+            return error_payload(error)
 
     async def acall(self, name: str, arguments: Mapping[str, object]) -> object:
         """Do as `call` does, in a thread."""

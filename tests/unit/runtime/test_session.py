@@ -120,3 +120,25 @@ def test_an_edit_is_seen_by_the_tools_after_a_sync(tmp_path: Path) -> None:
     shelf.sync()
 
     assert "# New" in str(session.call("load_skill", {"skill_id": "a"}))
+
+
+def test_the_section_names_the_tool_of_the_session_not_of_the_shelf() -> None:
+    shelf = skills()
+
+    assert "load_skill_instructions" in shelf.session(style="references").instructions()
+    assert "load_skill_instructions" not in shelf.session().instructions()
+
+
+def test_a_conflict_that_comes_later_is_a_result() -> None:
+    """Where there was no good catalog before it to stay in use."""
+    source = FakeSource("s", {})
+    shelf = Satchel(source)
+    session = shelf.session()
+    source.packs = {
+        "x": {"SKILL.md": pack("a")},
+        "y": {"SKILL.md": pack("a", body="# Other\n")},
+        "b": {"SKILL.md": pack("b")},
+    }
+    shelf.sync()
+
+    assert "duplicate-skill" in str(session.call("load_skill", {"skill_id": "b"}))

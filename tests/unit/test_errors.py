@@ -1,0 +1,140 @@
+"""Errors carry their objects, survive pickling, and say what to do."""
+
+import pickle
+
+import pytest
+
+from satchel import errors
+from satchel.errors import (
+    AmbiguousReferenceError,
+    ChangedSinceSyncError,
+    ConfigError,
+    DuplicateSkillError,
+    DuplicateToolError,
+    ExtraMissingError,
+    LimitExceededError,
+    MissingPathError,
+    NoSources,
+    ReferenceEscapesError,
+    ReferenceNotAllowedError,
+    ReferenceNotFoundError,
+    ReferenceUnreadableError,
+    SkillError,
+    SkillManifestError,
+    SkillNotFoundError,
+    SkillWithheldError,
+    SourceUnavailableError,
+    ToolError,
+    error_payload,
+)
+
+EXAMPLES: list[tuple[SkillError, str]] = [
+    (SkillManifestError("a/SKILL.md", "no name", 3), "a/SKILL.md:3: no name"),
+    (SkillManifestError("a/SKILL.md", "no name"), "a/SKILL.md: no name"),
+    (SkillNotFoundError("a"), "skill 'a' not found"),
+    (
+        SkillNotFoundError("a", ("b", "c")),
+        "skill 'a' not found; did you mean b, c?",
+    ),
+    (
+        SkillWithheldError("a", "disabled", "enable it"),
+        "skill 'a' is disabled and cannot be loaded; enable it",
+    ),
+    (
+        DuplicateSkillError("a", "x/a", "y/a"),
+        "duplicate skill 'a': defined in both x/a and y/a",
+    ),
+    (
+        ReferenceNotFoundError("a", "r.md", ("s.md",)),
+        "'r.md' is listed by skill 'a' and is missing; listed files: s.md",
+    ),
+    (
+        ReferenceNotAllowedError("a", "r.md"),
+        "'r.md' is not a listed file of skill 'a'",
+    ),
+    (
+        ReferenceEscapesError("a", "../r", detail="it has a part that is .."),
+        "'../r' does not stay inside skill 'a': it has a part that is ..",
+    ),
+    (
+        AmbiguousReferenceError("a", "r.md", ("x/r.md", "y/r.md")),
+        "'r.md' names several files of skill 'a'; listed files: x/r.md, y/r.md",
+    ),
+    (ReferenceUnreadableError("a", "r.md"), "'r.md' of skill 'a' cannot be read"),
+    (
+        ChangedSinceSyncError("a", "r.md"),
+        "'r.md' of skill 'a' has changed since the last sync; sync again",
+    ),
+    (
+        LimitExceededError("file_bytes", 1000, 2000, "bytes", "r.md"),
+        "r.md: 2,000 bytes exceed the limit file_bytes = 1,000 bytes",
+    ),
+    (SourceUnavailableError("s", "gone"), "source 's' did not answer: gone"),
+    (NoSources("write a line"), "write a line"),
+    (ConfigError("satchel.toml", "bad"), "satchel.toml: bad"),
+    (MissingPathError("x"), "x: no such file or folder"),
+    (ToolError("t", "bad"), "t: bad"),
+    (
+        DuplicateToolError("t", "a", "b"),
+        "duplicate tool 't': offered by both a and b",
+    ),
+    (
+        ExtraMissingError("hot reload", "watch"),
+        "hot reload needs: pip install 'satchel[watch]'",
+    ),
+]
+
+
+@pytest.mark.row("X09", "A10")
+@pytest.mark.parametrize(("error", "text"), EXAMPLES, ids=[t for _, t in EXAMPLES])
+def test_each_error_is_a_sentence_a_value_and_a_payload(
+    error: SkillError, text: str
+) -> None:
+    """Equal after pickling, and mapped to one structured form."""
+    again = pickle.loads(pickle.dumps(error))  # noqa: S301 - our own bytes
+
+    assert str(error) == text
+    assert (type(again), again.args, str(again)) == (type(error), error.args, text)
+    assert error_payload(error) == {"error": {"code": error.code, "message": text}}
+
+
+def test_codes_are_kebab_case_and_each_names_one_error() -> None:
+    classes = {
+        value
+        for value in vars(errors).values()
+        if isinstance(value, type) and issubclass(value, SkillError)
+    }
+    codes = [each.code for each in classes]
+
+    assert len(set(codes)) == len(codes)
+    assert all(code == code.lower() and " " not in code for code in codes)
+    assert {type(error) for error, _ in EXAMPLES} >= classes - {
+        SkillError,
+        errors.PackFileError,
+    }
+
+
+@pytest.mark.row("A10", "A27", "C17", "C36", "R13")
+@pytest.mark.parametrize(
+    ("error", "base"),
+    [
+        (SkillManifestError, ValueError),
+        (SkillNotFoundError, KeyError),
+        (DuplicateSkillError, RuntimeError),
+        (ReferenceNotFoundError, KeyError),
+        (ReferenceEscapesError, ReferenceNotAllowedError),
+        (LimitExceededError, ValueError),
+    ],
+)
+def test_the_names_and_bases_that_callers_know(
+    error: type[Exception], base: type[Exception]
+) -> None:
+    assert issubclass(error, base)
+
+
+def test_a_message_names_no_thousands_of_files() -> None:
+    listed = tuple(f"references/{i}.md" for i in range(1000))
+    error = ReferenceNotAllowedError("a", "x.md", listed)
+
+    assert str(error).endswith("references/19.md and 980 more")
+    assert error.listed == listed
