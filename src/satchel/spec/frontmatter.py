@@ -102,6 +102,22 @@ class _Parser(Protocol):
         ...
 
 
+class _PureParser:
+    """The parser in Python; like the one in C it takes no surrogates."""
+
+    def __init__(self, head: bytes) -> None:
+        self._parser: _Parser = SafeLoader(head)
+
+    def get_event(self) -> Any:  # noqa: ANN401
+        """Return the next event; None behind the last."""
+        event = self._parser.get_event()
+        if type(event) is ScalarEvent and not event.value.isascii():
+            text: str = event.value
+            if text.encode("utf-8", "replace") != text.encode("utf-8", "surrogatepass"):
+                raise _RefusedError("invalid-yaml", "found a surrogate", event)
+        return event
+
+
 def _best_parser() -> Callable[[bytes], _Parser]:
     """Return the C parser; the pure one where PyYAML was built without it."""
     try:
@@ -110,7 +126,7 @@ def _best_parser() -> Callable[[bytes], _Parser]:
             CParser,  # pyright: ignore[reportAttributeAccessIssue, reportUnknownVariableType]
         )
     except ImportError:
-        return SafeLoader
+        return _PureParser
     return CParser  # pyright: ignore[reportUnknownVariableType]
 
 
