@@ -119,7 +119,7 @@ def find_hidden(text: str) -> tuple[Hidden, ...]:
     hiding = _hiding()
     # No sequence to keep spans two lines, and most lines hide nothing.
     for number, line in enumerate(text.split("\n"), 1):
-        if not hiding.search(line):
+        if (line.isascii() and line.isprintable()) or not hiding.search(line):
             continue
         for match in doubtful().finditer(line):
             kind = match.lastgroup
