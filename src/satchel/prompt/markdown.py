@@ -14,7 +14,7 @@ class Markdown:
     """Requirement C's index, byte for byte, each line ended by a line feed.
 
     Of the characters of markup only ``<``, and ``&`` where it begins a character
-    reference, are escaped: the rest cannot leave its line.
+    reference, are escaped, and the colon in an id: the rest cannot leave its place.
     """
 
     def __init__(self, highlight: str | None = None, role: str | None = None) -> None:
@@ -25,9 +25,12 @@ class Markdown:
     def entry(self, id: str, description: str | None) -> str:
         """Return one line."""
         mark = "*" if id == self._highlight else "-"
+        shown = _escape(id)
+        if ":" in shown:  # else an id could hold another's, and a description for it
+            shown = shown.replace(":", "&#58;")
         if description is None:
-            return f"{mark} {_escape(id)}\n"
-        return f"{mark} {_escape(id)}: {_escape(description)}\n"
+            return f"{mark} {shown}\n"
+        return f"{mark} {shown}: {_escape(description)}\n"
 
     def section(self, entries: Sequence[str], note: str) -> str:
         """Return the role line where there is one, the header, the lines, the note."""

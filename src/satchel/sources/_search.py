@@ -19,6 +19,9 @@ Place: TypeAlias = tuple[str, str]
 
 _Entries: TypeAlias = Sequence[os.DirEntry[str]]
 
+_SPARE: Final = 64
+"""Entries kept for a folder: most packs have fewer than ten."""
+
 _SKIPPED: Final = frozenset({"node_modules", "__pycache__"})
 
 
@@ -53,6 +56,7 @@ class Search:
     _links: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
     _visited: set[str] = field(default_factory=set[str])
     _left: int = 0
+    _kept: int = 0
     _too_deep: int = 0
 
     def run(self) -> Searched:
@@ -92,9 +96,9 @@ class Search:
 
     def _enter(self, path: str, key: str, depth: int) -> None:
         """List a folder and take it in: a pack, or a place to search on."""
-        if self._left < 0:
+        if self._left < self._kept:
             return
-        entries = list_folder(path, self._left)
+        entries = list_folder(path, self._left - self._kept)
         self._left -= len(entries)
         self._visited.add(path)
         if self.root_may_be_pack or depth:
@@ -102,8 +106,30 @@ class Search:
                 if entry.name == SKILL_FILE:
                     self._pack(entries, entry, path, key)
                     return
+        if depth:
+            for entry in entries:
+                self._look_at(entry, key, depth)
+        else:
+            self._share_out(entries, key)
+
+    def _share_out(self, entries: _Entries, key: str) -> None:
+        """Look at what is in the top folder, and let none of it starve the rest.
+
+        For each that is still to come `_SPARE` entries are kept, together at most
+        half of what is left.
+        """
+        to_come = len(entries)
         for entry in entries:
-            self._look_at(entry, key, depth)
+            if self._left < 0:
+                return
+            to_come -= 1
+            self._kept = min(self._left // 2, to_come * _SPARE)
+            self._look_at(entry, key, 0)
+            if self._left < self._kept > 0:
+                self._left = self._kept
+                where = self._where(f"{key}/{entry.name}" if key else entry.name)
+                self._findings.append(tell.too_many(where, self.limits.scan_entries))
+        self._kept = 0
 
     def _look_at(self, entry: os.DirEntry[str], key: str, depth: int) -> None:
         name = entry.name

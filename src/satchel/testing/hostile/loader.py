@@ -6,7 +6,7 @@ what was said of each pack, and the text of the good neighbour as it is loaded.
 
 import json
 import sys
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, Final, get_args
 
 from satchel.testing.hostile._pack import GOOD_NAME
 
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from satchel.runtime import Satchel
 
 __all__ = ["main"]
+
+_TOLD: Final = ("code", "severity", "path", "message", "fix")
 
 
 def main() -> None:
@@ -32,8 +34,7 @@ def main() -> None:
             },
             "prompt": skills.prompt().text,
             "findings": [
-                {"code": each.code, "severity": each.severity, "path": each.path}
-                for each in skills.findings
+                {name: getattr(each, name) for name in _TOLD} for each in skills.findings
             ],
             "withheld": {
                 each.descriptor.origin.location: each.reason
