@@ -1,7 +1,6 @@
 """A manifest on its way: what the rules of the profiles look at."""
 
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from satchel.model import Finding, Limits
 from satchel.spec.entries import split_entries
@@ -13,8 +12,7 @@ from satchel.spec.rewrites import fold
 __all__ = ["Draft", "draft_of", "line_of"]
 
 
-@dataclass(frozen=True, slots=True)
-class Draft:
+class Draft(NamedTuple):
     """The essential fields as text, beside the tree they come from.
 
     ``name`` is as written, None where there is none; ``description`` is without

@@ -6,8 +6,7 @@ what does not parse is touched.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 __all__ = ["Entry", "split_entries"]
 
@@ -24,8 +23,7 @@ _GLUED: Final = re.compile(rf"{_FIELD}:(?=[^\s:/])")
 _QUOTE: Final = re.compile(r"(?<!\\)\"")
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """A key with all the lines that belong to it.
 
     ``line`` counts from 1 within the frontmatter. ``key`` is empty for what stands

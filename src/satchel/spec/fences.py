@@ -1,8 +1,7 @@
 """Where the frontmatter of a SKILL.md begins and ends, by the letter."""
 
 import re
-from dataclasses import dataclass
-from typing import AnyStr, Final
+from typing import AnyStr, Final, NamedTuple
 
 __all__ = ["Span", "span_of_bytes", "span_of_text"]
 
@@ -17,8 +16,7 @@ _OPENING_BYTES: Final = re.compile(_OPENING.format(mark="\\xef\\xbb\\xbf").encod
 _CLOSING_BYTES: Final = re.compile(_CLOSING.encode())
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(NamedTuple):
     """Offsets: the frontmatter is ``[head:end]``, the body begins at ``body``.
 
     ``line`` is the number of the frontmatter's first line.

@@ -6,7 +6,7 @@ a state machine, and here it is left as soon as it goes too deep.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final, Protocol, TypeAlias
 
 from yaml import SafeLoader
@@ -61,14 +61,10 @@ class Tree:
     the tree itself does.
     """
 
-    root: dict[str, Node] = field(default_factory=dict[str, Node])
-    texts: dict[tuple[int, str | int], str] = field(
-        default_factory=dict[tuple[int, str | int], str]
-    )
-    lines: dict[tuple[int, str], int] = field(
-        default_factory=dict[tuple[int, str], int]
-    )
-    duplicates: list[Duplicate] = field(default_factory=list[Duplicate])
+    root: dict[str, Node]
+    texts: dict[tuple[int, str | int], str]
+    lines: dict[tuple[int, str], int]
+    duplicates: list[Duplicate]
 
     def text(self, key: str, within: dict[str, Node] | None = None) -> str | None:
         """Return the source text of a scalar, top-level unless ``within`` is given.
@@ -163,7 +159,9 @@ def read_tree(
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         message = str(error.problem or error.context or "this is not YAML")
-        return Problem("invalid-yaml", message, mark.line + 1 if mark else None)
+        # At its end the parser may be on a line that is not there.
+        line = min(mark.line + 1, len(head.splitlines())) if mark else None
+        return Problem("invalid-yaml", message, line)
     except ReaderError as error:
         line = head.count(b"\n", 0, error.position) + 1
         return Problem("invalid-yaml", str(error.reason), line)
@@ -175,7 +173,7 @@ def _read(head: bytes, limits: Limits, *, with_lines: bool) -> Tree | Problem:
     if head.startswith(_UTF16_MARKS):
         return Problem("invalid-yaml", "this is not UTF-8", 1)
     parser = _new_parser(head)
-    tree = Tree()
+    tree = Tree({}, {}, {}, [])
     try:
         _enter(parser)
         _fill(tree, parser, limits, with_lines=with_lines)

@@ -1,8 +1,7 @@
 """A file's bytes to the tree of its frontmatter, mended where need be."""
 
 import re
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from satchel.model import Finding, Limits
 from satchel.spec.fences import span_of_bytes, span_of_text
@@ -16,8 +15,7 @@ from satchel.text.decoding import decode
 __all__ = ["Opened", "open_file"]
 
 
-@dataclass(frozen=True, slots=True)
-class Opened:
+class Opened(NamedTuple):
     """The frontmatter of one file, read.
 
     ``head`` is the YAML that ``tree`` was read from, its first line the file's
