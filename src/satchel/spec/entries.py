@@ -20,6 +20,7 @@ _FIELD: Final = (
 _KNOWN: Final = re.compile(_FIELD)
 _SLIPPED: Final = re.compile(rf"[ ]{{1,3}}{_FIELD}[ \t]*:(?:[ \t]+|$)")
 _GLUED: Final = re.compile(rf"{_FIELD}:(?=[^\s:/])")
+_OPENERS: Final = frozenset('{["')
 _QUOTE: Final = re.compile(r"(?<!\\)\"")
 
 
@@ -68,6 +69,7 @@ class _Growing:
         self.at_margin = False
         self.brackets = 0
         self.quotes = 0
+        self.may_go_on = head.value[:1] in _OPENERS
         self._count(head.value)
 
     def add(self, line: str) -> None:
@@ -94,6 +96,8 @@ class _Growing:
         return self.at_margin and key[:1].isupper()
 
     def _count(self, line: str) -> None:
+        if not self.may_go_on:
+            return
         self.brackets += line.count("{") + line.count("[")
         self.brackets -= line.count("}") + line.count("]")
         self.quotes += len(_QUOTE.findall(line))

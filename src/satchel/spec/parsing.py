@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, NamedTuple
 
 from satchel.errors import LimitExceededError
 from satchel.model import DEFAULT_LIMITS, Finding, Limits, Manifest, Severity
@@ -67,6 +67,27 @@ def parse(  # noqa: PLR0913 - keywords, each with a default
         allow_empty_description: Take a pack without a description, in the profiles
             ``lenient`` and ``auto``.
     """
+    wish = _Wish(profile, path, directory, limits, allow_empty_description)
+    try:
+        return _parse(data, wish)
+    except Exception as error:  # noqa: BLE001 - R33: the parse boundary
+        message = f"the parser failed: {error!r}"
+        fix = "report the file; it can be told by its frontmatter alone"
+        return Parsed(None, (Finding("parser-failed", "error", message, path, 1, fix),))
+
+
+class _Wish(NamedTuple):
+    """How a file is to be parsed: the arguments of `parse`."""
+
+    profile: Profile
+    path: str
+    directory: str
+    limits: Limits
+    allow_empty_description: bool
+
+
+def _parse(data: bytes, wish: _Wish) -> Parsed:
+    profile, path, directory, limits, allow_empty_description = wish
     opened = open_file(data, limits)
     if isinstance(opened, Finding):
         return Parsed(None, (replace(opened, path=path),))

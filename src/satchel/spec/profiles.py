@@ -194,7 +194,7 @@ def _no_text(tree: Tree, key: str) -> Iterator[Breach]:
 
 def _characters(name: str, want: str) -> Breach:
     near = portable_name(name)
-    fix = f"write `name: {near}`" if near else ""
+    fix = f"write `name: {near}`" if near else "give it a name of these"
     return Breach("name-characters", f"name {name!r}: want {want}", ("name",), fix)
 
 

@@ -15,6 +15,7 @@ from satchel.spec.rewrites import (
     entry_rewrites,
     line_rewrite,
     literal_rewrites,
+    realigned,
     translated,
 )
 
@@ -159,8 +160,11 @@ def _rewritten(entry: Entry, limits: Limits) -> Rewrite | Problem | None:
     """Return the entry as YAML; None where it needs nothing, else why it cannot be."""
     if not entry.key:
         return _without_stray(entry)
+    entry, code = realigned(entry)
     problem = _problem(entry.text, limits)
-    if problem is not None and problem.code in _FINAL:
+    if problem is None:
+        return Rewrite(code, entry.text) if code else None
+    if problem.code in _FINAL:
         return problem
     for rewrite in chain(
         entry_rewrites(entry), _mend_lines(entry, limits), literal_rewrites(entry)
@@ -183,22 +187,29 @@ def _mend_lines(entry: Entry, limits: Limits) -> Iterator[Rewrite]:
     if not entry.more or entry.key in TEXT_FIELDS:
         return
     lines = entry.text.removesuffix("\n").split("\n")
+    left = set(range(1, len(lines)))
     code = ""
     for _ in range(_MAX_BROKEN_LINES):
         problem = _problem("\n".join(lines), limits)
         if problem is None:
             yield Rewrite(code, "".join(f"{line}\n" for line in lines))
-        at = _quote_near(lines, problem.line) if problem and problem.line else None
+        at = (
+            _quote_near(lines, problem.line, left) if problem and problem.line else None
+        )
         if at is None:
             return
         code = code or at
 
 
-def _quote_near(lines: list[str], number: int) -> str | None:
-    """Quote the value that the parser stumbled over, on its line or one above it."""
+def _quote_near(lines: list[str], number: int, left: set[int]) -> str | None:
+    """Quote the value that the parser stumbled over, on its line or up to two above.
+
+    No line is quoted twice: each time would double its backslashes.
+    """
     for index in range(min(number, len(lines)) - 1, 0, -1)[:3]:
-        rewrite = line_rewrite(lines[index])
-        if rewrite is not None and rewrite.text != lines[index]:
+        rewrite = line_rewrite(lines[index]) if index in left else None
+        if rewrite is not None:
+            left.discard(index)
             lines[index] = rewrite.text
             return rewrite.code
     return None

@@ -18,6 +18,7 @@ __all__ = [
     "fold",
     "line_rewrite",
     "literal_rewrites",
+    "realigned",
     "translated",
 ]
 
@@ -53,14 +54,18 @@ _LIST_MARK: Final = re.compile(
 _COMMENT: Final = re.compile(r"\s*#(?:\s|$)")
 
 
+def realigned(entry: Entry) -> tuple[Entry, str]:
+    """Return the entry where it should stand, and what was wrong, if anything."""
+    code = ""
+    if entry.slipped:
+        entry, code = _set_right(entry), "indentation"
+    if _LEADING_TABS.search(entry.text):
+        entry, code = _without_tabs(entry), "tab-indentation"
+    return entry, code
+
+
 def entry_rewrites(entry: Entry) -> Iterator[Rewrite]:
     """Yield what the entry may have meant, the likeliest first."""
-    if entry.slipped:
-        entry = _set_right(entry)
-        yield Rewrite("indentation", entry.text)
-    if _LEADING_TABS.search(entry.text):
-        entry = _without_tabs(entry)
-        yield Rewrite("tab-indentation", entry.text)
     text = _with_escapes(entry.text)
     if text != entry.text:
         yield Rewrite("bad-escape", text)

@@ -497,6 +497,52 @@ def test_an_exception_of_the_library_is_a_finding(
     assert [f.severity for f in parsed.findings] == ["error"]
 
 
+def test_an_exception_of_our_own_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise KeyError("x")
+
+    monkeypatch.setattr("satchel.spec.parsing.manifest_of", fail)
+
+    parsed = parse(CLEAN)
+
+    assert parsed.manifest is None
+    assert _codes(parsed) == ["parser-failed"]
+
+
+def test_no_line_is_quoted_twice() -> None:
+    """Found by fuzzing: backslashes doubled with every round, 2 to the 20th of them."""
+    data = b'---\nx: "a: a\ny: "x\\ud84d"\x01\n'
+
+    started = time.process_time()
+    parse(data, directory="d")
+
+    assert time.process_time() - started < 0.05
+
+
+def test_a_slipped_field_can_be_broken_too() -> None:
+    """Found by fuzzing: it was quoted, and left where it had slipped to."""
+    data = _file(
+        "name: x", " description: a: b", "license:", "\tMIT: [a", "version:1: 2"
+    )
+
+    parsed = parse(data)
+
+    assert parsed.manifest is not None
+    assert parsed.manifest.frontmatter == {
+        "name": "x",
+        "description": "a: b",
+        "license": {"MIT": "[a"},
+        "version": "1: 2",
+    }
+
+
+def test_no_finding_is_past_the_end_of_the_file() -> None:
+    """Found by fuzzing: libyaml tells what is missing on the line behind the last."""
+    data = b"---\n\xb9\x92cription: x\n--"
+
+    assert max(finding.line or 0 for finding in parse(data).findings) == 3
+
+
 def test_a_result_is_a_value() -> None:
     parsed = parse(_file("name: x", "description: a: b", "version: 1.10"))
 
