@@ -8,7 +8,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 import pytest
+from click.testing import CliRunner
 
+from satchel.cli import main
 from satchel.cli.app import COMMANDS
 from satchel.errors import SkillError
 from tests.functional.library import run, run_process, write_pack
@@ -115,6 +117,19 @@ def test_no_error_shows_a_traceback(
     assert len(result.stderr.splitlines()) <= 1 or not said
 
 
+def test_a_pipe_that_breaks_at_the_end_is_no_complaint(
+    shelf: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise BrokenPipeError
+
+    monkeypatch.setattr("satchel.cli.commands.list.opened", fail)
+    result = run("list", "--skills", "skills")
+
+    assert result.exit_code == 1
+    assert result.stderr == ""
+
+
 @pytest.mark.parametrize("arguments", ["list --skills skills", "explain", "--help"])
 def test_a_reader_that_goes_away_hears_no_complaint(
     arguments: str, shelf: Path
@@ -181,9 +196,9 @@ def test_the_shell_completes(
         "COMP_WORDS": words,
         "COMP_CWORD": str(place),
     }
-    result = run_process(env=env)
+    result = CliRunner().invoke(main, env=env, prog_name="satchel")
 
-    assert f"plain,{expected}" in result.stdout.decode().splitlines()
+    assert f"plain,{expected}" in result.stdout.splitlines()
 
 
 def test_completion_without_sources_offers_nothing(
@@ -195,7 +210,6 @@ def test_completion_without_sources_offers_nothing(
         "COMP_WORDS": "satchel show x",
         "COMP_CWORD": "2",
     }
-    result = run_process(env=env)
+    result = CliRunner().invoke(main, env=env, prog_name="satchel")
 
-    assert result.stdout.strip() == b""
-    assert result.stderr == b""
+    assert result.output.strip() == ""

@@ -33,9 +33,9 @@ def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def show(*arguments: str) -> bytes:
-    done = run_process("show", *arguments, "--skills", "skills")
-    assert done.returncode == 0
-    return done.stdout
+    result = run("show", *arguments, "--skills", "skills")
+    assert result.exit_code == 0, result.stderr
+    return result.stdout_bytes
 
 
 @pytest.mark.row("C44", "C56")
@@ -61,6 +61,46 @@ def test_a_file_is_printed_byte_for_byte(
     option: str, file: str, expected: bytes
 ) -> None:
     assert show("alpha", option, file) == expected
+
+
+def test_the_bytes_are_exact_in_a_process_of_its_own_too() -> None:
+    done = run_process("show", "alpha", "--reference", "raw.txt", "--skills", "skills")
+
+    assert done.stdout == HOSTILE_BYTES
+
+
+@pytest.mark.parametrize(
+    ("arguments", "key", "content"),
+    [
+        (["--reference", "same.md", "--envelope", "xml"], "skill_id", "a reference\n"),
+        (["--asset", "same.md", "--envelope", "xml"], "skill_id", "an asset\n"),
+        (["--asset", "same.md", "--envelope", "json"], "name", "an asset\n"),
+    ],
+)
+def test_what_no_load_skill_gives_is_read_skill_files_result(
+    arguments: list[str], key: str, content: str
+) -> None:
+    document = json.loads(show("alpha", *arguments))
+
+    assert document[key] == "alpha"
+    assert document["content"] == content
+
+
+@pytest.mark.row("R12")
+@pytest.mark.parametrize("envelope", ["xml", "json"])
+@pytest.mark.parametrize("shelf_is_empty", [False, True])
+def test_a_missing_file_of_a_missing_skill_is_a_result(
+    envelope: str, shelf_is_empty: bool, tmp_path: Path
+) -> None:
+    (tmp_path / "empty").mkdir()
+    where = "empty" if shelf_is_empty else "skills"
+    arguments = ("--asset", "x.md", "--envelope", envelope, "--skills", where)
+    result = run("show", "nope", *arguments)
+
+    assert result.exit_code == 1
+    assert json.loads(result.stdout) == {
+        "error": {"code": "skill-not-found", "message": "skill 'nope' not found"}
+    }
 
 
 @pytest.mark.row("E26")

@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from importlib import import_module
 from typing import Any, Final, NoReturn, cast
 
@@ -93,6 +94,7 @@ def _status(run: Callable[[], object]) -> int:
         status = 130
     except BrokenPipeError:
         _close_quietly()
+        status = 1
     except (SkillError, OSError) as error:
         tell(f"satchel: {error}")
         status = 2 if isinstance(error, (*_CANNOT, OSError)) else 1
@@ -116,8 +118,10 @@ def _bug(error: Exception) -> str:
 
 
 def _close_quietly() -> None:
-    """Let the interpreter flush into nothing: whoever read our output has gone."""
-    sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
+    """Let what is still to be flushed go nowhere: whoever read our output has gone."""
+    with suppress(OSError, ValueError):  # no file beneath: somebody captures it
+        out = sys.stdout.fileno()
+        os.dup2(os.open(os.devnull, os.O_WRONLY), out)
 
 
 def _print_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:

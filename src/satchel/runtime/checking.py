@@ -117,6 +117,10 @@ def _look_at(
     parsed = parse(data, profile="lenient", directory=folder, limits=limits)
     manifest = parsed.manifest or Manifest(name=folder, description="")
     listed = allow(manifest, files, closed=profile == "strict")
+
+    def read(path: str) -> bytes:
+        return reader.read(origin.key, path, limits.file_bytes)
+
     pack = Context(
         descriptor=replace(
             entry,
@@ -128,7 +132,7 @@ def _look_at(
         ),
         manifest=manifest,
         text=data.decode("utf-8", "replace"),
-        read=cache(lambda path: reader.read(origin.key, path, limits.file_bytes)),
+        read=cache(read),
         told=listed.findings,
         profile=profile,
         limits=limits,
