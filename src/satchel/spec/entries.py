@@ -69,7 +69,7 @@ class _Growing:
         self.at_margin = False
         self.brackets = 0
         self.quotes = 0
-        self.may_go_on = head.value[:1] in _OPENERS
+        self.opener = head.value[:1] if head.value[:1] in _OPENERS else ""
         self._count(head.value)
 
     def add(self, line: str) -> None:
@@ -78,25 +78,21 @@ class _Growing:
         self._count(line)
 
     def entry(self) -> Entry:
-        head = self.head
-        return Entry(
-            head.line, head.key, head.first, head.value, tuple(self.more), head.slipped
-        )
+        return self.head._replace(more=tuple(self.more)) if self.more else self.head
 
     def goes_on(self, key: str) -> bool:
         """Whether what looks like a key lies inside a text or a list that goes on."""
-        value = self.head.value
         if _KNOWN.fullmatch(key):
             return False
-        if value[:1] in {"{", "["}:
-            return self.brackets > 0
-        if value[:1] == '"':
+        if self.opener == '"':
             return self.quotes % 2 == 1
+        if self.opener:
+            return self.brackets > 0
         # `Note: ...` in a text that already runs on at the margin is prose.
         return self.at_margin and key[:1].isupper()
 
     def _count(self, line: str) -> None:
-        if not self.may_go_on:
+        if not self.opener:
             return
         self.brackets += line.count("{") + line.count("[")
         self.brackets -= line.count("}") + line.count("]")
