@@ -42,7 +42,7 @@ class Entry(NamedTuple):
     @property
     def text(self) -> str:
         """The entry as it was written, every line ended."""
-        return "".join(f"{line}\n" for line in (self.first, *self.more))
+        return "\n".join((self.first, *self.more, ""))
 
 
 def split_entries(lines: list[str]) -> Iterator[Entry]:

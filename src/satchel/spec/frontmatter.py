@@ -5,6 +5,7 @@ both recurse, and end the process on some 30,000 nested brackets; the event stre
 a state machine, and here it is left as soon as it goes too deep.
 """
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final, Protocol, TypeAlias
@@ -131,6 +132,30 @@ _REFERENCES: Final = frozenset(["yaml-alias", "yaml-anchor", "yaml-tag"])
 _UTF16_MARKS: Final = (b"\xff\xfe", b"\xfe\xff")
 
 
+# Line ends in YAML 1.1, which both of PyYAML's parsers read; text since 1.2.
+_OLD_BREAKS: Final = re.compile(b"\xc2\x85|\xe2\x80[\xa8\xa9]")
+
+
+class _WithoutOldBreaks:
+    """A parser that takes those for text: it is shown private characters instead."""
+
+    def __init__(self, head: bytes) -> None:
+        self._restored: dict[int, str] = {}
+        spare = (chr(code) for code in range(0xE000, 0xF8FF))
+        for mark in "\x85\u2028\u2029":
+            stand_in = next(char for char in spare if char.encode() not in head)
+            self._restored[ord(stand_in)] = mark
+            head = head.replace(mark.encode(), stand_in.encode())
+        self._parser = _new_parser(head)
+
+    def get_event(self) -> Any:  # noqa: ANN401
+        """Return the next event; None behind the last."""
+        event = self._parser.get_event()
+        if type(event) is ScalarEvent:
+            event.value = event.value.translate(self._restored)
+        return event
+
+
 class _RefusedError(Exception):
     """Carries a problem out of the loop over events."""
 
@@ -172,7 +197,10 @@ def read_tree(
 def _read(head: bytes, limits: Limits, *, with_lines: bool) -> Tree | Problem:
     if head.startswith(_UTF16_MARKS):
         return Problem("invalid-yaml", "this is not UTF-8", 1)
-    parser = _new_parser(head)
+    if not head.isascii() and _OLD_BREAKS.search(head):
+        parser: _Parser = _WithoutOldBreaks(head)
+    else:
+        parser = _new_parser(head)
     tree = Tree({}, {}, {}, [])
     try:
         _enter(parser)

@@ -94,6 +94,7 @@ class _Work:
         self.line = line
         self.texts = [entry.text for entry in entries]
         self.open = set(range(len(entries)))
+        self.problems: dict[int, Problem | None] = {}
 
     def whole(self) -> bytes:
         return "".join(self.texts).encode("utf-8", "replace")
@@ -123,7 +124,7 @@ class _Work:
         for index in indices:
             entry = self.entries[index]
             self.open.discard(index)
-            rewrite = _rewritten(entry, self.limits)
+            rewrite = _rewritten(entry, self.limits, self.problems.get(index))
             if isinstance(rewrite, Problem):
                 line = entry.line - 1 + (rewrite.line or 1)
                 return Problem(rewrite.code, rewrite.message, line)
@@ -136,9 +137,11 @@ class _Work:
         return None
 
     def _fails(self, index: int) -> bool:
-        return (
-            index in self.open and _problem(self.texts[index], self.limits) is not None
-        )
+        if index not in self.open:
+            return False
+        if index not in self.problems:
+            self.problems[index] = _problem(self.texts[index], self.limits)
+        return self.problems[index] is not None
 
 
 def _cleaned(head: str, findings: list[Finding], line: int) -> str:
@@ -156,12 +159,17 @@ def _cleaned(head: str, findings: list[Finding], line: int) -> str:
     return text
 
 
-def _rewritten(entry: Entry, limits: Limits) -> Rewrite | Problem | None:
-    """Return the entry as YAML; None where it needs nothing, else why it cannot be."""
+def _rewritten(
+    entry: Entry, limits: Limits, known: Problem | None
+) -> Rewrite | Problem | None:
+    """Return the entry as YAML; None where it needs nothing, else why it cannot be.
+
+    ``known`` is what is wrong with it as it stands, where that was looked at.
+    """
     if not entry.key:
         return _without_stray(entry)
     entry, code = realigned(entry)
-    problem = _problem(entry.text, limits)
+    problem = _problem(entry.text, limits) if code or known is None else known
     if problem is None:
         return Rewrite(code, entry.text) if code else None
     if problem.code in _FINAL:

@@ -536,6 +536,20 @@ def test_a_slipped_field_can_be_broken_too() -> None:
     }
 
 
+@pytest.mark.row("R02")
+@pytest.mark.parametrize("char", "\x85\u2028\u2029")
+def test_line_ends_of_yaml_1_1_are_text(char: str) -> None:
+    """Found by fuzzing: PyYAML counts and folds them."""
+    data = _file(f"name: {char}x", f"description: a{char}b\ue000", "license: [a]")
+
+    parsed = parse(data, profile="spec")
+
+    assert ("field-kind", 4) in [(f.code, f.line) for f in parsed.findings]
+    manifest = parse(data).manifest
+    assert manifest is not None
+    assert manifest.description == f"a{char}b\ue000"
+
+
 def test_no_finding_is_past_the_end_of_the_file() -> None:
     """Found by fuzzing: libyaml tells what is missing on the line behind the last."""
     data = b"---\n\xb9\x92cription: x\n--"
