@@ -10,7 +10,7 @@ a fresh process before it counts. POSIX only.
 from __future__ import annotations
 
 import argparse
-import datetime
+import datetime as dt
 import platform
 import shutil
 import sys
@@ -155,7 +155,7 @@ def render(
         _HEAD.format(
             packs=len(made),
             kinds=len({pack.kind for pack in made}),
-            date=datetime.datetime.now(tz=datetime.UTC).date(),
+            date=dt.datetime.now(tz=dt.UTC).date(),
             python=platform.python_version(),
             system=platform.system(),
             timeout=f"{TIMEOUT_S:g}",

@@ -12,6 +12,7 @@ A peer's file may have ``catalog(folder)``, beside ``discover``: what its librar
 into a prompt, by the library's public API. It is called after ``discover``.
 """
 
+# ruff: noqa: SLF001 - the other half of `_run`, which cannot be imported by name here
 from __future__ import annotations
 
 import asyncio

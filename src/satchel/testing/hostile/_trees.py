@@ -19,7 +19,7 @@ _tree: Final = partial(HostilePack, kind="tree", threat="T8")
 
 
 def _wide(library: Path) -> None:
-    for i in range(10_000):
+    for i in range(3_000):
         (library / BAD / f"{i:05}").mkdir(parents=True)
 
 
@@ -29,7 +29,7 @@ def _many_files(library: Path) -> None:
 
 def _many_files_no_skill(library: Path) -> None:
     (library / BAD).mkdir()
-    _fill(library / BAD, 50_000)
+    _fill(library / BAD, 20_000)
 
 
 def _fill(folder: Path, count: int) -> None:
@@ -38,13 +38,13 @@ def _fill(folder: Path, count: int) -> None:
 
 
 def _many_packs(library: Path) -> None:
-    for i in range(2_000):
+    for i in range(1_000):
         name = f"{BAD}-{i:04}"
         write_skill(library, name, front(name=name).encode())
 
 
 def _many_bad_packs(library: Path) -> None:
-    for i in range(2_000):
+    for i in range(1_000):
         write_skill(library, f"{BAD}-{i:04}", b"---\nname: [\n---\n")
 
 
@@ -80,13 +80,12 @@ def _go_down(top: Path, levels: int, name: str, text: str) -> None:
 
 
 def _bushy(library: Path) -> None:
-    """Make seven folders in each of seven, five levels down: 19,607 in all."""
+    """Make five folders in each of five, five levels down: 3,906 in all."""
     level = [library / BAD]
     for _ in range(6):
         for folder in level:
             folder.mkdir()
-        level = [folder / str(i) for folder in level for i in range(7)]
-    # The last level stays unmade: it would be another 117,649.
+        level = [folder / str(i) for folder in level for i in range(5)]
 
 
 def _packs_in_pack(library: Path) -> None:
@@ -97,20 +96,20 @@ def _packs_in_pack(library: Path) -> None:
 
 def _dependencies(library: Path) -> None:
     for place in ("node_modules", ".git", ".venv/lib", "__pycache__"):
-        for i in range(300):
+        for i in range(100):
             write_skill(library / place, f"p{i}", front(name=f"p{i}").encode())
 
 
 PACKS: Final[tuple[HostilePack, ...]] = (
-    _tree("wide", writes=_wide, what="ten thousand empty folders"),
+    _tree("wide", writes=_wide, what="three thousand empty folders"),
     _tree("many-files", writes=_many_files, what="a pack of ten thousand files"),
     _tree(
         "many-files-no-skill",
         writes=_many_files_no_skill,
-        what="fifty thousand files and no SKILL.md",
+        what="twenty thousand files and no SKILL.md",
     ),
-    _tree("many-packs", writes=_many_packs, what="two thousand packs that are well"),
-    _tree("many-bad-packs", writes=_many_bad_packs, what="two thousand that are not"),
+    _tree("many-packs", writes=_many_packs, what="a thousand packs that are well"),
+    _tree("many-bad-packs", writes=_many_bad_packs, what="a thousand that are not"),
     _tree("deep", writes=_deep, what="a pack under two hundred folders"),
     _tree("deep-in-pack", writes=_deep_in_pack, what="two hundred folders in a pack"),
     _tree(
@@ -118,7 +117,7 @@ PACKS: Final[tuple[HostilePack, ...]] = (
         writes=_deeper_than_a_path,
         what="folders in folders for 8,000 bytes of path",
     ),
-    _tree("bushy", writes=_bushy, what="seven folders in each of seven, 19,607 in all"),
+    _tree("bushy", writes=_bushy, what="five folders in each of five, 3,906 in all"),
     _tree("packs-in-pack", writes=_packs_in_pack, what="five hundred packs in a pack"),
     _tree(
         "dependencies",

@@ -34,7 +34,8 @@ def main() -> None:
             },
             "prompt": skills.prompt().text,
             "findings": [
-                {name: getattr(each, name) for name in _TOLD} for each in skills.findings
+                {name: getattr(each, name) for name in _TOLD}
+                for each in skills.findings
             ],
             "withheld": {
                 each.descriptor.origin.location: each.reason
