@@ -72,7 +72,14 @@ def test_a_mistyped_command_gets_a_hint(typed: str, meant: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "arguments", [["xyzzy"], ["list", "--nope"], ["list", "extra"]]
+    "arguments",
+    [
+        ["xyzzy"],
+        ["list", "--nope"],
+        ["list", "extra"],
+        ["list", "--skills", ""],
+        ["check", ""],
+    ],
 )
 def test_wrong_usage_is_status_2(arguments: list[str]) -> None:
     assert run(*arguments).exit_code == 2

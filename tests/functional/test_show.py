@@ -43,7 +43,7 @@ def test_the_body_is_printed_as_it_is() -> None:
     assert show("alpha") == BODY.encode()
 
 
-@pytest.mark.row("C45", "C46", "G22", "G21")
+@pytest.mark.row("C45", "C46", "G22", "G21", "R14")
 @pytest.mark.parametrize(
     ("option", "file", "expected"),
     [

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = [
     "complete_skill",
     "find_settings",
+    "named_paths",
     "opened",
     "skills_option",
     "warn_empty",
@@ -28,6 +29,15 @@ _F = TypeVar("_F", bound=Callable[..., object])
 NO_SKILLS: Final = "no-skills"
 
 
+def named_paths(
+    ctx: click.Context, param: click.Parameter, paths: tuple[str, ...]
+) -> tuple[str, ...]:
+    """Refuse an empty path: a variable that is not set must not mean this folder."""
+    if "" in paths:
+        raise click.BadParameter("the path is empty", ctx, param)
+    return paths
+
+
 def skills_option(command: _F) -> _F:
     """Add ``--skills PATH``, to be given as often as wanted."""
     option = click.option(
@@ -36,6 +46,7 @@ def skills_option(command: _F) -> _F:
         multiple=True,
         metavar="PATH",
         type=click.Path(),
+        callback=named_paths,
         help="A folder of packs, or one pack; repeatable. "
         "Default: what satchel.toml says.",
     )

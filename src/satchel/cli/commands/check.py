@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from satchel.cli.opening import named_paths
 from satchel.cli.output import say
 from satchel.errors import SkillError
 
@@ -18,7 +19,9 @@ PROFILES = ("strict", "spec", "lenient", "auto")
 
 
 @click.command("check")
-@click.argument("packs", nargs=-1, required=True, metavar="PATH...", type=click.Path())
+@click.argument(
+    "packs", nargs=-1, required=True, metavar="PATH...", callback=named_paths
+)
 @click.option(
     "--profile",
     type=click.Choice(PROFILES),

@@ -41,7 +41,6 @@ def test_formats_are_those_of_the_type() -> None:
     assert get_args(Format) == FORMATS
 
 
-@pytest.mark.row("G16")
 def test_text() -> None:
     assert render_report(REPORT, "text") == (
         "a/SKILL.md:1: error invalid-manifest: there is no name\n"
