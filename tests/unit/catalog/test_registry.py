@@ -9,6 +9,7 @@ from satchel.catalog import Registry
 from satchel.catalog.assemble import OnConflict, Rules
 from satchel.catalog.entry import Acceptance
 from satchel.errors import DuplicateSkillError, SkillNotFoundError
+from satchel.model import Manifest
 from tests.fakes import FakeClock, FakeSource, away, pack
 
 
@@ -293,13 +294,19 @@ def test_a_manifest_that_the_source_cannot_read_is_a_finding() -> None:
 
 
 def test_a_source_that_raises_for_one_pack_loses_that_one_only() -> None:
-    source = one("s", "a")
-    source.packs["b"] = {"SKILL.md": None}  # type: ignore[dict-item]
-    source.files = lambda key: []  # type: ignore[method-assign]  # noqa: ARG005
-    kept = registry(source)
+    class Shaky(FakeSource):
+        def manifest(self, key: str) -> bytes | Manifest:
+            if key == "b":
+                raise ZeroDivisionError("oops")
+            return super().manifest(key)
+
+    packs: dict[str, dict[str, str | bytes]] = {
+        key: {"SKILL.md": pack(key)} for key in ("a", "b", "c")
+    }
+    kept = registry(Shaky("s", packs))
     kept.sync()
 
-    assert [entry.id for entry in kept.catalog] == ["a"]
+    assert [entry.id for entry in kept.catalog] == ["a", "c"]
     assert [f.code for f in kept.catalog.findings] == ["source-error"]
 
 
