@@ -222,7 +222,8 @@ def translated(text: str) -> str | None:
     if re.search(r"^description[ \t]*:", text, re.MULTILINE):
         return None
     lines = {
-        text.count("\n", 0, match.start()): f"{_FIELDS[match[1]]}: {quoted(match[2])}"
+        text.count("\n", 0, match.start()): f"{_FIELDS[match[1]]}: "
+        + quoted(match[2].strip("\u201c\u201d"))
         for match in _TRANSLATED.finditer(text)
     }
     if not lines:
