@@ -42,7 +42,7 @@ def _check(parsed: Parsed, expected: dict[str, Any]) -> None:
     assert {key: _plain(getattr(parsed.manifest, key)) for key in fields} == fields
 
 
-@pytest.mark.row(  # fmt: skip
+@pytest.mark.row(
     "C05",
     "C06",
     "C08",
