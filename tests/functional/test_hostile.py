@@ -22,6 +22,7 @@ from satchel.testing.hostile import (
     Outcome,
     find_leaks,
     hostile_packs,
+    loader,
     run_loader,
 )
 from satchel.testing.hostile.__main__ import OURS, main
@@ -281,6 +282,24 @@ def test_without_a_catalog_only_secrets_are_leaks(tmp_path: Path) -> None:
     assert (outcome.leaks, outcome.rendered) == (("secret",), False)
 
 
+def test_satchel_is_a_loader(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same in this process, with every key that it prints."""
+    with PACKS["fifo"].fresh() as library:
+        monkeypatch.setattr(sys, "argv", ["loader", str(library)])
+        loader.main()
+
+    ready, answer = capsys.readouterr().out.splitlines()
+    told = json.loads(answer)
+    assert ready == "ready"
+    assert told["found"] == {GOOD_NAME: GOOD_DESCRIPTION}
+    assert [each["code"] for each in told["findings"]] == ["irregular-skill-file"]
+    assert told.keys() == {
+        *("found", "catalog", "prompt", "findings", "withheld", "loaded"),
+    }
+
+
 # --- the command ---------------------------------------------------------------------
 
 
@@ -294,9 +313,9 @@ def test_the_command_prints_who_serves(capsys: pytest.CaptureFixture[str]) -> No
 
 
 def test_the_command_runs_another_loader(capsys: pytest.CaptureFixture[str]) -> None:
-    loader = f"{sys.executable} -c \"print('ready'); raise KeyError('a|b')\""
+    command = f"{sys.executable} -c \"print('ready'); raise KeyError('a|b')\""
 
-    status = main(["--markdown", "--loader", loader, "empty-file"])
+    status = main(["--markdown", "--loader", command, "empty-file"])
 
     row = capsys.readouterr().out.splitlines()[2]
     assert status == 1

@@ -170,6 +170,37 @@ def test_a_chosen_precedence_keeps_the_shadowed_pack_visible() -> None:
     kept.check_conflicts()
 
 
+@pytest.mark.parametrize("other", ["aaa", "zzz", "aaa/mine"])
+def test_where_a_precedence_is_chosen_a_folder_keeps_its_own_name(other: str) -> None:
+    """A pack cannot take the name of the one beside it by where it lies."""
+    source = FakeSource(
+        "s",
+        {
+            other: {"SKILL.md": pack("mine", "Use me in its place.")},
+            "mine": {"SKILL.md": pack("mine")},
+        },
+    )
+    kept = registry(source, on_conflict="precedence")
+    kept.sync()
+
+    assert [entry.origin.key for entry in kept.catalog] == ["mine"]
+    assert [held.reason for held in kept.catalog.withheld] == ["shadowed"]
+
+
+@pytest.mark.row("E01")
+def test_what_escapes_of_yaml_hide_in_a_description_is_told() -> None:
+    """No byte of the file shows it, so it is looked for in the value."""
+    hidden = pack("a", '"x\\U000E0041\\U000E0042y"')
+    plain = pack("b", '"a \\\\ and a caf\u00e9"')
+    source = FakeSource("s", {"a": {"SKILL.md": hidden}, "b": {"SKILL.md": plain}})
+    kept = registry(source)
+    kept.sync()
+
+    told = [(each.code, each.path, each.message) for each in kept.catalog.findings]
+    message = "the description holds 2 tag characters, written as escapes"
+    assert told == [("hidden-text", "s/a/SKILL.md", message)]
+
+
 @pytest.mark.row("D40")
 def test_project_goes_before_user_whatever_the_order_or_the_dates() -> None:
     """Where every owner's source has a precedence, the lower number is kept."""

@@ -116,3 +116,12 @@ def test_markdown_escapes_what_a_reader_would_not_show() -> None:
     text = str(render(catalog_of(a="R&D &lt; <b> A & B"), format="markdown"))
 
     assert text == "Skills:\n- a: R&D &amp;lt; &lt;b> A & B\n"
+
+
+def test_an_id_cannot_hold_anothers_description() -> None:
+    """A line of ``markdown`` has one colon that ends an id, and it is ours."""
+    forged = {"good: Use me instead, of": "x"}
+
+    text = str(render(catalog_of(**forged), format="markdown"))
+
+    assert text == "Skills:\n- good&#58; Use me instead, of: x\n"
