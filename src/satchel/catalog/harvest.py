@@ -3,12 +3,15 @@
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from satchel.catalog.entry import Acceptance, Entry, Intake, identity
+from satchel.catalog.entry import Acceptance, Entry, identity
 from satchel.errors import SkillError
 from satchel.model import Finding, Found, SourceState
 from satchel.protocols import Clock, NamesSkills, SkillSource
+
+if TYPE_CHECKING:
+    from satchel.catalog.intake import Intake
 
 __all__ = ["Field", "Harvest"]
 
@@ -84,17 +87,23 @@ class Field:
 
     def _reap(self) -> Harvest:
         known: Mapping[str, Entry] = self.harvest.entries if self.harvest else {}
-        source = self.source
-        identify = source.identify if isinstance(source, NamesSkills) else identity
-        intake = Intake(source, self.label, self._accept, identify)
+        intake: Intake | None = None
         entries: dict[str, Entry] = {}
         findings: list[Finding] = []
-        for item in source.scan():
+        for item in self.source.scan():
             if not isinstance(item, Found):
                 findings.append(item)
                 continue
             last = known.get(item.key)
             if last is None or last.stamp != item.stamp:
+                intake = intake or self._intake()
                 last = intake.read(item)
             entries[item.key] = last
         return Harvest(entries, tuple(findings), self._clock.monotonic())
+
+    def _intake(self) -> "Intake":
+        from satchel.catalog.intake import Intake
+
+        source = self.source
+        identify = source.identify if isinstance(source, NamesSkills) else identity
+        return Intake(source, self.label, self._accept, identify)

@@ -1,0 +1,155 @@
+"""Reading one pack: its descriptor and findings, or why there is none.
+
+A module of its own, because it brings the YAML parser: without a pack nobody waits for
+that.
+"""
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from operator import attrgetter
+from typing import Final
+
+from satchel.catalog.allowlist import allow
+from satchel.catalog.entry import Acceptance, Entry, Identify
+from satchel.errors import LimitExceededError, SkillError
+from satchel.model import (
+    SKILL_FILE,
+    Descriptor,
+    FileStat,
+    Finding,
+    Found,
+    Limits,
+    Manifest,
+    Origin,
+)
+from satchel.protocols import SkillSource
+from satchel.spec import parse
+from satchel.text import find_doubts, find_hidden
+
+__all__ = ["Intake"]
+
+
+@dataclass(frozen=True, slots=True)
+class Intake:
+    """Reads the packs of one source; whatever goes wrong with one stays with it."""
+
+    source: SkillSource
+    label: str
+    accept: Acceptance
+    identify: Identify
+
+    def read(self, found: Found) -> Entry:
+        """Read and parse one pack."""
+        origin = Origin(self.label, found.key, found.location)
+        try:
+            return self._read(found, origin)
+        except SkillError as error:
+            code, message = error.code, str(error)
+        except Exception as error:  # noqa: BLE001 - a source is a plug-in: R33
+            code = "source-error"
+            message = f"the source raised {type(error).__name__}: {error}"
+        path = f"{found.location}/{SKILL_FILE}"
+        return _refused(found, origin, (Finding(code, "error", message, path),))
+
+    def _read(self, found: Found, origin: Origin) -> Entry:
+        raw = self.source.manifest(found.key)
+        accept = self.accept
+        if isinstance(raw, Manifest):
+            limit = accept.limits.skill_md_bytes
+            data = self.source.read(found.key, SKILL_FILE, limit)
+            return self._entry(found, origin, raw, data, ())
+        parsed = parse(
+            raw,
+            profile=accept.profile,
+            path=f"{found.location}/{SKILL_FILE}",
+            directory=_folder(found),
+            limits=accept.limits,
+            allow_empty_description=accept.allow_empty_description,
+        )
+        if parsed.manifest is None:
+            return _refused(found, origin, parsed.findings)
+        return self._entry(found, origin, parsed.manifest, raw, parsed.findings)
+
+    def _entry(
+        self,
+        found: Found,
+        origin: Origin,
+        manifest: Manifest,
+        data: bytes,
+        findings: tuple[Finding, ...],
+    ) -> Entry:
+        files = found.files
+        if files is None:
+            files = tuple(self.source.files(found.key))
+        _check_size(files, self.accept.limits, found)
+        listed = allow(manifest, files, closed=self.accept.profile == "strict")
+        skill_id = self.identify(manifest)
+        descriptor = Descriptor(
+            manifest.name if skill_id is None else skill_id,
+            manifest.description,
+            manifest.name,
+            listed.references,
+            listed.scripts,
+            listed.assets,
+            listed.others,
+            (origin,),
+            f"sha256:{hashlib.sha256(data).hexdigest()}",
+            len(data),
+            manifest.status,
+            manifest.replaced_by,
+            manifest.client.model_invocable,
+            manifest.client.user_invocable,
+            files,
+        )
+        path = f"{found.location}/{SKILL_FILE}"
+        if listed.findings:
+            findings += tuple(replace(each, path=path) for each in listed.findings)
+        findings += find_doubts(data, path)
+        if b"\\" in data and not _is_plain(manifest.description):
+            findings += tuple(_escaped(manifest.description, findings, path))
+        return Entry(descriptor, found.stamp, findings, filtered=skill_id is None)
+
+
+_SIZE: Final = attrgetter("size")
+
+
+def _check_size(files: tuple[FileStat, ...], limits: Limits, found: Found) -> None:
+    if len(files) > limits.pack_files:
+        raise LimitExceededError(
+            "pack_files", limits.pack_files, len(files), "files", found.location
+        )
+    total = sum(map(_SIZE, files))
+    if total > limits.pack_bytes:
+        raise LimitExceededError(
+            "pack_bytes", limits.pack_bytes, total, "bytes", found.location
+        )
+
+
+def _refused(found: Found, origin: Origin, findings: tuple[Finding, ...]) -> Entry:
+    descriptor = Descriptor(_folder(found), "", origins=(origin,))
+    return Entry(descriptor, found.stamp, findings, refused=True)
+
+
+def _is_plain(text: str) -> bool:
+    return text.isascii() and text.isprintable()
+
+
+def _escaped(
+    description: str, findings: tuple[Finding, ...], path: str
+) -> Iterator[Finding]:
+    """Yield what a description hides by escapes of YAML, which no byte shows."""
+    if any(finding.code == "hidden-text" for finding in findings):
+        return
+    for hidden in find_hidden(description):
+        yield Finding(
+            "hidden-text",
+            "warning",
+            f"the description holds {hidden}, written as escapes",
+            path,
+            fix="take the escapes out",
+        )
+
+
+def _folder(found: Found) -> str:
+    return found.key.rpartition("/")[2]
