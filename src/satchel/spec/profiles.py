@@ -8,9 +8,10 @@ import re
 from collections.abc import Iterator
 from typing import Final, Literal, NamedTuple
 
+from satchel.files.paths import path_problem
 from satchel.spec.draft import Draft
 from satchel.spec.fields import mapping
-from satchel.spec.frontmatter import Tree
+from satchel.spec.frontmatter import Node, Tree
 
 __all__ = [
     "MAX_COMPATIBILITY_CHARS",
@@ -40,7 +41,8 @@ SPEC_FIELDS: Final = frozenset(
 )
 """Source: agentskills.io/specification, "Frontmatter"."""
 
-_LISTS: Final = ("trigger_keywords", "references", "scripts", "assets")
+_FILES: Final = ("references", "scripts", "assets")
+_LISTS: Final = ("trigger_keywords", *_FILES)
 STRICT_FIELDS: Final = frozenset(["name", "description", "version", "author", *_LISTS])
 """Source: the manifest of the packs that profile ``strict`` comes from."""
 
@@ -140,8 +142,7 @@ def strict_breaches(draft: Draft) -> Iterator[Breach]:
         if key not in STRICT_FIELDS:
             yield _unknown(key, f"want one of {', '.join(sorted(STRICT_FIELDS))}")
         elif key in _LISTS:
-            if not isinstance(value, list) or None in tree.items(value):
-                yield _kind(key, "a list of texts")
+            yield from _strict_list(tree, key, value)
         elif key == "version" or (key == "author" and value is not None):
             yield from _no_text(tree, key)
 
@@ -156,6 +157,21 @@ _MISSING_DESCRIPTION: Final = Breach(
     ("description",),
     "say in `description:` what the skill does and when to use it",
 )
+
+
+def _strict_list(tree: Tree, key: str, value: Node) -> Iterator[Breach]:
+    items = tree.items(value) if isinstance(value, list) else [None]
+    if None in items:
+        yield _kind(key, "a list of texts")
+    for item in items if key in _FILES else ():
+        problem = path_problem(item) if item else ""
+        if problem:
+            yield Breach(
+                "unsafe-declared-file",
+                f"{key} declares {item!r}: {problem}",
+                (key,),
+                "name a file inside the pack, relative to it, with / between",
+            )
 
 
 def _spec_optional(tree: Tree) -> Iterator[Breach]:
