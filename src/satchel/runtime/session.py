@@ -4,8 +4,9 @@ from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol
 
-from satchel.errors import SkillError, error_payload
+from satchel.errors import SkillError
 from satchel.load import Style, StyleOptions, TurnCache, offer_find, tools_for
+from satchel.load.telling import error_result
 from satchel.model import Catalog, Hit, Loaded, Rendered
 from satchel.tools import Toolbox
 
@@ -93,7 +94,7 @@ class Session:
         try:
             return self.tools().call(name, arguments)
         except SkillError as error:  # the catalog has a conflict since it was opened
-            return error_payload(error)
+            return error_result(error)
 
     async def acall(self, name: str, arguments: Mapping[str, object]) -> object:
         """Do as `call` does, in a thread."""

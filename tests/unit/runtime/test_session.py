@@ -141,4 +141,7 @@ def test_a_conflict_that_comes_later_is_a_result() -> None:
     }
     shelf.sync()
 
-    assert "duplicate-skill" in str(session.call("load_skill", {"skill_id": "b"}))
+    result = str(session.call("load_skill", {"skill_id": "b"}))
+
+    assert "duplicate-skill" in result
+    assert "s/x" not in result
