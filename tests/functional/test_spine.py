@@ -142,3 +142,17 @@ def test_loading_a_skill_runs_nothing(shelf: Path) -> None:
     assert f"!`touch {proof}`" in loaded.text
     assert script.text.startswith("#!/bin/sh")
     assert not proof.exists()
+
+
+@pytest.mark.row("G22")
+def test_an_asset_is_loaded_by_its_short_name_before_files_elsewhere(
+    shelf: Path,
+) -> None:
+    """As a reference or a script is: the bucket goes before the unique name."""
+    for folder in ("assets", "other"):
+        (shelf / "a-skill" / folder).mkdir()
+        (shelf / "a-skill" / folder / "logo.svg").write_text(f"<svg>{folder}</svg>")
+
+    loaded = Satchel(shelf).load("a-skill", "logo.svg")
+
+    assert loaded.text == "<svg>assets</svg>"

@@ -138,3 +138,11 @@ def test_a_message_names_no_thousands_of_files() -> None:
 
     assert str(error).endswith("references/19.md and 980 more")
     assert error.listed == listed
+
+
+@pytest.mark.row("C18")
+def test_a_broken_manifest_names_its_path_whatever_the_detail_says() -> None:
+    error = SkillManifestError("packs/a/SKILL.md", "no name")
+
+    assert error.path == "packs/a/SKILL.md"
+    assert str(error).startswith("packs/a/SKILL.md")
