@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from satchel import Satchel
+from satchel.errors import SourceUnavailableError
+from satchel.sources import LocalSource
 from tests.functional.library import run, write_pack
 
 if TYPE_CHECKING:
@@ -253,3 +255,42 @@ def test_many_findings_are_cut_short(shelf: Path) -> None:
 
     assert result.stderr.count(" error missing-description") == 10
     assert result.stderr.splitlines()[-1] == "5 errors more: see satchel doctor"
+
+
+def test_a_file_that_is_no_pack_is_status_2(shelf: Path) -> None:
+    (shelf / "notes.md").write_text("Notes.", "utf-8")
+    result = run("list", "--skills", "skills/notes.md")
+
+    assert result.exit_code == 2
+    assert "skills/notes.md: want a folder of packs" in result.stderr
+
+
+def test_a_skill_file_means_its_pack(
+    shelf: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from_above = listed("--skills", "skills/alpha/SKILL.md")["skills"]
+    monkeypatch.chdir(shelf / "alpha")
+    from_within = listed("--skills", "SKILL.md")["skills"]
+
+    assert [skill["path"] for skill in from_above] == ["skills/alpha"]
+    assert [skill["id"] for skill in from_within] == ["alpha"]
+
+
+def test_a_source_that_does_not_answer_is_never_silent(
+    shelf: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(self: LocalSource) -> tuple[()]:
+        raise SourceUnavailableError(self.label, "the disk is gone")
+
+    monkeypatch.setattr(LocalSource, "scan", refuse)
+    document = listed("--skills", "skills", status=1)
+    doctor = run("doctor", "--skills", "skills")
+    prompt = run("prompt", "--skills", "skills")
+
+    [finding] = document["findings"]
+    assert finding["code"] == "source-unavailable"
+    assert doctor.exit_code == 1
+    assert "no answer (source 'skills' did not answer: the disk is gone)" in (
+        doctor.stdout
+    )
+    assert "error source-unavailable" in prompt.stderr

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from satchel.cli.opening import unanswered
 from satchel.errors import SkillError
 from satchel.model import SKILL_FILE, Conflict, Descriptor, Finding, Withheld
 
@@ -65,7 +66,7 @@ def take_inventory(skills: "Satchel") -> Inventory:
     held = [each for each in catalog.withheld if each.reason != "refused"]
     items += [Item(each.descriptor, each.reason) for each in held]
     items.sort(key=lambda item: (item.descriptor.id, item.descriptor.origin.location))
-    findings = skills.findings + tuple(_withheld(each) for each in held)
+    findings = (*skills.findings, *unanswered(skills), *map(_withheld, held))
     return Inventory(tuple(items), findings, catalog.conflicts)
 
 

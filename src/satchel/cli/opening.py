@@ -1,14 +1,15 @@
 """From ``--skills``, or satchel.toml, to an open Satchel."""
 
 import os
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
 from satchel.cli.output import tell
-from satchel.model import Finding
+from satchel.errors import ConfigError
+from satchel.model import SKILL_FILE, Finding
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -21,6 +22,7 @@ __all__ = [
     "named_paths",
     "opened",
     "skills_option",
+    "unanswered",
     "warn_empty",
 ]
 
@@ -60,15 +62,26 @@ def opened(paths: tuple[str, ...]) -> Generator["Satchel"]:
     Raises:
         MissingPathError: A path that was named does not exist.
         NoSources: Nothing was named, and there is no configuration file.
-        ConfigError: It cannot be used.
+        ConfigError: It cannot be used, or a path is a file, and no SKILL.md.
     """
     from satchel.runtime import Satchel
 
-    skills = Satchel(*paths) if paths else Satchel(config=find_settings())
+    folders = [_folder(path) for path in paths]
+    skills = Satchel(*folders) if folders else Satchel(config=find_settings())
     try:
         yield skills
     finally:
         skills.close()
+
+
+def _folder(path: str) -> str:
+    """Return the folder that a path means: a SKILL.md means its pack."""
+    head, tail = os.path.split(path)
+    if not os.path.isfile(path):  # noqa: PTH113 - pathlib costs start-up time
+        return path
+    if tail != SKILL_FILE:
+        raise ConfigError(path, f"want a folder of packs, a pack, or its {SKILL_FILE}")
+    return head or os.curdir
 
 
 def find_settings() -> str | None:
@@ -84,11 +97,23 @@ def find_settings() -> str | None:
     return None if found is None else os.path.relpath(found)
 
 
-def warn_empty(findings: tuple[Finding, ...]) -> None:
-    """Say on standard error which of the named folders hold no skill (R19)."""
-    for finding in findings:
+def warn_empty(skills: "Satchel") -> None:
+    """Say on standard error which sources hold no skill (R19), or do not answer."""
+    for finding in skills.findings:
         if finding.code == NO_SKILLS:
             tell(str(finding))
+    for finding in unanswered(skills):
+        tell(str(finding))
+
+
+def unanswered(skills: "Satchel") -> Iterator[Finding]:
+    """Yield an error for each source that did not answer, so that it is not silent."""
+    for state in skills.registry.latest.sources:
+        if state.error:
+            fix = "bring it back, and sync again"
+            yield Finding(
+                "source-unavailable", "error", state.error, state.label, fix=fix
+            )
 
 
 def complete_skill(

@@ -53,7 +53,7 @@ def _examine(skills: "Satchel", paths: tuple[str, ...]) -> int:
     _section("Read", _sources(skills, paths))
     _section("Prompt", _prompt(skills))
     _section("Wrong", _findings(inventory))
-    _section("What to do", _advice(skills, inventory))
+    _section("What to do", _advice(inventory))
     return 1 if inventory.troubled or not health.ok else 0
 
 
@@ -111,12 +111,10 @@ def _findings(inventory: "Inventory") -> list[str]:
     return lines
 
 
-def _advice(skills: "Satchel", inventory: "Inventory") -> list[str]:
+def _advice(inventory: "Inventory") -> list[str]:
     lines: list[str] = []
     if inventory.unresolved:
         lines.append("rename one of two packs of one name: no prompt until then")
-    if any(state.error for state in skills.registry.latest.sources):
-        lines.append("bring back the source that did not answer, and sync again")
     if inventory.findings:
         lines.append(f"{counted(inventory.findings)}: mend them by their fixes")
         gravest = min(inventory.findings, key=lambda f: _GRAVEST.index(f.severity))

@@ -36,7 +36,7 @@ def command(
     text = " ".join(query)
     with opened(paths) as skills:
         hits = skills.find(text, k=limit)
-        warn_empty(skills.findings)
+        warn_empty(skills)
     if as_json:
         found = [
             {

@@ -61,7 +61,7 @@ def command(paths: tuple[str, ...], style: "Format", budget: int | str | None) -
     """
     with opened(paths) as skills:
         section = skills.prompt(format=style, budget_tokens=budget)
-        warn_empty(skills.findings)
+        warn_empty(skills)
     if section.text:
         text = section.text
         write_text(text if text.endswith("\n") else f"{text}\n")

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from satchel.cli.opening import complete_skill, opened, skills_option
+from satchel.cli.opening import complete_skill, opened, skills_option, warn_empty
 from satchel.cli.output import on_terminal, tell, write_text
 
 if TYPE_CHECKING:
@@ -62,6 +62,7 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
             result = enveloped(skills, wish, envelope)
             write_text(result.text)
             return 1 if result.missed else 0
+        warn_empty(skills)
         _print(skills.load(name, wish.path_in(skills), via="cli"))
     return 0
 

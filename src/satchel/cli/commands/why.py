@@ -24,7 +24,7 @@ def command(name: str, paths: tuple[str, ...]) -> int:
     """
     with opened(paths) as skills:
         reason = skills.why(name)
-        warn_empty(skills.findings)
+        warn_empty(skills)
     say(flat(f"{reason.name}: {reason.stage}: {reason.message}"))
     if reason.path:
         say(f"    path: {flat(reason.path)}")
