@@ -24,8 +24,11 @@ def find_doubts(data: bytes, path: str) -> tuple[Finding, ...]:
 
 
 def tell_hidden(text: str, path: str) -> Iterator[Finding]:
-    """Yield one finding for each kind of invisible character (E01)."""
-    for hidden in find_hidden(text):
+    """Yield one finding for each kind of invisible character (E01).
+
+    A byte order mark at the very beginning of a file hides nothing.
+    """
+    for hidden in find_hidden(text.removeprefix("\ufeff")):
         yield Finding(
             "hidden-text",
             "warning",
