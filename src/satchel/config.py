@@ -3,11 +3,13 @@
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from pathlib import Path
-from typing import Final, cast
+from typing import TYPE_CHECKING, Final, cast
 
 from satchel.errors import ConfigError
 from satchel.model import DEFAULT_LIMITS, Limits
+
+if TYPE_CHECKING:  # it costs start-up time
+    from pathlib import Path
 
 __all__ = ["CONFIG_FILE", "Config", "find_config", "load_config"]
 
@@ -41,7 +43,7 @@ class Config:
     limits: Limits = DEFAULT_LIMITS
 
 
-def find_config(start: Path) -> Path | None:
+def find_config(start: "Path") -> "Path | None":
     """Return the nearest file that configures Satchel, from ``start`` upwards.
 
     In each folder satchel.toml goes before a pyproject.toml with a ``tool.satchel``.
@@ -56,7 +58,7 @@ def find_config(start: Path) -> Path | None:
     return None
 
 
-def load_config(path: Path) -> Config:
+def load_config(path: "Path") -> Config:
     """Read one configuration file.
 
     Raises:
@@ -69,7 +71,7 @@ def load_config(path: Path) -> Config:
     return _config(table, path)
 
 
-def _table(path: Path) -> Mapping[str, object] | None:
+def _table(path: "Path") -> Mapping[str, object] | None:
     import tomllib
 
     try:
@@ -86,7 +88,7 @@ def _table(path: Path) -> Mapping[str, object] | None:
     return cast("dict[str, object]", table) if isinstance(table, dict) else None
 
 
-def _config(table: Mapping[str, object], path: Path) -> Config:
+def _config(table: Mapping[str, object], path: "Path") -> Config:
     known = {field.name for field in fields(Config)} - {"path"}
     for key in table:
         if key not in known:
@@ -96,11 +98,10 @@ def _config(table: Mapping[str, object], path: Path) -> Config:
         if table.get(key, choices[0]) not in choices:
             detail = f"{key} = {table[key]!r}; want one of {', '.join(choices)}"
             raise ConfigError(str(path), detail)
-    folder = str(path.parent)
     return Config(
         path=str(path),
         skills=tuple(
-            os.path.normpath(Path(folder) / each)
+            os.path.normpath(path.parent / each)
             for each in _strings(table, "skills", path)
         ),
         packages=(
@@ -119,7 +120,7 @@ def _config(table: Mapping[str, object], path: Path) -> Config:
     )
 
 
-def _strings(table: Mapping[str, object], key: str, path: Path) -> tuple[str, ...]:
+def _strings(table: Mapping[str, object], key: str, path: "Path") -> tuple[str, ...]:
     value = table.get(key, [])
     items = cast("list[object]", value) if isinstance(value, list) else [None]
     strings = tuple(item for item in items if isinstance(item, str))
@@ -128,14 +129,14 @@ def _strings(table: Mapping[str, object], key: str, path: Path) -> tuple[str, ..
     return strings
 
 
-def _flag(table: Mapping[str, object], key: str, path: Path) -> bool:
+def _flag(table: Mapping[str, object], key: str, path: "Path") -> bool:
     value = table.get(key, False)
     if not isinstance(value, bool):
         raise ConfigError(str(path), f"{key}: want true or false, got {value!r}")
     return value
 
 
-def _budget(table: Mapping[str, object], path: Path) -> int | None:
+def _budget(table: Mapping[str, object], path: "Path") -> int | None:
     value = table.get("budget_tokens", 4000)
     if value == "none":
         return None
@@ -145,7 +146,7 @@ def _budget(table: Mapping[str, object], path: Path) -> int | None:
     return value
 
 
-def _limits(table: Mapping[str, object], path: Path) -> Limits:
+def _limits(table: Mapping[str, object], path: "Path") -> Limits:
     given = table.get("limits", {})
     if not isinstance(given, dict):
         raise ConfigError(str(path), f"limits: want a table, got {given!r}")

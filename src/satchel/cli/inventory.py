@@ -1,7 +1,6 @@
 """Every pack that there is, listed or not: what ``satchel list`` shows."""
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from satchel.cli.opening import unanswered
 from satchel.errors import SkillError
@@ -15,16 +14,14 @@ __all__ = ["SCHEMA_VERSION", "Inventory", "Item", "take_inventory"]
 SCHEMA_VERSION: Final = 1
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+class Item(NamedTuple):
     """One pack; ``state`` is empty where it is listed, else why it is not."""
 
     descriptor: Descriptor
     state: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Inventory:
+class Inventory(NamedTuple):
     """The packs by id, with all findings, and all conflicts, decided ones included."""
 
     items: tuple[Item, ...]

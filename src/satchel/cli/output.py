@@ -4,7 +4,6 @@ On a terminal no control character of a pack is ever printed; into a pipe go the
 bytes. Findings, tables and messages are one line each and safe in both.
 """
 
-import json
 import os
 import sys
 from io import TextIOWrapper
@@ -74,6 +73,8 @@ def tell(text: str) -> None:
 
 def say_json(value: object) -> None:
     """Print JSON; all but printable ASCII is escaped, for terminals and locales."""
+    import json
+
     click.echo(json.dumps(value, indent=2).replace("\x7f", "\\u007f"))
 
 

@@ -1,6 +1,5 @@
 """Columns on a terminal of any width."""
 
-import unicodedata
 from collections.abc import Iterator, Sequence
 from typing import Final
 
@@ -18,6 +17,8 @@ def cells(text: str) -> int:
 
 
 def _cells(char: str) -> int:
+    import unicodedata
+
     if unicodedata.combining(char) or char in "\u200c\u200d\ufe0e\ufe0f":
         return 0
     return 2 if unicodedata.east_asian_width(char) in "WF" else 1

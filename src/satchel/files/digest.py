@@ -1,7 +1,6 @@
 """Digests of files and of whole packs."""
 
 from collections.abc import Iterable
-from hashlib import sha256
 from typing import Final
 
 from satchel.model import Resource
@@ -15,6 +14,8 @@ _FILE_PREFIX: Final = "sha256:"
 
 def digest_bytes(data: bytes) -> str:
     """Return ``sha256:`` and the hex digest of ``data``."""
+    from hashlib import sha256
+
     return _FILE_PREFIX + sha256(data).hexdigest()
 
 
@@ -24,6 +25,8 @@ def tree_digest(resources: Iterable[Resource]) -> str:
     It is the SHA-256 over ``path NUL hex LF`` of every file, SKILL.md included,
     sorted by path by code point. The order of ``resources`` does not matter.
     """
+    from hashlib import sha256
+
     lines = sorted(
         (each.path, each.digest.removeprefix(_FILE_PREFIX)) for each in resources
     )

@@ -3,7 +3,6 @@
 import os
 from collections.abc import Iterable, Mapping
 from functools import cached_property
-from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
@@ -271,7 +270,7 @@ class Satchel:
             root
             for source in self.registry.sources.values()
             if isinstance(root := getattr(source, "root", None), str)
-            and Path(root).is_dir()
+            and os.path.isdir(root)  # noqa: PTH112 - pathlib costs start-up time
         ]
         return Watch(roots, self.sync, debounce_ms=debounce_ms)
 
@@ -342,11 +341,15 @@ def _open(
 ) -> Opened:
     if what:
         return open_named(what, limits=limits)
+    from pathlib import Path
+
     return open_config(Path(config) if config else None, start=Path.cwd())
 
 
 def _locations(catalog: Catalog) -> dict[str, str]:
     """Return the absolute path of each SKILL.md that lies in a folder."""
+    from pathlib import Path
+
     folders = {
         label for label, reader in catalog.readers.items() if hasattr(reader, "root")
     }

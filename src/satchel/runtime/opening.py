@@ -3,8 +3,7 @@
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Final, TypeAlias, cast
+from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 from satchel.config import CONFIG_FILE, Config, find_config, load_config
 from satchel.errors import MissingPathError, NoSources
@@ -12,6 +11,9 @@ from satchel.model import DEFAULT_LIMITS, Limits
 from satchel.protocols import SkillSource
 from satchel.skill import Skill
 from satchel.sources import folder, memory, packages, usual
+
+if TYPE_CHECKING:  # it costs start-up time
+    from pathlib import Path
 
 __all__ = ["Named", "Opened", "open_config", "open_named"]
 
@@ -42,7 +44,7 @@ def open_named(what: Iterable[Named], *, limits: Limits = DEFAULT_LIMITS) -> Ope
     for each in _flat(what):
         if isinstance(each, (str, os.PathLike)):
             path = os.fspath(each)
-            if not Path(path).exists():
+            if not os.path.exists(path):  # noqa: PTH110 - pathlib costs time
                 raise MissingPathError(path)
             if path not in named:
                 sources.append(folder(path, limits=limits))
@@ -56,7 +58,7 @@ def open_named(what: Iterable[Named], *, limits: Limits = DEFAULT_LIMITS) -> Ope
     return Opened(tuple(sources), frozenset(named), Config(limits=limits))
 
 
-def open_config(path: Path | None, *, start: Path) -> Opened:
+def open_config(path: "Path | None", *, start: "Path") -> Opened:
     """Open what a configuration file says; the nearest one where none is given.
 
     Raises:
@@ -89,7 +91,7 @@ def _flat(what: Iterable[Named]) -> Iterable[One]:
             yield cast("One", each)
 
 
-def _advice(start: Path) -> str:
+def _advice(start: "Path") -> str:
     near = [name for name in _LIKELY if (start / name).is_dir()]
     if near:
         line = f'skills = ["{near[0]}"]'
