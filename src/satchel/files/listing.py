@@ -1,6 +1,5 @@
 """Which files of a pack are listed, whatever the pack is kept in."""
 
-import unicodedata
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -126,6 +125,8 @@ def _collisions(paths: Iterable[str]) -> list[Finding]:
     macOS and Windows fold case, macOS composes Unicode: one of the two files would
     silently replace the other there.
     """
+    import unicodedata
+
     seen: dict[str, str] = {}
     found: list[Finding] = []
     for path in paths:

@@ -5,7 +5,6 @@ public specification, has six fields, and keeps everything else in ``metadata``,
 texts.
 """
 
-import json
 import re
 from collections.abc import Iterable, Mapping
 from typing import Final
@@ -69,6 +68,8 @@ def encode_items(items: Iterable[str]) -> str:
     """Return a list as one text: blanks between the items, or JSON where those fail."""
     texts = list(items)
     if any(_AMBIGUOUS.search(text) for text in texts):
+        import json
+
         return json.dumps(texts, ensure_ascii=False)
     return " ".join(texts)
 

@@ -3,11 +3,8 @@
 from typing import Final, NamedTuple
 
 from satchel.model import Finding, Limits
-from satchel.spec.entries import split_entries
 from satchel.spec.frontmatter import Node, Tree, read_tree
 from satchel.spec.opening import Opened
-from satchel.spec.repair import repaired
-from satchel.spec.rewrites import fold
 
 __all__ = ["Draft", "draft_of", "line_of"]
 
@@ -32,9 +29,7 @@ def draft_of(opened: Opened, directory: str) -> Draft:
     tree, repairs = opened.tree, opened.repairs
     name, description = tree.text("name"), tree.text("description")
     if description is None and tree.root.get("description") is not None:
-        description = _source_of("description", opened.head)
-        line = line_of(opened, ("description",))
-        found = repaired("description-not-text", line, description, description)
+        description, found = _description_as_written(opened)
         repairs = (*repairs, found)
     return Draft(tree, name, (description or "").strip(), directory, repairs)
 
@@ -67,14 +62,18 @@ def _line_by_parser(opened: Opened, at: tuple[str, ...]) -> int | None:
     return None if line is None else line + opened.line - 1
 
 
-def _source_of(key: str, head: bytes) -> str:
-    """Return what was written as the value of a top-level key, as one text."""
-    lines = head.decode("utf-8", "replace").replace("\r\n", "\n").split("\n")
-    return next(
-        (
-            fold(entry.value, entry.more)
-            for entry in split_entries(lines)
-            if entry.key == key
-        ),
-        "",
-    )
+def _description_as_written(opened: Opened) -> tuple[str, Finding]:
+    """Return a description that is no text as one, and the finding of that."""
+    from satchel.spec.entries import split_entries
+    from satchel.spec.repair import repaired
+    from satchel.spec.rewrites import fold
+
+    text = opened.head.decode("utf-8", "replace").replace("\r\n", "\n")
+    entries = split_entries(text.split("\n"))
+    values = (fold(each.value, each.more) for each in entries if each.key == _KEY)
+    description = next(values, "")
+    line = line_of(opened, (_KEY,))
+    return description, repaired("description-not-text", line, description, description)
+
+
+_KEY: Final = "description"

@@ -1,6 +1,5 @@
 """The ways a field's value may be written, each brought to one form."""
 
-import json
 import re
 from typing import Final
 
@@ -100,6 +99,8 @@ def decode_items(text: str) -> tuple[str, ...]:
     The JSON form is what `to_spec` writes for items that hold blanks or commas.
     """
     if text.startswith("["):
+        import json
+
         try:
             items: list[object] = json.loads(text)
         except (ValueError, RecursionError):

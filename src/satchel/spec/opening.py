@@ -1,18 +1,12 @@
-"""A file's bytes to the tree of its frontmatter, mended where need be."""
+"""A file's bytes to the tree of its frontmatter."""
 
-import re
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from satchel.model import Finding, Limits
-from satchel.spec.fences import span_of_bytes, span_of_text
+from satchel.spec.fences import span_of_bytes
 from satchel.spec.frontmatter import Problem, Tree, read_tree
-from satchel.spec.loose import HEADING, loose_span
-from satchel.spec.quoting import quoted
-from satchel.spec.repair import mend
-from satchel.spec.sentence import first_sentence
-from satchel.text.decoding import decode
 
-__all__ = ["Opened", "open_file"]
+__all__ = ["Opened", "open_file", "over"]
 
 
 class Opened(NamedTuple):
@@ -28,104 +22,28 @@ class Opened(NamedTuple):
     repairs: tuple[Finding, ...] = ()
 
 
-def open_file(  # noqa: PLR0911 - one way out for each thing that can be wrong
-    data: bytes, limits: Limits
-) -> Opened | Finding:
+def open_file(data: bytes, limits: Limits) -> Opened | Finding:
     """Return the frontmatter of a SKILL.md, or the error for which there is none."""
     if len(data) > limits.skill_md_bytes:
-        return _over("skill_md_bytes", limits.skill_md_bytes, len(data))
+        return over("skill_md_bytes", limits.skill_md_bytes, len(data))
+    problem: Problem | None = None
     span = span_of_bytes(data)
-    if span is None:
-        return _open_text(data, limits)
-    head = data[span.head : span.end]
-    if len(head) > limits.frontmatter_bytes:
-        return _over("frontmatter_bytes", limits.frontmatter_bytes, len(head))
-    tree = read_tree(head, limits)
-    if isinstance(tree, Tree):
-        return Opened(tree, head, span.line)
-    try:
-        text = head.decode()
-    except UnicodeDecodeError:
-        return _open_text(data, limits)
-    if HEADING.search(text):
-        return _open_text(data, limits)
-    return _mend(text, tree, span.line, (), limits)
+    if span is not None:
+        head = data[span.head : span.end]
+        if len(head) > limits.frontmatter_bytes:
+            return over("frontmatter_bytes", limits.frontmatter_bytes, len(head))
+        tree = read_tree(head, limits)
+        if isinstance(tree, Tree):
+            return Opened(tree, head, span.line)
+        problem = tree
+    # Only what is broken waits for what mends it.
+    from satchel.spec.mending import open_broken
+
+    return open_broken(data, span, problem, limits)
 
 
-def _open_text(data: bytes, limits: Limits) -> Opened | Finding:
-    """Do the same for a file that is not UTF-8, or whose fences are out of place."""
-    if not data.strip():
-        return _error("empty-file", "the file is empty", None, _TEMPLATE)
-    decoded = decode(data)
-    text, repairs = decoded.text, decoded.findings
-    span = span_of_text(text)
-    if span is None or HEADING.search(text, span.head, span.end):
-        loose = loose_span(text)
-        if loose is None:
-            return _no_frontmatter(text)
-        span, repairs = loose[0], repairs + loose[1]
-    head = text[span.head : span.end]
-    raw = head.encode("utf-8", "replace")
-    if len(raw) > limits.frontmatter_bytes:
-        return _over("frontmatter_bytes", limits.frontmatter_bytes, len(raw))
-    tree = read_tree(raw, limits)
-    if isinstance(tree, Tree):
-        return Opened(tree, raw, span.line, repairs)
-    return _mend(head, tree, span.line, repairs, limits)
-
-
-def _mend(
-    head: str,
-    problem: Problem,
-    line: int,
-    repairs: tuple[Finding, ...],
-    limits: Limits,
-) -> Opened | Finding:
-    mended = mend(head, problem, limits, line=line)
-    if isinstance(mended, Problem):
-        at = mended.line + line - 1 if mended.line else None
-        return _error(mended.code, mended.message, at, _FIXES.get(mended.code, ""))
-    return Opened(mended.tree, mended.head, line, repairs + mended.findings)
-
-
-def _no_frontmatter(text: str) -> Finding:
-    if _LINK.fullmatch(text):
-        return _error(
-            "link-text",
-            f"the file holds only the path {text.strip()!r}, as a link does that was"
-            " checked out as a file",
-            1,
-            "put the file itself here, or check out with links",
-        )
-    sentence = first_sentence(text)
-    fix = _TEMPLATE
-    if sentence:
-        fix += f"; the text offers `description: {quoted(sentence)}`"
-    return _error("no-frontmatter", "the file does not begin with frontmatter", 1, fix)
-
-
-_TEMPLATE: Final = (
-    "begin it with a line ---, then `name:`, `description:`, and --- again"
-)
-
-
-_LINK: Final = re.compile(r"\s*[^\s:*]+/[^\s:*]+\.md\s*", re.IGNORECASE)
-_FIXES: Final = {
-    "yaml-alias": "write the value out, or put it in quotes if it is text",
-    "yaml-anchor": "take the & away, or put the value in quotes if it is text",
-    "yaml-tag": "take the ! away, or put the value in quotes if it is text",
-    "limit-exceeded": "shorten it, or raise the limit",
-    "empty-frontmatter": "write `name:` and `description:` between the fences",
-    "frontmatter-not-mapping": "write `name:` and `description:` between the fences",
-    "complex-key": "put the value in quotes if it is text",
-    "invalid-yaml": "put values with special characters in double quotes",
-}
-
-
-def _over(name: str, limit: int, actual: int) -> Finding:
+def over(name: str, limit: int, actual: int) -> Finding:
+    """Return the error of a file or a frontmatter that is too large."""
     message = f"{name} is {actual} bytes, the limit is {limit} bytes"
-    return _error("limit-exceeded", message, None, _FIXES["limit-exceeded"])
-
-
-def _error(code: str, message: str, line: int | None, fix: str) -> Finding:
-    return Finding(code, "error", message, line=line, fix=fix)
+    fix = "shorten it, or raise the limit"
+    return Finding("limit-exceeded", "error", message, fix=fix)

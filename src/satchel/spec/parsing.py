@@ -7,7 +7,6 @@ from typing import Final, NamedTuple
 from satchel.errors import LimitExceededError
 from satchel.model import DEFAULT_LIMITS, Finding, Limits, Manifest, Severity
 from satchel.spec.draft import Draft, draft_of, line_of
-from satchel.spec.loose import body_of
 from satchel.spec.normalise import manifest_of
 from satchel.spec.opening import Opened, open_file
 from satchel.spec.profiles import (
@@ -18,8 +17,6 @@ from satchel.spec.profiles import (
     spec_breaches,
     strict_breaches,
 )
-from satchel.spec.quoting import quoted
-from satchel.spec.sentence import first_sentence
 from satchel.text import clean_line, find_hidden
 from satchel.text.decoding import decode
 
@@ -100,7 +97,9 @@ def _parse(data: bytes, wish: _Wish) -> Parsed:
     refusal = _name_refusal(name, limits, path)
     if not draft.description and not allow_empty_description:
         line = line_of(opened, ("description",))
-        refusal = _without_description(data, line, path)
+        from satchel.spec.mending import no_description
+
+        refusal = no_description(data, line, path)
     if refusal is not None:
         return Parsed(None, (refusal, *findings))
     # What is noticed here breaks a rule of both other profiles.
@@ -153,19 +152,6 @@ def _noticed(opened: Opened, draft: Draft, path: str) -> tuple[Finding, ...]:
             for breach in guide_breaches(name, directory)
         ]
     return tuple(found)
-
-
-def _without_description(data: bytes, line: int | None, path: str) -> Finding:
-    sentence = first_sentence(body_of(decode(data).text))
-    offer = f"write `description: {quoted(sentence)}`" if sentence else ""
-    return Finding(
-        "missing-description",
-        "error",
-        "there is no description, so that no model would know when to use it",
-        path,
-        line,
-        offer or "say in `description:` what it does and when to use it",
-    )
 
 
 def _name_refusal(name: str, limits: Limits, path: str) -> Finding | None:

@@ -1,6 +1,7 @@
 """Bytes to text: UTF-8 as it is, anything else repaired and said."""
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Final
 
 from satchel.model import Finding
@@ -11,13 +12,6 @@ _UTF16_MARKS: Final = (b"\xff\xfe", b"\xfe\xff")
 _SAMPLE_BYTES: Final = 8 * 1024
 """How much is looked at for control characters; file(1) and git look at as much."""
 
-# Byte by byte, because five bytes have no meaning in Windows-1252 and keep Latin-1's.
-_FROM_ESCAPE: Final = {
-    0xDC00 + byte: bytes([byte])
-    .decode("cp1252", "replace")
-    .replace("\ufffd", chr(byte))
-    for byte in range(0x80, 0x100)
-}
 # What no text file holds, but for tab, line ends, form feed and escape.
 _CONTROLS: Final = bytes({*range(0x20), 0x7F} - {0x09, 0x0A, 0x0C, 0x0D, 0x1B})
 
@@ -50,8 +44,22 @@ def decode(data: bytes) -> Decoded:
     if data[:2] in _UTF16_MARKS:
         text = data.decode("utf-16", "replace")
         return Decoded(text, "utf-16", (_not_utf8("UTF-16", 1),))
-    text = data.decode("utf-8", "surrogateescape").translate(_FROM_ESCAPE)
+    text = data.decode("utf-8", "surrogateescape").translate(_from_escape())
     return Decoded(text, "windows-1252", (_not_utf8("Windows-1252", line),))
+
+
+@cache
+def _from_escape() -> dict[int, str]:
+    """Return what escaped bytes mean, most of them as in Windows-1252.
+
+    Byte by byte, because five have no meaning there and keep that of Latin-1.
+    """
+    return {
+        0xDC00 + byte: bytes([byte])
+        .decode("cp1252", "replace")
+        .replace("\ufffd", chr(byte))
+        for byte in range(0x80, 0x100)
+    }
 
 
 def is_text(data: bytes) -> bool:
