@@ -4,8 +4,7 @@
 import os
 import stat
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from satchel.errors import LimitExceededError
 from satchel.files import list_folder, spelled, stat_of, walk_pack
@@ -25,8 +24,7 @@ _SPARE: Final = 64
 _SKIPPED: Final = frozenset({"node_modules", "__pycache__"})
 
 
-@dataclass(frozen=True, slots=True)
-class Searched:
+class Searched(NamedTuple):
     """What one search found; ``places`` says where each pack really is, by key."""
 
     found: tuple[Found, ...]
@@ -34,7 +32,6 @@ class Searched:
     places: dict[str, Place]
 
 
-@dataclass(slots=True)
 class Search:
     """One search below ``root``; every instance is used once.
 
@@ -44,20 +41,30 @@ class Search:
     root to search in its place, whatever their names.
     """
 
-    root: str
-    shown: str
-    limits: Limits
-    depth: int
-    root_may_be_pack: bool = True
-    starts: tuple[str, ...] = ()
-    _found: list[Found] = field(default_factory=list[Found])
-    _findings: list[Finding] = field(default_factory=list[Finding])
-    _places: dict[str, Place] = field(default_factory=dict[str, Place])
-    _links: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
-    _visited: set[str] = field(default_factory=set[str])
-    _left: int = 0
-    _kept: int = 0
-    _too_deep: int = 0
+    def __init__(  # noqa: PLR0913 - the places by position, the rest by name
+        self,
+        root: str,
+        shown: str,
+        limits: Limits,
+        depth: int,
+        *,
+        root_may_be_pack: bool = True,
+        starts: tuple[str, ...] = (),
+    ) -> None:
+        self.root = root
+        self.shown = shown
+        self.limits = limits
+        self.depth = depth
+        self.root_may_be_pack = root_may_be_pack
+        self.starts = starts
+        self._found: list[Found] = []
+        self._findings: list[Finding] = []
+        self._places: dict[str, Place] = {}
+        self._links: list[tuple[str, str]] = []
+        self._visited: set[str] = set()
+        self._left = 0
+        self._kept = 0
+        self._too_deep = 0
 
     def run(self) -> Searched:
         """Search, links last, so that each pack is found where it really is.

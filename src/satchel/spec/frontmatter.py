@@ -8,7 +8,7 @@ a state machine, and here it is left as soon as it goes too deep.
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final, Protocol, TypeAlias
+from typing import Any, Final, NamedTuple, Protocol, TypeAlias
 
 from yaml import SafeLoader
 from yaml.error import MarkedYAMLError
@@ -31,8 +31,7 @@ __all__ = ["Duplicate", "Node", "Problem", "Tree", "read_tree"]
 Node: TypeAlias = "Value | dict[str, Node] | list[Node]"
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(NamedTuple):
     """Why there is no tree: a code, a sentence, and the line in the frontmatter."""
 
     code: str
@@ -40,8 +39,7 @@ class Problem:
     line: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Duplicate:
+class Duplicate(NamedTuple):
     """A key that stands twice in one mapping; the later value is the one kept.
 
     ``replaced`` keeps the earlier value, and so its identity, from being used again.
