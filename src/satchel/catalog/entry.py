@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from satchel.model import DEFAULT_LIMITS, Descriptor, Finding, Limits, Manifest
 
@@ -26,8 +26,7 @@ class Acceptance:
     allow_empty_description: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """A pack as it was when it had this ``stamp``.
 
     ``refused`` and ``filtered`` ones have no place in the catalog.
