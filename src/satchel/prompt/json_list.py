@@ -6,7 +6,6 @@ from typing import Final
 __all__ = ["JsonList"]
 
 _SCHEMA_VERSION: Final = 1
-_ESCAPES: Final = str.maketrans({'"': '\\"', "\\": "\\\\", "<": "\\u003c"})
 
 
 class JsonList:
@@ -36,6 +35,11 @@ class JsonList:
 
 def _quote(text: str) -> str:
     """Return clean text as a JSON string; it holds no control character to escape."""
-    if '"' in text or "\\" in text or "<" in text:
-        text = text.translate(_ESCAPES)
+    # Looking first is several times faster than replacing nothing.
+    if "\\" in text:
+        text = text.replace("\\", "\\\\")
+    if '"' in text:
+        text = text.replace('"', '\\"')
+    if "<" in text:
+        text = text.replace("<", "\\u003c")
     return f'"{text}"'
