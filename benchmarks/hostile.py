@@ -222,7 +222,7 @@ loaders want 3.12), not edited by hand. It needs the peers:
 {packs} packs of {kinds} kinds, each beside one good pack in a folder of its own. Each
 loader discovers each folder in a process of its own, with {timeout} s after its imports
 and {memory} GiB. It *serves* the good neighbour where it finds it under its name with
-its own description. Ours took {median} s a folder in the median and {worst} s at most,
+its own description, and where its prompt, if we could ask for one, was made. Ours took {median} s a folder in the median and {worst} s at most,
 for discovery, the catalog in four formats and one load. How to run the same packs
 against a loader of your own: [hostile packs](../how-to/hostile-packs.md).
 
@@ -233,10 +233,14 @@ What this does not show:
 - The peers are called as their documentation loads a folder, with their defaults;
   another call or option may do better or worse. A program that gives each pack to
   its loader separately, and catches what it raises, loses less. `skills_ref` is called
-  that way here, because it loads one pack at a time.
+  that way here, because it loads one pack at a time. Which call stands behind a name
+  is in `benchmarks/peers/`.
+- The machine had two cores and other work to do: who needed close to a second, or to
+  {timeout} s, may fall on the other side of it elsewhere.
 - `double-*` packs take the good neighbour's name. Ours is asked with
   `on_conflict="precedence"`. By default it lists neither and refuses to make a prompt,
-  with an error that names both folders: that is loud, and it is not service.
+  with an error that names both folders. That is loud, and it is not service: seven of
+  these packs then cost it the good neighbour.
 - Catalogs are looked at only where a peer's public API makes one. "Leaky" counts packs
   that brought a control or hidden character, a line of their own, a tag or a secret
   into it; a program may clean the text afterwards.
