@@ -222,8 +222,10 @@ loaders want 3.12), not edited by hand. It needs the peers:
 {packs} packs of {kinds} kinds, each beside one good pack in a folder of its own. Each
 loader discovers each folder in a process of its own, with {timeout} s after its imports
 and {memory} GiB. It *serves* the good neighbour where it finds it under its name with
-its own description, and where its prompt, if we could ask for one, was made. Ours took {median} s a folder in the median and {worst} s at most,
-for discovery, the catalog in four formats and one load. How to run the same packs
+its own description, and where its prompt, if we could ask for one, was made.
+
+Ours took {median} s a folder in the median and {worst} s at most, for
+discovery, the catalog in four formats and one load. How to run the same packs
 against a loader of your own: [hostile packs](../how-to/hostile-packs.md).
 
 What this does not show:
