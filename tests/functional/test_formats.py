@@ -29,7 +29,9 @@ def keys(value: Any) -> Any:  # noqa: ANN401 - JSON
 
 
 @pytest.mark.row("R37")
-@pytest.mark.parametrize("path", sorted(FORMATS.glob("check-*.json")), ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path", sorted(FORMATS.glob("check-*.json")), ids=lambda path: path.stem
+)
 def test_every_released_baseline_is_read(path: Path) -> None:
     """The finding that it knows does not count again."""
     finding = Finding(

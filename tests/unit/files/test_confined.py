@@ -223,7 +223,7 @@ def _nothing_stays_open() -> Iterator[None]:
         return
     before = len(list(Path("/proc/self/fd").iterdir()))
     yield
-    assert len(list(Path("/proc/self/fd").iterdir())) == before
+    assert len(list(Path("/proc/self/fd").iterdir())) <= before
 
 
 @pytest.mark.row("R35")
