@@ -1,7 +1,7 @@
 """Set loaders beside each other on 22 tricky packs: ``python -m benchmarks.tricky``.
 
-FOLDER holds one folder for each case of `CASES`, as the project's generator of them
-writes it, with the case's pack inside. Each peer discovers every case by itself, then
+FOLDER holds one folder for each case of `CASES`, as `benchmarks.tricky_packs`
+writes them, with the case's pack inside. Each peer discovers every case by itself, then
 all of them in one library; the table is Markdown. A case is
 
 - OK: found under the right name with the right description;
