@@ -40,9 +40,8 @@ NOTHING_THERE = {
     *("wide", "many-files-no-skill", "bushy", "dependencies", "deep"),
     *("deeper-than-a-path", "hard-link-skill"),
 }
-# The bar, and the deadline at which a loader counts as hung. A machine with more to do
-# than processors is no fault of ours, so the bar is kept by the faster of two runs.
-BAR_S = 1.0
+# Then a loader counts as hung. How long each pack takes is measured by
+# `python -m benchmarks.hostile`, never here.
 TIMEOUT_S = 20.0
 
 
@@ -50,8 +49,6 @@ def _run(pack: HostilePack) -> Outcome:
     try:
         with pack.fresh() as library:
             outcome = run_loader(OURS, library, timeout_s=TIMEOUT_S)
-            if outcome.served and outcome.seconds > BAR_S:
-                outcome = run_loader(OURS, library, timeout_s=TIMEOUT_S)
     except CannotMake as error:
         pytest.skip(error.reason)
     return outcome
@@ -70,7 +67,6 @@ def test_the_good_neighbour_stays_in_service(pack: HostilePack) -> None:
 
     assert (outcome.end, outcome.detail) == ("answered", "")
     assert outcome.served
-    assert outcome.seconds < BAR_S
     assert GOOD_DESCRIPTION in outcome.answer["loaded"]
     _check_catalog(outcome)
     if pack.name not in MANY:
