@@ -6,14 +6,19 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Final, cast
 
 from satchel.errors import ConfigError
-from satchel.model import DEFAULT_LIMITS, Limits
+from satchel.model import DEFAULT_LIMITS, Limits, OnConflict, Style
 
-if TYPE_CHECKING:  # it costs start-up time
+if TYPE_CHECKING:  # each costs start-up time
     from pathlib import Path
 
-__all__ = ["CONFIG_FILE", "Config", "find_config", "load_config"]
+    from satchel.spec import Profile
+
+__all__ = ["BUDGET_TOKENS", "CONFIG_FILE", "Config", "find_config", "load_config"]
 
 CONFIG_FILE: Final = "satchel.toml"
+BUDGET_TOKENS: Final = 4000
+"""The default budget of a catalog section: 2 % of a window of 200,000 tokens, which is
+what Codex gives its list of skills."""
 _CHOICES: Final = {
     "profile": ("strict", "spec", "lenient", "auto"),
     "on_conflict": ("error", "precedence"),
@@ -36,10 +41,10 @@ class Config:
     usual: bool = False
     trust: bool = False
     disabled: tuple[str, ...] = ()
-    profile: str = "auto"
-    on_conflict: str = "error"
-    style: str = "agent-skills"
-    budget_tokens: int | None = 4000
+    profile: "Profile" = "auto"
+    on_conflict: OnConflict = "error"
+    style: Style = "agent-skills"
+    budget_tokens: int | None = BUDGET_TOKENS
     limits: Limits = DEFAULT_LIMITS
 
 
@@ -112,9 +117,9 @@ def _config(table: Mapping[str, object], path: "Path") -> Config:
         usual=_flag(table, "usual", path),
         trust=_flag(table, "trust", path),
         disabled=_strings(table, "disabled", path),
-        profile=str(table.get("profile", "auto")),
-        on_conflict=str(table.get("on_conflict", "error")),
-        style=str(table.get("style", "agent-skills")),
+        profile=cast("Profile", table.get("profile", "auto")),
+        on_conflict=cast("OnConflict", table.get("on_conflict", "error")),
+        style=cast("Style", table.get("style", "agent-skills")),
         budget_tokens=_budget(table, path),
         limits=_limits(table, path),
     )
@@ -137,7 +142,7 @@ def _flag(table: Mapping[str, object], key: str, path: "Path") -> bool:
 
 
 def _budget(table: Mapping[str, object], path: "Path") -> int | None:
-    value = table.get("budget_tokens", 4000)
+    value = table.get("budget_tokens", BUDGET_TOKENS)
     if value == "none":
         return None
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:

@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal
 
 from satchel.catalog.digests import Digests
 from satchel.catalog.entry import RETIRED, Entry
@@ -13,14 +12,13 @@ from satchel.model import (
     Conflict,
     Descriptor,
     Finding,
+    OnConflict,
     Reader,
     Withheld,
     WithheldReason,
 )
 
-__all__ = ["OnConflict", "Rules", "assemble"]
-
-OnConflict = Literal["error", "precedence"]
+__all__ = ["Rules", "assemble"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

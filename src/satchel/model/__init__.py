@@ -3,6 +3,7 @@
 from satchel.model.catalog import (
     Catalog,
     Conflict,
+    OnConflict,
     Reader,
     SourceState,
     SyncReport,
@@ -42,6 +43,7 @@ __all__ = [
     "Limits",
     "Loaded",
     "Manifest",
+    "OnConflict",
     "Origin",
     "Reader",
     "Rendered",

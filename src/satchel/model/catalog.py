@@ -10,12 +10,15 @@ from satchel.model.pack import Descriptor, FileStat
 __all__ = [
     "Catalog",
     "Conflict",
+    "OnConflict",
     "Reader",
     "SourceState",
     "SyncReport",
     "Withheld",
     "WithheldReason",
 ]
+
+OnConflict = Literal["error", "precedence"]
 
 WithheldReason = Literal[
     "refused", "filtered", "untrusted", "disabled", "shadowed", "deprecated", "hidden"

@@ -7,7 +7,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from satchel.catalog import Health, Registry, duplicate_error
-from satchel.catalog.assemble import OnConflict, Rules
+from satchel.catalog.assemble import Rules
 from satchel.catalog.entry import Acceptance
 from satchel.errors import SkillNotFoundError
 from satchel.model import (
@@ -21,6 +21,7 @@ from satchel.model import (
     Limits,
     Loaded,
     Manifest,
+    OnConflict,
     Rendered,
     Request,
     Resource,
@@ -43,17 +44,14 @@ if TYPE_CHECKING:  # each costs start-up time, and most programs need few of the
 
 __all__ = ["Satchel"]
 
-BUDGET_TOKENS = 4000
-"""The default budget of a catalog section: about 2 % of a 200,000-token window, which
-is what Codex gives its list of skills."""
-
 
 class Satchel:
     """Skills from anywhere, as one catalog that a model can ask.
 
     Made from folders, sources and `Skill` objects; with nothing, from the nearest
-    satchel.toml (or ``[tool.satchel]``). It syncs once at once and again when
-    `sync` is called. Safe to share between threads and agents.
+    satchel.toml (or ``[tool.satchel]``). What is given by name here goes before what
+    the file says. It syncs once at once and again when `sync` is called. Safe to
+    share between threads and agents.
 
     Raises:
         NoSources: Nothing was named and there is no satchel.toml.
@@ -66,11 +64,11 @@ class Satchel:
         *what: Named,
         config: str | os.PathLike[str] | None = None,
         profile: "Profile | None" = None,
-        limits: Limits = DEFAULT_LIMITS,
+        limits: Limits | None = None,
         on_conflict: OnConflict | None = None,
         disabled: Iterable[str] = (),
         allow_empty_description: bool = False,
-        budget_tokens: int | None = BUDGET_TOKENS,
+        budget_tokens: int | str | None = "default",
         style: Style | None = None,
         counter: TokenCounter | None = None,
         ranker: Ranker | None = None,
@@ -84,19 +82,21 @@ class Satchel:
         self._named = opened.named
         self._clock = clock or SystemClock()
         self._accept = Acceptance(
-            profile=profile or said.profile,  # type: ignore[arg-type]
+            profile=profile or said.profile,
             limits=said.limits,
             allow_empty_description=allow_empty_description,
         )
-        self._budget = said.budget_tokens if said.path else budget_tokens
+        self._budget = (
+            said.budget_tokens if isinstance(budget_tokens, str) else budget_tokens
+        )
         self._counter = counter or EstimateCounter()
         self._ranker = ranker
-        self.style: Style = style or said.style  # type: ignore[assignment]
+        self.style: Style = style or said.style
         self.registry = Registry(
             opened.sources,
             accept=self._accept,
             rules=Rules(
-                on_conflict=on_conflict or said.on_conflict,  # type: ignore[arg-type]
+                on_conflict=on_conflict or said.on_conflict,
                 disabled=frozenset(disabled) | frozenset(said.disabled),
             ),
             clock=self._clock,
@@ -337,13 +337,16 @@ class Satchel:
 
 
 def _open(
-    what: tuple[Named, ...], config: str | os.PathLike[str] | None, limits: Limits
+    what: tuple[Named, ...],
+    config: str | os.PathLike[str] | None,
+    limits: Limits | None,
 ) -> Opened:
     if what:
-        return open_named(what, limits=limits)
+        return open_named(what, limits=limits or DEFAULT_LIMITS)
     from pathlib import Path
 
-    return open_config(Path(config) if config else None, start=Path.cwd())
+    path = Path(config) if config else None
+    return open_config(path, start=Path.cwd(), limits=limits)
 
 
 def _locations(catalog: Catalog) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 from satchel.config import CONFIG_FILE, Config, find_config, load_config
@@ -54,12 +54,16 @@ def open_named(what: Iterable[Named], *, limits: Limits = DEFAULT_LIMITS) -> Ope
         else:
             sources.append(each)
     if skills:
-        sources.append(memory(*skills))
+        sources.append(memory(*skills, limits=limits))
     return Opened(tuple(sources), frozenset(named), Config(limits=limits))
 
 
-def open_config(path: "Path | None", *, start: "Path") -> Opened:
+def open_config(
+    path: "Path | None", *, start: "Path", limits: Limits | None = None
+) -> Opened:
     """Open what a configuration file says; the nearest one where none is given.
+
+    ``limits`` go before those of the file.
 
     Raises:
         NoSources: There is no file; says what lies about and the line to write.
@@ -70,14 +74,17 @@ def open_config(path: "Path | None", *, start: "Path") -> Opened:
     if found is None:
         raise NoSources(_advice(start))
     config = load_config(found)
-    opened = open_named(config.skills, limits=config.limits)
+    if limits is not None:
+        config = replace(config, limits=limits)
+    limits = config.limits
+    opened = open_named(config.skills, limits=limits)
     more: list[SkillSource] = []
-    if config.packages is True:
-        more += packages()
-    elif config.packages:
-        more += packages(only=config.packages)
+    if config.packages:
+        named = config.packages
+        only = named if isinstance(named, tuple) else None
+        more += packages(only=only, limits=limits)
     if config.usual:
-        more += usual(project=found.parent, trust=config.trust)
+        more += usual(project=found.parent, trust=config.trust, limits=limits)
     if not opened.sources and not more:
         raise NoSources(f'{found} names no skills; add: skills = ["skills"]')
     return Opened(opened.sources + tuple(more), opened.named, config)

@@ -6,10 +6,10 @@ from dataclasses import replace
 import pytest
 
 from satchel.catalog import Registry
-from satchel.catalog.assemble import OnConflict, Rules
+from satchel.catalog.assemble import Rules
 from satchel.catalog.entry import Acceptance
 from satchel.errors import DuplicateSkillError, SkillNotFoundError
-from satchel.model import Manifest
+from satchel.model import Manifest, OnConflict
 from tests.fakes import FakeClock, FakeSource, away, pack
 
 

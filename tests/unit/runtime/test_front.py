@@ -29,6 +29,7 @@ from satchel.errors import (
     ReferenceNotAllowedError,
     ReferenceUnreadableError,
     SkillWithheldError,
+    SourceUnavailableError,
 )
 from satchel.model import Limits
 from satchel.usage import ListSink
@@ -453,3 +454,32 @@ def test_watching_takes_an_edit_into_use(shelf: Path) -> None:
             time.sleep(0.05)
 
     assert skills.load("x-fresh").body == "# Do\n"
+
+
+def test_what_is_given_by_name_goes_before_the_file(
+    shelf: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = 'skills = ["."]\nbudget_tokens = 300\n[limits]\nfile_bytes = 5\n'
+    (shelf / "satchel.toml").write_text(text)
+    monkeypatch.chdir(shelf)
+
+    assert Satchel().prompt().budget_tokens == 300
+    assert Satchel(budget_tokens=None).prompt().budget_tokens is None
+    with pytest.raises(LimitExceededError):
+        Satchel().load("pdf-forms", "fields.md")
+    assert Satchel(limits=Limits()).load("pdf-forms", "fields.md").text
+
+
+def test_a_file_can_ask_for_packages_and_for_the_usual_folders(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path / ".agents/skills", "theirs")
+    path = tmp_path / "satchel.toml"
+    monkeypatch.chdir(tmp_path)
+    path.write_text("usual = true\ntrust = true\npackages = true\n")
+
+    assert "theirs" in Satchel().catalog
+
+    path.write_text('packages = ["no-such-distribution-here"]\n')
+    with pytest.raises(SourceUnavailableError, match="no-such-distribution-here"):
+        Satchel()
