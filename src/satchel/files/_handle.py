@@ -5,7 +5,7 @@ import sys
 
 __all__ = ["path_of"]
 
-if sys.platform == "win32":  # pragma: no cover - tests/unit/files runs on it there
+if sys.platform == "win32":
 
     def path_of(fd: int) -> str:
         """Return the real path of an open file.

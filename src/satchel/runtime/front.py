@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Self
 from satchel.catalog import Health, Registry, duplicate_error
 from satchel.catalog.assemble import Rules
 from satchel.catalog.entry import Acceptance
-from satchel.errors import SkillNotFoundError
+from satchel.errors import SkillManifestError, SkillNotFoundError
 from satchel.model import (
     DEFAULT_LIMITS,
     SKILL_FILE,
@@ -205,6 +205,7 @@ class Satchel:
         """Return a skill's manifest, read anew.
 
         Raises:
+            SkillManifestError: The source makes up manifests of files without one.
             SkillError: As for `load`.
         """
         from satchel.spec import parse
@@ -217,8 +218,9 @@ class Satchel:
             limits=self._accept.limits,
             allow_empty_description=self._accept.allow_empty_description,
         )
-        if parsed.manifest is None:  # pragma: no cover
-            raise SkillNotFoundError(skill_id)
+        if parsed.manifest is None:
+            place = loaded.descriptor.origin.location
+            raise SkillManifestError(place, parsed.findings[0].message)
         return parsed.manifest
 
     def resources(self, skill_id: str) -> tuple[Resource, ...]:

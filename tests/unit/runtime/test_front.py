@@ -17,6 +17,7 @@ from satchel import (
     ReferenceNotFoundError,
     Satchel,
     Skill,
+    SkillManifestError,
     SkillNotFoundError,
     sources,
 )
@@ -31,7 +32,7 @@ from satchel.errors import (
     SkillWithheldError,
     SourceUnavailableError,
 )
-from satchel.model import Limits
+from satchel.model import Limits, Manifest
 from satchel.usage import ListSink
 from tests.fakes import FakeSource, pack
 
@@ -483,3 +484,17 @@ def test_a_file_can_ask_for_packages_and_for_the_usual_folders(
     path.write_text('packages = ["no-such-distribution-here"]\n')
     with pytest.raises(SourceUnavailableError, match="no-such-distribution-here"):
         Satchel()
+
+
+def test_a_source_may_make_up_a_manifest_for_a_file_that_has_none() -> None:
+    """It is listed and loaded by it; there is no frontmatter to read anew."""
+
+    class Made(FakeSource):
+        def manifest(self, key: str) -> bytes | Manifest:
+            return Manifest(name=key, description="Use when testing.")
+
+    skills = Satchel(Made("s", {"a": {"SKILL.md": "# Just text\n"}}))
+
+    assert skills.load("a").text == "# Just text\n"
+    with pytest.raises(SkillManifestError, match="s/a"):
+        skills.manifest("a")
