@@ -90,6 +90,8 @@ def _take_round(each: Contender, folder: str) -> None:
         each.version = outcome.version or ""
         each.packs = len(outcome.found)
         each.error = outcome.error
+        if each.name == OURS and outcome.error is not None:
+            raise SystemExit(f"ours failed: {outcome.error}")
         if outcome.error is None:
             each.took(outcome.rounds)
 
