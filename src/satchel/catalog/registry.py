@@ -4,8 +4,6 @@ import threading
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from types import TracebackType
-from typing import Self
 
 from satchel.catalog.assemble import Rules, assemble
 from satchel.catalog.digests import Digests
@@ -159,19 +157,6 @@ class Registry:
         """Close every source; a second call does nothing."""
         for each in self._fields:
             each.source.close()
-
-    def __enter__(self) -> Self:
-        """Return the registry itself."""
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Close every source."""
-        self.close()
 
     def _ask_all(self) -> None:
         for each in self._fields:

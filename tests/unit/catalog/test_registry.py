@@ -436,8 +436,9 @@ def test_readers_never_see_half_a_sync() -> None:
 
 def test_close_closes_every_source() -> None:
     source = one("s", "a")
-    with registry(source) as kept:
-        kept.sync()
+    kept = registry(source)
+    kept.sync()
+    kept.close()
 
     assert source.closed == 1
 
