@@ -34,7 +34,7 @@ def tool(name: str = "add", handler: Callable[..., object] = add) -> Tool:
 
 
 def test_a_call_reaches_the_handler() -> None:
-    assert tool().call(a=1, b=2.5) == 3.5
+    assert tool().call({"a": 1, "b": 2.5}) == 3.5
 
 
 @pytest.mark.row("D06", "D14")
@@ -49,7 +49,7 @@ def test_a_call_reaches_the_handler() -> None:
     ],
 )
 def test_a_wrong_call_is_a_result(arguments: dict[str, object], told: str) -> None:
-    result: Any = tool().call(**arguments)
+    result: Any = tool().call(arguments)
 
     assert result["error"]["code"] == "bad-tool-call"
     assert told in result["error"]["message"]
@@ -58,7 +58,7 @@ def test_a_wrong_call_is_a_result(arguments: dict[str, object], told: str) -> No
 def test_what_has_no_type_takes_anything() -> None:
     kept = tool(handler=lambda **arguments: arguments)
 
-    assert kept.call(a=1, any=[1], b=None) == {"a": 1, "any": [1], "b": None}
+    assert kept.call({"a": 1, "any": [1], "b": None}) == {"a": 1, "any": [1], "b": None}
 
 
 @pytest.mark.row("D14", "X09")
@@ -69,8 +69,8 @@ def test_an_error_of_ours_keeps_its_code_and_any_other_its_secrets() -> None:
     def fail(**_: object) -> None:
         raise OSError(2, "no such file", "/home/me/secret")
 
-    refused: Any = tool(handler=refuse).call(a=1)
-    failed = tool(handler=fail).call(a=1)
+    refused: Any = tool(handler=refuse).call({"a": 1})
+    failed = tool(handler=fail).call({"a": 1})
 
     assert refused["error"]["code"] == "reference-not-allowed"
     assert failed == {

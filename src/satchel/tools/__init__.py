@@ -1,0 +1,7 @@
+"""Tools that a model can call, and boxes of them."""
+
+from satchel.tools.run import Run
+from satchel.tools.tool import Tool
+from satchel.tools.toolbox import Toolbox
+
+__all__ = ["Run", "Tool", "Toolbox"]

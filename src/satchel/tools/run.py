@@ -1,0 +1,25 @@
+"""For whom a tool runs."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, Final
+
+__all__ = ["Run"]
+
+_NOBODY: Final[Mapping[str, Any]] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """For whom and with what a tool runs; filled in by Satchel, seen by no model.
+
+    ``who`` is whoever the run acts for and ``deps`` whatever the application handed
+    over with the session; both are the application's own, so their types are its to
+    know. ``session`` is the `satchel.Session`, None outside of one.
+    """
+
+    who: Mapping[str, Any] = _NOBODY
+    deps: Any = field(default=None, repr=False)
+    session: Any = field(default=None, repr=False)
+    agent: str = ""

@@ -1,0 +1,120 @@
+"""A tool: a name, a description, a schema, and what to call."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, cast
+
+from satchel.errors import SkillError, ToolError, error_payload
+from satchel.model import Json
+from satchel.tools.run import Run
+
+__all__ = ["Tool"]
+
+_TYPES: Final[dict[str, tuple[type, ...]]] = {
+    "string": (str,),
+    "integer": (int,),
+    "number": (int, float),
+    "boolean": (bool,),
+    "array": (list, tuple),
+    "object": (Mapping,),
+    "null": (type(None),),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """Something a model can call.
+
+    ``parameters`` is a JSON Schema of type object. Of it only required and additional
+    properties and the types of values are checked here; a handler checks the rest.
+    ``handler`` takes them by name and may be asynchronous; the parameter that
+    ``run_parameter`` names is filled in with the `Run` and is in no schema. ``native``
+    is a framework's own tool object, which its adapter hands on as it is.
+    """
+
+    name: str
+    description: str
+    parameters: Mapping[str, Json] = field(hash=False)
+    handler: Callable[..., object] = field(repr=False)
+    run_parameter: str | None = None
+    native: object = field(default=None, repr=False)
+
+    @property
+    def is_async(self) -> bool:
+        """Whether the handler has to be awaited."""
+        from inspect import iscoroutinefunction
+
+        return iscoroutinefunction(self.handler)
+
+    def call(self, arguments: Mapping[str, object], run: Run | None = None) -> object:
+        """Carry out one call. Never raises: what goes wrong is a result.
+
+        A `SkillError` becomes ``{"error": {"code", "message"}}``; anything else the
+        code ``internal-error``, without its message, which may hold paths. So does an
+        asynchronous handler: only `acall` can wait for it.
+        """
+        try:
+            if self.is_async:
+                raise ToolError(self.name, "it is asynchronous; call it with acall")
+            return self.handler(**self._filled(arguments, run))
+        except SkillError as error:
+            return error_payload(error)
+        except Exception as error:  # noqa: BLE001 - an agent's loop goes on (R33)
+            return self._failed(error)
+
+    async def acall(
+        self, arguments: Mapping[str, object], run: Run | None = None
+    ) -> object:
+        """Do as `call` does; a synchronous handler runs in a thread."""
+        if not self.is_async:
+            import asyncio
+
+            return await asyncio.to_thread(self.call, arguments, run)
+        try:
+            handler = cast("Callable[..., Awaitable[object]]", self.handler)
+            return await handler(**self._filled(arguments, run))
+        except SkillError as error:
+            return error_payload(error)
+        except Exception as error:  # noqa: BLE001 - an agent's loop goes on (R33)
+            return self._failed(error)
+
+    def _filled(
+        self, arguments: Mapping[str, object], run: Run | None
+    ) -> dict[str, object]:
+        self.check(arguments)
+        filled = dict(arguments)
+        if self.run_parameter is not None:
+            filled[self.run_parameter] = run or Run()
+        return filled
+
+    def _failed(self, error: Exception) -> object:
+        message = f"{self.name} failed: {type(error).__name__}"
+        return {"error": {"code": "internal-error", "message": message}}
+
+    def check(self, arguments: Mapping[str, object]) -> None:
+        """Let arguments pass that the schema allows.
+
+        Raises:
+            ToolError: One is missing, unknown, or of the wrong type.
+        """
+        known = cast("Mapping[str, Mapping[str, Json]]", self.parameters["properties"])
+        required = cast("Sequence[str]", self.parameters.get("required", ()))
+        missing = [name for name in required if name not in arguments]
+        if missing:
+            raise ToolError(self.name, f"missing argument {missing[0]!r}")
+        for name, value in arguments.items():
+            if name not in known:
+                raise ToolError(self.name, f"unknown argument {name!r}")
+            types = known[name].get("type")
+            wanted = (
+                (types,) if isinstance(types, str) else cast("Sequence[str]", types)
+            )
+            if wanted and not any(_is_a(value, type_name) for type_name in wanted):
+                want = " or ".join(wanted)
+                raise ToolError(self.name, f"argument {name!r} is to be of type {want}")
+
+
+def _is_a(value: object, type_name: str) -> bool:
+    if isinstance(value, bool):  # to Python a bool is an int; to JSON it is not
+        return type_name == "boolean"
+    return isinstance(value, _TYPES.get(type_name, (object,)))
