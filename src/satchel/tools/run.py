@@ -2,12 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
-from typing import Any, Final
+from typing import Any
 
 __all__ = ["Run"]
-
-_NOBODY: Final[Mapping[str, Any]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +16,7 @@ class Run:
     know. ``session`` is the `satchel.Session`, None outside of one.
     """
 
-    who: Mapping[str, Any] = _NOBODY
+    who: Mapping[str, Any] = field(default_factory=dict[str, Any], hash=False)
     deps: Any = field(default=None, repr=False)
     session: Any = field(default=None, repr=False)
     agent: str = ""

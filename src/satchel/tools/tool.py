@@ -54,8 +54,7 @@ class Tool:
         asynchronous handler: only `acall` can wait for it.
         """
         try:
-            if self.is_async:
-                raise ToolError(self.name, "it is asynchronous; call it with acall")
+            self._check_sync()
             return self.handler(**self._filled(arguments, run))
         except SkillError as error:
             return error_payload(error)
@@ -77,6 +76,10 @@ class Tool:
             return error_payload(error)
         except Exception as error:  # noqa: BLE001 - an agent's loop goes on (R33)
             return self._failed(error)
+
+    def _check_sync(self) -> None:
+        if self.is_async:
+            raise ToolError(self.name, "it is asynchronous; call it with acall")
 
     def _filled(
         self, arguments: Mapping[str, object], run: Run | None

@@ -1,0 +1,170 @@
+"""What the shared suite asks of a framework's driver.
+
+A driver builds a real agent of its framework around a fake model, and tells what that
+model saw. The fake model is one function, `Model`: it is given what one call of the
+model saw and returns what the model says. It is pure, so that one agent object can
+serve many conversations at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
+
+if TYPE_CHECKING:
+    from satchel import Satchel
+
+Mode: TypeAlias = Literal["sync", "async", "stream"]
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A tool call that the fake model makes."""
+
+    name: str
+    arguments: Mapping[str, object] = field(default_factory=dict[str, object])
+
+
+Say: TypeAlias = str | Sequence[Call]
+"""One step of the model: a final text, or tool calls made side by side."""
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message that the model saw, as text; calls are ``name(arguments)``."""
+
+    role: Literal["user", "assistant", "tool", "other"]
+    text: str
+    tool: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What one call of the model saw.
+
+    ``system`` is every instruction, joined; ``tools`` the names in the order in which
+    they were offered; ``schemas`` their JSON Schemas by name; ``messages`` the rest,
+    in order.
+    """
+
+    system: str
+    tools: tuple[str, ...]
+    schemas: Mapping[str, Any]
+    messages: tuple[Message, ...]
+
+    @property
+    def results(self) -> list[str]:
+        """The texts of the tool results, in order."""
+        return [m.text for m in self.messages if m.role == "tool"]
+
+    @property
+    def last_user(self) -> str:
+        """The text of the last message of the user."""
+        return next(m.text for m in reversed(self.messages) if m.role == "user")
+
+    @property
+    def since_user(self) -> int:
+        """How many steps the model has made since the user last spoke."""
+        count = 0
+        for message in reversed(self.messages):
+            if message.role == "user":
+                break
+            count += message.role == "assistant"
+        return count
+
+
+Model: TypeAlias = Callable[[Seen], Say]
+
+
+@dataclass(frozen=True, slots=True)
+class Paused:
+    """A run that waits for approval; ``state`` can be sent to another process."""
+
+    tool: str
+    arguments: Mapping[str, object]
+    state: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """What the suite asks a driver to build."""
+
+    skills: Satchel
+    model: Model
+    base: str = "You are the desk."
+    own_tools: tuple[Callable[..., object], ...] = ()
+    options: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """Passed on to ``attach``: always, only, approve, style ..."""
+
+
+class Rig(Protocol):
+    """One agent object of the framework, with skills attached by the adapter.
+
+    A conversation is named by ``chat``; its history is kept by whatever means the
+    framework's users use. ``who`` reaches the adapter the framework's own way (context,
+    deps, state ...), through the ``who`` that the driver gives to ``attach``.
+    """
+
+    @property
+    def seen(self) -> list[Seen]:
+        """What each call of the model saw, in order, over all conversations."""
+        ...
+
+    async def say(
+        self,
+        text: str,
+        *,
+        chat: str = "one",
+        who: Mapping[str, Any] | None = None,
+        mode: Mode = "async",
+    ) -> str | Paused:
+        """Say something as the user; return the final text, or a paused run."""
+        ...
+
+    async def decide(self, paused: Paused, *, approve: bool) -> str | Paused:
+        """Answer a paused run and go on with it."""
+        ...
+
+    def save(self, chat: str = "one") -> str:
+        """Return a conversation as text: history and state, as users would store it."""
+        ...
+
+    def restore(self, saved: str, chat: str = "one") -> None:
+        """Take a stored conversation up; the rig may be another one."""
+        ...
+
+    def trim(self, chat: str = "one") -> None:
+        """Drop all messages of a conversation's history, as compaction would."""
+        ...
+
+
+class Driver(Protocol):
+    """Builds agents of one framework. Each ``tests/adapters/<name>.py`` has one,
+    called ``DRIVER``.
+    """
+
+    name: str
+    """The adapter's module name."""
+    distribution: str
+    """What to install; its version is told in the table."""
+    limits: Mapping[str, str]
+    """Test name to reason: what the framework itself cannot do. Such a test must fail,
+    and the reason stands in the table."""
+
+    def build(self, setup: Setup) -> Rig:
+        """Return a real agent with a fake model."""
+        ...
+
+    def build_pair(self, first: Setup, second: Setup) -> Rig:
+        """Return a rig whose first agent hands over to the second, the framework's way.
+
+        The first agent's model calls whatever tool the framework offers for that; the
+        name of it is the only tool in ``seen`` that starts with ``transfer`` or
+        ``handoff`` or ``delegate``.
+        """
+        ...
+
+    def native_tool(self, name: str, function: Callable[..., object]) -> object:
+        """Return the framework's own tool object around a function."""
+        ...
