@@ -140,9 +140,7 @@ class Rig(Protocol):
 
 
 class Driver(Protocol):
-    """Builds agents of one framework. Each ``tests/adapters/<name>.py`` has one,
-    called ``DRIVER``.
-    """
+    """Builds agents of one framework; ``DRIVER`` of ``tests/adapters/<name>.py``."""
 
     name: str
     """The adapter's module name."""
