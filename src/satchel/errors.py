@@ -17,6 +17,9 @@
     ├── NoSources                              nothing says where skills are
     ├── MissingPathError                       a folder that was named is not there
     ├── ConfigError (ValueError)               satchel.toml cannot be used
+    ├── DeniedError                            the policy does not let it be done
+    │   ├── ApprovalNeededError                somebody has to be asked, and was not
+    │   └── ApprovalDeclinedError              somebody was asked, and said no
     ├── ToolError                              a tool call that cannot be carried out
     ├── DuplicateToolError (RuntimeError)      two tools of one name
     └── ExtraMissingError (ImportError)        an optional extra is not installed
@@ -29,8 +32,11 @@ from typing import ClassVar, Final
 
 __all__ = [
     "AmbiguousReferenceError",
+    "ApprovalDeclinedError",
+    "ApprovalNeededError",
     "ChangedSinceSyncError",
     "ConfigError",
+    "DeniedError",
     "DuplicateSkillError",
     "DuplicateToolError",
     "ExtraMissingError",
@@ -307,6 +313,50 @@ class ConfigError(SkillError, ValueError):
     def __str__(self) -> str:
         """Return ``path: detail``."""
         return f"{self.path}: {self.detail}"
+
+
+class DeniedError(SkillError):
+    """The policy does not let it be done.
+
+    ``action`` is what was wanted with the skill, ``tool`` the tool where it was a call,
+    ``reason`` for the operator: it is not told to a model.
+    """
+
+    code: ClassVar[str] = "denied-by-policy"
+    sentence: ClassVar[str] = "{what} is not allowed here"
+
+    def __init__(
+        self, action: str, skill: str, tool: str = "", reason: str = ""
+    ) -> None:
+        """Keep what was wanted, and why it is not done."""
+        super().__init__(action, skill, tool, reason)
+        self.action = action
+        self.skill = skill
+        self.tool = tool
+        self.reason = reason
+
+    def __str__(self) -> str:
+        """Return a sentence without the reason."""
+        if self.tool:
+            what = f"calling {self.tool!r} of skill {self.skill!r}"
+        else:
+            done = {"load": "loading", "read": "reading a file of"}
+            what = f"{done.get(self.action, self.action)} skill {self.skill!r}"
+        return self.sentence.format(what=what)
+
+
+class ApprovalNeededError(DeniedError):
+    """Somebody has to be asked first, and there is nobody who could be."""
+
+    code: ClassVar[str] = "approval-required"
+    sentence: ClassVar[str] = "{what} needs an approval; it was not done"
+
+
+class ApprovalDeclinedError(DeniedError):
+    """Somebody was asked and said no; it may be asked again later."""
+
+    code: ClassVar[str] = "approval-declined"
+    sentence: ClassVar[str] = "{what} was declined by the user; it was not done"
 
 
 class ToolError(SkillError):

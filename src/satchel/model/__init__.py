@@ -25,15 +25,29 @@ from satchel.model.pack import (
 )
 from satchel.model.rendering import Rendered
 from satchel.model.search import Hit
+from satchel.model.session import (
+    Action,
+    Activation,
+    Answer,
+    Decision,
+    Question,
+    Savings,
+    Seen,
+    Verdict,
+)
 from satchel.model.usage import UsageEvent
 
 __all__ = [
     "DEFAULT_LIMITS",
     "NO_CLIENT_FIELDS",
     "SKILL_FILE",
+    "Action",
+    "Activation",
+    "Answer",
     "Catalog",
     "ClientFields",
     "Conflict",
+    "Decision",
     "Descriptor",
     "FileStat",
     "Finding",
@@ -45,15 +59,19 @@ __all__ = [
     "Manifest",
     "OnConflict",
     "Origin",
+    "Question",
     "Reader",
     "Rendered",
     "Request",
     "Resource",
+    "Savings",
+    "Seen",
     "Severity",
     "SourceState",
     "Style",
     "SyncReport",
     "UsageEvent",
+    "Verdict",
     "Withheld",
     "WithheldReason",
     "bucket_of",

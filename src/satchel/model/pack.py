@@ -7,6 +7,7 @@ from typing import Final, Literal
 __all__ = [
     "SKILL_FILE",
     "Bucket",
+    "Category",
     "Descriptor",
     "FileStat",
     "Found",
@@ -16,6 +17,8 @@ __all__ = [
 ]
 
 SKILL_FILE: Final = "SKILL.md"
+
+Category = Literal["standard", "raw"]
 
 Bucket = Literal["references", "scripts", "assets", "other"]
 
@@ -86,7 +89,9 @@ class Descriptor:
 
     ``id`` is the manifest's name after prefix or rename, and the only key that
     loads. The four tuples are the allowlist: pack-relative paths, sorted. ``digest``
-    is ``sha256:`` and the hex digest of the raw bytes of SKILL.md.
+    is ``sha256:`` and the hex digest of the raw bytes of SKILL.md. ``tools`` names the
+    tools that open when the skill is loaded, ``allowed_tools`` those that it asks to
+    be held to; a ``raw`` skill's tools need a policy that allows them.
 
     Raises:
         TypeError: A path list is not a tuple.
@@ -106,6 +111,9 @@ class Descriptor:
     replaced_by: str = ""
     model_invocable: bool = True
     user_invocable: bool = True
+    tools: tuple[str, ...] = ()
+    allowed_tools: tuple[str, ...] = ()
+    category: Category = "standard"
     files: tuple[FileStat, ...] = field(default=(), compare=False, repr=False)
 
     def __post_init__(self) -> None:
