@@ -1,27 +1,68 @@
 """A skill that is written in code: as a value, or as a class."""
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
 
-__all__ = ["BaseSkill", "Skill"]
+from satchel.tools import Tool, Toolbox
+
+__all__ = ["BaseSkill", "Category", "Skill"]
+
+Category: TypeAlias = Literal["standard", "raw"]
+"""``raw`` is for tools that act without asking; a policy has to allow these."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, init=False)
 class Skill:
     """What an agent gets: a name, instructions, and tools.
 
     A value: it cannot be changed, and may be used by many agents at once. Handed to
     `Satchel` it is on the shelf, listed by its ``description`` and loaded on demand,
-    and must have one.
+    and must have one. Attached to an agent it is worn: its instructions stand in the
+    prompt.
     """
 
     name: str
-    description: str = field(default="", kw_only=True)
-    instructions: str = field(default="", kw_only=True, repr=False)
+    description: str
+    instructions: str = field(repr=False)
+    tools: Toolbox | None
+    category: Category
 
-    @property
-    def tools(self) -> None:
-        """None: a skill made of instructions alone."""
-        return
+    def __init__(
+        self,
+        name: str,
+        *,
+        description: str = "",
+        instructions: str = "",
+        tools: Toolbox | Iterable[Tool | Callable[..., Any]] | None = None,
+        category: Category = "standard",
+    ) -> None:
+        """Make a skill.
+
+        Args:
+            name: Its id.
+            description: When to use it, in a sentence; for the catalog.
+            instructions: What to do, for the model.
+            tools: A box of tools, or tools and plain functions, which are boxed under
+                the skill's name in their order; none of them is the same as None.
+            category: Whether the tools ask before they act.
+
+        Raises:
+            DuplicateToolError: Two tools share a name.
+            ExtraMissingError: A plain function is among the tools, and the extra
+                ``tools`` is not installed.
+            ToolError: No tool can be made from one of the functions.
+        """
+        if tools is not None and not isinstance(tools, Toolbox):
+            tools = Toolbox.of(name, tools) or None
+        for member, value in (
+            ("name", name),
+            ("description", description),
+            ("instructions", instructions),
+            ("tools", tools),
+            ("category", category),
+        ):
+            object.__setattr__(self, member, value)
 
 
 class BaseSkill:
@@ -34,3 +75,8 @@ class BaseSkill:
     name: str = ""
     description: str = ""
     instructions: str = ""
+
+    @property
+    def tools(self) -> Toolbox | None:
+        """None; a subclass with tools sets it to a `Toolbox`."""
+        return None

@@ -32,11 +32,22 @@ Packs: TypeAlias = Mapping[str, Mapping[str, bytes | str]]
 
 
 def skill_md(skill: Skill) -> bytes:
-    """Return the SKILL.md that says what ``skill`` says, instructions unaltered."""
-    # A JSON string is a YAML string, so that any name and any description holds.
-    name = json.dumps(skill.name, ensure_ascii=False)
-    description = json.dumps(skill.description, ensure_ascii=False)
-    head = f"---\nname: {name}\ndescription: {description}\n---\n"
+    """Return the SKILL.md that says what ``skill`` says, instructions unaltered.
+
+    The names of its tools stand in ``metadata.tools``, separated by blanks; a category
+    other than the standard one in ``metadata.category``.
+    """
+    lines = [f"name: {_quoted(skill.name)}"]
+    lines.append(f"description: {_quoted(skill.description)}")
+    metadata: dict[str, str] = {}
+    if skill.tools:
+        metadata["tools"] = " ".join(tool.name for tool in skill.tools)
+    if skill.category != "standard":
+        metadata["category"] = skill.category
+    if metadata:
+        lines.append("metadata:")
+        lines += [f"  {key}: {_quoted(value)}" for key, value in metadata.items()]
+    head = "".join(f"{line}\n" for line in ("---", *lines, "---"))
     return _encoded(head + skill.instructions)
 
 
@@ -147,6 +158,11 @@ def _packs(what: Skill | Packs) -> Iterator[tuple[str, Mapping[str, bytes]]]:
     else:
         detail = "a skill on the shelf needs a description to be listed by"
         raise SkillManifestError(f"Skill({what.name!r})", detail)
+
+
+def _quoted(text: str) -> str:
+    # A JSON string is a YAML string, so that any name and any description holds.
+    return json.dumps(text, ensure_ascii=False)
 
 
 def _encoded(data: bytes | str) -> bytes:

@@ -1,7 +1,8 @@
 """Tools that a model can call, and boxes of them."""
 
+from satchel.tools.from_function import tool_from_function
 from satchel.tools.run import Run
 from satchel.tools.tool import Tool
 from satchel.tools.toolbox import Toolbox
 
-__all__ = ["Run", "Tool", "Toolbox"]
+__all__ = ["Run", "Tool", "Toolbox", "tool_from_function"]

@@ -37,7 +37,7 @@ class Tool:
     parameters: Mapping[str, Json] = field(hash=False)
     handler: Callable[..., object] = field(repr=False)
     run_parameter: str | None = None
-    native: object = field(default=None, repr=False)
+    native: object = field(default=None, repr=False, hash=False)
 
     @property
     def is_async(self) -> bool:

@@ -1,9 +1,11 @@
 """Boxes of tools: named, ordered, loud about a name that is there twice."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from satchel.errors import DuplicateToolError, ToolError, error_payload
+from satchel.tools.from_function import tool_from_function
 from satchel.tools.run import Run
 from satchel.tools.tool import Tool
 
@@ -24,6 +26,24 @@ class Toolbox:
     def __post_init__(self) -> None:
         """Refuse a second tool of one name."""
         _check_unique((self.name, tool) for tool in self.tools)
+
+    @classmethod
+    def of(cls, name: str, tools: Iterable[Tool | Callable[..., Any]]) -> "Toolbox":
+        """Return a box of tools and of plain functions, in their order.
+
+        Raises:
+            DuplicateToolError: Two of them share a name.
+            ExtraMissingError: A function is among them, and the extra ``tools`` is
+                not installed.
+            ToolError: No tool can be made from one of the functions.
+        """
+        return cls(
+            name,
+            tuple(
+                tool if isinstance(tool, Tool) else tool_from_function(tool)
+                for tool in tools
+            ),
+        )
 
     @classmethod
     def joined(cls, name: str, boxes: Iterable["Toolbox"]) -> "Toolbox":

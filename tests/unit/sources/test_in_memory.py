@@ -9,8 +9,9 @@ from satchel.errors import (
     SkillManifestError,
     SkillNotFoundError,
 )
-from satchel.model import Limits
+from satchel.model import Json, Limits
 from satchel.skill import Skill
+from satchel.tools import Tool
 from tests.unit.sources.trees import keys, told
 
 TEXT = "---\nname: a\ndescription: About a.\n---\n"
@@ -84,3 +85,15 @@ def test_what_is_wrong_with_a_pack_is_told() -> None:
 
 def test_repr_counts() -> None:
     assert repr(sources.memory({})) == "MemorySource(0 packs, label='memory')"
+
+
+@pytest.mark.row("E18")
+def test_a_skill_file_names_the_tools_and_the_category_of_the_skill() -> None:
+    schema: dict[str, Json] = {"type": "object", "properties": {}}
+    tools = [Tool(name, "", schema, print) for name in ("pay", "ask")]
+    skill = Skill("a", description="About a.", tools=tools, category="raw")
+
+    assert sources.memory(skill).manifest("a").decode() == (
+        '---\nname: "a"\ndescription: "About a."\n'
+        'metadata:\n  tools: "pay ask"\n  category: "raw"\n---\n'
+    )
