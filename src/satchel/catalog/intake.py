@@ -100,7 +100,7 @@ class Intake:
             manifest.replaced_by,
             manifest.client.model_invocable,
             manifest.client.user_invocable,
-            files,
+            files=files,
         )
         path = f"{found.location}/{SKILL_FILE}"
         if listed.findings:
