@@ -12,6 +12,7 @@ from typing import Final
 
 from satchel.catalog.allowlist import allow
 from satchel.catalog.entry import Acceptance, Entry, Identify
+from satchel.catalog.tool_names import TOOL_KEYS, tool_names
 from satchel.errors import LimitExceededError, SkillError
 from satchel.model import (
     SKILL_FILE,
@@ -85,6 +86,12 @@ class Intake:
         _check_size(files, self.accept.limits, found)
         listed = allow(manifest, files, closed=self.accept.profile == "strict")
         skill_id = self.identify(manifest)
+        path = f"{found.location}/{SKILL_FILE}"
+        tools: tuple[str, ...] = ()
+        metadata = manifest.metadata
+        if metadata and not _TOOL_KEYS.isdisjoint(metadata):
+            tools, noted = tool_names(metadata, path)
+            findings += noted
         descriptor = Descriptor(
             manifest.name if skill_id is None else skill_id,
             manifest.description,
@@ -100,9 +107,11 @@ class Intake:
             manifest.replaced_by,
             manifest.client.model_invocable,
             manifest.client.user_invocable,
-            files=files,
+            tools,
+            manifest.allowed_tools,
+            "raw" if metadata.get("category") == "raw" else "standard",
+            files,
         )
-        path = f"{found.location}/{SKILL_FILE}"
         if listed.findings:
             findings += tuple(replace(each, path=path) for each in listed.findings)
         findings += find_doubts(data, path)
@@ -111,6 +120,7 @@ class Intake:
         return Entry(descriptor, found.stamp, findings, filtered=skill_id is None)
 
 
+_TOOL_KEYS: Final = frozenset(TOOL_KEYS)
 _SIZE: Final = attrgetter("size")
 
 

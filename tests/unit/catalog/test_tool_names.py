@@ -1,0 +1,124 @@
+"""The tools that a pack names: whichever key, whichever spelling, one order."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from satchel.catalog import Registry
+from satchel.catalog.assemble import Rules
+from satchel.catalog.entry import Acceptance
+from satchel.catalog.tool_names import MAX_TOOLS, tool_names
+from satchel.model import Descriptor, Manifest
+from tests.fakes import FakeClock, FakeSource
+
+
+def synced(source: FakeSource) -> Registry:
+    registry = Registry(
+        (source,),
+        accept=Acceptance(profile="lenient"),
+        rules=Rules(),
+        clock=FakeClock(),
+    )
+    registry.sync()
+    return registry
+
+
+def taken_in(*metadata: str, more: str = "") -> tuple[Descriptor, list[str]]:
+    """Return the descriptor of a pack with these lines of metadata, and its codes."""
+    lines = "".join(f"  {line}\n" for line in metadata)
+    head = f"name: a\ndescription: Use it.\n{more}metadata:\n{lines}"
+    registry = synced(FakeSource("s", {"a": {"SKILL.md": f"---\n{head}---\n"}}))
+    findings = registry.catalog.findings
+    return registry.catalog.entries[0], [
+        f"{each.code} {each.path}" for each in findings if each.code == "field-kind"
+    ]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "tools: look_up refund",
+        "tools: look_up, refund",
+        'tools: " look_up,refund "',
+        "tools: [look_up, refund]",
+        "tools: [look_up, ' refund ', look_up, '']",
+        """tools: '["look_up", "refund"]'""",
+        "adk_additional_tools: [look_up, refund]",
+        "include_tools: look_up refund",
+    ],
+)
+def test_every_spelling_names_the_tools_in_order(line: str) -> None:
+    entry, codes = taken_in(line)
+
+    assert (entry.tools, codes) == (("look_up", "refund"), [])
+
+
+def test_the_keys_come_in_a_fixed_order_and_a_name_once() -> None:
+    """Whatever the order in the file, ours goes first, then ADK's, then deepagents'."""
+    entry, _ = taken_in(
+        "include_tools: e a", "adk_additional_tools: [d, b]", "tools: b a"
+    )
+
+    assert entry.tools == ("b", "a", "d", "e")
+
+
+@pytest.mark.parametrize("value", ["{a: b}", "12", "true", "[a, 1]", "[[a]]", "1.5"])
+def test_what_is_no_name_is_said_and_left_out(value: str) -> None:
+    entry, codes = taken_in(f"tools: {value}", "include_tools: z")
+
+    assert entry.tools == (("a", "z") if value == "[a, 1]" else ("z",))
+    assert codes == ["field-kind s/a/SKILL.md"]
+
+
+def test_an_empty_field_names_nothing() -> None:
+    entry, codes = taken_in("tools:", "include_tools: ''")
+
+    assert (entry.tools, codes) == ((), [])
+
+
+def test_a_flood_of_names_is_cut_and_said() -> None:
+    names = [f"t{number}" for number in range(MAX_TOOLS + 1)]
+
+    kept, findings = tool_names({"tools": json.dumps(names)}, "x")
+
+    assert kept == tuple(names[:MAX_TOOLS])
+    assert [finding.code for finding in findings] == ["field-kind"]
+
+
+def test_allowed_tools_are_in_the_descriptor() -> None:
+    entry, _ = taken_in("x: y", more="allowed-tools: Read Bash(git log:*)\n")
+
+    assert entry.allowed_tools == ("Read", "Bash(git log:*)")
+
+
+@pytest.mark.parametrize(
+    ("line", "category"),
+    [
+        ("category: raw", "raw"),
+        ("category: Raw", "standard"),
+        ("category: documents", "standard"),
+        ("category: [raw]", "standard"),
+        ("x: y", "standard"),
+    ],
+)
+@pytest.mark.row("E18")
+def test_a_skill_is_raw_only_where_it_says_exactly_that(
+    line: str, category: str
+) -> None:
+    assert taken_in(line)[0].category == category
+
+
+def test_a_made_up_manifest_names_tools_too() -> None:
+    """A source may hand over a manifest that it made itself, with tuples in it."""
+
+    class Made(FakeSource):
+        def manifest(self, key: str) -> Manifest:
+            return Manifest(
+                name=key, description="Use it.", metadata={"tools": ("b", "a")}
+            )
+
+    registry = synced(Made("s", {"a": {"SKILL.md": "# A\n"}}))
+
+    assert registry.catalog.entries[0].tools == ("b", "a")
