@@ -90,7 +90,7 @@ class Intake:
         tools: tuple[str, ...] = ()
         metadata = manifest.metadata
         if metadata and not _TOOL_KEYS.isdisjoint(metadata):
-            tools, noted = tool_names(metadata, path)
+            tools, noted = tool_names(metadata, manifest.allowed_tools, path)
             findings += noted
         descriptor = Descriptor(
             manifest.name if skill_id is None else skill_id,

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
+from satchel.catalog.narrowing import is_allowed
 from satchel.model import Finding, Json
 from satchel.spec.fields import decode_items
 
@@ -17,14 +18,18 @@ Source: ours, Google ADK's ``SkillToolset``, and the skills of deepagents.
 MAX_TOOLS: Final = 128
 """Tools that one skill may name: OpenAI's limit for one whole request."""
 
+MAX_TOLD: Final = 10
+"""Tools that one message names."""
+
 
 def tool_names(
-    metadata: Mapping[str, Json], path: str
+    metadata: Mapping[str, Json], allowed_tools: tuple[str, ...], path: str
 ) -> tuple[tuple[str, ...], tuple[Finding, ...]]:
     """Return the names in order, each once, and what is wrong with the fields.
 
     A field is a list of names, or a text of names between blanks or commas. What is
-    neither names nothing and is said; so are names beyond `MAX_TOOLS`.
+    neither names nothing and is said; so are names beyond `MAX_TOOLS`, and those that
+    the skill's own ``allowed_tools`` keeps closed.
     """
     names: dict[str, None] = {}
     findings: list[Finding] = []
@@ -38,7 +43,11 @@ def tool_names(
         names |= {name: None for name in found if name}
     if len(names) > MAX_TOOLS:
         findings.append(_too_many(len(names), path))
-    return tuple(names)[:MAX_TOOLS], tuple(findings)
+    kept = tuple(names)[:MAX_TOOLS]
+    closed = [name for name in kept if not is_allowed(name, allowed_tools)]
+    if closed:
+        findings.append(_closed(closed, path))
+    return kept, tuple(findings)
 
 
 def _names(value: Json) -> list[str | None]:
@@ -67,4 +76,16 @@ def _too_many(count: int, path: str) -> Finding:
         f"metadata names {count} tools; only the first {MAX_TOOLS} open",
         path,
         fix="name the tools that the skill needs",
+    )
+
+
+def _closed(names: list[str], path: str) -> Finding:
+    told = ", ".join(map(repr, names[:MAX_TOLD]))
+    more = f" and {len(names) - MAX_TOLD} more" if len(names) > MAX_TOLD else ""
+    return Finding(
+        "tool-not-allowed",
+        "warning",
+        f"allowed-tools leaves out {told}{more}, which metadata names: closed",
+        path,
+        fix="name the tools in allowed-tools too, or leave that field out",
     )

@@ -25,11 +25,15 @@ _LIKELY: Final = ("skills", ".agents/skills", ".claude/skills", ".github/skills"
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """Sources in order, and the labels of those that a user named as a folder."""
+    """Sources in order, and the labels of those that a user named as a folder.
+
+    ``skills`` are those made in code; they are in a source too, and may bring tools.
+    """
 
     sources: tuple[SkillSource, ...]
     named: frozenset[str]
     config: Config
+    skills: tuple[Skill, ...] = ()
 
 
 def open_named(what: Iterable[Named], *, limits: Limits = DEFAULT_LIMITS) -> Opened:
@@ -55,7 +59,8 @@ def open_named(what: Iterable[Named], *, limits: Limits = DEFAULT_LIMITS) -> Ope
             sources.append(each)
     if skills:
         sources.append(memory(*skills, limits=limits))
-    return Opened(tuple(sources), frozenset(named), Config(limits=limits))
+    config = Config(limits=limits)
+    return Opened(tuple(sources), frozenset(named), config, tuple(skills))
 
 
 def open_config(

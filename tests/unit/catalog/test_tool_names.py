@@ -9,6 +9,7 @@ import pytest
 from satchel.catalog import Registry
 from satchel.catalog.assemble import Rules
 from satchel.catalog.entry import Acceptance
+from satchel.catalog.narrowing import is_allowed
 from satchel.catalog.tool_names import MAX_TOOLS, tool_names
 from satchel.model import Descriptor, Manifest
 from tests.fakes import FakeClock, FakeSource
@@ -81,10 +82,44 @@ def test_an_empty_field_names_nothing() -> None:
 def test_a_flood_of_names_is_cut_and_said() -> None:
     names = [f"t{number}" for number in range(MAX_TOOLS + 1)]
 
-    kept, findings = tool_names({"tools": json.dumps(names)}, "x")
+    kept, findings = tool_names({"tools": json.dumps(names)}, (), "x")
 
     assert kept == tuple(names[:MAX_TOOLS])
     assert [finding.code for finding in findings] == ["field-kind"]
+
+
+@pytest.mark.parametrize(
+    ("allowed", "open_", "closed"),
+    [
+        ((), "abc", ""),
+        (("a", "b(x:*)", "c"), "abc", ""),
+        (("*",), "abc", ""),
+        (("b", "d"), "b", "ac"),
+        (("B",), "", "abc"),
+        (("(x)",), "", "abc"),
+    ],
+)
+def test_allowed_tools_can_only_narrow(
+    allowed: tuple[str, ...], open_: str, closed: str
+) -> None:
+    """What it closes stays named, so that a load can say so, and is said at sync."""
+    names, findings = tool_names({"tools": "a b c"}, allowed, "x")
+
+    assert names == ("a", "b", "c")
+    assert [name for name in names if is_allowed(name, allowed)] == list(open_)
+    assert [(each.code, each.severity) for each in findings] == (
+        [("tool-not-allowed", "warning")] if closed else []
+    )
+    for each in findings:
+        assert all(repr(name) in each.message for name in closed)
+
+
+def test_a_message_names_ten_tools_and_counts_the_rest() -> None:
+    names = " ".join(f"t{number}" for number in range(13))
+
+    _, (finding,) = tool_names({"tools": names}, ("x",), "x")
+
+    assert "'t9' and 3 more" in finding.message
 
 
 def test_allowed_tools_are_in_the_descriptor() -> None:

@@ -1,0 +1,316 @@
+"""What an application offers by name, and which of it opens with which skill."""
+
+from __future__ import annotations
+
+import threading
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from satchel import Skill
+from satchel.errors import DuplicateToolError, ToolError
+from satchel.model import Catalog, Descriptor, Origin, Withheld
+from satchel.runtime.offers import Offers
+from satchel.runtime.opening import open_named
+from satchel.skill import BaseSkill
+from satchel.tools import Tool, Toolbox
+
+if TYPE_CHECKING:
+    from satchel.model.catalog import WithheldReason
+
+
+def tool(name: str) -> Tool:
+    return Tool(name, "Does it.", {"type": "object", "properties": {}}, lambda: name)
+
+
+def entry(id: str, *tools: str, allowed: tuple[str, ...] = ()) -> Descriptor:
+    origin = Origin("s", id, f"skills/{id}")
+    return Descriptor(
+        id, "Use it.", origins=(origin,), tools=tools, allowed_tools=allowed
+    )
+
+
+class Native:
+    """A framework's tool object; it can be called, as many of them can."""
+
+    def __init__(self, **attributes: object) -> None:
+        self.__dict__.update(attributes)
+
+    def __call__(self) -> str:
+        return "called"
+
+
+A, B, C = tool("a"), tool("b"), tool("c")
+
+
+def test_tools_and_boxes_are_offered_in_order() -> None:
+    offers = Offers([B, Toolbox("box", (A, C))])
+
+    assert offers.names == ("b", "a", "c")
+    assert offers.get("a") is A
+    assert offers.get("x") is None
+    assert (offers.owner("a"), offers.owner("x")) == ("application", "")
+
+
+@pytest.mark.parametrize(
+    "native",
+    [
+        Native(name="look_up", description="Looks."),
+        Native(tool_name="look_up", description="Looks."),
+        Native(metadata=SimpleNamespace(name="look_up", description="Looks.")),
+        Native(name="", tool_name="look_up", description="Looks."),
+    ],
+)
+def test_a_frameworks_own_tool_is_kept_as_it_is(native: Native) -> None:
+    """It is no plain function, although it can be called."""
+    found = Offers([native]).get("look_up")
+
+    assert found is not None
+    assert found.native is native
+    assert found.description == "Looks."
+    assert found.call({}) == {
+        "error": {
+            "code": "bad-tool-call",
+            "message": "look_up: it belongs to its framework, which has to call it",
+        }
+    }
+
+
+class Arguments:
+    """Stands for a pydantic model of the arguments."""
+
+    @staticmethod
+    def model_json_schema() -> dict[str, object]:
+        return SCHEMA
+
+
+SCHEMA: dict[str, object] = {"type": "object", "properties": {"q": {"type": "string"}}}
+
+
+class Broken:
+    """A pydantic model that has no schema."""
+
+    @staticmethod
+    def model_json_schema() -> dict[str, object]:
+        raise TypeError
+
+
+@pytest.mark.parametrize(
+    ("attributes", "expected"),
+    [
+        ({"params_json_schema": SCHEMA}, SCHEMA),
+        ({"parameters": SCHEMA}, SCHEMA),
+        ({"input_schema": SCHEMA}, SCHEMA),
+        ({"args_schema": Arguments}, SCHEMA),
+        ({"parameters": {"q": str}, "inputSchema": SCHEMA}, SCHEMA),
+        ({"args_schema": Broken}, {"type": "object", "properties": {}}),
+        ({"parameters": lambda: SCHEMA}, {"type": "object", "properties": {}}),
+        ({}, {"type": "object", "properties": {}}),
+    ],
+)
+def test_parameters_are_read_where_they_are_easy_to_read(
+    attributes: dict[str, object], expected: dict[str, object]
+) -> None:
+    found = Offers([Native(name="look_up", **attributes)]).get("look_up")
+
+    assert found is not None
+    assert found.parameters == expected
+
+
+def test_an_object_whose_attributes_raise_can_be_named() -> None:
+    class Odd:
+        @property
+        def name(self) -> str:
+            raise RuntimeError
+
+    odd = Odd()
+    found = Offers([{"odd": odd}]).get("odd")
+
+    assert found is not None
+    assert (found.native, found.description) == (odd, "")
+
+
+def test_a_mapping_gives_names() -> None:
+    native = Native()
+    offers = Offers([{"one": A, "two": native}])
+
+    one, two = offers.get("one"), offers.get("two")
+    assert one is not None
+    assert (one.name, one.handler) == ("one", A.handler)
+    assert two is not None
+    assert two.native is native
+
+
+@pytest.mark.parametrize(
+    ("offered", "message"),
+    [
+        (Native(), "Native: it has no name"),
+        (Native, "type: the class Native is no tool"),
+        ("look_up", "str: a str is no tool"),
+        (Skill("x", description="Use it."), "Skill: a Skill is no tool"),
+        (BaseSkill(), "BaseSkill: a BaseSkill is no tool"),
+        ({"mine": Native(name="its")}, "mine: its framework knows it as 'its'"),
+        ({"mine": "text"}, "mine: a str is no tool"),
+    ],
+)
+def test_what_is_no_tool_is_refused_at_once(offered: object, message: str) -> None:
+    with pytest.raises(ToolError, match=message):
+        Offers([offered])
+
+
+NATIVE = Native(name="n")
+
+
+@pytest.mark.parametrize("twice", [A, NATIVE, {"x": A}, Toolbox("t", (A, B))])
+def test_the_same_object_twice_is_one(twice: object) -> None:
+    offers = Offers([twice])
+    before = offers.names
+
+    offers.add(twice, twice)
+
+    assert offers.names == before
+
+
+@pytest.mark.row("B11")
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (A, tool("a")),
+        (Native(name="a"), Native(name="a")),
+        (A, Native(name="a")),
+        (Native(name="a"), A),
+    ],
+)
+def test_two_tools_of_one_name_are_loud(first: object, second: object) -> None:
+    """And nothing of that call is taken in."""
+    offers = Offers([first])
+
+    with pytest.raises(DuplicateToolError) as got:
+        offers.add(B, second)
+
+    assert got.value.args == ("a", "application", "application")
+    assert offers.names == ("a",)
+
+
+@pytest.mark.row("B11")
+def test_a_skill_and_the_application_are_named_as_owners() -> None:
+    refunds = Skill("refunds", description="Use it.", tools=[A])
+
+    with pytest.raises(DuplicateToolError) as got:
+        Offers([tool("a")], [refunds])
+
+    assert got.value.args == ("a", "application", "skill 'refunds'")
+
+
+@pytest.mark.row("B11")
+def test_two_skills_are_named_as_owners() -> None:
+    one = Skill("one", description="Use it.", tools=[A])
+    two = Skill("two", description="Use it.", tools=[tool("a")])
+
+    with pytest.raises(DuplicateToolError) as got:
+        Offers((), [one, two])
+
+    assert got.value.args == ("a", "skill 'one'", "skill 'two'")
+
+
+def test_tools_open_in_the_order_in_which_the_skill_names_them() -> None:
+    carried = Offers([A, B, C]).carried(entry("x", "c", "a"))
+
+    assert (carried.tools, carried.notes) == ((C, A), ())
+
+
+def test_a_name_that_nobody_offers_is_a_note() -> None:
+    carried = Offers([A]).carried(entry("x", "b\n", "a"))
+
+    assert carried.tools == (A,)
+    assert carried.notes == (
+        "tool 'b\\n' is named by this skill and nobody offers it here",
+    )
+
+
+def test_allowed_tools_close_and_never_open() -> None:
+    asked = entry("x", "a", "b", allowed=("b(x:*)", "c"))
+
+    carried = Offers([A, B, C]).carried(asked)
+
+    assert carried.tools == (B,)
+    assert carried.notes == (
+        "tool 'a' stays closed: the skill's own allowed-tools does not name it",
+    )
+
+
+def test_a_tool_that_a_skill_brings_opens_with_that_skill_alone() -> None:
+    """Another pack that names it would get around what a policy says of the skill."""
+    offers = Offers((), [Skill("refunds", description="Use it.", tools=[A])])
+    thief = entry("thief", "a")
+
+    assert offers.owner("a") == "skill 'refunds'"
+    assert offers.carried(entry("refunds", "a")).tools == (A,)
+    assert offers.carried(thief).tools == ()
+    assert offers.carried(thief).notes == (
+        "tool 'a' belongs to skill 'refunds' and opens with that skill only",
+    )
+    assert [each.message for each in offers.missing(Catalog((thief,)))] == [
+        "skill 'thief' names the tool 'a', and it belongs to skill 'refunds'"
+    ]
+
+
+def test_what_the_application_offers_too_is_for_every_skill() -> None:
+    offers = Offers((), [Skill("refunds", description="Use it.", tools=[A])])
+
+    offers.add(A)
+
+    assert offers.owner("a") == "application"
+    assert offers.carried(entry("other", "a")).tools == (A,)
+
+
+def test_a_name_that_nobody_offers_is_an_error_finding() -> None:
+    catalog = Catalog((entry("plain"), entry("x", "a", "nope", "no-pe")))
+
+    findings = Offers([A]).missing(catalog)
+
+    assert [(each.code, each.severity, each.path, each.fix) for each in findings] == [
+        (
+            *("tool-not-offered", "error", "skills/x/SKILL.md"),
+            "offer it: Satchel(..., tools=[nope])",
+        ),
+        (
+            *("tool-not-offered", "error", "skills/x/SKILL.md"),
+            "offer it: Satchel(..., tools=[...])",
+        ),
+    ]
+    assert (
+        findings[0].message == "skill 'x' names the tool 'nope', and nobody offers it"
+    )
+
+
+@pytest.mark.parametrize(
+    ("reason", "count"),
+    [("hidden", 1), ("deprecated", 1), ("disabled", 0), ("shadowed", 0)],
+)
+def test_packs_that_load_without_being_listed_count(
+    reason: WithheldReason, count: int
+) -> None:
+    catalog = Catalog(withheld=(Withheld(entry("x", "nope"), reason),))
+
+    assert len(Offers().missing(catalog)) == count
+
+
+def test_offers_may_be_added_by_many_threads() -> None:
+    offers = Offers()
+    tools = [tool(f"t{number}") for number in range(64)]
+    threads = [threading.Thread(target=offers.add, args=(each,)) for each in tools]
+
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert sorted(offers.names) == sorted(each.name for each in tools)
+
+
+def test_opening_keeps_the_skills_that_were_made_in_code() -> None:
+    one, two = (Skill(name, description="Use it.") for name in ("one", "two"))
+
+    assert open_named((one, [two])).skills == (one, two)
