@@ -43,6 +43,11 @@ class _Offer:
     def owner(self) -> str:
         return APPLICATION if self.skill is None else f"skill {self.skill!r}"
 
+    @property
+    def plain(self) -> bool:
+        """Whether it was made from a function."""
+        return isinstance(self.made_from, _FUNCTIONS)
+
     def is_same(self, other: "_Offer") -> bool:
         """Tell whether both are one thing that was offered twice."""
         if self.made_from is other.made_from:
@@ -50,7 +55,7 @@ class _Offer:
         mine, its = self.tool, other.tool
         if mine.native is not None or its.native is not None:
             return mine.native is its.native
-        if isinstance(self.made_from, _FUNCTIONS):  # each access makes a new method
+        if self.plain and other.plain:  # each access makes a new bound method
             return bool(self.made_from == other.made_from)
         return mine.handler == its.handler
 
