@@ -20,6 +20,7 @@
     ├── DeniedError                            the policy does not let it be done
     │   ├── ApprovalNeededError                somebody has to be asked, and was not
     │   └── ApprovalDeclinedError              somebody was asked, and said no
+    ├── StateError (ValueError)                a state that nothing can resume from
     ├── ToolError                              a tool call that cannot be carried out
     ├── DuplicateToolError (RuntimeError)      two tools of one name
     └── ExtraMissingError (ImportError)        an optional extra is not installed
@@ -53,6 +54,7 @@ __all__ = [
     "SkillNotFoundError",
     "SkillWithheldError",
     "SourceUnavailableError",
+    "StateError",
     "ToolError",
     "error_payload",
 ]
@@ -357,6 +359,21 @@ class ApprovalDeclinedError(DeniedError):
 
     code: ClassVar[str] = "approval-declined"
     sentence: ClassVar[str] = "{what} was declined by the user; it was not done"
+
+
+class StateError(SkillError, ValueError):
+    """A conversation cannot be resumed from what was given as its state."""
+
+    code: ClassVar[str] = "invalid-state"
+
+    def __init__(self, detail: str) -> None:
+        """Keep what is wrong with it."""
+        super().__init__(detail)
+        self.detail = detail
+
+    def __str__(self) -> str:
+        """Return a sentence."""
+        return f"not the state of a session: {self.detail}"
 
 
 class ToolError(SkillError):

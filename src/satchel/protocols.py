@@ -1,19 +1,22 @@
 """The seams: what a part of Satchel asks of something it does not know."""
 
-from collections.abc import Iterable, Sequence
-from typing import Protocol, runtime_checkable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from typing import Protocol, TypeAlias, runtime_checkable
 
 from satchel.model import (
+    Answer,
     Catalog,
     FileStat,
     Finding,
     Found,
     Hit,
     Manifest,
+    Question,
     UsageEvent,
 )
 
 __all__ = [
+    "Approver",
     "Clock",
     "NamesSkills",
     "Ranker",
@@ -21,6 +24,9 @@ __all__ = [
     "TokenCounter",
     "UsageSink",
 ]
+
+Approver: TypeAlias = Callable[[Question], Answer | bool | Awaitable[Answer | bool]]
+"""Somebody who is asked before a thing is done; True is ``yes_once``, False ``no``."""
 
 
 @runtime_checkable

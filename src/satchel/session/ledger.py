@@ -1,0 +1,215 @@
+"""The ledger: what a conversation has loaded and approved, as ids and digests."""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final, Self, TypeAlias, cast
+
+from satchel.errors import StateError
+from satchel.model import Activation
+
+__all__ = ["SCHEMA_VERSION", "Grant", "State"]
+
+SCHEMA_VERSION: Final = 1
+
+Grant: TypeAlias = tuple[str, str, str]
+"""Action, skill and tool for which somebody said yes until the session ends."""
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What a session has to remember, and no text of any skill.
+
+    ``active`` is in the order in which the skills first became active, which is the
+    order of their tools; ``at`` tells which was loaded last. ``unloaded`` maps the
+    ids that were put away to the ``at`` of what was put away. ``edition`` is the
+    digest of the catalog that the prompt shows, ``told`` that of the one whose
+    changes were told last, ``misses`` the misses of the turn. ``edits`` counts how
+    often the grants were taken back.
+    """
+
+    active: tuple[Activation, ...] = ()
+    unloaded: Mapping[str, float] = field(default_factory=dict[str, float], hash=False)
+    grants: tuple[Grant, ...] = ()
+    edition: str = ""
+    told: str = ""
+    misses: int = 0
+    edits: int = 0
+
+    def with_active(self, activation: Activation) -> Self:
+        """Return the state with this skill active; a known one keeps its place."""
+        active = {each.id: each for each in self.active} | {activation.id: activation}
+        unloaded = {k: at for k, at in self.unloaded.items() if k != activation.id}
+        return replace(self, active=tuple(active.values()), unloaded=unloaded)
+
+    def without(self, skill_id: str) -> Self:
+        """Return the state with this skill put away, until it is loaded again."""
+        gone = [each.at for each in self.active if each.id == skill_id]
+        at = max([self.unloaded.get(skill_id, 0.0), *gone])
+        return replace(
+            self,
+            active=tuple(each for each in self.active if each.id != skill_id),
+            unloaded={**self.unloaded, skill_id: at},
+        )
+
+    def without_grants(self) -> Self:
+        """Return the state with every grant taken back, for `merged` too."""
+        return replace(self, grants=(), edits=self.edits + 1)
+
+    def merged(self, other: Self) -> Self:
+        """Return both states as one: what frameworks call a reducer.
+
+        Parallel tool calls each write the state that they made of the same one; and a
+        framework that merges all that is written merges each state with its heir. Of
+        each skill what was loaded last stands, and being put away goes before what
+        was put away. Grants are united, unless one side has taken some back since.
+        Edition, told and misses are those of ``other``, the newer one. Associative,
+        and commutative but for these three and the order of ``active``.
+        """
+        active: dict[str, Activation] = {}
+        for each in (*self.active, *other.active):
+            active[each.id] = max(active.get(each.id, each), each, key=_age)
+        unloaded = dict(self.unloaded)
+        for skill_id, at in other.unloaded.items():
+            unloaded[skill_id] = max(at, unloaded.get(skill_id, at))
+        for skill_id, at in tuple(unloaded.items()):
+            if skill_id not in active:
+                continue
+            if active[skill_id].at > at:
+                del unloaded[skill_id]
+            else:
+                del active[skill_id]
+        grants = self.grants if self.edits >= other.edits else ()
+        grants += other.grants if other.edits >= self.edits else ()
+        return replace(
+            other,
+            active=tuple(active.values()),
+            unloaded=unloaded,
+            grants=tuple(sorted(set(grants))),
+            edition=other.edition or self.edition,
+            told=other.told or self.told,
+            edits=max(self.edits, other.edits),
+        )
+
+    def to_dict(self) -> dict[str, object]:
+        """Return what `from_dict` takes; safe for JSON."""
+        return {
+            "schema_version": SCHEMA_VERSION,
+            "active": [
+                {
+                    "id": each.id,
+                    "digest": each.digest,
+                    "at": each.at,
+                    "tokens": each.tokens,
+                }
+                for each in self.active
+            ],
+            "unloaded": dict(self.unloaded),
+            "grants": [list(grant) for grant in self.grants],
+            "edition": self.edition,
+            "told": self.told,
+            "misses": self.misses,
+            "edits": self.edits,
+        }
+
+    @classmethod
+    def from_dict(cls, dumped: Mapping[str, object] | str) -> Self:
+        """Return the state that `to_dict` gave, as a mapping or its JSON text.
+
+        Fields that are missing are empty; unknown ones are left out.
+
+        Raises:
+            StateError: It is no such state, or a newer Satchel's.
+        """
+        given = _mapping(_parsed(dumped), "")
+        version = _whole(given, "schema_version", SCHEMA_VERSION)
+        if version > SCHEMA_VERSION:
+            raise StateError(
+                f"it is of version {version}; this Satchel reads {SCHEMA_VERSION}"
+            )
+        unloaded = _mapping(given.get("unloaded", {}), "unloaded")
+        return cls(
+            active=tuple(
+                _activation(_mapping(each, f"active[{n}]"))
+                for n, each in enumerate(_items(given, "active"))
+            ),
+            unloaded={each: _number(unloaded, each) for each in unloaded},
+            grants=tuple(sorted({_grant(each) for each in _items(given, "grants")})),
+            edition=_text(given, "edition"),
+            told=_text(given, "told"),
+            misses=_whole(given, "misses"),
+            edits=_whole(given, "edits"),
+        )
+
+
+def _age(activation: Activation) -> tuple[float, str, int]:
+    """Return what orders activations of one skill, the same on every side."""
+    return activation.at, activation.digest, activation.tokens
+
+
+def _parsed(dumped: Mapping[str, object] | str) -> object:
+    if not isinstance(dumped, str):
+        return dumped
+    try:
+        return json.loads(dumped)
+    except (ValueError, RecursionError) as error:
+        raise StateError(f"it is no JSON: {error}") from None
+
+
+def _activation(given: Mapping[str, object]) -> Activation:
+    skill_id = _text(given, "id")
+    if not skill_id:
+        raise StateError("an active skill has no id")
+    return Activation(
+        skill_id, _text(given, "digest"), _number(given, "at"), _whole(given, "tokens")
+    )
+
+
+def _grant(given: object) -> Grant:
+    if isinstance(given, (list, tuple)):
+        match cast("Sequence[object]", given):
+            case [str(action), str(skill), str(tool)]:
+                return action, skill, tool
+            case _:
+                pass
+    raise StateError(f"grants: want action, skill and tool, got {given!r}")
+
+
+def _mapping(given: object, where: str) -> Mapping[str, object]:
+    if not isinstance(given, Mapping):
+        kind = type(given).__name__
+        raise StateError(f"{where or 'the state'}: want an object, got {kind}")
+    return cast("Mapping[str, object]", given)
+
+
+def _items(given: Mapping[str, object], key: str) -> Sequence[object]:
+    value = given.get(key, ())
+    if not isinstance(value, (list, tuple)):
+        raise StateError(f"{key}: want a list, got {value!r}")
+    return cast("Sequence[object]", value)
+
+
+def _text(given: Mapping[str, object], key: str) -> str:
+    value = given.get(key, "")
+    if not isinstance(value, str):
+        raise StateError(f"{key}: want text, got {value!r}")
+    return value
+
+
+def _whole(given: Mapping[str, object], key: str, default: int = 0) -> int:
+    value = given.get(key, default)
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)  # some stores keep every number as a float
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise StateError(f"{key}: want a count, got {value!r}")
+    return value
+
+
+def _number(given: Mapping[str, object], key: str) -> float:
+    value = given.get(key, 0.0)
+    if not isinstance(value, (int, float)) or isinstance(value, bool):
+        raise StateError(f"{key}: want a number, got {value!r}")
+    if not math.isfinite(value):
+        raise StateError(f"{key}: want a finite number, got {value!r}")
+    return float(value)
