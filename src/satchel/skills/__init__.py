@@ -1,5 +1,7 @@
-"""Ready-made skills."""
+"""Ready-made skills, each imported from where it is, so that it costs only itself.
 
-from satchel.skills.discovery import SkillDiscoverySkill
+``satchel.skills.clock.clock``, ``satchel.skills.calc.calc`` and
+``satchel.skills.discovery.SkillDiscoverySkill``.
+"""
 
-__all__ = ["SkillDiscoverySkill"]
+__all__: list[str] = []
