@@ -16,7 +16,7 @@ ARGS  ?=
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help run test lint format types layers docs coverage fuzz bench generate lock all clean
+.PHONY: help run test lint format types layers docs coverage fuzz bench adapters generate lock all clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' Makefile
@@ -54,11 +54,14 @@ fuzz: $(VENV)/.dev ## the hypothesis properties alone, with many more examples
 bench: $(VENV)/.dev ## the benchmarks
 	$(BIN)/python -m benchmarks $(ARGS)
 
+adapters: $(VENV)/.dev ## each adapter under its real framework, also at its lower bounds; ARGS="NAME"
+	@$(BIN)/python -m tools.adapters run --lowest $(ARGS)
+
 generate: $(VENV)/.dev ## write tests/api.txt and docs/requirements-coverage.md anew
 	$(BIN)/python -m tools.api
 	$(BIN)/python -m tools.rows
 
-all: test lint types layers docs ## what .ci/run does
+all: test lint types layers docs adapters ## what .ci/run does
 
 clean: ## remove the environment and everything that was generated
 	rm -rf $(VENV) build dist htmlcov .coverage .coverage.* .hypothesis .*_cache
@@ -95,5 +98,5 @@ COMPILE = $(BIN)/uv pip compile --quiet --upgrade \
 lock: | $(BIN)/python ## resolve requirements/*.txt anew from pyproject.toml
 	@$(PIP) install --require-hashes -r requirements/lock.txt
 	$(COMPILE) pyproject.toml --group build -o requirements/run.txt
-	$(COMPILE) pyproject.toml --group dev --all-extras -c requirements/run.txt -o requirements/dev.txt
+	$(COMPILE) pyproject.toml --group dev --extra tools --extra watch -c requirements/run.txt -o requirements/dev.txt
 	$(COMPILE) --group lock -o requirements/lock.txt

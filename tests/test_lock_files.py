@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-LOCKS = sorted(Path(__file__).parents[1].glob("requirements/*.txt"))
+LOCKS = sorted(Path(__file__).parents[1].glob("requirements/**/*.txt"))
 _PIN = re.compile(r"([a-z0-9-]+)==([\w.]+)( ; [^\\]+)? \\")
 
 

@@ -1,0 +1,197 @@
+"""One suite for all adapters, and the option that chooses whose turn it is.
+
+``make test`` runs the suite with `tests.adapters.reference`, over `satchel.agent`. An
+adapter runs under its real framework, in an environment of its own::
+
+    python -m tools.adapters lock langchain          # after a change of its extra
+    python -m tools.adapters run langchain           # all: tests, coverage, types
+    python -m tools.adapters run langchain -- -x -k carried   # some, shown at once
+    python -m tools.adapters run langchain --lowest  # also at its lower bounds
+
+To add an adapter:
+
+1. Its name into `tools.adapters.known`, an extra of that name (hyphens for underscores)
+   with lower bounds only into ``pyproject.toml``, its framework's import names into the
+   contract "heavy libraries stay at the edges", itself into mypy's ``exclude``; `lock`.
+2. ``src/satchel/adapters/<name>.py`` with the one verb ``attach``. The imports of the
+   framework stand last, in ``with satchel.adapters.framework(title, extra):``.
+3. ``tests/adapters/<name>.py`` with ``DRIVER``, a `tests.adapters.driver.Driver`. It is
+   imported in the adapter's environment only. Tests are coroutines that run by
+   themselves, each in an event loop of its own: ``say(mode="sync")`` has to move the
+   framework's synchronous call to a thread.
+4. What is the adapter's alone goes to ``tests/adapters/test_<name>.py``, collected with
+   ``--adapter <name>`` only; `async def` needs no mark there either.
+5. ``docs/how-to/adapters/<extra>.md``: its examples run with the suite, in a folder
+   where ``./skills`` is a copy of ``examples/skills``, and so without a network.
+
+What a framework cannot do is a limit: `Driver.limits` gives the reason under the test's
+name, ``test_x`` or ``test_x[stream]``. That test has to fail; when it passes, the limit
+is out of date and the run fails.
+
+Warnings are errors where Satchel causes them; a framework's own are shown. Nothing
+leaves the machine: an address that is not its own is refused.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from functools import cache
+from importlib import import_module
+from importlib.metadata import version
+from inspect import iscoroutinefunction
+from json import dumps
+from pathlib import Path
+from platform import python_version
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+
+from tools.adapters.known import NAMES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.adapters.driver import Driver
+
+REFERENCE: Final = "reference"
+_CONTRACT: Final = "tests/adapters/test_contract.py::"
+_LOCAL: Final = {"127.0.0.1", "::1", "localhost", "0.0.0.0", "", None}  # noqa: S104
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("adapters")
+    group.addoption("--adapter", choices=[REFERENCE, *NAMES], default=REFERENCE)
+    group.addoption("--results", type=Path, help="where to write what came of it")
+
+
+def adapter_of(config: pytest.Config) -> str:
+    """Return the adapter whose turn it is; this file may be read after the options."""
+    name: str = config.getoption("adapter", default=REFERENCE)
+    return name
+
+
+@cache
+def driver_of(name: str) -> Driver:
+    driver: Driver = import_module(f"tests.adapters.{name}").DRIVER
+    return driver
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if adapter_of(config) == REFERENCE:
+        return
+    config.addinivalue_line("filterwarnings", "default")
+    config.addinivalue_line("filterwarnings", r"error:::satchel\.")
+    sys.addaudithook(_refuse_strangers)
+    if (path := config.getoption("results")) is not None:
+        config.pluginmanager.register(Results(driver_of(adapter_of(config)), path))
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out what belongs to other adapters."""
+    name = collection_path.name.removeprefix("test_").removesuffix(".py")
+    if name == "page" and adapter_of(config) == REFERENCE:
+        return True
+    return True if name in NAMES and name != adapter_of(config) else None
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "mode" in metafunc.fixturenames:
+        metafunc.parametrize("mode", ["sync", "async", "stream"])
+
+
+def pytest_collection_modifyitems(
+    config: pytest.Config, items: list[pytest.Item]
+) -> None:
+    """Turn the driver's limits into tests that have to fail.
+
+    Raises:
+        UsageError: A limit names no test.
+    """
+    contract = [item for item in items if item.nodeid.startswith(_CONTRACT)]
+    if not contract:
+        return
+    limits = driver_of(adapter_of(config)).limits
+    unused = set(limits)
+    for item in contract:
+        for name in (item.name, item.name.partition("[")[0]):
+            if name in limits:
+                unused.discard(name)
+                item.add_marker(pytest.mark.xfail(reason=limits[name], strict=True))
+                break
+    if unused and not config.getoption("keyword") and not config.option.markexpr:
+        raise pytest.UsageError(f"limits of no test: {', '.join(sorted(unused))}")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
+    """Run a coroutine to its end; no plug-in is needed for that."""
+    if not iscoroutinefunction(pyfuncitem.obj):
+        return None
+    names = pyfuncitem._fixtureinfo.argnames
+    asyncio.run(pyfuncitem.obj(**{name: pyfuncitem.funcargs[name] for name in names}))
+    return True
+
+
+@pytest.fixture(scope="session")
+def driver(request: pytest.FixtureRequest) -> Driver:
+    return driver_of(adapter_of(request.config))
+
+
+class Results:
+    """Keeps what came of each row, and writes it down at the end."""
+
+    def __init__(self, driver: Driver, path: Path) -> None:
+        self._driver = driver
+        self._path = path
+        self._rows: dict[str, dict[str, dict[str, str]]] = {}
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if not report.nodeid.startswith(_CONTRACT):
+            return
+        name = report.nodeid.removeprefix(_CONTRACT)
+        row, _, case = name.removesuffix("]").partition("[")
+        cases = self._rows.setdefault(row.removeprefix("test_"), {})
+        if report.when == "call" or report.outcome != "passed":
+            cases[case] = _told(report)
+
+    def pytest_sessionfinish(self) -> None:
+        distribution = self._driver.distribution
+        told: dict[str, Any] = {
+            "adapter": self._driver.name,
+            "distribution": distribution,
+            "version": version(distribution),
+            "python": python_version(),
+            "rows": self._rows,
+        }
+        self._path.write_text(dumps(told, indent=1) + "\n", "utf-8")
+
+
+def _told(report: pytest.TestReport) -> dict[str, str]:
+    """Return one outcome; a test that was skipped has not passed."""
+    if report.outcome == "passed":
+        return {"outcome": "passed"}
+    reason: str | None = getattr(report, "wasxfail", None)
+    if report.outcome == "skipped" and reason is not None:
+        return {"outcome": "limit", "reason": reason.removeprefix("reason: ")}
+    return {"outcome": "failed", "reason": report.longreprtext.splitlines()[-1]}
+
+
+def _refuse_strangers(event: str, arguments: tuple[Any, ...]) -> None:
+    """Let nothing out: an audit hook, for it sees what C code does, too."""
+    if event == "socket.getaddrinfo":
+        host = arguments[0]
+    elif event == "socket.connect" and isinstance(arguments[1], tuple):
+        host = arguments[1][0]
+    else:
+        return
+    host = host.decode() if isinstance(host, bytes) else host
+    if host not in _LOCAL:
+        raise PermissionError(f"a test may not call {host}")
+
+
+@pytest.fixture(autouse=True)
+def no_other_loop() -> Iterator[None]:
+    """Leave no event loop behind that a framework has set."""
+    yield
+    asyncio.set_event_loop(None)

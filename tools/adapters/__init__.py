@@ -1,0 +1,1 @@
+"""The adapters under their real frameworks, each in an environment of its own."""
