@@ -1,0 +1,154 @@
+"""The tools of one session: worn, of the style, and carried by loaded skills."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
+
+from satchel.errors import DuplicateToolError, ToolError
+from satchel.load import Hooks, offer_find, tools_for
+from satchel.model import Descriptor, Loaded, Request
+from satchel.runtime.editions import Edition
+from satchel.runtime.history import READ_TOOL
+from satchel.runtime.reading import Reading
+from satchel.runtime.settings import Settings
+from satchel.tools import Tool, Toolbox
+
+if TYPE_CHECKING:
+    from satchel.runtime.shelf import Shelf
+
+__all__ = ["Belt"]
+
+Offer: TypeAlias = tuple[Descriptor | None, Tool]
+"""A tool, and the skill that carries it; None for worn ones and those of the style."""
+
+_OURS: Final = "satchel"
+"""The owner of the style's tools."""
+
+
+class LoadForTool(Protocol):
+    """Loads for a tool of the style."""
+
+    def __call__(self, request: Request, *, approved: bool | None) -> Loaded:
+        """Load; ``approved`` is the answer of a framework's own approval."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Belt:
+    """Which tools there are, given an edition and the skills in use.
+
+    ``load`` is what the style's tools call, with the answer of a framework's approval
+    where there is one; ``hooks`` decide about their results.
+    """
+
+    shelf: "Shelf"
+    settings: Settings
+    reading: Reading
+    load: "LoadForTool"
+    hooks: Hooks
+
+    def offered(self, edition: Edition, in_use: Iterable[str]) -> Iterator[Offer]:
+        """Yield every tool once with the skill that carries it, in their order.
+
+        Worn ones, those of the style, then those of the skills in use, so that what
+        comes later is always behind. Denied ones are left out.
+        """
+        seen: set[str] = set()
+        for owner, tool in self._all(edition, in_use):
+            if tool.name not in seen:
+                seen.add(tool.name)
+                yield owner, tool
+
+    def find(
+        self,
+        name: str,
+        edition: Edition,
+        in_use: Iterable[str],
+        approved: bool | None,
+    ) -> Offer:
+        """Return the tool of that name, a denied one too, and who carries it.
+
+        Raises:
+            ToolError: There is none, or its skill has to be loaded first.
+        """
+        for skill_id in (*self.settings.worn.ids, *in_use):
+            owner = self.reading.descriptor(skill_id)
+            if owner is None:
+                continue
+            for tool in self.shelf.offers.carried(owner).tools:
+                if tool.name == name:
+                    return owner, tool
+        for tool in (*self._worn(), *self._of_style(edition, approved)):
+            if tool.name == name:
+                return None, tool
+        raise ToolError(name, self._advice(name))
+
+    def opened_by(self, owner: Descriptor) -> list[Tool]:
+        """Return the tools that a skill opens, without those that are denied."""
+        carried = self.shelf.offers.carried(owner).tools
+        return [t for t in carried if self.reading.may_call(owner, t.name)]
+
+    def check(self, edition: Edition) -> None:
+        """Refuse to begin where two different tools of one name could meet.
+
+        Raises:
+            DuplicateToolError: Names the tool and both owners.
+        """
+        owners = {tool.name: _OURS for tool in self._of_style(edition, None)}
+        for box in self.settings.worn.toolboxes:
+            for tool in box:
+                first = owners.setdefault(tool.name, box.name)
+                if first != box.name:
+                    raise DuplicateToolError(tool.name, first, box.name)
+        offers = self.shelf.offers
+        for name in offers.names:
+            if name in owners and offers.get(name) not in self._worn():
+                raise DuplicateToolError(name, owners[name], offers.owner(name))
+
+    def _all(self, edition: Edition, in_use: Iterable[str]) -> Iterator[Offer]:
+        yield from ((None, tool) for tool in self._worn())
+        for skill_id in self.settings.worn.ids:
+            yield from self._carried(skill_id)
+        later = None
+        needed = any(entry.resources for entry in edition.catalog.entries)
+        for tool in self._of_style(edition, None):
+            if tool.name == READ_TOOL and not needed:
+                later = tool
+            else:
+                yield None, tool
+        for skill_id in in_use:
+            owner = self.reading.descriptor(skill_id)
+            if later is not None and owner is not None and owner.resources:
+                yield None, later
+            yield from self._carried(skill_id)
+
+    def _carried(self, skill_id: str) -> Iterator[Offer]:
+        owner = self.reading.descriptor(skill_id)
+        if owner is not None:
+            yield from ((owner, tool) for tool in self.opened_by(owner))
+
+    def _worn(self) -> list[Tool]:
+        return [tool for box in self.settings.worn.toolboxes for tool in box]
+
+    def _of_style(self, edition: Edition, approved: bool | None) -> Toolbox:
+        find = offer_find(edition.catalog, edition.section)
+        return tools_for(
+            self.settings.style,
+            partial(self.load, approved=approved),
+            catalog=lambda: self.reading.listed,
+            find=self.reading.find if find else None,
+            options=self.reading.options,
+            hooks=self.hooks,
+        )
+
+    def _advice(self, name: str) -> str:
+        """Say why there is no such tool, and what to call instead."""
+        listed = self.reading.listed
+        if name in listed:
+            return "it is a skill, not a tool; load it by its id"
+        for entry in listed.entries:
+            if name in entry.tools:
+                return f"load the skill {entry.id!r} first; that opens it"
+        return "there is no such tool"
+

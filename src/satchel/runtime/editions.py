@@ -1,0 +1,158 @@
+"""Catalogs as conversations were told of them: the frozen prefix, and what moved since.
+
+A provider's prompt cache holds as long as the bytes in front stay the same. So a
+conversation keeps the section that it began with, and what changed since is told once,
+behind it. State that is stored elsewhere names an edition by its key alone; a process
+that does not know the key begins a new one, and the cache is lost once.
+"""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Final, TypeVar
+
+from satchel.model import Catalog, Rendered, Style
+from satchel.text import clean_line
+
+__all__ = ["Edition", "Editions", "tell_changes"]
+
+_K = TypeVar("_K")
+_V = TypeVar("_V")
+
+MAX_EDITIONS: Final = 64
+"""Editions and views that one process remembers: catalogs times styles times
+audiences."""
+MAX_TOLD: Final = 20
+"""Skills that an account of what changed names one by one, of each kind."""
+
+
+@dataclass(frozen=True, slots=True)
+class Edition:
+    """One catalog as one style tells it; ``key`` is equal where all of it is."""
+
+    key: str
+    catalog: Catalog
+    section: Rendered
+
+
+class Editions:
+    """The editions of one process, the least recently used go first. Thread-safe."""
+
+    def __init__(self, maximum: int = MAX_EDITIONS) -> None:
+        self._maximum = maximum
+        self._lock = threading.Lock()
+        self._by_key: OrderedDict[str, Edition] = OrderedDict()
+        self._by_catalog: OrderedDict[tuple[int, Style], Edition] = OrderedDict()
+        self._views: OrderedDict[tuple[int, bytes], tuple[Catalog, Catalog]] = (
+            OrderedDict()
+        )
+
+    def of(
+        self, catalog: Catalog, style: Style, render: Callable[[], Rendered]
+    ) -> Edition:
+        """Return the edition of a catalog, rendered once for each style."""
+        place = id(catalog), style
+        with self._lock:
+            known = self._by_catalog.get(place)
+            if known is not None and known.catalog is catalog:
+                self._by_catalog.move_to_end(place)
+                self._by_key.setdefault(known.key, known)
+                self._by_key.move_to_end(known.key)
+                return known
+        edition = Edition(_key(catalog, style), catalog, render())
+        with self._lock:
+            _keep(self._by_catalog, place, edition, self._maximum)
+            _keep(self._by_key, edition.key, edition, self._maximum)
+        return edition
+
+    def get(self, key: str) -> Edition | None:
+        """Return the edition of that key, if this process remembers it."""
+        with self._lock:
+            edition = self._by_key.get(key)
+            if edition is not None:
+                self._by_key.move_to_end(key)
+            return edition
+
+    def view(self, catalog: Catalog, kept: tuple[bool, ...]) -> Catalog:
+        """Return the catalog of the entries that are kept: one object for equal calls.
+
+        With all of them it is the catalog itself.
+        """
+        if all(kept):
+            return catalog
+        place = id(catalog), bytes(kept)
+        with self._lock:
+            known = self._views.get(place)
+            if known is not None and known[0] is catalog:
+                self._views.move_to_end(place)
+                return known[1]
+        entries = tuple(
+            entry for entry, is_kept in zip(catalog.entries, kept, strict=True) if is_kept
+        )
+        view = Catalog(
+            entries,
+            catalog.withheld,
+            catalog.conflicts,
+            catalog.findings,
+            catalog.sources,
+            catalog.readers,
+        )
+        with self._lock:
+            _keep(self._views, place, (catalog, view), self._maximum)
+        return view
+
+
+def tell_changes(before: Catalog, after: Catalog, active: frozenset[str]) -> str:
+    """Return what a reader of ``before`` has to know of ``after``; empty if nothing.
+
+    Ids in order; ``active`` ones that changed are to be loaded again.
+    """
+    added = [e for e in after.entries if e.id not in before]
+    removed = [e.id for e in before.entries if e.id not in after]
+    changed = [
+        e for e in after.entries if (old := before.get(e.id)) is not None and old != e
+    ]
+    said = [
+        *_tell("New", [f"{_shown(e.id)} ({clean_line(e.description)})" for e in added]),
+        *_tell(
+            "Changed",
+            [
+                _shown(e.id) + (" (load it again)" if e.id in active else "")
+                for e in changed
+            ],
+        ),
+        *_tell("Gone", [_shown(id) for id in removed]),
+    ]
+    return f"The list of skills has changed. {' '.join(said)}" if said else ""
+
+
+def _tell(kind: str, items: list[str]) -> list[str]:
+    if not items:
+        return []
+    more = len(items) - MAX_TOLD
+    rest = f" and {more} more" if more > 0 else ""
+    return [f"{kind}: {', '.join(items[:MAX_TOLD])}{rest}."]
+
+
+def _shown(id: str) -> str:
+    return clean_line(id)
+
+
+def _key(catalog: Catalog, style: Style) -> str:
+    """Return a short digest of all that a section of this catalog can depend on."""
+    state = sha256(style.encode())
+    for entry in catalog.entries:
+        line = f"{entry.id}\0{entry.description}\0{entry.digest}\0"
+        state.update(line.encode("utf-8", "surrogatepass"))
+        for path in (*entry.resources, *entry.tools):
+            state.update(path.encode("utf-8", "surrogatepass") + b"\0")
+    return state.hexdigest()[:16]
+
+
+def _keep(kept: OrderedDict[_K, _V], key: _K, value: _V, maximum: int) -> None:
+    kept[key] = value
+    kept.move_to_end(key)
+    while len(kept) > maximum:
+        kept.popitem(last=False)

@@ -1,0 +1,117 @@
+"""What the messages of one model call show: which skills and files stand in them."""
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from html import unescape
+from typing import Final
+
+from satchel.model import Action, Seen, Style
+
+__all__ = ["LOAD_TOOLS", "READ_TOOL", "View", "read_history", "wish_of"]
+
+LOAD_TOOLS: Final[dict[Style, tuple[str, str]]] = {
+    "agent-skills": ("load_skill", "skill_id"),
+    "packs": ("load_skill", "name"),
+    "references": ("load_skill_instructions", "skill_name"),
+}
+"""By style: the tool that loads a skill, and its parameter for the id."""
+
+READ_TOOL: Final = "read_skill_file"
+"""The tool that reads one file, in the styles that have one."""
+
+_FILES: Final = frozenset({"reference", "script"})
+_ID: Final = re.compile(r'\s*<skill_context id="([^"]*)">')
+SHORTEST_CHARS: Final = 200
+"""A text that is shorter than this costs no more than the note in its place."""
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What one model call sees: tool results, and the ids whose instructions stand
+    among them, in the order in which they were loaded."""
+
+    results: tuple[str, ...] = ()
+    loaded: tuple[tuple[str, str], ...] = ()
+    after_user: bool = False
+
+    @property
+    def ids(self) -> frozenset[str]:
+        """The skills whose instructions can be read."""
+        return frozenset(id for id, _ in self.loaded)
+
+    def shows(self, text: str) -> bool:
+        """Tell whether this very text stands in a tool result, plain or as JSON."""
+        text = text.strip()
+        if len(text) < SHORTEST_CHARS:
+            return False
+        forms = {text, _as_json(text, ascii=False), _as_json(text, ascii=True)}
+        return any(form in result for result in self.results for form in forms)
+
+
+def read_history(style: Style, messages: Iterable[Seen]) -> View:
+    """Read the messages of one model call, oldest first."""
+    results: list[str] = []
+    loaded: dict[str, str] = {}
+    last = ""
+    for message in messages:
+        if message.role != "system":
+            last = message.role
+        if message.role != "tool":
+            continue
+        results.append(message.text)
+        for id in _loaded_by(style, message):
+            loaded.pop(id, None)
+            loaded[id] = message.text
+    return View(tuple(results), tuple(loaded.items()), last == "user")
+
+
+def _loaded_by(style: Style, message: Seen) -> Iterator[str]:
+    """Yield the id of the skill whose instructions this result gives."""
+    tool, parameter = LOAD_TOOLS[style]
+    if message.tool not in ("", tool):
+        return
+    if any(message.arguments.get(name) for name in _FILES):
+        return
+    if style == "agent-skills":
+        found = _ID.match(message.text)
+        if found is not None and "<instructions>" in message.text:
+            yield unescape(found[1])
+        return
+    result = _parsed(message.text)
+    text = result.get("body" if style == "packs" else "instructions")
+    id = result.get("name") or message.arguments.get(parameter)
+    if isinstance(id, str) and isinstance(text, str) and text:
+        yield id
+
+
+def _parsed(text: str) -> dict[str, object]:
+    if not text.lstrip().startswith("{"):
+        return {}
+    try:
+        value: object = json.loads(text)
+    except ValueError:
+        return {}
+    return {str(k): v for k, v in value.items()} if isinstance(value, dict) else {}
+
+
+def _as_json(text: str, *, ascii: bool) -> str:  # noqa: A002 - as json names it
+    return json.dumps(text, ensure_ascii=ascii)[1:-1]
+
+
+def wish_of(
+    style: Style, name: str, arguments: Mapping[str, object]
+) -> tuple[Action, str] | None:
+    """Return what a tool call wants of which skill; None where it is about none."""
+    tool, parameter = LOAD_TOOLS[style]
+    if name == READ_TOOL:
+        wants_file = True
+    elif name == tool:
+        wants_file = any(arguments.get(each) for each in _FILES)
+    else:
+        return None
+    skill_id = arguments.get(parameter)
+    if not isinstance(skill_id, str):
+        return None
+    return "read" if wants_file else "load", skill_id

@@ -1,0 +1,138 @@
+"""What a session may list, find and read: the catalog as one ``who`` has it."""
+
+from dataclasses import replace
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
+
+from satchel.errors import SkillWithheldError
+from satchel.load import StyleOptions, TurnCache
+from satchel.load.invocation import fill_folder
+from satchel.model import Action, Catalog, Descriptor, Hit, Loaded, Request
+from satchel.runtime.gate import Gate
+from satchel.runtime.settings import Settings
+
+if TYPE_CHECKING:
+    from satchel.runtime.shelf import Shelf
+    from satchel.runtime.staging import Staged
+
+__all__ = ["Reading"]
+
+
+class Reading:
+    """Lists, finds and reads for one session; asks the gate first."""
+
+    def __init__(self, shelf: "Shelf", settings: Settings, gate: Gate) -> None:
+        self._shelf = shelf
+        self._settings = settings
+        self._gate = gate
+        self._staged: dict[tuple[str, str], Staged] = {}
+        self.turn: TurnCache | None = None
+
+    @property
+    def scoped(self) -> Catalog:
+        """The skills that this session is about, whatever the policy says of them."""
+        catalog = self._shelf.catalog()
+        groups = self._settings.only
+        if not groups:
+            return catalog
+        kept = tuple(
+            all(any(fnmatchcase(e.id, pattern) for pattern in group) for group in groups)
+            for e in catalog.entries
+        )
+        return self._shelf.editions.view(catalog, kept)
+
+    @property
+    def listed(self) -> Catalog:
+        """Those of them that may be listed for this ``who``."""
+        scoped = self.scoped
+        if not self._shelf.policy.rules:
+            return scoped
+        kept = tuple(self._may("list", entry) for entry in scoped.entries)
+        return self._shelf.editions.view(scoped, kept)
+
+    def descriptor(self, skill_id: str) -> Descriptor | None:
+        """Return a skill that is here, a hidden or deprecated one too."""
+        scoped = self.scoped
+        entry = scoped.get(skill_id)
+        if entry is not None:
+            return entry
+        held = scoped.withheld_as(skill_id)
+        loads = held is not None and held.reason in ("hidden", "deprecated")
+        return held.descriptor if held is not None and loads else None
+
+    def find(self, query: str, k: int) -> list[Hit]:
+        """Return at most ``k`` hits, of those that may be found."""
+        here = self.scoped
+        everything = len(self._shelf.catalog())
+        narrowed = len(here) < everything or bool(self._shelf.policy.rules)
+        hits: list[Hit] = []
+        for hit in self._shelf.find(query, everything if narrowed else k):
+            entry = here.get(hit.id)
+            if entry is not None and self._may("find", entry):
+                hits.append(hit)
+        return hits[:k]
+
+    def fetch(
+        self,
+        skill_id: str,
+        file: str | None,
+        *,
+        via: str,
+        approved: bool | None = None,
+    ) -> Loaded:
+        """Load one file, its folder filled in where the skill is staged.
+
+        Raises:
+            SkillError: It is not there, or may not be read.
+        """
+        entry = self.descriptor(skill_id)
+        if entry is not None:
+            if via == "tool" and not entry.model_invocable:
+                fix = "only a user may invoke it"
+                raise SkillWithheldError(skill_id, "hidden", fix)
+            if via == "user" and not entry.user_invocable:
+                fix = "only a model may load it"
+                raise SkillWithheldError(skill_id, "not for users", fix)
+            action = "load" if file is None else "read"
+            self._gate.permit(action, entry, approved=approved)
+        request = Request(skill_id, file, self._settings.who, via)
+        loaded = self._shelf.load(self.scoped, request, self.turn)
+        folder = self.staged(loaded.descriptor).folder if loaded.is_instructions else ""
+        return _filled(loaded, folder) if folder else loaded
+
+    def staged(self, descriptor: Descriptor) -> "Staged":
+        """Return where a skill's files were copied to; nowhere without a stager."""
+        from satchel.runtime.staging import Staged, stage_pack
+
+        stager = self._settings.stager
+        if stager is None or not descriptor.resources:
+            return Staged()
+        place = descriptor.id, descriptor.digest
+        staged = self._staged.get(place)
+        if staged is None:
+            staged = self._staged[place] = stage_pack(stager, self._plain, descriptor)
+        return staged
+
+    def options(self, descriptor: Descriptor) -> StyleOptions:
+        """Return how a skill is written: with its folder, where there is one."""
+        root = self.staged(descriptor).folder or None
+        return StyleOptions(envelope="extended", root=root)
+
+    def may_call(self, owner: Descriptor, tool: str) -> bool:
+        """Tell whether a tool of a skill is not denied outright."""
+        return self._gate.ask("tool", owner, tool)[0].verdict != "deny"
+
+    def _may(self, action: Action, entry: Descriptor) -> bool:
+        decision = self._shelf.policy.decide(action, entry.id, self._settings.who)
+        return decision.verdict != "deny"
+
+    def _plain(self, request: Request) -> Loaded:
+        return self._shelf.load.plain(self.scoped, request)
+
+
+def _filled(loaded: Loaded, folder: str) -> Loaded:
+    return replace(
+        loaded,
+        text=fill_folder(loaded.text, folder),
+        body=fill_folder(loaded.body, folder),
+    )

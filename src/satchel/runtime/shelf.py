@@ -1,0 +1,33 @@
+"""What all sessions of one Satchel share."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from satchel.model import Catalog, Hit, Manifest, Rendered, Style
+from satchel.policy import Policy
+from satchel.protocols import Clock, TokenCounter
+from satchel.runtime.editions import Editions
+from satchel.runtime.loading import LoadPath
+from satchel.runtime.offers import Offers
+
+__all__ = ["Shelf"]
+
+
+@dataclass(frozen=True, slots=True)
+class Shelf:
+    """The parts of a `satchel.Satchel` that its sessions stand on.
+
+    ``catalog`` gives the catalog in use, which a sync replaces; ``render`` its section
+    within the budget; ``find`` ranks it.
+    """
+
+    catalog: Callable[[], Catalog]
+    render: Callable[[Catalog, Style], Rendered]
+    load: LoadPath
+    find: Callable[[str, int], Sequence[Hit]]
+    manifest: Callable[[str], Manifest]
+    offers: Offers
+    policy: Policy
+    editions: Editions
+    counter: TokenCounter
+    clock: Clock

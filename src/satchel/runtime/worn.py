@@ -1,0 +1,52 @@
+"""What an agent wears: skills whose instructions always stand in its prompt."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from satchel.agent import Skill
+from satchel.load import StyleOptions, render_context
+from satchel.model import Loaded
+from satchel.tools import Toolbox
+
+__all__ = ["Worn", "wear"]
+
+
+@dataclass(frozen=True, slots=True)
+class Worn:
+    """Ids of packs that are pinned, and anything with a skill's three members."""
+
+    order: tuple[str | Skill, ...] = ()
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The packs."""
+        return tuple(each for each in self.order if isinstance(each, str))
+
+    @property
+    def toolboxes(self) -> tuple[Toolbox, ...]:
+        """The tools of the skills that are no packs."""
+        return tuple(
+            each.tools
+            for each in self.order
+            if not isinstance(each, str) and each.tools is not None
+        )
+
+    def instructions(
+        self, load: Callable[[str], Loaded], options: StyleOptions
+    ) -> list[str]:
+        """Return the text of each, in order; a pack's as its load tool would give it.
+
+        Raises:
+            SkillError: A pack cannot be loaded now.
+        """
+        return [
+            render_context(load(each), options)
+            if isinstance(each, str)
+            else each.instructions
+            for each in self.order
+        ]
+
+
+def wear(always: Iterable[str | Skill]) -> Worn:
+    """Return what is worn, each once."""
+    return Worn(tuple(dict.fromkeys(always)))
