@@ -1,6 +1,6 @@
 """A tool: a name, a description, a schema, and what to call."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, cast
 
@@ -29,7 +29,9 @@ class Tool:
     properties and the types of values are checked here; a handler checks the rest.
     ``handler`` takes them by name and may be asynchronous; the parameter that
     ``run_parameter`` names is filled in with the `Run` and is in no schema. ``native``
-    is a framework's own tool object, which its adapter hands on as it is.
+    is a framework's own tool object, which its adapter hands on as it is. ``coerce``
+    is a library's check in place of ours of the types: it returns what the handler
+    takes, or raises a `ToolError`.
     """
 
     name: str
@@ -38,13 +40,17 @@ class Tool:
     handler: Callable[..., object] = field(repr=False)
     run_parameter: str | None = None
     native: object = field(default=None, repr=False, hash=False)
+    coerce: Callable[[Mapping[str, object]], dict[str, object]] | None = field(
+        default=None, repr=False, compare=False
+    )
 
     @property
     def is_async(self) -> bool:
         """Whether the handler has to be awaited."""
         from inspect import iscoroutinefunction
 
-        return iscoroutinefunction(self.handler)
+        called = type(self.handler).__call__  # of an object with a method for it
+        return iscoroutinefunction(self.handler) or iscoroutinefunction(called)
 
     def call(self, arguments: Mapping[str, object], run: Run | None = None) -> object:
         """Carry out one call. Never raises: what goes wrong is a result.
@@ -53,44 +59,53 @@ class Tool:
         code ``internal-error``, without its message, which may hold paths. So does an
         asynchronous handler: only `acall` can wait for it.
         """
-        try:
-            self._check_sync()
-            return self.handler(**self._filled(arguments, run))
-        except SkillError as error:
-            return error_payload(error)
-        except Exception as error:  # noqa: BLE001 - an agent's loop goes on (R33)
-            return self._failed(error)
+        result = self._called(arguments, run)
+        if isinstance(result, Awaitable):
+            if isinstance(result, Coroutine):
+                result.close()
+            detail = "it is asynchronous; call it with acall"
+            return error_payload(ToolError(self.name, detail))
+        return result
 
     async def acall(
         self, arguments: Mapping[str, object], run: Run | None = None
     ) -> object:
         """Do as `call` does; a synchronous handler runs in a thread."""
-        if not self.is_async:
+        if self.is_async:
+            result = self._called(arguments, run)
+        else:
             import asyncio
 
-            return await asyncio.to_thread(self.call, arguments, run)
+            result = await asyncio.to_thread(self._called, arguments, run)
+        if not isinstance(result, Awaitable):
+            return result
         try:
-            handler = cast("Callable[..., Awaitable[object]]", self.handler)
-            return await handler(**self._filled(arguments, run))
-        except SkillError as error:
-            return error_payload(error)
+            return await cast("Awaitable[object]", result)
         except Exception as error:  # noqa: BLE001 - an agent's loop goes on (R33)
             return self._failed(error)
 
-    def _check_sync(self) -> None:
-        if self.is_async:
-            raise ToolError(self.name, "it is asynchronous; call it with acall")
+    def _called(self, arguments: Mapping[str, object], run: Run | None) -> object:
+        try:
+            return self.handler(**self._filled(arguments, run))
+        except Exception as error:  # noqa: BLE001 - an agent's loop goes on (R33)
+            return self._failed(error)
 
     def _filled(
         self, arguments: Mapping[str, object], run: Run | None
     ) -> dict[str, object]:
-        self.check(arguments)
-        filled = dict(arguments)
+        self._check_names(arguments)
+        if self.coerce is None:
+            self._check_types(arguments)
+            filled = dict(arguments)
+        else:
+            filled = self.coerce(arguments)
         if self.run_parameter is not None:
             filled[self.run_parameter] = run or Run()
         return filled
 
     def _failed(self, error: Exception) -> object:
+        if isinstance(error, SkillError):
+            return error_payload(error)
         message = f"{self.name} failed: {type(error).__name__}"
         return {"error": {"code": "internal-error", "message": message}}
 
@@ -100,14 +115,21 @@ class Tool:
         Raises:
             ToolError: One is missing, unknown, or of the wrong type.
         """
-        known = cast("Mapping[str, Mapping[str, Json]]", self.parameters["properties"])
+        self._filled(arguments, None)
+
+    def _check_names(self, arguments: Mapping[str, object]) -> None:
+        known = cast("Mapping[str, Json]", self.parameters["properties"])
         required = cast("Sequence[str]", self.parameters.get("required", ()))
         missing = [name for name in required if name not in arguments]
         if missing:
             raise ToolError(self.name, f"missing argument {missing[0]!r}")
-        for name, value in arguments.items():
+        for name in arguments:
             if name not in known:
                 raise ToolError(self.name, f"unknown argument {name!r}")
+
+    def _check_types(self, arguments: Mapping[str, object]) -> None:
+        known = cast("Mapping[str, Mapping[str, Json]]", self.parameters["properties"])
+        for name, value in arguments.items():
             types = known[name].get("type")
             wanted = (
                 (types,) if isinstance(types, str) else cast("Sequence[str]", types)
