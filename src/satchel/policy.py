@@ -9,16 +9,46 @@ The first rule that matches decides. Without one, running a script is denied, so
 tool of a skill that calls itself raw, and everything else is allowed.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import Final
+from typing import Any, Final, Protocol, TypeAlias, cast, get_args
 
-from satchel.model import Action, Decision, Verdict
+from satchel.model import Action, Decision, Finding, Verdict
 
-__all__ = ["OPEN_POLICY", "Policy", "Rule", "allow", "ask", "deny"]
+__all__ = [
+    "OPEN_POLICY",
+    "Condition",
+    "Decides",
+    "Policy",
+    "Rule",
+    "allow",
+    "ask",
+    "deny",
+]
 
-Condition = Callable[[Mapping[str, object]], bool]
+Condition: TypeAlias = Callable[[Mapping[str, Any]], object]
+"""Is given ``who``; what it returns is taken as true or false."""
+
+_ACTIONS: Final = frozenset(get_args(Action))
+_SILENT: Final = frozenset({"list", "find"})
+"""What is done without a call that could wait, so that nobody can be asked."""
+
+
+class Decides(Protocol):
+    """Says what holds for one action on one skill: a `Policy`, or what stands on it."""
+
+    def decide(
+        self,
+        action: Action,
+        skill: str,
+        who: Mapping[str, Any],
+        *,
+        tool: str = "",
+        raw: bool = False,
+    ) -> Decision:
+        """Return what holds; ``raw`` is whether the skill calls itself raw."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +58,10 @@ class Rule:
     ``pattern`` is a shell pattern (``*``, ``?``, ``[...]``) over skill ids, and
     ``tool`` one over tool names, which limits the rule to tools. No ``actions`` are
     all of them. ``when`` has to hold for the rule to match and ``unless`` not to.
+
+    Raises:
+        TypeError: A pattern is no text.
+        ValueError: There is no such action, or the rule could never match.
     """
 
     verdict: Verdict
@@ -37,8 +71,31 @@ class Rule:
     when: Condition | None = None
     unless: Condition | None = None
 
+    def __post_init__(self) -> None:
+        """Refuse what would never match: a rule that denies nothing lets it be done."""
+        for pattern in (self.pattern, self.tool or ""):
+            if type(cast("object", pattern)) is not str:
+                raise TypeError(f"want a shell pattern, got {pattern!r}")
+        unknown = self.actions - _ACTIONS
+        if unknown:
+            known = ", ".join(sorted(_ACTIONS))
+            raise ValueError(f"no such action: {sorted(unknown)}; known: {known}")
+        if self.tool is not None and self.actions and "tool" not in self.actions:
+            raise ValueError(f"{self} never matches: tool= is about the action 'tool'")
+        if self.verdict == "ask" and self.actions and self.actions <= _SILENT:
+            raise ValueError(f"{self} never matches: nobody is asked to list or find")
+
+    def __str__(self) -> str:
+        """Return the rule about as it was written, conditions left out."""
+        parts = [repr(self.pattern)]
+        if self.actions:
+            parts.append(f"action={sorted(self.actions)}")
+        if self.tool is not None:
+            parts.append(f"tool={self.tool!r}")
+        return f"{self.verdict}({', '.join(parts)})"
+
     def matches(
-        self, action: Action, skill: str, who: Mapping[str, object], tool: str
+        self, action: Action, skill: str, who: Mapping[str, Any], tool: str
     ) -> bool:
         """Tell whether the rule has something to say; what a condition raises goes on.
 
@@ -50,26 +107,52 @@ class Rule:
             action == "tool" and fnmatchcase(tool, self.tool)
         ):
             return False
-        if self.verdict == "ask" and action in ("list", "find"):
+        if self.verdict == "ask" and action in _SILENT:
             return False
         if not fnmatchcase(skill, self.pattern):
             return False
-        if self.when is not None and not self.when(who):
+        if self.when is not None and not _holds(self.when, who):
             return False
-        return self.unless is None or not self.unless(who)
+        return self.unless is None or not _holds(self.unless, who)
 
 
 class Policy:
-    """Rules in order; the first that matches decides, and one that raises denies."""
+    """Rules in order; the first that matches decides, and one that raises denies.
+
+    Raises:
+        TypeError: Something else than a rule is among them.
+    """
 
     def __init__(self, *rules: Rule) -> None:
-        self.rules = rules
+        for rule in rules:
+            if not isinstance(cast("object", rule), Rule):
+                raise TypeError(f"want rules (allow, ask, deny), got {rule!r}")
+        self._rules = rules
+        self._problems: dict[tuple[int, str], Finding] = {}
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """The rules, the first to be asked first."""
+        return self._rules
+
+    @property
+    def problems(self) -> tuple[Finding, ...]:
+        """The rules that raised when they were asked, and so denied (R20).
+
+        Each is told once for every class of error, in the order of the rules; no value
+        of ``who`` is in it.
+        """
+        return tuple(found for _, found in sorted([*self._problems.items()]))
+
+    def __repr__(self) -> str:
+        """Return the rules about as they were written."""
+        return f"Policy({', '.join(map(str, self._rules))})"
 
     def decide(
         self,
         action: Action,
         skill: str,
-        who: Mapping[str, object],
+        who: Mapping[str, Any],
         *,
         tool: str = "",
         raw: bool = False,
@@ -79,18 +162,28 @@ class Policy:
         ``raw`` is whether the skill calls itself raw: its tools are denied unless a
         rule says otherwise (E18).
         """
-        for number, rule in enumerate(self.rules, 1):
+        for number, rule in enumerate(self._rules, 1):
             try:
                 if rule.matches(action, skill, who, tool):
                     return Decision(rule.verdict, f"rule {number}", by_rule=True)
             except Exception as error:  # noqa: BLE001 - a condition is a plug-in: R20
-                reason = f"rule {number} raised {type(error).__name__}"
-                return Decision("deny", reason, by_rule=True)
+                kind = type(error).__name__
+                self._remember(number, rule, kind)
+                return Decision("deny", f"rule {number} raised {kind}", by_rule=True)
         if action == "script":
             return Decision("deny", "scripts are denied unless a rule allows them")
         if raw and action == "tool":
             return Decision("deny", "a raw skill's tools need a rule that allows them")
         return Decision("allow")
+
+    def _remember(self, number: int, rule: Rule, kind: str) -> None:
+        found = Finding(
+            "rule-raised",
+            "error",
+            f"rule {number} of the policy, {rule}, raised {kind}, and so it denied",
+            fix="let its condition take every `who`, one without any key too",
+        )
+        self._problems.setdefault((number, kind), found)
 
 
 OPEN_POLICY: Final = Policy()
@@ -135,3 +228,16 @@ def deny(
 
 def _actions(action: Action | Iterable[Action]) -> frozenset[Action]:
     return frozenset((action,) if isinstance(action, str) else action)
+
+
+def _holds(condition: Condition, who: Mapping[str, Any]) -> bool:
+    """Return what a condition says of ``who``.
+
+    Raises:
+        TypeError: It is async: a coroutine would count as true.
+    """
+    answer = condition(who)
+    if isinstance(answer, Coroutine):
+        answer.close()
+        raise TypeError("a condition of a policy cannot be async")
+    return bool(answer)

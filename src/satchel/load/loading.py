@@ -4,7 +4,12 @@ from dataclasses import replace
 from hashlib import sha256
 from typing import Final
 
-from satchel.errors import ChangedSinceSyncError, SourceUnavailableError
+from satchel.errors import (
+    ApprovalNeededError,
+    ChangedSinceSyncError,
+    DeniedError,
+    SourceUnavailableError,
+)
 from satchel.load.fetching import fetch, has_changed
 from satchel.load.lookup import look_up
 from satchel.load.media import MARKDOWN, media_type
@@ -13,6 +18,7 @@ from satchel.load.turn import TurnCache
 from satchel.model import (
     DEFAULT_LIMITS,
     SKILL_FILE,
+    Action,
     Catalog,
     Descriptor,
     Finding,
@@ -20,6 +26,7 @@ from satchel.model import (
     Loaded,
     Request,
 )
+from satchel.policy import OPEN_POLICY, Decides
 from satchel.spec import body_of
 from satchel.text import find_doubts
 from satchel.text.decoding import decode, is_text
@@ -35,23 +42,30 @@ def load(
     *,
     turn: TurnCache | None = None,
     limits: Limits = DEFAULT_LIMITS,
+    policy: Decides = OPEN_POLICY,
 ) -> Loaded:
     """Return a skill's SKILL.md, or one listed file beside it, exact and whole.
 
-    Id and allowlist are checked before the file system is touched. Nothing is run,
-    rendered or fetched, and the text is never altered: what it hides, and tags with
-    which it would leave its envelope, are notes and findings beside it.
+    Id, policy and allowlist are checked before the file system is touched, and before
+    what the turn has read already is looked at: it may have been read for somebody
+    else. Nothing is run, rendered or fetched, and the text is never altered: what it
+    hides, and tags with which it would leave its envelope, are notes and findings
+    beside it.
 
     Args:
         catalog: The snapshot to look in.
         request: The id, exactly, and the file; see `satchel.load.resolve`.
         turn: What the agent's turn has read already; None reads anew.
         limits: How many bytes are accepted.
+        policy: Says whether ``request.who`` may: ``load`` for SKILL.md, ``read`` for
+            a file. What it raises goes through; a session's puts the question there.
 
     Raises:
         SkillNotFoundError: No skill of exactly this id.
         SkillWithheldError: It is known, and is not handed out.
         DuplicateSkillError: Several packs claim the id.
+        DeniedError: The policy says no.
+        ApprovalNeededError: The policy says that somebody has to be asked.
         ReferenceEscapesError: The path would leave the pack.
         ReferenceNotAllowedError: The file is not listed.
         AmbiguousReferenceError: A short name that several listed files bear.
@@ -62,12 +76,33 @@ def load(
         SourceUnavailableError: The source does not answer.
     """
     descriptor, notes = look_up(catalog, request.id)
-    file = SKILL_FILE if request.file is None else resolve(descriptor, request.file)
+    file = SKILL_FILE
+    if request.file is None:
+        _permit(policy, "load", descriptor, request)
+    else:
+        _permit(policy, "read", descriptor, request)  # else the error names the files
+        file = resolve(descriptor, request.file)
+        if file == SKILL_FILE:
+            _permit(policy, "load", descriptor, request)
     if turn is None:
         return _read(catalog, descriptor, file, notes, limits)
     return turn.get(
         (descriptor.id, file), lambda: _read(catalog, descriptor, file, notes, limits)
     )
+
+
+def _permit(
+    policy: Decides, action: Action, descriptor: Descriptor, request: Request
+) -> None:
+    """Return where the policy lets it be done."""
+    decision = policy.decide(
+        action, descriptor.id, request.who, raw=descriptor.category == "raw"
+    )
+    if decision.verdict == "allow":
+        return
+    asks = decision.verdict == "ask"
+    error = ApprovalNeededError if asks else DeniedError
+    raise error(action, descriptor.id, reason=decision.reason)
 
 
 def _read(

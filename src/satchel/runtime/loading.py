@@ -14,6 +14,7 @@ from satchel.model import (
     UsageEvent,
     bucket_of,
 )
+from satchel.policy import OPEN_POLICY, Decides
 from satchel.protocols import Clock, UsageSink
 from satchel.usage import record
 
@@ -27,22 +28,37 @@ class LoadPath:
     """Calls `load` and tells the sinks of every call, failures included."""
 
     def __init__(
-        self, sinks: tuple[UsageSink, ...], clock: Clock, limits: Limits
+        self,
+        sinks: tuple[UsageSink, ...],
+        clock: Clock,
+        limits: Limits,
+        policy: Decides = OPEN_POLICY,
     ) -> None:
         """Take the sinks, which may be none."""
         self._sinks = sinks
         self._clock = clock
         self._limits = limits
+        self._policy = policy
 
     def __call__(
-        self, catalog: Catalog, request: Request, turn: TurnCache | None = None
+        self,
+        catalog: Catalog,
+        request: Request,
+        turn: TurnCache | None = None,
+        policy: Decides | None = None,
     ) -> Loaded:
-        """Load; every `SkillError` goes through, after the event."""
+        """Load; every `SkillError` goes through, after the event.
+
+        ``policy`` decides in place of the one for all; a session's can put questions.
+        """
+        policy = policy or self._policy
         if not self._sinks:
-            return load(catalog, request, turn=turn, limits=self._limits)
+            return load(catalog, request, turn=turn, limits=self._limits, policy=policy)
         start = self._clock.monotonic()
         try:
-            loaded = load(catalog, request, turn=turn, limits=self._limits)
+            loaded = load(
+                catalog, request, turn=turn, limits=self._limits, policy=policy
+            )
         except SkillError as error:
             self._tell(catalog, request, None, error, self._clock.monotonic() - start)
             raise
@@ -50,7 +66,7 @@ class LoadPath:
         return loaded
 
     def plain(self, catalog: Catalog, request: Request) -> Loaded:
-        """Load without an event: for what is no use of the skill by anybody."""
+        """Load without an event or a policy: for what is no use of it by anybody."""
         return load(catalog, request, limits=self._limits)
 
     def _tell(
