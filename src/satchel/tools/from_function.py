@@ -99,18 +99,11 @@ class _Parameter:
     def adapter(self, tool: str) -> "TypeAdapter[Any]":
         """Return what validates the argument, after trying that it has a schema."""
         from pydantic import TypeAdapter
-        from pydantic.errors import PydanticUndefinedAnnotation, PydanticUserError
-        from pydantic_core import SchemaError
 
         try:
             adapter = TypeAdapter(self.hint)
             adapter.json_schema()
-        except (
-            PydanticUndefinedAnnotation,
-            PydanticUserError,
-            SchemaError,
-            TypeError,  # a constraint that does not go with the type
-        ) as error:
+        except Exception as error:  # for a hint, pydantic raises half a dozen kinds
             detail = str(error).partition("\n")[0]
             raise ToolError(tool, f"parameter {self.name!r}: {detail}") from error
         return adapter
@@ -176,13 +169,13 @@ def _name(name: str) -> str:
 
 
 def _docstring(plain: Any) -> str:  # noqa: ANN401 - as `_plain`
-    from inspect import getdoc, isroutine
+    from inspect import cleandoc, getdoc, isroutine
 
     # Of an object that can be called, the call is documented, or else its class.
     if isroutine(plain):
         return getdoc(plain) or ""
     kind = cast("Any", type(plain))
-    return getdoc(kind.__call__) or getdoc(kind) or ""
+    return cleandoc(kind.__call__.__doc__ or "") or getdoc(kind) or ""
 
 
 def _documented(docstring: str) -> tuple[str, dict[str, str]]:

@@ -197,8 +197,8 @@ def test_a_docstring_that_its_parser_refuses_is_the_description(
     assert tool_from_function(refund).description.startswith("Pay an order back.")
 
 
-def every_hint(  # noqa: PLR0913
-    plain,  # type: ignore[no-untyped-def]  # noqa: ANN001
+def every_hint(  # type: ignore[no-untyped-def]  # noqa: PLR0913, PLR0917
+    plain,  # noqa: ANN001
     maybe: Optional[int],  # noqa: UP045
     union: int | str | None,
     literal: Literal["a", "b"],
@@ -340,9 +340,8 @@ def test_nested_models_become_instances() -> None:
         ({}, "place: missing argument 'line'"),
         ({"line": {"sku": "a"}, "x": 1}, "place: unknown argument 'x'"),
         (
-            {"line": {"sku": "a"}, "numbers": [1, "x"]},
-            "place: argument 'numbers[1]': Input should be a valid integer, "
-            "unable to parse string as an integer",
+            {"line": {"sku": "a"}, "numbers": [1, None]},
+            "place: argument 'numbers[1]': Input should be a valid integer",
         ),
     ],
 )
@@ -446,7 +445,7 @@ def test_whatever_can_be_called_can_be_a_tool(
 
     assert tool.name == name
     assert description is None or tool.description == description
-    assert list(tool.parameters["properties"]) == list(arguments)  # type: ignore[arg-type,call-overload]
+    assert list(tool.parameters["properties"]) == list(arguments)  # type: ignore[arg-type]
     assert asyncio.run(tool.acall(arguments)) == result
 
 
@@ -482,7 +481,14 @@ def test_a_plain_wrapper_around_an_async_function_is_awaited() -> None:
 @pytest.mark.row("E20")
 @pytest.mark.parametrize(
     "hint",
-    [Run, Run | None, Optional[Run], Annotated[Run, "x"], Annotated[Run | None, ""]],
+    [
+        Run,
+        Run | None,
+        Optional[Run],  # noqa: UP045
+        Annotated[Run, "x"],
+        Annotated[Run | None, "x"],
+    ],
+    ids=["plain", "union", "optional", "annotated", "annotated-union"],
 )
 def test_a_run_is_filled_in_and_in_no_schema(hint: Any) -> None:  # noqa: ANN401
     def who(text: str, run: object = None) -> object:
@@ -494,7 +500,7 @@ def test_a_run_is_filled_in_and_in_no_schema(hint: Any) -> None:  # noqa: ANN401
     run = Run(who={"user": "ana"})
 
     assert tool.run_parameter == "run"
-    assert list(tool.parameters["properties"]) == ["text"]  # type: ignore[arg-type,call-overload]
+    assert list(tool.parameters["properties"]) == ["text"]  # type: ignore[arg-type]
     assert tool.call({"text": "x"}, run) == ("x", run)
     assert tool.call({"text": "x"}) == ("x", Run())
     assert "unknown argument 'run'" in message(tool.call({"text": "x", "run": {}}))
@@ -540,7 +546,7 @@ def slash(name: str, /) -> None: ...
 def two(a: Run, b: Run) -> None: ...
 def calls(back: Callable[[int], int]) -> None: ...
 def odd(desk: Desk) -> None: ...
-def bound(name: Annotated[str, Field(ge=1)]) -> None: ...
+def bound(name: Annotated[str, Field(discriminator="x")]) -> None: ...
 def field(name: str = Field(description="x")) -> None: ...
 
 
@@ -554,7 +560,7 @@ def field(name: str = Field(description="x")) -> None: ...
         (two, "several parameters are a Run: a, b"),
         (calls, "parameter 'back': Cannot generate a JsonSchema"),
         (odd, "parameter 'desk': Unable to generate pydantic-core schema"),
-        (bound, "parameter 'name': Unable to apply constraint 'ge'"),
+        (bound, "is not a valid discriminated union variant"),
         (field, "parameter 'name': write Annotated[..., Field(...)] and a plain"),
         (shapes.lost, "parameter 'node': its hint cannot be resolved: name 'Missing'"),
         (lambda: None, "<lambda>: a tool's name matches"),

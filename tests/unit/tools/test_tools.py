@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -107,3 +108,69 @@ def test_boxes_are_joined_in_order() -> None:
     )
 
     assert (box.name, [t.name for t in box]) == ("all", ["b", "a"])
+
+
+@pytest.mark.row("B26")
+@pytest.mark.parametrize("mode", ["sync", "async", "sync handler, awaited"])
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (StopIteration(), "internal-error"),
+        (KeyError("secret"), "internal-error"),
+        (ReferenceNotAllowedError("pdf", "x.md"), "reference-not-allowed"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_nothing_that_a_handler_raises_gets_out(
+    error: Exception, code: str, mode: str
+) -> None:
+    """Not even what would leave an event loop waiting for ever."""
+
+    def fail(**_: object) -> None:
+        raise error
+
+    async def afail(**_: object) -> None:
+        raise error
+
+    failing = tool(handler=afail if mode == "async" else fail)
+    if mode == "sync":
+        result: Any = failing.call({"a": 1})
+    else:
+        result = asyncio.run(asyncio.wait_for(failing.acall({"a": 1}), 30))
+
+    assert result["error"]["code"] == code
+
+
+@pytest.mark.row("R26")
+def test_only_acall_takes_an_async_handler() -> None:
+    async def double(a: int) -> int:
+        await asyncio.sleep(0)
+        return 2 * a
+
+    waiting = tool(handler=double)
+    refused: Any = waiting.call({"a": 1})
+
+    assert refused["error"]["message"] == "add: it is asynchronous; call it with acall"
+    assert asyncio.run(waiting.acall({"a": 1})) == 2
+    assert asyncio.run(Toolbox("mine", (waiting,)).acall("add", {"a": 2})) == 4
+    unknown: Any = asyncio.run(Toolbox("mine").acall("add", {}))
+    assert unknown["error"]["code"] == "bad-tool-call"
+
+
+def test_a_future_is_refused_and_waited_for_likewise() -> None:
+    async def both() -> tuple[object, object]:
+        done = asyncio.get_running_loop().create_future()
+        done.set_result(3)
+        later = tool(handler=lambda **_: done)
+        return later.call({"a": 1}), await later.acall({"a": 1})
+
+    refused, waited = asyncio.run(both())
+
+    assert "asynchronous" in str(refused)
+    assert waited == 3
+
+
+def test_a_tool_with_an_unhashable_native_object_can_be_hashed() -> None:
+    native = Tool("x", "", {}, print, native=[])
+
+    assert len({native}) == 1
