@@ -1,22 +1,27 @@
 """Style ``agent-skills``: a skill in its ``<skill_context>`` envelope (D08 to D13)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from satchel.errors import (
+    ApprovalDeclinedError,
+    ApprovalNeededError,
     ChangedSinceSyncError,
+    DeniedError,
     LimitExceededError,
     PackFileError,
     ReferenceUnreadableError,
     SkillError,
     SkillNotFoundError,
+    SkillWithheldError,
 )
+from satchel.load.folder import fill_folder, folder_notes
 from satchel.load.options import DEFAULT_STYLE_OPTIONS, Escape, StyleOptions
 from satchel.load.telling import tell
 from satchel.model import Descriptor, Loaded
 from satchel.text import escape_xml, printable
 
-__all__ = ["render_context", "render_context_error"]
+__all__ = ["render_context", "render_context_error", "render_context_note"]
 
 MAX_LISTED: Final = 200
 """Files that an envelope names; beyond them it says how many more there are."""
@@ -32,40 +37,62 @@ _DIRECTIVE: Final = """\
 
 
 def render_context(
-    loaded: Loaded, options: StyleOptions = DEFAULT_STYLE_OPTIONS
+    loaded: Loaded,
+    options: StyleOptions = DEFAULT_STYLE_OPTIONS,
+    notes: Sequence[str] = (),
 ) -> str:
     """Return a loaded SKILL.md in the envelope, byte-stable, no line feed at its end.
 
-    The text stands in it as it is, unless ``options.escape`` says otherwise; one line
-    feed is added where it ends in none. Notes stand outside ``<instructions>``.
+    The text stands in it as it is, unless ``options.escape`` or ``options.root`` says
+    otherwise; one line feed is added where it ends in none. Notes, those of the load
+    before the further ones, stand outside ``<instructions>``.
     """
     id = _shown(loaded.id)
     text = loaded.text if options.content == "file" else loaded.body
+    text = fill_folder(text, options.root)
     text = _escape(text, options.escape)
     end = "" if text.endswith("\n") else "\n"
     resources = ""
     if options.envelope == "extended":
         resources = _resources(loaded.descriptor, show_root=options.show_root)
-    notes = "".join(f"    {_shown(note)}\n" for note in loaded.notes)
-    notes = f"\n  <notes>\n{notes}  </notes>\n" if notes else ""
+    said = (*loaded.notes, *folder_notes(loaded, options, "agent-skills"), *notes)
+    lines = "".join(f"    {_shown(note)}\n" for note in said)
+    noted = f"\n  <notes>\n{lines}  </notes>\n" if lines else ""
     return (
         f'<skill_context id="{id}">\n  <instructions>\n{text}{end}  </instructions>\n\n'
-        f"{resources}{_DIRECTIVE.format(id)}{notes}</skill_context>"
+        f"{resources}{_DIRECTIVE.format(id)}{noted}</skill_context>"
     )
 
 
-def render_context_error(error: SkillError, skill_id: str) -> str:
-    """Return the envelope that says why ``skill_id`` was not loaded."""
+def render_context_note(skill_id: str, *notes: str) -> str:
+    """Return the envelope that holds nothing but notes, one a line."""
+    lines = "".join(f"  <note>{_shown(note)}</note>\n" for note in notes)
+    return f'<skill_context id="{_shown(skill_id)}">\n{lines}</skill_context>'
+
+
+def render_context_error(
+    error: SkillError, skill_id: str, advice: str | None = None
+) -> str:
+    """Return the envelope that says why ``skill_id`` was not loaded.
+
+    ``advice`` is a further line of the error.
+    """
     id = _shown(skill_id)
+    more = f"    {_shown(advice)}\n" if advice else ""
     return (
         f'<skill_context id="{id}">\n  <error>\n    {_sentence(error, id)}\n'
-        "  </error>\n</skill_context>"
+        f"{more}  </error>\n</skill_context>"
     )
 
 
 def _sentence(error: SkillError, id: str) -> str:
     if isinstance(error, SkillNotFoundError):
         return f'Skill with id "{id}" was not found in the current registry.'
+    if isinstance(error, SkillWithheldError) and error.reason == "disabled":
+        how = "is disabled by current system settings"
+        return f'Skill "{id}" {how} and cannot be loaded.'
+    if isinstance(error, DeniedError):
+        return f"{_refusal(error, id)} Skill instructions were not loaded."
     if isinstance(error, ReferenceUnreadableError):
         reason = error.detail or tell(error)
     elif isinstance(error, ChangedSinceSyncError):
@@ -77,6 +104,14 @@ def _sentence(error: SkillError, id: str) -> str:
     else:
         return _shown(tell(error))
     return f'Failed to load SKILL.md for "{id}": {_shown(reason)}'
+
+
+def _refusal(error: DeniedError, id: str) -> str:
+    if isinstance(error, ApprovalDeclinedError):
+        return f'User declined HITL approval for skill "{id}".'
+    if isinstance(error, ApprovalNeededError):
+        return f'Skill "{id}" needs an approval, and nobody could be asked.'
+    return f'Skill "{id}" is not allowed here.'
 
 
 def _resources(descriptor: Descriptor, *, show_root: bool) -> str:

@@ -18,7 +18,11 @@ class StyleOptions:
     the pack's files; ``body`` leaves the frontmatter out; ``cdata`` and ``entities``
     make well-formed XML of any text. ``always_body`` is of ``packs``: the body also
     where a file was asked for. ``show_root`` tells the pack's location, for an agent
-    that can reach it.
+    that can reach it; ``root`` is the absolute folder of a copy that it can reach.
+
+    In every style the envelope ``extended`` also says how relative paths resolve, or
+    with what the files are read; with a ``root`` the instructions' placeholders for
+    the folder are filled in.
     """
 
     envelope: Envelope = "2026-02"
@@ -26,6 +30,7 @@ class StyleOptions:
     escape: Escape = "raw"
     always_body: bool = False
     show_root: bool = False
+    root: str | None = None
 
 
 DEFAULT_STYLE_OPTIONS = StyleOptions()

@@ -1,9 +1,11 @@
 """Style ``packs``: one dict of seven keys for every ``load_skill`` (C26 to C32)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Final
 
-from satchel.errors import SkillError
+from satchel.errors import DeniedError, SkillError
+from satchel.load.folder import fill_folder, folder_notes
+from satchel.load.hooks import NO_HOOKS, Hooks
 from satchel.load.options import DEFAULT_STYLE_OPTIONS, StyleOptions
 from satchel.load.telling import tell
 from satchel.model import Catalog, Descriptor, Loaded, Request
@@ -23,6 +25,7 @@ def packs_result(  # noqa: PLR0913 - the tool's three parameters, and what it st
     script: str | None = None,
     *,
     options: StyleOptions = DEFAULT_STYLE_OPTIONS,
+    hooks: Hooks = NO_HOOKS,
 ) -> dict[str, object]:
     """Return a skill's body, or the text of the files asked for. Never raises.
 
@@ -41,19 +44,15 @@ def packs_result(  # noqa: PLR0913 - the tool's three parameters, and what it st
         "script_content": None,
         "error": None,
     }
-    wishes: list[tuple[str, str | None]] = []
-    if options.always_body or (reference is None and script is None):
-        wishes.append(("body", None))
-    if reference is not None:
-        wishes.append(("reference_content", _path(descriptor, _REFERENCES, reference)))
-    if script is not None:
-        wishes.append(("script_content", _path(descriptor, _SCRIPTS, script)))
     notes: dict[str, None] = {}
-    for key, file in wishes:
+    for key, file in _wishes(descriptor, reference, script, options):
         try:
             loaded = load(Request(name, file, via="tool"))
         except SkillError as error:
-            result["error"] = tell(error)
+            advice = hooks.misses(error)
+            result["error"] = f"{tell(error)}. {advice}" if advice else tell(error)
+            if isinstance(error, DeniedError):  # the names of its files are denied too
+                result["available_references"] = result["available_scripts"] = []
             break
         except Exception as error:  # noqa: BLE001 - the tool's boundary (C32, R33)
             result["error"] = f"internal error: {type(error).__name__}"
@@ -66,11 +65,41 @@ def packs_result(  # noqa: PLR0913 - the tool's three parameters, and what it st
             size = f"{len(loaded.data):,} bytes of {loaded.media_type}"
             result["error"] = f"{loaded.file!r} is no text: {size}"
             break
-        result[key] = loaded.body if key == "body" else loaded.text
-        notes |= dict.fromkeys(loaded.notes)
+        result[key], said = _given(loaded, key, options, hooks)
+        notes |= dict.fromkeys(said)
     if notes:
         result["notes"] = list(notes)
     return result
+
+
+def _wishes(
+    descriptor: Descriptor | None,
+    reference: str | None,
+    script: str | None,
+    options: StyleOptions,
+) -> Iterator[tuple[str, str | None]]:
+    """Yield the key of the result and the file that it is for."""
+    if options.always_body or (reference is None and script is None):
+        yield "body", None
+    if reference is not None:
+        yield "reference_content", _path(descriptor, _REFERENCES, reference)
+    if script is not None:
+        yield "script_content", _path(descriptor, _SCRIPTS, script)
+
+
+def _given(
+    loaded: Loaded, key: str, options: StyleOptions, hooks: Hooks
+) -> tuple[str, tuple[str, ...]]:
+    """Return what was loaded as the text of ``key``, and its notes."""
+    note = hooks.instead(loaded)
+    if note is not None:
+        return "", (note, *hooks.notes(loaded))
+    if key != "body":
+        return loaded.text, (*loaded.notes, *hooks.notes(loaded))
+    options = hooks.rooted(loaded, options)
+    notes = (*loaded.notes, *folder_notes(loaded, options, "packs"))
+    body = fill_folder(loaded.body, options.root)
+    return body, (*notes, *hooks.notes(loaded))
 
 
 def _names(descriptor: Descriptor | None, bucket: Bucket) -> list[str]:

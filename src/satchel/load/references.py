@@ -1,6 +1,10 @@
 """Style ``references``: descriptors as JSON, files as text (A11 to A14, A24, X19)."""
 
+from collections.abc import Sequence
+
 from satchel.errors import SkillError, SkillNotFoundError
+from satchel.load.folder import fill_folder, folder_notes
+from satchel.load.options import DEFAULT_STYLE_OPTIONS, StyleOptions
 from satchel.load.telling import error_result
 from satchel.model import Catalog, Descriptor, Loaded
 from satchel.text import clean_line
@@ -13,31 +17,46 @@ __all__ = [
 ]
 
 
-def render_descriptor(loaded: Loaded) -> dict[str, object]:
+def render_descriptor(
+    loaded: Loaded,
+    options: StyleOptions = DEFAULT_STYLE_OPTIONS,
+    notes: Sequence[str] = (),
+) -> dict[str, object]:
     """Return what is known of a skill: its instructions and the files to ask for.
 
     ``references`` are all listed paths; each is an argument for ``reference``.
+    ``tools`` names the tools that belong to the skill.
+    ``notes``, a further key, is there only where there are some.
     """
     result: dict[str, object] = {
         "name": loaded.id,
-        "instructions": loaded.body,
-        "tools": [],
+        "instructions": fill_folder(loaded.body, options.root),
+        "tools": list(loaded.descriptor.tools),
         "references": list(loaded.descriptor.resources),
     }
-    if loaded.notes:
-        result["notes"] = list(loaded.notes)
+    said = (*loaded.notes, *folder_notes(loaded, options, "references"), *notes)
+    if said:
+        result["notes"] = list(said)
     return result
 
 
-def render_reference_error(error: SkillError, skill_name: str) -> dict[str, object]:
-    """Return the result for an error; an unknown skill has the contract's own form."""
-    if isinstance(error, SkillNotFoundError):
-        return {"error": "unknown_skill", "skill_name": skill_name}
-    return error_result(error)
+def render_reference_error(
+    error: SkillError, skill_name: str, advice: str | None = None
+) -> dict[str, object]:
+    """Return the result for an error; an unknown skill has the contract's own form.
+
+    ``advice`` is a further sentence: in the message, or in ``advice``.
+    """
+    if not isinstance(error, SkillNotFoundError):
+        return error_result(error, advice)
+    result: dict[str, object] = {"error": "unknown_skill", "skill_name": skill_name}
+    if advice:
+        result["advice"] = advice
+    return result
 
 
 def list_entries(catalog: Catalog) -> dict[str, object]:
-    """Return every listed skill with its description and reference paths."""
+    """Return every listed skill: description, category and reference paths."""
     return {"skills": [_entry(entry) for entry in catalog.entries]}
 
 
@@ -59,6 +78,7 @@ def _entry(entry: Descriptor) -> dict[str, object]:
     return {
         "name": entry.id,
         "description": clean_line(entry.description),
+        "category": entry.category,
         "references": list(entry.resources),
     }
 

@@ -32,6 +32,10 @@ def tell(error: SkillError) -> str:
     return str(error)
 
 
-def error_result(error: SkillError) -> dict[str, object]:
-    """Return the structured result that stands for an error."""
-    return {"error": {"code": error.code, "message": tell(error)}}
+def error_result(error: SkillError, advice: str | None = None) -> dict[str, object]:
+    """Return the structured result that stands for an error.
+
+    ``advice`` is a further sentence of its message.
+    """
+    message = f"{tell(error)}. {advice}" if advice else tell(error)
+    return {"error": {"code": error.code, "message": message}}

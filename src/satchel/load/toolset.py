@@ -1,11 +1,17 @@
 """The tools of each style; every one calls the same load."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Final
 
 from satchel.errors import SkillError, ToolError
-from satchel.load.agent_skills import render_context, render_context_error
+from satchel.load.agent_skills import (
+    render_context,
+    render_context_error,
+    render_context_note,
+)
 from satchel.load.find_tool import Find, find_tool
+from satchel.load.hooks import NO_HOOKS, Hooks
 from satchel.load.options import DEFAULT_STYLE_OPTIONS, StyleOptions
 from satchel.load.packs import packs_result
 from satchel.load.references import (
@@ -18,18 +24,35 @@ from satchel.load.telling import error_result
 from satchel.model import Catalog, Json, Loaded, Request, Style
 from satchel.tools import Tool, Toolbox
 
-__all__ = ["tools_for"]
+__all__ = ["offer_reader", "tools_for"]
 
 Load = Callable[[Request], Loaded]
 
+# Row E28: what models get wrong that call such a tool.
+_GUIDANCE: Final = (
+    " Pass the {} character for character; it is not the name of a tool. After "
+    "loading, go on with the task."
+)
+_BY_ID: Final = _GUIDANCE.format("id")
+_BY_NAME: Final = _GUIDANCE.format("skill's name")
 
-def tools_for(
+
+def offer_reader(style: Style, catalog: Catalog) -> bool:
+    """Tell whether some listed skill has a file that the style's reader would give."""
+    if style == "packs":  # its load_skill gives references and scripts
+        return any(entry.assets or entry.others for entry in catalog.entries)
+    return any(entry.resources for entry in catalog.entries)
+
+
+def tools_for(  # noqa: PLR0913 - by name, and each with a default
     style: Style,
     load: Load,
     *,
     catalog: Callable[[], Catalog],
     find: Find | None = None,
     options: StyleOptions = DEFAULT_STYLE_OPTIONS,
+    hooks: Hooks = NO_HOOKS,
+    reader: bool = True,
 ) -> Toolbox:
     """Return the tools of ``style``, in a stable order; none where nothing is listed.
 
@@ -40,10 +63,13 @@ def tools_for(
             outlive a sync.
         find: Ranks skills for a query; None leaves its tool out.
         options: How what was loaded is written.
+        hooks: What a session has to say about the results.
+        reader: Whether the tool that reads files is offered; see `offer_reader`. The
+            style ``references`` has none.
     """
     if not catalog().entries:
         return Toolbox("satchel")
-    box = _Box(load, catalog, options)
+    box = _Box(load, catalog, options, hooks, reader)
     match style:
         case "agent-skills":
             tools = box.agent_skills()
@@ -63,6 +89,8 @@ class _Box:
     load: Load
     catalog: Callable[[], Catalog]
     options: StyleOptions
+    hooks: Hooks
+    reader: bool
 
     def agent_skills(self) -> tuple[Tool, ...]:
         """Return ``load_skill(skill_id)`` and ``read_skill_file(skill_id, path)``."""
@@ -71,19 +99,21 @@ class _Box:
             try:
                 loaded = self.load(Request(skill_id, via="tool"))
             except SkillError as error:
-                return render_context_error(error, skill_id)
-            return render_context(loaded, self.options)
+                return render_context_error(error, skill_id, self.hooks.misses(error))
+            note = self.hooks.instead(loaded)
+            if note is not None:
+                return render_context_note(loaded.id, note, *self.hooks.notes(loaded))
+            options = self.hooks.rooted(loaded, self.options)
+            return render_context(loaded, options, self.hooks.notes(loaded))
 
-        return (
-            Tool(
-                "load_skill",
-                "Load full SKILL.md instructions by skill_id from the skill registry. "
-                "Use this when a request matches a listed skill.",
-                _schema(skill_id="The skill, by its id exactly as it is listed."),
-                load_skill,
-            ),
-            self._reader("skill_id", "one file that belongs to a skill"),
+        tool = Tool(
+            "load_skill",
+            "Load full SKILL.md instructions by skill_id from the skill registry. "
+            f"Use this when a request matches a listed skill.{_BY_ID}",
+            _schema(skill_id="The skill, by its id exactly as it is listed."),
+            load_skill,
         )
+        return (tool, *self._readers("skill_id", "one file that belongs to a skill"))
 
     def packs(self) -> tuple[Tool, ...]:
         """Return ``load_skill(name, reference, script)`` and the reader of the rest."""
@@ -92,28 +122,30 @@ class _Box:
             name: str, reference: str | None = None, script: str | None = None
         ) -> dict[str, object]:
             return packs_result(
-                self.load, self.catalog(), name, reference, script, options=self.options
+                self.load,
+                self.catalog(),
+                name,
+                reference,
+                script,
+                options=self.options,
+                hooks=self.hooks,
             )
 
-        return (
-            Tool(
-                "load_skill",
-                "Load a skill's instructions by its name, or the text of one of its "
-                "references or scripts. Scripts are returned as text and never run.",
-                _schema(
-                    ("name",),
-                    name="The skill, by its name exactly as it is listed.",
-                    reference="A file of available_references; leave out for the body.",
-                    script="A file of available_scripts; leave out for the body.",
-                ),
-                load_skill,
+        tool = Tool(
+            "load_skill",
+            "Load a skill's instructions by its name, or the text of one of its "
+            "references or scripts. Scripts are returned as text and never run."
+            f"{_BY_NAME}",
+            _schema(
+                ("name",),
+                name="The skill, by its name exactly as it is listed.",
+                reference="A file of available_references; leave out for the body.",
+                script="A file of available_scripts; leave out for the body.",
             ),
-            self._reader(
-                "name",
-                "a file of a skill that is no reference and no script",
-                rest=True,
-            ),
+            load_skill,
         )
+        what = "a file of a skill that is no reference and no script"
+        return (tool, *self._readers("name", what, rest=True))
 
     def references(self) -> tuple[Tool, ...]:
         """Return the three tools of the discovery skill."""
@@ -124,10 +156,20 @@ class _Box:
             try:
                 loaded = self.load(Request(skill_name, reference, via="tool"))
             except SkillError as error:
-                return render_reference_error(error, skill_name)
+                advice = self.hooks.misses(error)
+                return render_reference_error(error, skill_name, advice)
+            note = self.hooks.instead(loaded)
+            if reference is None and note is not None:
+                notes = [note, *self.hooks.notes(loaded)]
+                return render_descriptor(
+                    replace(loaded, body="", notes=()), notes=notes
+                )
             if reference is None:
-                return render_descriptor(loaded)
-            return loaded.text if not loaded.is_binary else _file(loaded)
+                options = self.hooks.rooted(loaded, self.options)
+                return render_descriptor(loaded, options, self.hooks.notes(loaded))
+            if note is None and not loaded.is_binary:
+                return loaded.text
+            return self._file(loaded, note)
 
         def list_skills() -> dict[str, object]:
             return list_entries(self.catalog())
@@ -151,7 +193,7 @@ class _Box:
             Tool(
                 "load_skill_instructions",
                 "Load a skill's instructions and the names of its references; with "
-                "`reference`, the whole text of that one.",
+                f"`reference`, the whole text of that one.{_BY_NAME}",
                 _schema(
                     ("skill_name",),
                     skill_name="The skill, by its name exactly as it is listed.",
@@ -161,8 +203,13 @@ class _Box:
             ),
         )
 
-    def _reader(self, key: str, what: str, *, rest: bool = False) -> Tool:
-        """Return the tool that reads a file; ``rest`` leaves load_skill its own."""
+    def _readers(self, key: str, what: str, *, rest: bool = False) -> tuple[Tool, ...]:
+        """Return the tool that reads a file, where it is offered.
+
+        ``rest`` leaves to load_skill what that one gives.
+        """
+        if not self.reader:
+            return ()
 
         def read_skill_file(path: str, **named: str) -> dict[str, object]:
             try:
@@ -170,20 +217,36 @@ class _Box:
                 if rest:
                     _check_is_rest(loaded)
             except SkillError as error:
-                return error_result(error)
-            return {key: loaded.id, **_file(loaded)}
+                return error_result(error, self.hooks.misses(error))
+            return {key: loaded.id, **self._file(loaded, self.hooks.instead(loaded))}
 
-        return Tool(
-            "read_skill_file",
-            f"Read {what}, whole and as it is.",
-            _schema(
-                **{
-                    key: "The skill, exactly as it is listed.",
-                    "path": "The file, as the skill names it.",
-                }
-            ),
-            read_skill_file,
+        schema = _schema(
+            **{
+                key: "The skill, exactly as it is listed.",
+                "path": "The file, as the skill names it.",
+            }
         )
+        description = f"Read {what}, whole and as it is."
+        return (Tool("read_skill_file", description, schema, read_skill_file),)
+
+    def _file(self, loaded: Loaded, instead: str | None) -> dict[str, object]:
+        """Return one file; of a binary one its kind and size, for no model reads it."""
+        notes = list(loaded.notes)
+        result: dict[str, object] = {
+            "path": loaded.file,
+            "media_type": loaded.media_type,
+        }
+        if instead is not None:
+            result["content"] = ""
+            notes = [instead]
+        elif loaded.is_binary:
+            result |= {"content": None, "size_bytes": len(loaded.data)}
+        else:
+            result["content"] = loaded.text
+        notes += self.hooks.notes(loaded)
+        if notes:
+            result["notes"] = notes
+        return result
 
 
 def _check_is_rest(loaded: Loaded) -> None:
@@ -195,18 +258,6 @@ def _check_is_rest(loaded: Loaded) -> None:
         if loaded.file in paths:
             detail = f"{loaded.file!r} is a {parameter}: load_skill gives it"
             raise ToolError("read_skill_file", detail)
-
-
-def _file(loaded: Loaded) -> dict[str, object]:
-    """Return one file; of a binary one its kind and size, for no model reads it."""
-    result: dict[str, object] = {"path": loaded.file, "media_type": loaded.media_type}
-    if loaded.is_binary:
-        result |= {"content": None, "size_bytes": len(loaded.data)}
-    else:
-        result["content"] = loaded.text
-    if loaded.notes:
-        result["notes"] = list(loaded.notes)
-    return result
 
 
 def _schema(required: Sequence[str] | None = None, **strings: str) -> dict[str, Json]:

@@ -91,7 +91,18 @@ def test_the_extended_envelope_lists_files_by_name() -> None:
   </active_resources>
 
   <execution_directive>"""
-    expected = GOLDEN.format(SKILL_MD).replace("  <execution_directive>", listed)
+    noted = """\
+  </execution_directive>
+
+  <notes>
+    Files and scripts of this skill are for reading only here, with read_skill_file.
+  </notes>
+"""
+    expected = (
+        GOLDEN.format(SKILL_MD)
+        .replace("  <execution_directive>", listed)
+        .replace("  </execution_directive>\n", noted)
+    )
 
     assert render_context(loaded, StyleOptions(envelope="extended")) == expected
 

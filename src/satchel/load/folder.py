@@ -1,0 +1,56 @@
+"""What a model is told of the folder that a skill's files are in."""
+
+import re
+from typing import Final
+
+from satchel.load.options import StyleOptions
+from satchel.model import Descriptor, Loaded, Style
+
+__all__ = ["FOLDER", "fill_folder", "folder_notes"]
+
+FOLDER: Final = re.compile(r"\$\{(?:CLAUDE_)?SKILL_DIR\}")
+"""The placeholder for a skill's folder: of Claude Code, and of pydantic-ai-skills."""
+
+
+def fill_folder(text: str, folder: str | None) -> str:
+    """Return ``text`` with each ``${SKILL_DIR}`` and ``${CLAUDE_SKILL_DIR}`` filled.
+
+    Where there is no folder it stays as it is.
+    """
+    return text if folder is None else FOLDER.sub(lambda _: folder, text)
+
+
+def folder_notes(
+    loaded: Loaded, options: StyleOptions, style: Style
+) -> tuple[str, ...]:
+    """Return how the paths in a SKILL.md resolve, or with what its files are read.
+
+    Only the extended envelope says so, and only where the skill has files or
+    ``options.root`` is given.
+    """
+    if options.envelope != "extended" or not loaded.is_instructions:
+        return ()
+    if options.root is not None:
+        return (
+            f"Relative paths in these instructions are relative to {options.root}.",
+        )
+    tools = _readers(loaded.descriptor, style)
+    if not tools:
+        return ()
+    if options.show_root and style == "agent-skills":
+        return ("Relative paths in these instructions are relative to <skill_root>.",)
+    return (
+        f"Files and scripts of this skill are for reading only here, with {tools}.",
+    )
+
+
+def _readers(descriptor: Descriptor, style: Style) -> str:
+    """Return the tools that give the skill's files; empty where it has none."""
+    if style == "references":
+        return "load_skill_instructions" if descriptor.resources else ""
+    if style == "agent-skills":
+        return "read_skill_file" if descriptor.resources else ""
+    by_load = descriptor.references or descriptor.scripts
+    by_reader = descriptor.assets or descriptor.others
+    tools = ("load_skill" if by_load else "", "read_skill_file" if by_reader else "")
+    return " and ".join(tool for tool in tools if tool)
