@@ -13,7 +13,14 @@ if TYPE_CHECKING:  # each costs start-up time
 
     from satchel.spec import Profile
 
-__all__ = ["BUDGET_TOKENS", "CONFIG_FILE", "Config", "find_config", "load_config"]
+__all__ = [
+    "BUDGET_TOKENS",
+    "CONFIG_FILE",
+    "Config",
+    "find_config",
+    "load_config",
+    "names_in",
+]
 
 CONFIG_FILE: Final = "satchel.toml"
 BUDGET_TOKENS: Final = 4000
@@ -46,6 +53,29 @@ class Config:
     style: Style = "agent-skills"
     budget_tokens: int | None = BUDGET_TOKENS
     limits: Limits = DEFAULT_LIMITS
+
+
+def names_in(environ: Mapping[str, str], variable: str) -> tuple[str, ...]:
+    """Return the names that a variable holds: a JSON array, or parted by commas.
+
+    Blanks around a name and empty names do not count; an unset variable holds none.
+
+    Raises:
+        ConfigError: It begins like a JSON array, and is not one of strings.
+    """
+    text = environ.get(variable, "").strip()
+    if not text.startswith("["):
+        return tuple(name for each in text.split(",") if (name := each.strip()))
+    import json
+
+    try:
+        given = cast("list[object]", json.loads(text))
+    except (ValueError, RecursionError):
+        given = [None]
+    names = tuple(each for each in given if isinstance(each, str))
+    if len(names) != len(given):
+        raise ConfigError(variable, f"want a JSON array of strings, got {text!r}")
+    return tuple(name for each in names if (name := each.strip()))
 
 
 def find_config(start: "Path") -> "Path | None":

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from satchel.catalog.digests import Digests
 from satchel.catalog.entry import RETIRED, Entry
 from satchel.catalog.harvest import Field
+from satchel.catalog.switches import Switch
 from satchel.model import (
     Catalog,
     Conflict,
@@ -26,7 +27,11 @@ class Rules:
     """What decides between packs that were all read well."""
 
     on_conflict: OnConflict = "error"
-    disabled: frozenset[str] = frozenset()
+    disabled: tuple[Switch, ...] = ()
+
+    def switch_for(self, skill_id: str, source: str) -> Switch | None:
+        """Return the first switch that turns this skill off, if any."""
+        return next((s for s in self.disabled if s.turns_off(skill_id, source)), None)
 
 
 def assemble(fields: tuple[Field, ...], rules: Rules, digests: Digests) -> Catalog:
@@ -49,10 +54,11 @@ def assemble(fields: tuple[Field, ...], rules: Rules, digests: Digests) -> Catal
         for entry in each.harvest.entries.values():
             findings.extend(entry.findings)
             descriptor = entry.descriptor
-            if entry.listable and trusted and descriptor.id not in rules.disabled:
+            switch = rules.switch_for(descriptor.id, each.label)
+            if entry.listable and trusted and switch is None:
                 claims.setdefault(descriptor.id, []).append(descriptor)
             else:
-                withheld.append(_refusal(entry, each.label, trusted=trusted))
+                withheld.append(_refusal(entry, each.label, switch, trusted=trusted))
     readers = {each.label: each.source for each in fields}
     settling = _Settling(
         rules,
@@ -81,7 +87,9 @@ def _precedence(field: Field) -> int | None:
     return getattr(field.source, "precedence", None)
 
 
-def _refusal(entry: Entry, label: str, *, trusted: bool) -> Withheld:
+def _refusal(
+    entry: Entry, label: str, switch: Switch | None, *, trusted: bool
+) -> Withheld:
     """Return why this entry claims nothing, by the first reason that holds."""
     descriptor = entry.descriptor
     if entry.refused:
@@ -94,12 +102,10 @@ def _refusal(entry: Entry, label: str, *, trusted: bool) -> Withheld:
             f"{descriptor.origin.location} belongs to a project nobody vouched for",
             "name the folder yourself, or pass trust=True",
         )
-    if entry.filtered:
+    if entry.filtered or switch is None:
         detail = f"source {label!r} leaves it out"
         return Withheld(descriptor, "filtered", detail, "widen the filter")
-    return Withheld(
-        descriptor, "disabled", "it is switched off", "take it off `disabled`"
-    )
+    return Withheld(descriptor, "disabled", switch.detail, switch.fix)
 
 
 @dataclass(frozen=True, slots=True)

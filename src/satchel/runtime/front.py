@@ -30,6 +30,7 @@ from satchel.model import (
 )
 from satchel.protocols import Clock, Ranker, TokenCounter, UsageSink
 from satchel.runtime.opening import Named, Opened, open_config, open_named
+from satchel.runtime.switches import switches
 from satchel.runtime.time import SystemClock
 from satchel.text import EstimateCounter
 
@@ -53,10 +54,14 @@ class Satchel:
     the file says. It syncs once at once and again when `sync` is called. Safe to
     share between threads and agents.
 
+    ``disabled`` are ids, or shell patterns over ids. ``environ`` may switch off more,
+    by ``SATCHEL_DISABLED`` and, for labels of sources, ``SATCHEL_DISABLED_SOURCES``:
+    a JSON array, or names parted by commas. None is that of the process.
+
     Raises:
         NoSources: Nothing was named and there is no satchel.toml.
         MissingPathError: A path that was named does not exist.
-        ConfigError: satchel.toml cannot be used.
+        ConfigError: satchel.toml, or one of the variables, cannot be used.
     """
 
     def __init__(  # noqa: PLR0913 - the options of the front door, all by name
@@ -75,6 +80,7 @@ class Satchel:
         sinks: Iterable[UsageSink] = (),
         clock: Clock | None = None,
         deadline_s: float = 30.0,
+        environ: Mapping[str, str] | None = None,
     ) -> None:
         """Open the sources and sync once."""
         opened = _open(what, config, limits)
@@ -97,7 +103,10 @@ class Satchel:
             accept=self._accept,
             rules=Rules(
                 on_conflict=on_conflict or said.on_conflict,
-                disabled=frozenset(disabled) | frozenset(said.disabled),
+                disabled=switches(
+                    (*disabled, *said.disabled),
+                    os.environ if environ is None else environ,
+                ),
             ),
             clock=self._clock,
             deadline_s=deadline_s,

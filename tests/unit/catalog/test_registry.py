@@ -8,6 +8,7 @@ import pytest
 from satchel.catalog import Registry
 from satchel.catalog.assemble import Rules
 from satchel.catalog.entry import Acceptance
+from satchel.catalog.switches import Switch
 from satchel.errors import DuplicateSkillError, SkillNotFoundError
 from satchel.model import Manifest, OnConflict
 from tests.fakes import FakeClock, FakeSource, away, pack
@@ -24,7 +25,7 @@ def registry(
     return Registry(
         sources,
         accept=accept or Acceptance(),
-        rules=Rules(on_conflict=on_conflict, disabled=frozenset(disabled)),
+        rules=Rules(on_conflict=on_conflict, disabled=tuple(map(Switch, disabled))),
         clock=clock or FakeClock(),
         deadline_s=deadline_s,
     )

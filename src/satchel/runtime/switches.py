@@ -1,0 +1,35 @@
+"""From what was named as disabled, here and in the environment, to switches (E24)."""
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from satchel.catalog.switches import Switch
+from satchel.config import names_in
+
+__all__ = ["switches"]
+
+_SKILLS: Final = "SATCHEL_DISABLED"
+_SOURCES: Final = "SATCHEL_DISABLED_SOURCES"
+
+
+def switches(disabled: Iterable[str], environ: Mapping[str, str]) -> tuple[Switch, ...]:
+    """Return what is off: what was named, and what the environment adds.
+
+    The environment can only switch off more, so that an operator can without a change
+    of the program.
+
+    Raises:
+        ConfigError: A variable is neither a JSON array of strings nor names parted by
+            commas.
+    """
+    return (
+        *(Switch(pattern) for pattern in disabled),
+        *(
+            Switch(pattern, fix=f"take it off {_SKILLS}")
+            for pattern in names_in(environ, _SKILLS)
+        ),
+        *(
+            Switch(pattern, "source", f"take it off {_SOURCES}")
+            for pattern in names_in(environ, _SOURCES)
+        ),
+    )
