@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
 
 from satchel.errors import DuplicateToolError, ToolError
-from satchel.load import Hooks, offer_find, tools_for
+from satchel.load import Hooks, StyleOptions, offer_find, offer_reader, tools_for
 from satchel.model import Descriptor, Loaded, Request
 from satchel.runtime.editions import Edition
 from satchel.runtime.history import READ_TOOL
@@ -65,6 +65,7 @@ class Belt:
         name: str,
         edition: Edition,
         in_use: Iterable[str],
+        *,
         approved: bool | None,
     ) -> Offer:
         """Return the tool of that name, a denied one too, and who carries it.
@@ -79,7 +80,7 @@ class Belt:
             for tool in self.shelf.offers.carried(owner).tools:
                 if tool.name == name:
                     return owner, tool
-        for tool in (*self._worn(), *self._of_style(edition, approved)):
+        for tool in (*self._worn(), *self._of_style(edition, approved=approved)):
             if tool.name == name:
                 return None, tool
         raise ToolError(name, self._advice(name))
@@ -95,7 +96,7 @@ class Belt:
         Raises:
             DuplicateToolError: Names the tool and both owners.
         """
-        owners = {tool.name: _OURS for tool in self._of_style(edition, None)}
+        owners = {tool.name: _OURS for tool in self._of_style(edition)}
         for box in self.settings.worn.toolboxes:
             for tool in box:
                 first = owners.setdefault(tool.name, box.name)
@@ -111,8 +112,8 @@ class Belt:
         for skill_id in self.settings.worn.ids:
             yield from self._carried(skill_id)
         later = None
-        needed = any(entry.resources for entry in edition.catalog.entries)
-        for tool in self._of_style(edition, None):
+        needed = offer_reader(self.settings.style, edition.catalog)
+        for tool in self._of_style(edition):
             if tool.name == READ_TOOL and not needed:
                 later = tool
             else:
@@ -131,14 +132,14 @@ class Belt:
     def _worn(self) -> list[Tool]:
         return [tool for box in self.settings.worn.toolboxes for tool in box]
 
-    def _of_style(self, edition: Edition, approved: bool | None) -> Toolbox:
+    def _of_style(self, edition: Edition, *, approved: bool | None = None) -> Toolbox:
         find = offer_find(edition.catalog, edition.section)
         return tools_for(
             self.settings.style,
             partial(self.load, approved=approved),
             catalog=lambda: self.reading.listed,
             find=self.reading.find if find else None,
-            options=self.reading.options,
+            options=StyleOptions(envelope="extended"),  # as R18 has it for sessions
             hooks=self.hooks,
         )
 
@@ -151,4 +152,3 @@ class Belt:
             if name in entry.tools:
                 return f"load the skill {entry.id!r} first; that opens it"
         return "there is no such tool"
-

@@ -89,7 +89,9 @@ class Editions:
                 self._views.move_to_end(place)
                 return known[1]
         entries = tuple(
-            entry for entry, is_kept in zip(catalog.entries, kept, strict=True) if is_kept
+            entry
+            for entry, is_kept in zip(catalog.entries, kept, strict=True)
+            if is_kept
         )
         view = Catalog(
             entries,

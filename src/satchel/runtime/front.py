@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from satchel.catalog import Health, Registry, duplicate_error
 from satchel.catalog.assemble import Rules
@@ -28,18 +28,24 @@ from satchel.model import (
     Style,
     SyncReport,
 )
-from satchel.protocols import Clock, Ranker, TokenCounter, UsageSink
+from satchel.policy import OPEN_POLICY, Policy
+from satchel.protocols import Approver, Clock, Ranker, TokenCounter, UsageSink
+from satchel.runtime.editions import Editions
+from satchel.runtime.offers import Offers
 from satchel.runtime.opening import Named, Opened, open_config, open_named
 from satchel.runtime.switches import switches
 from satchel.runtime.time import SystemClock
 from satchel.text import EstimateCounter
 
 if TYPE_CHECKING:  # each costs start-up time, and most programs need few of them
+    from satchel.agent import Skill as AgentSkill
     from satchel.catalog.watch import Watch
     from satchel.load import TurnCache
     from satchel.prompt import Format
     from satchel.runtime.loading import LoadPath
     from satchel.runtime.session import Session
+    from satchel.runtime.shelf import Shelf
+    from satchel.runtime.staging import Stager
     from satchel.runtime.why import Why
     from satchel.spec import Profile
 
@@ -78,6 +84,8 @@ class Satchel:
         counter: TokenCounter | None = None,
         ranker: Ranker | None = None,
         sinks: Iterable[UsageSink] = (),
+        tools: Iterable[object] = (),
+        policy: Policy = OPEN_POLICY,
         clock: Clock | None = None,
         deadline_s: float = 30.0,
         environ: Mapping[str, str] | None = None,
@@ -113,6 +121,9 @@ class Satchel:
         )
         self._last: tuple[Catalog, tuple[object, ...], Rendered] | None = None
         self._sinks = tuple(sinks)
+        self.policy = policy
+        self._offers = Offers(tools, opened.skills)
+        self._editions = Editions()
         self.registry.sync()
 
     @property
@@ -129,12 +140,26 @@ class Satchel:
             for state in latest.sources
             if state.label in self._named and not state.packs and not state.error
         )
-        return latest.findings + empty
+        return latest.findings + self._offers.missing(latest) + empty
 
     @property
     def conflicts(self) -> tuple[Conflict, ...]:
         """The ids that several packs claim, the decided ones included."""
         return self.registry.latest.conflicts
+
+    def offer(self, *tools: object) -> None:
+        """Offer more tools to skills that name them.
+
+        Each is a `satchel.tools.Tool`, a `Toolbox`, a plain function, a framework's
+        own tool object, or a mapping of names to these. Sessions that are open see
+        them at their next model call.
+
+        Raises:
+            DuplicateToolError: Two different tools share a name; names both owners.
+            ExtraMissingError: A plain function is among them, and the extra ``tools``
+                is not installed.
+        """
+        self._offers.add(*tools)
 
     def sync(self) -> SyncReport:
         """Look at every source again; return what changed. Never raises."""
@@ -217,20 +242,7 @@ class Satchel:
             SkillManifestError: The source makes up manifests of files without one.
             SkillError: As for `load`.
         """
-        from satchel.spec import parse
-
-        loaded = self._load.plain(self.catalog, Request(skill_id))
-        parsed = parse(
-            loaded.data,
-            profile=self._accept.profile,
-            directory=loaded.descriptor.origin.key.rpartition("/")[2],
-            limits=self._accept.limits,
-            allow_empty_description=self._accept.allow_empty_description,
-        )
-        if parsed.manifest is None:
-            place = loaded.descriptor.origin.location
-            raise SkillManifestError(place, parsed.findings[0].message)
-        return parsed.manifest
+        return self._manifest(self._load.plain(self.catalog, Request(skill_id)))
 
     def resources(self, skill_id: str) -> tuple[Resource, ...]:
         """Return path, digest and size of every listed file, SKILL.md included.
@@ -248,22 +260,70 @@ class Satchel:
         """
         return self.registry.digest(self._descriptor(skill_id))
 
-    def session(
+    def session(  # noqa: PLR0913 - a conversation's options, all by name
         self,
         *,
         agent: str = "",
-        who: Mapping[str, object] | None = None,
+        who: Mapping[str, Any] | None = None,
+        deps: object = None,
+        always: "Iterable[str | AgentSkill]" = (),
+        only: Iterable[str] | None = None,
         style: Style | None = None,
+        approve: "Approver | None" = None,
+        stage: "Stager | None" = None,
+        restate_tokens: int | None = None,
+        resume: "Mapping[str, object] | str | None" = None,
     ) -> "Session":
         """Open a conversation's view of the catalog: instructions, tools, turns.
 
+        Args:
+            agent: What the agent is called, for questions and events.
+            who: For whom it runs; rules of the policy and tools are given it.
+            deps: Handed to tools that ask for a `satchel.Run`.
+            always: Skills that are worn: ids, or objects with a skill's three members.
+                Their instructions stand in the prompt, their tools are open.
+            only: Shell patterns; skills whose id fits none are not here.
+            style: Names, parameters and results of the tools.
+            approve: Answers where the policy says ask; see `satchel.model.Question`.
+            stage: Copies files of loaded skills to where the agent's tools see them.
+            restate_tokens: What skills in use may cost that are stated again after
+                their text left the messages; None is 25,000.
+            resume: What `Session.dump` gave, as it is or as JSON.
+
         Raises:
             DuplicateSkillError: Two packs claim one id and no precedence was chosen.
+            DuplicateToolError: Tools of one name would meet; names both owners.
+            SkillError: A skill of ``always`` cannot be loaded.
+            ValueError: ``resume`` is no dump.
         """
         from satchel.runtime.session import Session
+        from satchel.runtime.settings import RESTATE_TOKENS, Settings
+        from satchel.runtime.worn import wear
+        from satchel.session.ledger import State
 
         self.registry.check_conflicts()
-        return Session(self, agent=agent, who=who or {}, style=style or self.style)
+        settings = Settings(
+            agent=agent,
+            who=who or {},
+            style=style or self.style,
+            worn=wear(always),
+            only=() if only is None else (tuple(only),),
+            approve=approve,
+            stager=stage,
+            restate_tokens=RESTATE_TOKENS if restate_tokens is None else restate_tokens,
+        )
+        state = None if resume is None else State.from_dict(resume)
+        return Session(self._shelf, settings, deps=deps, state=state)
+
+    def as_skill(self, name: str = "skills") -> "AgentSkill":
+        """Return all of it as one skill with the three members, to be worn.
+
+        Its instructions are the catalog section and its tools those of the style; both
+        grow as skills are loaded. Each call gives a conversation of its own.
+        """
+        from satchel.runtime.whole import Whole
+
+        return Whole(name, self.session(agent=name))
 
     def watch(self, *, debounce_ms: int = 200) -> "Watch":
         """Sync again whenever a file below a folder of the sources changes.
@@ -329,10 +389,49 @@ class Satchel:
         return rendered
 
     @cached_property
+    def _shelf(self) -> "Shelf":
+        from satchel.runtime.shelf import Shelf
+
+        return Shelf(
+            catalog=lambda: self.catalog,
+            render=self._section,
+            load=self._load,
+            find=self.find,
+            manifest=self._manifest,
+            offers=self._offers,
+            policy=self.policy,
+            editions=self._editions,
+            counter=self._counter,
+            clock=self._clock,
+        )
+
+    def _section(self, catalog: Catalog, style: Style) -> Rendered:
+        from satchel.prompt import render
+
+        return render(
+            catalog, budget_tokens=self._budget, counter=self._counter, style=style
+        )
+
+    @cached_property
     def _load(self) -> "LoadPath":
         from satchel.runtime.loading import LoadPath
 
-        return LoadPath(self._sinks, self._clock, self._accept.limits)
+        return LoadPath(self._sinks, self._clock, self._accept.limits, self.policy)
+
+    def _manifest(self, loaded: Loaded) -> Manifest:
+        from satchel.spec import parse
+
+        parsed = parse(
+            loaded.data,
+            profile=self._accept.profile,
+            directory=loaded.descriptor.origin.key.rpartition("/")[2],
+            limits=self._accept.limits,
+            allow_empty_description=self._accept.allow_empty_description,
+        )
+        if parsed.manifest is None:
+            place = loaded.descriptor.origin.location
+            raise SkillManifestError(place, parsed.findings[0].message)
+        return parsed.manifest
 
     def _descriptor(self, skill_id: str) -> Descriptor:
         entry = self.catalog.get(skill_id)

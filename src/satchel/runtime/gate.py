@@ -8,7 +8,7 @@ from satchel.model import Action, Decision, Descriptor, Question
 from satchel.policy import Policy
 from satchel.session.approvals import Approvals
 
-__all__ = ["Gate"]
+__all__ = ["Asking", "Gate"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,14 +46,13 @@ class Gate:
 
     def permit(
         self,
-        action: Action,
         skill: Descriptor,
-        tool: str = "",
-        arguments: Mapping[str, object] | None = None,
+        tool: str,
+        arguments: Mapping[str, object],
         *,
-        approved: bool | None = None,
+        approved: bool | None,
     ) -> None:
-        """Return where it may be done; ask first where the policy says so.
+        """Return where a skill's tool may be called; ask first if the policy says so.
 
         ``approved`` is what a framework's own approval brought; None asks here.
 
@@ -62,14 +61,18 @@ class Gate:
             ApprovalNeededError: There is nobody to ask.
             ApprovalDeclinedError: Somebody said no.
         """
-        decision, question = self.ask(action, skill, tool, arguments)
+        decision, question = self.ask("tool", skill, tool, arguments)
         if decision.verdict == "deny":
-            raise DeniedError(action, skill.id, tool, decision.reason)
+            raise DeniedError("tool", skill.id, tool, decision.reason)
         if decision.verdict == "ask":
             self.approvals.settle(question, approved)
 
+    def asking(self, *, approved: bool | None = None) -> "Asking":
+        """Return a policy for one load, which asks where this one says ask."""
+        return Asking(self, approved)
+
     async def settle(
-        self, decision: Decision, question: Question, approved: bool | None
+        self, decision: Decision, question: Question, *, approved: bool | None
     ) -> bool | None:
         """Ask ahead of a call, on the caller's own event loop; return the answer.
 
@@ -84,3 +87,35 @@ class Gate:
         except DeniedError:
             return False
         return True
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """A policy whose questions have been put when it decides."""
+
+    gate: Gate
+    approved: bool | None
+
+    def decide(
+        self,
+        action: Action,
+        skill: str,
+        who: Mapping[str, object],
+        *,
+        tool: str = "",
+        raw: bool = False,
+    ) -> Decision:
+        """Return what holds now.
+
+        Raises:
+            ApprovalNeededError: There is nobody to ask.
+            ApprovalDeclinedError: Somebody said no.
+        """
+        gate = self.gate
+        decision = gate.policy.decide(action, skill, who, tool=tool, raw=raw)
+        if decision.verdict != "ask":
+            return decision
+        question = Question(action, skill, tool, {}, who, gate.agent, decision.reason)
+        if not gate.approvals.is_granted(question):
+            gate.approvals.settle(question, self.approved)
+        return Decision("allow", "approved")

@@ -29,8 +29,11 @@ SHORTEST_CHARS: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What one model call sees: tool results, and the ids whose instructions stand
-    among them, in the order in which they were loaded."""
+    """What one model call sees.
+
+    ``results`` are the texts of tool results; ``loaded`` the ids whose instructions
+    stand among them, with that text, in the order in which they were loaded.
+    """
 
     results: tuple[str, ...] = ()
     loaded: tuple[tuple[str, str], ...] = ()

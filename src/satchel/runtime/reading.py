@@ -1,12 +1,10 @@
 """What a session may list, find and read: the catalog as one ``who`` has it."""
 
-from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from satchel.errors import SkillWithheldError
-from satchel.load import StyleOptions, TurnCache
-from satchel.load.invocation import fill_folder
+from satchel.load import StyleOptions, TurnCache, render_context
 from satchel.model import Action, Catalog, Descriptor, Hit, Loaded, Request
 from satchel.runtime.gate import Gate
 from satchel.runtime.settings import Settings
@@ -36,7 +34,9 @@ class Reading:
         if not groups:
             return catalog
         kept = tuple(
-            all(any(fnmatchcase(e.id, pattern) for pattern in group) for group in groups)
+            all(
+                any(fnmatchcase(e.id, pattern) for pattern in group) for group in groups
+            )
             for e in catalog.entries
         )
         return self._shelf.editions.view(catalog, kept)
@@ -80,7 +80,7 @@ class Reading:
         via: str,
         approved: bool | None = None,
     ) -> Loaded:
-        """Load one file, its folder filled in where the skill is staged.
+        """Load one file, if it may be read.
 
         Raises:
             SkillError: It is not there, or may not be read.
@@ -93,30 +93,32 @@ class Reading:
             if via == "user" and not entry.user_invocable:
                 fix = "only a model may load it"
                 raise SkillWithheldError(skill_id, "not for users", fix)
-            action = "load" if file is None else "read"
-            self._gate.permit(action, entry, approved=approved)
         request = Request(skill_id, file, self._settings.who, via)
-        loaded = self._shelf.load(self.scoped, request, self.turn)
-        folder = self.staged(loaded.descriptor).folder if loaded.is_instructions else ""
-        return _filled(loaded, folder) if folder else loaded
+        asking = self._gate.asking(approved=approved)
+        return self._shelf.load(self.scoped, request, self.turn, asking)
 
-    def staged(self, descriptor: Descriptor) -> "Staged":
-        """Return where a skill's files were copied to; nowhere without a stager."""
-        from satchel.runtime.staging import Staged, stage_pack
-
+    def staged(self, descriptor: Descriptor) -> "Staged | None":
+        """Return where a skill's files were copied to; None where there is no need."""
         stager = self._settings.stager
         if stager is None or not descriptor.resources:
-            return Staged()
+            return None
         place = descriptor.id, descriptor.digest
         staged = self._staged.get(place)
         if staged is None:
+            from satchel.runtime.staging import stage_pack
+
             staged = self._staged[place] = stage_pack(stager, self._plain, descriptor)
         return staged
 
-    def options(self, descriptor: Descriptor) -> StyleOptions:
-        """Return how a skill is written: with its folder, where there is one."""
-        root = self.staged(descriptor).folder or None
-        return StyleOptions(envelope="extended", root=root)
+    def root(self, loaded: Loaded) -> str | None:
+        """Return the folder in which the agent finds the skill's files, if it does."""
+        staged = self.staged(loaded.descriptor)
+        return staged.folder or None if staged is not None else None
+
+    def render(self, loaded: Loaded) -> str:
+        """Return instructions as the load tool would give them."""
+        options = StyleOptions(envelope="extended", root=self.root(loaded))
+        return render_context(loaded, options)
 
     def may_call(self, owner: Descriptor, tool: str) -> bool:
         """Tell whether a tool of a skill is not denied outright."""
@@ -128,11 +130,3 @@ class Reading:
 
     def _plain(self, request: Request) -> Loaded:
         return self._shelf.load.plain(self.scoped, request)
-
-
-def _filled(loaded: Loaded, folder: str) -> Loaded:
-    return replace(
-        loaded,
-        text=fill_folder(loaded.text, folder),
-        body=fill_folder(loaded.body, folder),
-    )

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable
 from typing import Final
 
 from satchel.errors import SkillError
-from satchel.load import StyleOptions, render_context
 from satchel.model import Loaded
 from satchel.protocols import TokenCounter
 from satchel.text import clean_line
@@ -12,8 +11,7 @@ from satchel.text import clean_line
 __all__ = ["restate"]
 
 _HEAD: Final = (
-    "## Skills in use\n"
-    "These were loaded earlier in this conversation, and still hold:"
+    "## Skills in use\nThese were loaded earlier in this conversation, and still hold:"
 )
 
 
@@ -23,7 +21,7 @@ def restate(
     *,
     budget_tokens: int,
     counter: TokenCounter,
-    options: StyleOptions,
+    render: Callable[[Loaded], str],
 ) -> str:
     """Return the texts of these skills, newest first, or nothing where there are none.
 
@@ -32,7 +30,7 @@ def restate(
         load: Gives the SKILL.md of one.
         budget_tokens: The texts cost at most this; a skill that does not fit is named.
         counter: Counts tokens.
-        options: How a text is written.
+        render: Writes it.
     """
     texts: list[str] = []
     no_room: list[str] = []
@@ -40,7 +38,7 @@ def restate(
     left = budget_tokens
     for id in ids:
         try:
-            text = render_context(load(id), options)
+            text = render(load(id))
         except SkillError:
             gone.append(clean_line(id))
             continue
@@ -52,8 +50,10 @@ def restate(
         texts.append(text)
     if no_room:
         names = ", ".join(no_room)
-        texts.append(f"In use too, and left out for lack of room: {names}. Load again "
-                     "what you need.")
+        texts.append(
+            f"In use too, and left out for lack of room: {names}. Load again "
+            "what you need."
+        )
     if gone:
         texts.append(f"In use before, and not to be had any more: {', '.join(gone)}.")
     return "\n\n".join((_HEAD, *texts)) if texts else ""

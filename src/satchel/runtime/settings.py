@@ -40,7 +40,7 @@ class Settings:
     agent: str = ""
     who: Mapping[str, Any] = field(default_factory=dict[str, Any])
     style: Style = "agent-skills"
-    worn: Worn = Worn()
+    worn: Worn = field(default_factory=Worn)
     only: tuple[tuple[str, ...], ...] = ()
     approve: Approver | None = None
     stager: "Stager | None" = None

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from satchel.model import Catalog, Hit, Manifest, Rendered, Style
+from satchel.model import Catalog, Hit, Loaded, Manifest, Rendered, Style
 from satchel.policy import Policy
 from satchel.protocols import Clock, TokenCounter
 from satchel.runtime.editions import Editions
@@ -25,7 +25,7 @@ class Shelf:
     render: Callable[[Catalog, Style], Rendered]
     load: LoadPath
     find: Callable[[str, int], Sequence[Hit]]
-    manifest: Callable[[str], Manifest]
+    manifest: Callable[[Loaded], Manifest]
     offers: Offers
     policy: Policy
     editions: Editions

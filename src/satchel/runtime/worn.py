@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from satchel.agent import Skill
-from satchel.load import StyleOptions, render_context
 from satchel.model import Loaded
 from satchel.tools import Toolbox
 
@@ -32,7 +31,7 @@ class Worn:
         )
 
     def instructions(
-        self, load: Callable[[str], Loaded], options: StyleOptions
+        self, load: Callable[[str], Loaded], render: Callable[[Loaded], str]
     ) -> list[str]:
         """Return the text of each, in order; a pack's as its load tool would give it.
 
@@ -40,9 +39,7 @@ class Worn:
             SkillError: A pack cannot be loaded now.
         """
         return [
-            render_context(load(each), options)
-            if isinstance(each, str)
-            else each.instructions
+            render(load(each)) if isinstance(each, str) else each.instructions
             for each in self.order
         ]
 
