@@ -275,6 +275,12 @@ class Session:
         with self._lock:
             self._state = self._state.without(skill_id)
 
+    def revoke(self) -> None:
+        """Take back every yes for this session: the history it stands on was edited."""
+        with self._lock:
+            self._gate.approvals.clear()
+            self._state = self._state.without_grants()
+
     def derive(
         self, *, agent: str = "", only: Iterable[str] | None = None
     ) -> "Session":
@@ -322,7 +328,8 @@ class Session:
 
     def _restated(self) -> str:
         shown = self._view.ids.union(self.settings.worn.ids)
-        ids = [a.id for a in reversed(self._state.active) if a.id not in shown]
+        newest = sorted(reversed(self._state.active), key=lambda each: -each.at)
+        ids = [each.id for each in newest if each.id not in shown]
         return restate(
             ids,
             lambda skill_id: self._reading.fetch(skill_id, None, via="restate"),
