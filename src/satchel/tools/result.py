@@ -1,6 +1,5 @@
 """What a tool returned, as the text that a model reads."""
 
-import json
 from dataclasses import fields, is_dataclass
 from typing import Any, cast
 
@@ -16,6 +15,8 @@ def result_text(result: object) -> str:
     """
     if isinstance(result, str):
         return result
+    import json
+
     try:
         return json.dumps(result, ensure_ascii=False, default=_plain)
     except Exception as error:  # noqa: BLE001 - a tool's own value (R33)
