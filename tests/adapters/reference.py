@@ -1,0 +1,219 @@
+"""The reference: what an adapter does, in a loop with nothing around it.
+
+It proves the suite, and shows what a session asks of an adapter: `see` the messages
+before each model call, then take the instructions and the tools; carry calls out
+through the session; keep its dump beside the history. Messages are those of
+`satchel.agent`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, cast
+
+from satchel.agent import Call, Message
+from satchel.model import Seen as History
+from satchel.tools import Run, Toolbox, result_text, tool_from_function
+from tests.adapters import driver as suite
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from satchel.runtime.session import Session
+    from tests.adapters.driver import Mode, Rig, Setup
+
+HAND_OVER = "transfer_to_second"
+
+
+@dataclass
+class Chat:
+    """One conversation: its history, and for each agent what its session dumped."""
+
+    messages: list[Message] = field(default_factory=list[Message])
+    states: list[Any] = field(default_factory=lambda: [None, None])
+    active: int = 0
+
+
+class ReferenceRig:
+    """Agents that share their conversations; the first may hand over to the second."""
+
+    def __init__(self, *setups: Setup) -> None:
+        self.seen: list[suite.Seen] = []
+        self._setups = setups
+        self._own = [Toolbox.of("desk", each.own_tools) for each in setups]
+        self._chats: dict[str, Chat] = {}
+
+    async def say(
+        self,
+        text: str,
+        *,
+        chat: str = "one",
+        who: Mapping[str, Any] | None = None,
+        mode: Mode = "async",
+    ) -> str | suite.Paused:
+        chat_ = self._chats.setdefault(chat, Chat())
+        chat_.messages.append(Message("user", text))
+        run = _Run(self, chat, chat_, dict(who or {}), is_sync=mode == "sync")
+        if mode == "sync":
+            return await asyncio.to_thread(asyncio.run, run.go_on())
+        return await run.go_on()
+
+    async def decide(
+        self, paused: suite.Paused, *, approve: bool
+    ) -> str | suite.Paused:
+        state = paused.state
+        chat = self._chats[state["chat"]]
+        run = _Run(self, state["chat"], chat, state["who"])
+        return await run.go_on(approved=approve)
+
+    def save(self, chat: str = "one") -> str:
+        kept = self._chats[chat]
+        messages = [message.to_dict() for message in kept.messages]
+        return json.dumps([messages, kept.states, kept.active])
+
+    def restore(self, saved: str, chat: str = "one") -> None:
+        messages, states, active = json.loads(saved)
+        self._chats[chat] = Chat([*map(Message.from_dict, messages)], states, active)
+
+    def trim(self, chat: str = "one") -> None:
+        self._chats[chat].messages.clear()
+
+
+@dataclass
+class _Run:
+    """One run of an agent: model calls and tool calls, until there is a text."""
+
+    rig: ReferenceRig
+    name: str
+    chat: Chat
+    who: dict[str, Any]
+    is_sync: bool = False
+
+    async def go_on(self, *, approved: bool | None = None) -> str | suite.Paused:
+        while True:
+            setup = self.rig._setups[self.chat.active]
+            session = self._session(setup)
+            own = self._own_tools()
+            reply = self.chat.messages[-1]
+            if not reply.calls:
+                reply = self._ask(setup, session, own)
+                self.chat.messages.append(reply)
+            if not reply.calls:
+                self.chat.states[self.chat.active] = session.dump()
+                return reply.text
+            paused = self._pending(setup, session, reply)
+            if paused is not None and approved is None:
+                return paused
+            await self._carry_out(session, own, reply, approved)
+            approved = None
+
+    def _session(self, setup: Setup) -> Session:
+        options = dict(setup.options)
+        deps = options.pop("deps", None)
+        return setup.skills.session(
+            who=self.who,
+            deps=deps(self) if deps else None,
+            resume=self.chat.states[self.chat.active],
+            **options,
+        )
+
+    def _own_tools(self) -> Toolbox:
+        own = self.rig._own[self.chat.active]
+        if self.chat.active or len(self.rig._setups) == 1:
+            return own
+
+        def hand_over() -> str:
+            """Hand over to the second desk."""
+            self.chat.active = 1
+            return "over to the second desk"
+
+        tool = tool_from_function(hand_over, name=HAND_OVER)
+        return Toolbox("desk", (*own, tool))
+
+    def _ask(self, setup: Setup, session: Session, own: Toolbox) -> Message:
+        session.see(_history(self.chat.messages))
+        tools = Toolbox.joined("desk", (own, session.tools()))
+        seen = suite.Seen(
+            system=session.instructions(setup.base),
+            tools=tuple(tool.name for tool in tools),
+            schemas={tool.name: tool.parameters for tool in tools},
+            messages=tuple(_shown(self.chat.messages)),
+        )
+        self.rig.seen.append(seen)
+        said = setup.model(seen)
+        if isinstance(said, str):
+            return Message("assistant", said)
+        number = len(self.chat.messages)
+        calls = (
+            Call(f"{number}-{at}", call.name, call.arguments)
+            for at, call in enumerate(said)
+        )
+        return Message("assistant", calls=tuple(calls))
+
+    def _pending(
+        self, setup: Setup, session: Session, reply: Message
+    ) -> suite.Paused | None:
+        """Return the first call that somebody has to approve, if nobody else asks."""
+        if "approve" in setup.options:
+            return None
+        for call in reply.calls:
+            if session.decide(call.name, call.arguments).verdict == "ask":
+                state = {"chat": self.name, "who": self.who}
+                return suite.Paused(call.name, call.arguments, state)
+        return None
+
+    async def _carry_out(
+        self, session: Session, own: Toolbox, reply: Message, approved: bool | None
+    ) -> None:
+        at = self.chat.active
+
+        async def call(call: Call) -> Message:
+            if own.get(call.name):
+                result = await own.acall(call.name, call.arguments, Run(self.who))
+            elif self.is_sync:
+                result = session.call(call.name, call.arguments, approved=approved)
+            else:
+                given = call.name, call.arguments
+                result = await session.acall(*given, approved=approved)
+            return Message("tool", result_text(result), (), call.id, call.name)
+
+        results = await asyncio.gather(*map(call, reply.calls))
+        self.chat.messages += results
+        self.chat.states[at] = session.dump()
+
+
+def _history(messages: Iterable[Message]) -> Iterator[History]:
+    arguments: dict[str, Mapping[str, object]] = {}
+    for message in messages:
+        arguments |= {call.id: call.arguments for call in message.calls}
+        given = arguments.get(message.call_id, {})
+        yield History(message.role, message.text, message.tool, given)
+
+
+def _shown(messages: Iterable[Message]) -> Iterator[suite.Message]:
+    for message in messages:
+        calls = (f"{call.name}({json.dumps(call.arguments)})" for call in message.calls)
+        text = message.text or " ".join(calls)
+        yield suite.Message(message.role, text, message.tool)
+
+
+class Reference:
+    """Drives the loop above."""
+
+    name = "reference"
+    distribution = "satchel"
+    limits: Mapping[str, str] = {}
+
+    def build(self, setup: Setup) -> Rig:
+        return cast("Rig", ReferenceRig(setup))
+
+    def build_pair(self, first: Setup, second: Setup) -> Rig:
+        return cast("Rig", ReferenceRig(first, second))
+
+    def native_tool(self, name: str, function: Callable[..., object]) -> object:
+        return tool_from_function(function, name=name)
+
+
+DRIVER = Reference()

@@ -1,0 +1,751 @@
+"""What every adapter does, through its real framework.
+
+One test is one row of docs/reference/adapters.md, and the first line of its docstring
+the row's title. ``mode`` runs it three times: sync, async, streaming.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+import sys
+from contextlib import suppress
+from dataclasses import replace
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, cast
+
+import pytest
+
+from satchel.policy import ask, deny
+from tests.adapters.desk import (
+    BASE,
+    LIMITS,
+    PAYROLL,
+    REFUNDS,
+    TRAVEL,
+    Desk,
+    load,
+    open_desk,
+    read,
+    script,
+    scripts,
+    setup,
+    transfer,
+    write_pack,
+    write_packs,
+)
+from tests.adapters.driver import Call, Paused
+from tools.adapters.known import ROOT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from satchel.tools import Run
+    from tests.adapters.driver import Driver, Mode, Rig, Say, Seen
+
+REFUND = Call("refund", {"order_id": "A-1", "cents": 995})
+REFUNDED = "refunded 995 of A-1 by ana"
+ANA = {"user": "ana", "groups": ["support"]}
+
+
+@pytest.fixture
+def packs(tmp_path: Path) -> Path:
+    return write_packs(tmp_path / "packs")
+
+
+def added(seen: Seen, before: Seen) -> set[str]:
+    """Return the tools that stand behind those of an earlier step; none may move."""
+    assert seen.tools[: len(before.tools)] == before.tools
+    return set(seen.tools[len(before.tools) :])
+
+
+# What a model sees
+
+
+async def test_the_catalog_reaches_the_model(
+    driver: Driver, packs: Path, mode: Mode
+) -> None:
+    """The catalog stands in the prompt, behind the agent's own."""
+    rig = driver.build(setup(open_desk(packs), script("hello")))
+
+    said = await rig.say("hi", who=ANA, mode=mode)
+
+    system = rig.seen[0].system
+    assert said == "hello"
+    assert system.index(BASE) < system.index("Use when a customer wants money back.")
+    assert system.index("refunds") < system.index("travel")
+    assert len(rig.seen) == 1
+
+
+async def test_only_visible_skills_are_listed(driver: Driver, packs: Path) -> None:
+    """Whom the run is for decides which skills are listed and load."""
+    rig = driver.build(setup(open_desk(packs), script([load("payroll")], "done")))
+
+    await rig.say("hi", chat="ana", who=ANA)
+    await rig.say("hi", chat="bo", who={"user": "bo", "groups": ["hr"]})
+
+    hers, _, his, his_last = rig.seen
+    assert ("payroll" in hers.system, "payroll" in his.system) == (False, True)
+    assert PAYROLL not in "".join(rig.seen[1].results)
+    assert PAYROLL in "".join(his_last.results)
+
+
+async def test_without_skills_nothing_is_added(driver: Driver, tmp_path: Path) -> None:
+    """With no skills the prompt and the tools are the agent's own."""
+
+    def weather(city: str) -> str:
+        """Tell the weather."""
+        return f"sun in {city}"
+
+    (tmp_path / "none").mkdir()
+    plain = setup(open_desk(tmp_path / "none"), script("hello"), weather)
+    rig = driver.build(plain)
+
+    await rig.say("hi", who=ANA)
+
+    assert rig.seen[0].system.strip() == BASE
+    assert "load_skill" not in rig.seen[0].tools
+    assert "weather" in rig.seen[0].tools
+    assert "read_skill_file" not in rig.seen[0].tools
+
+
+async def test_pinned_skills_are_worn(driver: Driver, packs: Path) -> None:
+    """A skill that is pinned stands in the prompt, its tools open from the start."""
+    model = script([REFUND], "done")
+    rig = driver.build(setup(open_desk(packs), model, always=["refunds"]))
+
+    await rig.say("hi", who=ANA)
+
+    assert REFUNDS in rig.seen[0].system
+    assert {"order_status", "refund"} <= set(rig.seen[0].tools)
+    assert rig.seen[1].results == [REFUNDED]
+
+
+async def test_options_narrow_what_is_there(driver: Driver, packs: Path) -> None:
+    """A pattern keeps the other skills out of an agent's sight."""
+    model = script([load("travel")], "done")
+    rig = driver.build(setup(open_desk(packs), model, only=["ref*"]))
+
+    await rig.say("hi", who=ANA)
+
+    assert "refunds" in rig.seen[0].system
+    assert "travel" not in rig.seen[0].system
+    assert TRAVEL not in "".join(rig.seen[1].results)
+
+
+async def test_prompt_and_tool_order_are_stable(driver: Driver, packs: Path) -> None:
+    """Equal runs send equal bytes, and no step changes what earlier ones sent."""
+    model = script([load("travel")], [load("refunds")], [REFUND], "done")
+    rigs = [driver.build(setup(open_desk(packs), model)) for _ in range(2)]
+
+    for rig in rigs:
+        await rig.say("hi", who=ANA)
+
+    first, second = (rig.seen for rig in rigs)
+    assert [s.system for s in first] == [s.system for s in second]
+    assert [s.tools for s in first] == [s.tools for s in second]
+    assert [s.schemas for s in first] == [s.schemas for s in second]
+    assert {s.system for s in first} == {first[0].system}
+    for before, after in pairwise(first):
+        added(after, before)
+
+
+# Loading and reading
+
+
+async def test_load_answers(driver: Driver, packs: Path, mode: Mode) -> None:
+    """Loading a skill gives its instructions."""
+    rig = driver.build(setup(open_desk(packs), script([load("refunds")], "done")))
+
+    said = await rig.say("hi", who=ANA, mode=mode)
+
+    [result] = rig.seen[1].results
+    assert said == "done"
+    assert REFUNDS in result
+
+
+async def test_a_file_is_read(driver: Driver, packs: Path, mode: Mode) -> None:
+    """A file of a skill is read."""
+    model = script([load("refunds")], [read("refunds", "limits.md")], "done")
+    rig = driver.build(setup(open_desk(packs), model))
+
+    await rig.say("hi", who=ANA, mode=mode)
+
+    assert LIMITS in rig.seen[2].results[1]
+
+
+async def test_parallel_loads(driver: Driver, packs: Path, mode: Mode) -> None:
+    """Two skills load side by side in one step; the tools of both open."""
+    calls = [load("refunds"), load("travel")]
+    rig = driver.build(setup(open_desk(packs), script(calls, [REFUND], "done")))
+
+    await rig.say("hi", who=ANA, mode=mode)
+
+    before, after, last = rig.seen
+    assert REFUNDS in after.results[0]
+    assert TRAVEL in after.results[1]
+    assert added(after, before) == {"order_status", "refund", "book", "seat"}
+    assert last.results[2] == REFUNDED
+
+
+async def test_loaded_again_is_a_note(driver: Driver, packs: Path) -> None:
+    """A skill loaded again costs one line, but its text once that is gone."""
+    model = script([load("refunds")], "done")
+    rig = driver.build(setup(open_desk(packs), model))
+
+    await rig.say("one", who=ANA)
+    await rig.say("two", who=ANA)
+    rig.trim()
+    await rig.say("three", who=ANA)
+
+    again, afresh = rig.seen[3].results[-1], rig.seen[5].results[-1]
+    assert REFUNDS not in again
+    assert "unchanged" in again
+    assert REFUNDS in afresh or REFUNDS in rig.seen[5].system
+
+
+# Tools that skills carry
+
+
+async def test_carried_tools_open_after_the_load(
+    driver: Driver, packs: Path, mode: Mode
+) -> None:
+    """A skill's tools open when it is loaded, behind all others, in its order."""
+
+    def weather(city: str) -> str:
+        """Tell the weather."""
+        return f"sun in {city}"
+
+    model = script([load("refunds")], [REFUND], "done")
+    rig = driver.build(setup(open_desk(packs), model, weather))
+
+    said = await rig.say("hi", who=ANA, mode=mode)
+
+    before, after, last = rig.seen
+    assert "weather" in before.tools
+    assert not {"order_status", "refund"} & set(before.tools)
+    assert after.tools == (*before.tools, "order_status", "refund")
+    assert last.results[1] == REFUNDED
+    assert said == "done"
+
+
+async def test_carried_tools_stay_open(driver: Driver, packs: Path) -> None:
+    """In the next turn they are open still, and later ones stand behind them."""
+    by_text: dict[str, list[Say]] = {
+        "one": [[load("travel")], "done"],
+        "two": [[load("refunds")], [REFUND], "done"],
+    }
+    rig = driver.build(setup(open_desk(packs), scripts(by_text)))
+
+    await rig.say("one", who=ANA)
+    await rig.say("two", who=ANA)
+
+    start, opened, next_turn, both, _ = rig.seen
+    assert added(opened, start) == {"book", "seat"}
+    assert next_turn.tools == opened.tools
+    assert both.tools == (*opened.tools, "order_status", "refund")
+
+
+async def test_an_asynchronous_tool_is_awaited(driver: Driver, packs: Path) -> None:
+    """A carried tool may be asynchronous."""
+    model = script([load("travel")], [Call("seat", {"row": 7})], "done")
+    rig = driver.build(setup(open_desk(packs), model))
+
+    await rig.say("hi", who=ANA)
+
+    assert rig.seen[2].results[1] == "row 7 is yours"
+
+
+async def test_a_native_tool_is_carried(driver: Driver, tmp_path: Path) -> None:
+    """A tool object of the framework opens like any other."""
+    from satchel import Satchel
+
+    def post(city: str) -> str:
+        """Send a card."""
+        return f"a card went to {city}"
+
+    write_pack(
+        tmp_path,
+        "cards",
+        "Use when a card is due.\nmetadata: {tools: post}",
+        "Send it.",
+    )
+    skills = Satchel(tmp_path, tools=[driver.native_tool("post", post)])
+    model = script([load("cards")], [Call("post", {"city": "Bern"})], "done")
+    rig = driver.build(setup(skills, model))
+
+    await rig.say("hi", who=ANA)
+
+    assert added(rig.seen[1], rig.seen[0]) == {"post"}
+    assert "a card went to Bern" in rig.seen[2].results[1]
+
+
+async def test_the_run_is_filled_in(driver: Driver, tmp_path: Path) -> None:
+    """A tool gets who it runs for and the application's objects, outside its schema."""
+    from satchel import Satchel
+
+    payments = object()
+    got: list[Any] = []
+
+    def pay(order_id: str, run: Run) -> str:
+        """Pay."""
+        got.extend([order_id, run.who["user"], run.deps])
+        return "paid"
+
+    write_pack(
+        tmp_path, "pay", "Use when a bill is due.\nmetadata: {tools: pay}", "Pay it."
+    )
+    model = script([load("pay")], [Call("pay", {"order_id": "B-2"})], "done")
+    skills = Satchel(tmp_path, tools=[pay])
+    rig = driver.build(setup(skills, model, deps=lambda *_: payments))
+
+    await rig.say("hi", who=ANA)
+
+    assert got == ["B-2", "ana", payments]
+    assert list(rig.seen[1].schemas["pay"]["properties"]) == ["order_id"]
+    assert rig.seen[2].results[1] == "paid"
+
+
+async def test_a_closed_tool_is_not_called(driver: Driver, packs: Path) -> None:
+    """A tool whose skill was not loaded is not to be had, whoever else has it open."""
+    desk = Desk()
+    by_text: dict[str, list[Say]] = {
+        "open": [[load("refunds")], "done"],
+        "try": [[REFUND], "done"],
+    }
+    rig = driver.build(setup(open_desk(packs, desk), scripts(by_text)))
+
+    await rig.say("open", chat="ana", who=ANA)
+    with suppress(Exception):  # some frameworks raise for such a call
+        await rig.say("try", chat="bo", who={"user": "bo"})
+
+    assert desk.done == []
+
+
+async def test_a_tool_of_a_skills_name_is_loud(driver: Driver, packs: Path) -> None:
+    """An own tool with the name of one of Satchel's is an error that names it."""
+
+    def load_skill(name: str) -> str:
+        """Load a skill in a way of our own."""
+        return name
+
+    with pytest.raises(Exception, match="load_skill"):
+        await _built_and_said(driver, setup(open_desk(packs), script("hi"), load_skill))
+
+
+async def test_a_carried_tool_of_an_own_name_is_loud(
+    driver: Driver, packs: Path
+) -> None:
+    """An own tool with the name of a carried one is an error that names it."""
+
+    def refund(order_id: str) -> str:
+        """Pay back in a way of our own."""
+        return order_id
+
+    model = script([load("refunds")], "done")
+    with pytest.raises(Exception, match="refund"):
+        await _built_and_said(driver, setup(open_desk(packs), model, refund))
+
+
+async def _built_and_said(driver: Driver, given: Any) -> None:  # noqa: ANN401
+    """Build and say: the name may be told at either; as the text of what is raised."""
+    try:
+        await driver.build(given).say("hi", who=ANA)
+    except Exception as error:
+        told = "; ".join(str(each) for each in _causes(error))
+        raise AssertionError(told) from error
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """Yield an error and all that led to it."""
+    yield error
+    if isinstance(error, BaseExceptionGroup):
+        for each in cast("BaseExceptionGroup[BaseException]", error).exceptions:
+            yield from _causes(each)
+    before = error.__cause__ or error.__context__
+    if before is not None:
+        yield from _causes(before)
+
+
+# What goes wrong stays inside the loop
+
+
+async def test_a_miss_is_a_result(driver: Driver, packs: Path, mode: Mode) -> None:
+    """A skill that is not there is a result, and the run goes on."""
+    rig = driver.build(setup(open_desk(packs), script([load("fees")], "done")))
+
+    said = await rig.say("hi", who=ANA, mode=mode)
+
+    [result] = rig.seen[1].results
+    assert said == "done"
+    assert "fees" in result
+    assert "not found" in result
+
+
+async def test_the_third_miss_is_final(driver: Driver, packs: Path) -> None:
+    """The second miss of a turn names what there is; the third ends it."""
+    model = script([load("fees")], [load("fee")], [load("fine")], "done")
+    rig = driver.build(setup(open_desk(packs), model))
+
+    await rig.say("hi", who=ANA)
+
+    first, second, third = rig.seen[3].results
+    assert "travel" not in first
+    assert "travel" in second
+    assert "final" in third
+
+
+async def test_a_refusal_is_a_result(driver: Driver, packs: Path, mode: Mode) -> None:
+    """What the policy denies is a result, and the run goes on."""
+    skills = open_desk(packs, None, deny("refunds", action="load"))
+    rig = driver.build(setup(skills, script([load("refunds")], "done")))
+
+    said = await rig.say("hi", who=ANA, mode=mode)
+
+    [result] = rig.seen[1].results
+    assert said == "done"
+    assert REFUNDS not in result
+    assert "refunds" in result
+
+
+async def test_a_denied_tool_is_not_offered(driver: Driver, packs: Path) -> None:
+    """A carried tool that the policy denies does not open."""
+    skills = open_desk(packs, None, deny("refunds", tool="refund"))
+    rig = driver.build(setup(skills, script([load("refunds")], "done")))
+
+    await rig.say("hi", who=ANA)
+
+    assert added(rig.seen[1], rig.seen[0]) == {"order_status"}
+
+
+async def test_a_raising_tool_is_a_result(
+    driver: Driver, packs: Path, mode: Mode
+) -> None:
+    """A tool that raises gives an error without its message, and the run goes on."""
+    call = Call("order_status", {"order_id": "lost"})
+    rig = driver.build(
+        setup(open_desk(packs), script([load("refunds")], [call], "end"))
+    )
+
+    said = await rig.say("hi", who=ANA, mode=mode)
+
+    result = rig.seen[2].results[1]
+    assert said == "end"
+    assert "internal-error" in result
+    assert "/var/orders.db" not in result
+
+
+async def test_wrong_arguments_are_a_result(driver: Driver, packs: Path) -> None:
+    """A call that does not fit the schema is a result that names the argument."""
+    call = Call("refund", {"order_id": "A-1", "cents": "lots"})
+    desk = Desk()
+    model = script([load("refunds")], [call], "done")
+    rig = driver.build(setup(open_desk(packs, desk), model))
+
+    said = await rig.say("hi", who=ANA)
+
+    assert said == "done"
+    assert desk.done == []
+    assert "cents" in rig.seen[2].results[1]
+
+
+# A catalog that moves
+
+
+async def test_an_edit_shows_in_the_next_conversation(
+    driver: Driver, packs: Path
+) -> None:
+    """A skill that was added stands in the prompt of the next conversation."""
+    skills = open_desk(packs)
+    rig = driver.build(setup(skills, script("hello")))
+
+    await rig.say("hi", chat="one", who=ANA)
+    write_pack(packs, "visas", "Use when a border is crossed.", "Ask the embassy.")
+    skills.sync()
+    await rig.say("hi", chat="two", who=ANA)
+
+    assert ["visas" in seen.system for seen in rig.seen] == [False, True]
+
+
+async def test_an_edit_is_told_once(driver: Driver, packs: Path) -> None:
+    """Within a conversation the prompt keeps its bytes; the change is told once."""
+    skills = open_desk(packs)
+    by_text: dict[str, list[Say]] = {
+        "one": [[load("refunds")], "done"],
+        "two": [[read("refunds", "limits.md")], "done"],
+        "three": [[read("refunds", "limits.md")], [load("visas")], "done"],
+    }
+    rig = driver.build(setup(skills, scripts(by_text)))
+
+    await rig.say("one", who=ANA)
+    write_pack(packs, "visas", "Use when a border is crossed.", "VISAS-3311")
+    skills.sync()
+    await rig.say("two", who=ANA)
+    await rig.say("three", who=ANA)
+
+    results = rig.seen[-1].results
+    assert {seen.system for seen in rig.seen} == {rig.seen[0].system}
+    assert ["border" in result for result in results[:3]] == [False, True, False]
+    assert results[3].count("border") == 1  # in the pack's own description
+    assert "VISAS-3311" in results[3]
+
+
+async def test_active_skills_survive_trimming(driver: Driver, packs: Path) -> None:
+    """When the history is trimmed, a skill in use is stated again; tools stay open."""
+    by_text: dict[str, list[Say]] = {
+        "one": [[load("refunds")], "done"],
+        "two": [[REFUND], "done"],
+    }
+    rig = driver.build(setup(open_desk(packs), scripts(by_text)))
+
+    await rig.say("one", who=ANA)
+    rig.trim()
+    await rig.say("two", who=ANA)
+
+    after = rig.seen[2]
+    assert not any("one" in message.text for message in after.messages)
+    assert REFUNDS in _all_text(after)
+    assert {"order_status", "refund"} <= set(after.tools)
+    assert rig.seen[3].results[-1] == REFUNDED
+
+
+async def test_restating_keeps_its_budget(driver: Driver, packs: Path) -> None:
+    """What does not fit is named instead, the oldest first."""
+    for name in ("early", "late"):
+        body = f"{name.upper()}-1 " + "word " * 400
+        write_pack(packs, name, f"Use when it is {name}.", body)
+    model = scripts({"one": [[load("early")], [load("late")], "done"], "two": ["done"]})
+    rig = driver.build(setup(open_desk(packs), model, restate_tokens=900))
+
+    await rig.say("one", who=ANA)
+    rig.trim()
+    await rig.say("two", who=ANA)
+
+    text = _all_text(rig.seen[3])
+    assert "LATE-1" in text
+    assert "EARLY-1" not in text
+    assert text.count("early") > _all_text(rig.seen[0]).count("early")
+
+
+def _all_text(seen: Seen) -> str:
+    return "\n".join((seen.system, *(message.text for message in seen.messages)))
+
+
+# Several users, agents and processes
+
+
+async def test_fifty_users_at_once(driver: Driver, packs: Path, mode: Mode) -> None:
+    """Fifty users of one agent object see, load, open and call only their own."""
+
+    def model(seen: Seen) -> Say:
+        number = int(seen.last_user.removeprefix("user "))
+        mine = "refunds" if number % 2 else "travel"
+        call = (
+            Call("refund", {"order_id": f"A-{number}", "cents": number})
+            if number % 2
+            else Call("book", {"city": f"C-{number}"})
+        )
+        return ([load(mine)], [call], f"done {number}")[min(seen.since_user, 2)]
+
+    rig = driver.build(setup(open_desk(packs), model))
+
+    said = await asyncio.gather(
+        *(_user_says(rig, number, mode) for number in range(50))
+    )
+
+    assert said == [f"done {number}" for number in range(50)]
+    assert len(rig.seen) == 150
+    for seen in rig.seen:
+        number = int(seen.last_user.removeprefix("user "))
+        _check_is_of(seen, number)
+
+
+async def _user_says(rig: Rig, number: int, mode: Mode) -> object:
+    groups = ["hr"] if number % 3 == 0 else []
+    who = {"user": f"u{number}", "groups": groups}
+    return await rig.say(f"user {number}", chat=f"c{number}", who=who, mode=mode)
+
+
+def _check_is_of(seen: Seen, number: int) -> None:
+    texts = "".join(seen.results)
+    refunds = {"order_status", "refund"} & set(seen.tools)
+    travel = {"book", "seat"} & set(seen.tools)
+    mine, others = (refunds, travel) if number % 2 else (travel, refunds)
+    foreign = TRAVEL if number % 2 else REFUNDS
+    assert ("payroll" in seen.system) == (number % 3 == 0)
+    assert not others
+    assert len(mine) == (2 if seen.since_user else 0)
+    assert foreign not in texts
+    if seen.since_user == 2:
+        assert seen.results[1].endswith(f" u{number}")
+
+
+async def test_a_conversation_resumes_elsewhere(driver: Driver, packs: Path) -> None:
+    """Another process takes a conversation up: tools open, nothing loaded again."""
+    rig = driver.build(setup(open_desk(packs), script([load("refunds")], "done")))
+    await rig.say("one", who=ANA)
+
+    seen, said = _elsewhere(driver, packs, rig.save())
+
+    assert said == "done"
+    assert len(seen) == 2
+    assert {"order_status", "refund"} <= set(seen[0]["tools"])
+    assert seen[0]["system"] == rig.seen[0].system
+    assert seen[1]["results"][-1] == REFUNDED
+
+
+def _elsewhere(driver: Driver, packs: Path, saved: str) -> tuple[list[Any], str]:
+    """Go on in another process, with the tool of the skill that is in use."""
+    command = [
+        sys.executable,
+        "-m",
+        "tests.adapters.elsewhere",
+        driver.name,
+        str(packs),
+    ]
+    done = subprocess.run(
+        command, input=saved, cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout.splitlines()[-1])
+    return told["seen"], told["said"]
+
+
+async def test_two_agents_share_a_catalog(driver: Driver, packs: Path) -> None:
+    """Two agents on one catalog: what one loads opens nothing for the other."""
+    skills = open_desk(packs)
+    first = driver.build(setup(skills, script([load("refunds")], "done")))
+    second = driver.build(setup(skills, script("hello")))
+
+    await first.say("hi", who=ANA)
+    await second.say("hi", who=ANA)
+
+    assert second.seen[0].system == first.seen[0].system
+    assert second.seen[0].tools == first.seen[0].tools
+
+
+async def test_a_hand_off(driver: Driver, packs: Path) -> None:
+    """The agent that takes over sees its own catalog, and has loaded nothing yet."""
+    skills = open_desk(packs)
+
+    def first(seen: Seen) -> Say:
+        if not any(REFUNDS in result for result in seen.results):
+            return [load("refunds")]
+        return [transfer(seen)] if seen.since_user == 1 else "handed over"
+
+    def second(seen: Seen) -> Say:
+        texts = "".join(seen.results)
+        if TRAVEL not in texts:
+            return [load("travel")]
+        return "over" if "booked" in texts else [Call("book", {"city": "Basel"})]
+
+    rig = driver.build_pair(
+        setup(skills, first, base="First desk.", only=["refunds"]),
+        setup(skills, second, base="Second desk.", only=["travel"]),
+    )
+    await rig.say("hi", who=ANA)
+
+    theirs = [seen for seen in rig.seen if "Second desk." in seen.system]
+    assert len(theirs) == 3
+    assert "wants money back" not in theirs[0].system
+    assert "has to go somewhere" in theirs[0].system
+    assert not {"refund", "book"} & set(theirs[0].tools)
+    assert added(theirs[1], theirs[0]) == {"book", "seat"}
+    assert "booked Basel for ana" in theirs[2].results
+
+
+# Approval
+
+
+def asking(packs: Path, desk: Desk) -> Any:  # noqa: ANN401 - a Satchel
+    return open_desk(packs, desk, ask("refunds", tool="refund"))
+
+
+PAYS = script([load("refunds")], [REFUND], "done")
+
+
+async def test_an_approval_pauses_the_run(driver: Driver, packs: Path) -> None:
+    """A call that somebody has to approve waits, and is made once it is approved."""
+    desk = Desk()
+    rig = driver.build(setup(asking(packs, desk), PAYS))
+
+    paused = await rig.say("hi", who=ANA)
+    done_before = list(desk.done)
+    assert isinstance(paused, Paused)
+    said = await rig.decide(paused, approve=True)
+
+    assert (paused.tool, dict(paused.arguments)) == (
+        REFUND.name,
+        dict(REFUND.arguments),
+    )
+    assert done_before == []
+    assert said == "done"
+    assert desk.done == ["refund A-1 995 by ana"]
+    assert rig.seen[-1].results[-1] == REFUNDED
+
+
+async def test_an_approval_resumes_elsewhere(driver: Driver, packs: Path) -> None:
+    """A run that waits is stored as text, and goes on with another agent object."""
+    desk = Desk()
+    rig = driver.build(setup(asking(packs, desk), PAYS))
+    paused = await rig.say("hi", who=ANA)
+    assert isinstance(paused, Paused)
+    state, saved = json.dumps(paused.state), rig.save()
+
+    other = driver.build(setup(asking(packs, desk), PAYS))
+    other.restore(saved)
+    said = await other.decide(replace(paused, state=json.loads(state)), approve=True)
+
+    assert said == "done"
+    assert desk.done == ["refund A-1 995 by ana"]
+    assert [REFUNDS in _all_text(seen) for seen in other.seen] == [True]
+
+
+async def test_declined_is_a_result_and_retryable(driver: Driver, packs: Path) -> None:
+    """A call that was declined is a result; asked for again, it is asked again."""
+    desk = Desk()
+    rig = driver.build(
+        setup(asking(packs, desk), scripts({"again": [[REFUND], "yes"], "": _steps()}))
+    )
+
+    paused = await rig.say("hi", who=ANA)
+    assert isinstance(paused, Paused)
+    said = await rig.decide(paused, approve=False)
+    declined = rig.seen[-1].results[-1]
+    done_before = list(desk.done)
+    paused = await rig.say("again", who=ANA)
+    assert isinstance(paused, Paused)
+    last = await rig.decide(paused, approve=True)
+
+    assert (said, last) == ("done", "yes")
+    assert REFUNDED not in declined
+    assert done_before == []
+    assert desk.done == ["refund A-1 995 by ana"]
+
+
+def _steps() -> list[Say]:
+    return [[load("refunds")], [REFUND], "done"]
+
+
+@pytest.mark.parametrize("answer", [True, False])
+async def test_a_callback_can_answer(
+    driver: Driver, packs: Path, *, answer: bool
+) -> None:
+    """With `approve` nobody waits: the callback is asked, once, with what is to be."""
+    desk = Desk()
+    asked: list[Mapping[str, object]] = []
+
+    def approve(question: Any) -> bool:  # noqa: ANN401 - a Question
+        asked.append({"tool": question.tool, "who": question.who["user"]})
+        return answer
+
+    rig = driver.build(setup(asking(packs, desk), PAYS, approve=approve))
+    said = await rig.say("hi", who=ANA)
+
+    assert said == "done"
+    assert asked == [{"tool": "refund", "who": "ana"}]
+    assert desk.done == (["refund A-1 995 by ana"] if answer else [])
+    if not answer:
+        assert "approval-declined" in rig.seen[-1].results[-1]
