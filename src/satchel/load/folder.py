@@ -6,10 +6,12 @@ from typing import Final
 from satchel.load.options import StyleOptions
 from satchel.model import Descriptor, Loaded, Style
 
-__all__ = ["FOLDER", "fill_folder", "folder_notes"]
+__all__ = ["FOLDERS", "fill_folder", "folder_notes"]
 
-FOLDER: Final = re.compile(r"\$\{(?:CLAUDE_)?SKILL_DIR\}")
-"""The placeholder for a skill's folder: of Claude Code, and of pydantic-ai-skills."""
+FOLDERS: Final = ("${SKILL_DIR}", "${CLAUDE_SKILL_DIR}")
+"""The placeholders for a skill's folder: of pydantic-ai-skills, and of Claude Code."""
+
+_FOLDER: Final = re.compile("|".join(map(re.escape, FOLDERS)))
 
 
 def fill_folder(text: str, folder: str | None) -> str:
@@ -17,7 +19,7 @@ def fill_folder(text: str, folder: str | None) -> str:
 
     Where there is no folder it stays as it is.
     """
-    return text if folder is None else FOLDER.sub(lambda _: folder, text)
+    return text if folder is None else _FOLDER.sub(lambda _: folder, text)
 
 
 def folder_notes(
