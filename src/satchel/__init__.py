@@ -31,8 +31,8 @@ if TYPE_CHECKING:
         Loaded,
         Rendered,
     )
-    from satchel.model import Descriptor as SkillDescriptor
     from satchel.model import Manifest as SkillManifest
+    from satchel.model.registered import SkillDescriptor
     from satchel.protocols import SkillSource
     from satchel.runtime.default import default_registry
     from satchel.runtime.front import Satchel
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from satchel.skill import BaseSkill, Skill
     from satchel.skills.discovery import SkillDiscoverySkill
     from satchel.sources import LocalDirSkillSource, load_plugin_sources
+    from satchel.sources.registered import SkillRegistry
 
 __all__ = [
     "BaseSkill",
@@ -64,6 +65,7 @@ __all__ = [
     "SkillManifest",
     "SkillManifestError",
     "SkillNotFoundError",
+    "SkillRegistry",
     "SkillSource",
     "default_registry",
     "errors",
@@ -86,7 +88,7 @@ _HOMES: Final = {
     "Limits": ("satchel.model", "Limits"),
     "Loaded": ("satchel.model", "Loaded"),
     "Rendered": ("satchel.model", "Rendered"),
-    "SkillDescriptor": ("satchel.model", "Descriptor"),
+    "SkillDescriptor": ("satchel.model.registered", "SkillDescriptor"),
     "SkillManifest": ("satchel.model", "Manifest"),
     "SkillSource": ("satchel.protocols", "SkillSource"),
     "default_registry": ("satchel.runtime.default", "default_registry"),
@@ -99,6 +101,7 @@ _HOMES: Final = {
     "SkillDiscoverySkill": ("satchel.skills.discovery", "SkillDiscoverySkill"),
     "LocalDirSkillSource": ("satchel.sources", "LocalDirSkillSource"),
     "load_plugin_sources": ("satchel.sources", "load_plugin_sources"),
+    "SkillRegistry": ("satchel.sources.registered", "SkillRegistry"),
 }
 
 

@@ -10,10 +10,12 @@ import pytest
 from satchel import sources
 from satchel.errors import ReferenceNotFoundError
 from satchel.model import Limits
+from satchel.model.registered import SkillDescriptor
 from satchel.protocols import SkillSource
 from satchel.sources.duck import DuckSource
 from satchel.sources.installed import InstalledSource
 from satchel.sources.plugins import PluginSource
+from satchel.sources.registered import SkillRegistry
 from satchel.testing import Packs, SourceContract
 
 pytestmark = pytest.mark.row("R08")
@@ -172,6 +174,29 @@ class TestOlderProtocol(SourceContract):
 class TestPlugin(SourceContract):
     def make_source(self, packs: Packs) -> SkillSource:
         return PluginSource(sources.memory(packs), "plugin:x")
+
+
+class TestRegistry(OnDisk):
+    """Each top folder of a pack is a package; all of its files are references."""
+
+    exact = False
+    number = 0
+
+    @pytest.fixture(autouse=True)
+    def _path(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.path = monkeypatch
+
+    def make_source(self, packs: Packs) -> SkillSource:
+        self.number += 1
+        root = self.folder / str(self.number)
+        for files in packs.values():
+            inner = {path: data for path, data in files.items() if path != "SKILL.md"}
+            write(root, {".": inner})
+        self.path.syspath_prepend(root)
+        return SkillRegistry(
+            SkillDescriptor(name, "What it is for.", references=tuple(files))
+            for name, files in packs.items()
+        )
 
 
 class TestOnly(SourceContract):

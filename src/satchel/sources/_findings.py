@@ -11,6 +11,7 @@ __all__ = [
     "irregular",
     "leaves_root",
     "linked_pack",
+    "missing_reference",
     "no_skill_file",
     "placed",
     "too_deep",
@@ -49,6 +50,17 @@ def no_skill_file(path: str) -> Finding:
         f"the pack has no {SKILL_FILE}",
         path,
         fix=f"add a {SKILL_FILE}",
+    )
+
+
+def missing_reference(path: str, reference: str) -> Finding:
+    """A reference of a registered skill that no package holds."""
+    return Finding(
+        "listed-file-missing",
+        "error",
+        f"references declares {reference!r}, and there is no such file in a package",
+        f"{path}/{SKILL_FILE}",
+        fix="begin it with the name of the package that holds it, or take it off",
     )
 
 

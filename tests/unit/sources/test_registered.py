@@ -1,0 +1,507 @@
+"""Skills registered from code: descriptors, the registry, and their references."""
+
+import sys
+import zipfile
+from pathlib import Path
+from threading import Thread
+
+import pytest
+
+from satchel import (
+    BaseSkill,
+    Satchel,
+    SkillDescriptor,
+    SkillDiscoverySkill,
+    SkillRegistry,
+)
+from satchel.errors import (
+    AmbiguousReferenceError,
+    DuplicateSkillError,
+    LimitExceededError,
+    ReferenceEscapesError,
+    ReferenceNotAllowedError,
+    ReferenceNotFoundError,
+    SkillManifestError,
+    SkillNotFoundError,
+)
+from satchel.load import TurnCache
+from satchel.model import Limits
+from tests.unit.sources.house import AZURE, RUNNER, House, build
+from tests.unit.sources.trees import keys, told
+
+PING = SkillDescriptor("ping", "Use to see who is there.", "Say pong.")
+
+
+@pytest.fixture
+def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> House:
+    return build(tmp_path, monkeypatch)
+
+
+def filled(house: House) -> SkillRegistry:
+    """Return a registry that the house's own bootstrap has filled."""
+    registry = SkillRegistry()
+    house.module("bootstrap").bootstrap(registry)
+    return registry
+
+
+# The value.
+
+
+@pytest.mark.row("A21", "A22")
+def test_a_descriptor_is_immutable_and_hashable() -> None:
+    one = SkillDescriptor("a", "About a.", references=("x/a.md",))
+    two = SkillDescriptor("a", "About a.", references=("x/a.md",))
+
+    assert {one: "held"}[two] == "held"
+    assert len({one, two, PING}) == 2
+    with pytest.raises(AttributeError):
+        one.references = ()  # type: ignore[misc]
+    with pytest.raises(AttributeError):
+        one.references.append("x/b.md")  # type: ignore[attr-defined]
+
+
+@pytest.mark.row("A23")
+@pytest.mark.parametrize("wrong", [["x/a.md"], "x/a.md", {"x/a.md"}, None, (1,)])
+def test_what_is_no_tuple_of_texts_is_refused_at_construction(wrong: object) -> None:
+    """The checker refuses each of these as well: see tests/typing."""
+    with pytest.raises(TypeError, match="references is to be a tuple of texts"):
+        SkillDescriptor("a", "About a.", references=wrong)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="tools is to be a tuple of texts"):
+        SkillDescriptor("a", "About a.", tools=wrong)  # type: ignore[arg-type]
+
+
+@pytest.mark.row("A23")
+def test_the_type_checker_refuses_a_list(tmp_path: Path) -> None:
+    """An error that is ignored and not there would be one itself."""
+    api = pytest.importorskip("mypy.api")
+    page = Path(__file__).parents[2] / "typing" / "descriptors.py"
+    options = ["--strict", "--follow-imports=silent", f"--cache-dir={tmp_path}"]
+
+    out, errors, status = api.run([*options, str(page)])
+
+    assert (errors, status) == ("", 0), out
+    page_2 = tmp_path / "page.py"
+    page_2.write_text(page.read_text("utf-8").replace("  # type: ignore", "  # "))
+    out, errors, status = api.run([*options, str(page_2)])
+    assert errors == ""
+    assert out.count('"references"') == 3, out
+
+
+@pytest.mark.row("E18")
+def test_a_category_is_standard_or_raw() -> None:
+    assert PING.category == "standard"
+    with pytest.raises(ValueError, match="to be standard or raw, got 'Raw'"):
+        SkillDescriptor("a", "About a.", category="Raw")  # type: ignore[arg-type]
+
+
+# The registry.
+
+
+@pytest.mark.row("A39")
+def test_an_empty_registry_takes_a_made_up_descriptor() -> None:
+    """Nothing is patched, and no other registry notices."""
+    registry, other = SkillRegistry(), SkillRegistry()
+    assert dict(registry.all_descriptors()) == {}
+
+    registry.register(PING)
+
+    assert registry.get("ping") is PING
+    assert dict(other.all_descriptors()) == {}
+    with pytest.raises(SkillNotFoundError):
+        other.get("ping")
+
+
+@pytest.mark.row("A38", "A39")
+def test_bootstrap_is_explicit_and_all_or_nothing() -> None:
+    registry = SkillRegistry()
+    second = SkillDescriptor("about", "Use to tell about things.")
+    with pytest.raises(DuplicateSkillError):
+        registry.bootstrap([second, PING, PING])
+    assert dict(registry.all_descriptors()) == {}
+
+    registry.bootstrap([PING, second])
+
+    assert list(registry.all_descriptors()) == ["about", "ping"]
+
+
+@pytest.mark.row("A39")
+def test_the_mapping_is_a_snapshot_that_cannot_be_changed() -> None:
+    registry = SkillRegistry([PING])
+    before = registry.all_descriptors()
+    with pytest.raises(TypeError):
+        before["pong"] = PING  # type: ignore[index]
+
+    registry.register(SkillDescriptor("pong", "Use after a ping."))
+
+    assert list(before) == ["ping"]
+    assert list(registry.all_descriptors()) == ["ping", "pong"]
+
+
+@pytest.mark.row("X04")
+def test_a_second_skill_of_one_name_is_loud_and_names_both() -> None:
+    first = SkillDescriptor("ping", "Use first.", import_path="one.skill:Ping")
+    second = SkillDescriptor("ping", "Use second.", import_path="two.skill:Ping")
+    registry = SkillRegistry([first])
+
+    with pytest.raises(
+        DuplicateSkillError, match=r"one\.skill:Ping and two\.skill:Ping"
+    ) as raised:
+        registry.register(second)
+    assert "replace=True" in str(raised.value)
+    assert registry.get("ping") is first
+    with pytest.raises(DuplicateSkillError, match="both registry/ping and two"):
+        SkillRegistry([PING, second])
+
+    registry.register(second, replace=True)
+
+    assert registry.get("ping") is second
+
+
+@pytest.mark.parametrize("member", ["name", "description"])
+def test_a_skill_needs_a_name_and_a_description(member: str) -> None:
+    blank = {"name": "a", "description": "About a."} | {member: " \n"}
+
+    with pytest.raises(SkillManifestError, match=f"needs a {member}"):
+        SkillRegistry([SkillDescriptor(**blank)])
+
+
+@pytest.mark.row("A25", "A39")
+@pytest.mark.parametrize(
+    ("query", "names"),
+    [
+        ("PING", ["ping"]),
+        ("who is", ["ping"]),
+        ("Azure_Search", ["rag"]),
+        ("", ["ping", "rag"]),
+        ("pong", []),
+    ],
+)
+def test_find_looks_at_names_descriptions_and_references(
+    query: str, names: list[str]
+) -> None:
+    """Never at instructions: they say ``pong``."""
+    rag = SkillDescriptor(
+        "rag", "Use to answer.", references=("house/rag/azure_search_config.md",)
+    )
+
+    assert [each.name for each in SkillRegistry([rag, PING]).find(query)] == names
+
+
+def test_many_threads_register_at_once() -> None:
+    registry = SkillRegistry()
+
+    def fill(part: int) -> None:
+        for number in range(25):
+            registry.register(SkillDescriptor(f"s-{part}-{number}", "Use at once."))
+
+    threads = [Thread(target=fill, args=(part,)) for part in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert len(registry.all_descriptors()) == 100
+
+
+def test_repr_counts() -> None:
+    assert repr(SkillRegistry([PING])) == "SkillRegistry(1 skills, label='registry')"
+
+
+# As a source.
+
+
+@pytest.mark.row("A16", "A38", "A19")
+def test_a_sub_package_with_skill_py_and_references(house: House) -> None:
+    """Classes with instructions, a bootstrap, and names that no folder has."""
+    skills = Satchel(filled(house))
+    rag = house.module("agentic_rag.skill").AgenticRagSkill
+
+    assert issubclass(rag, BaseSkill)
+    assert [entry.id for entry in skills.catalog] == [
+        "agentic-rag",
+        "execution-debugging",
+    ]
+    assert skills.load("agentic-rag").body == rag.instructions
+    assert not any("agentic-rag" in str(path) for path in house.root.rglob("*"))
+    assert "execution-debugging" not in {path.name for path in house.root.iterdir()}
+
+
+@pytest.mark.row("A17", "A18", "A20")
+@pytest.mark.parametrize(
+    ("skill", "reference", "text"),
+    [
+        ("agentic-rag", "{}/agentic_rag/references/azure_search_config.md", AZURE),
+        ("agentic-rag", "references/azure_search_config.md", AZURE),
+        ("agentic-rag", "azure_search_config.md", AZURE),
+        ("agentic-rag", "notes.md", "Of the rag.\n"),
+        ("execution-debugging", "sandbox_runner.py", RUNNER),
+        ("execution-debugging", "execution/references/notes.md", "Of the execution.\n"),
+    ],
+)
+def test_a_reference_is_named_by_its_whole_path_or_the_end_of_it(
+    house: House, skill: str, reference: str, text: str
+) -> None:
+    """Byte for byte, line ends and all."""
+    loaded = Satchel(filled(house)).load(skill, reference.format(house.name))
+
+    assert loaded.data == text.encode()
+
+
+@pytest.mark.row("A18")
+def test_an_ambiguous_short_name_lists_the_candidates(house: House) -> None:
+    with pytest.raises(AmbiguousReferenceError) as raised:
+        Satchel(filled(house)).load("execution-debugging", "notes.md")
+
+    assert raised.value.listed == (
+        f"{house.name}/agentic_rag/references/notes.md",
+        f"{house.name}/execution/references/notes.md",
+    )
+
+
+@pytest.mark.row("G27")
+def test_the_discovery_skill_does_what_its_decision_record_says(house: House) -> None:
+    """Descriptor, allowlist before the disk, the whole file, once in a turn."""
+    registry = filled(house)
+    skills = Satchel(registry)
+    box = SkillDiscoverySkill(skills).tools
+    path = f"{house.name}/agentic_rag/references/azure_search_config.md"
+
+    def load(reference: str) -> object:
+        arguments = {"skill_name": "agentic-rag", "reference": reference}
+        return box.call("load_skill_instructions", arguments)
+
+    assert load(path) == AZURE
+    refused = load("unlisted.md")
+    (house.root / "agentic_rag" / "references" / "unlisted.md").unlink()
+    assert load("unlisted.md") == refused
+    assert refused["error"]["code"] == "reference-not-allowed"  # type: ignore[index]
+    turn = TurnCache()
+    first = skills.load("agentic-rag", path, turn=turn)
+    (house.root / "agentic_rag" / "references" / "azure_search_config.md").unlink()
+    assert skills.load("agentic-rag", path, turn=turn) is first
+
+
+@pytest.mark.row("A25", "A24", "A40", "E18")
+def test_discovery_lists_paths_and_categories(house: House) -> None:
+    box = SkillDiscoverySkill(Satchel(filled(house))).tools
+    rag = {
+        "name": "agentic-rag",
+        "description": "Use to answer from documents.",
+        "category": "standard",
+        "references": [
+            f"{house.name}/agentic_rag/references/azure_search_config.md",
+            f"{house.name}/agentic_rag/references/notes.md",
+        ],
+    }
+
+    listed = box.call("list_skills", {})
+    found = box.call("search_skills", {"query": "AZURE_SEARCH"})
+    told = box.call("load_skill_instructions", {"skill_name": "agentic-rag"})
+
+    assert listed["skills"][0] == rag  # type: ignore[index]
+    assert listed["skills"][1]["category"] == "raw"  # type: ignore[index]
+    assert found == {"query": "AZURE_SEARCH", "matches": [rag]}
+    assert told["tools"] == ["search"]  # type: ignore[index]
+    assert told["references"] == rag["references"]  # type: ignore[index]
+
+
+def test_what_is_listed_is_all_that_can_be_read(house: House) -> None:
+    registry = filled(house)
+    skills = Satchel(registry)
+    unlisted = f"{house.name}/agentic_rag/references/unlisted.md"
+
+    for path in (unlisted, "unlisted.md", f"{house.name}/__init__.py"):
+        with pytest.raises(ReferenceNotAllowedError):
+            skills.load("agentic-rag", path)
+        with pytest.raises(ReferenceNotFoundError):
+            registry.read("agentic-rag", path, 100)
+    with pytest.raises(ReferenceEscapesError):
+        skills.load("agentic-rag", f"{house.name}/../secret.md")
+
+
+def test_a_listed_file_that_is_missing_is_a_finding_and_a_typed_error(
+    house: House,
+) -> None:
+    """By the whole path, as it is listed; the other references still load."""
+    missing = f"{house.name}/agentic_rag/references/notes.md"
+    (house.root / "agentic_rag" / "references" / "notes.md").unlink()
+    registry = filled(house)
+    skills = Satchel(registry)
+
+    assert told(registry) == [
+        ("error", "listed-file-missing", "registry/agentic-rag/SKILL.md"),
+        ("error", "listed-file-missing", "registry/execution-debugging/SKILL.md"),
+    ]
+    assert [each.code for each in skills.findings].count("listed-file-missing") == 2
+    with pytest.raises(ReferenceNotFoundError) as raised:
+        skills.load("agentic-rag", "notes.md")
+    assert missing in raised.value.listed
+    assert skills.load("agentic-rag", "azure_search_config.md").text == AZURE
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "no_such_package_at_all/x.md",
+        "this/x.md",  # a module that is no package
+        "json",
+        "x-y/z.md",
+        "__main__/x.md",
+        "json/__init__.py/x.md",
+    ],
+)
+def test_a_path_in_no_package_is_missing_and_costs_the_others_nothing(
+    path: str, house: House
+) -> None:
+    registry = filled(house)
+    registry.register(SkillDescriptor("lost", "Use never.", references=(path,)))
+    skills = Satchel(registry)
+
+    assert "listed-file-missing" in {each.code for each in skills.findings}
+    assert len(skills.catalog) == 3
+    with pytest.raises(ReferenceNotFoundError):
+        skills.load("lost", path)
+
+
+def test_no_code_of_a_package_in_a_folder_is_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "loud_house"
+    folder.mkdir()
+    (folder / "__init__.py").write_text("raise SystemError('loud')")
+    (folder / "x.md").write_text("Quiet.")
+    monkeypatch.syspath_prepend(tmp_path)
+    path = "loud_house/x.md"
+    skills = Satchel(SkillRegistry([SkillDescriptor("a", "Use.", references=(path,))]))
+
+    assert skills.load("a", "x.md").text == "Quiet."
+    assert {"loud_house", "this"} & set(sys.modules) == set()
+
+
+def test_a_zipped_package_that_cannot_be_imported_costs_the_others_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    archive = tmp_path / "loud.zip"
+    with zipfile.ZipFile(archive, "w") as zipped:
+        zipped.writestr("loud_zipped/__init__.py", "raise SystemError('loud')")
+        zipped.writestr("loud_zipped/x.md", "")
+    monkeypatch.syspath_prepend(archive)
+    lost = SkillDescriptor("lost", "Use never.", references=("loud_zipped/x.md",))
+
+    assert keys(SkillRegistry([lost, PING])) == ["lost", "ping"]
+
+
+def test_a_link_out_of_the_package_is_not_followed(house: House) -> None:
+    secret = house.root.parent / "secret.md"
+    secret.write_text("secret")
+    (house.root / "link.md").symlink_to(secret)
+    path = f"{house.name}/link.md"
+    registry = SkillRegistry(
+        [SkillDescriptor("leak", "Use never.", references=(path,))]
+    )
+
+    assert told(registry) == [
+        ("error", "listed-file-missing", "registry/leak/SKILL.md")
+    ]
+    with pytest.raises(ReferenceEscapesError):
+        registry.read("leak", path, 100)
+
+
+def test_paths_that_no_pack_hands_out_are_findings(house: House) -> None:
+    (house.root / ".env").write_text("KEY=1")
+    paths = (f"{house.name}/.env", "../secret.md", "SKILL.md")
+    skills = Satchel(
+        SkillRegistry([SkillDescriptor("odd", "Use never.", references=paths)])
+    )
+
+    assert {each.code for each in skills.findings} >= {
+        "left-out-file-declared",
+        "unsafe-declared-file",
+    }
+    for path in paths[:2]:
+        with pytest.raises(ReferenceNotAllowedError):
+            skills.load("odd", path)
+
+
+def test_a_package_without_init_in_two_folders(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for part in ("one", "two"):
+        place = tmp_path / part / "split_house" / "refs"
+        place.mkdir(parents=True)
+        (place / f"{part}.md").write_text(part)
+        monkeypatch.syspath_prepend(tmp_path / part)
+    paths = ("split_house/refs/one.md", "split_house/refs/two.md")
+    skills = Satchel(
+        SkillRegistry([SkillDescriptor("split", "Use it.", references=paths)])
+    )
+
+    assert skills.findings == ()
+    assert [skills.load("split", path).text for path in paths] == ["one", "two"]
+
+
+def test_a_package_in_a_zip_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    archive = tmp_path / "zipped.zip"
+    with zipfile.ZipFile(archive, "w") as zipped:
+        zipped.writestr("zipped_house/__init__.py", "")
+        zipped.writestr("zipped_house/refs/a.md", "From a zip.")
+    monkeypatch.syspath_prepend(archive)
+    paths = ("zipped_house/refs/a.md", "zipped_house/refs/none.md")
+    registry = SkillRegistry([SkillDescriptor("zip", "Use it.", references=paths)])
+    skills = Satchel(registry)
+
+    assert skills.load("zip", "a.md").text == "From a zip."
+    with pytest.raises(ReferenceNotFoundError):
+        skills.load("zip", "none.md")
+    with pytest.raises(LimitExceededError):
+        registry.read("zip", paths[0], 10)
+
+
+def test_changes_are_seen_at_the_next_sync(house: House) -> None:
+    registry = filled(house)
+    skills = Satchel(registry)
+    registry.register(PING)
+    (house.root / "agentic_rag" / "references" / "notes.md").write_text("Longer now.\n")
+
+    report = skills.sync()
+
+    assert (report.added, report.updated) == (
+        ("ping",),
+        ("agentic-rag", "execution-debugging"),
+    )
+    assert skills.load("agentic-rag", "notes.md").text == "Longer now.\n"
+    assert skills.load("ping").body == "Say pong."
+
+
+def test_what_a_descriptor_says_is_what_the_catalog_says() -> None:
+    odd = SkillDescriptor(
+        'a: "b"',
+        "x\ny: # é",
+        "---\nnot: frontmatter\r\n---\n",
+        category="raw",
+        tools=("one", "two words"),
+        references=("house/a b.md", "house/c,d.md"),
+    )
+    skills = Satchel(SkillRegistry([odd]), profile="lenient")
+    (entry,) = skills.catalog
+
+    assert (entry.id, entry.description) == (odd.name, odd.description)
+    assert (entry.category, entry.tools) == ("raw", odd.tools)
+    assert entry.references == odd.references
+    assert skills.load(odd.name).body == odd.instructions
+    assert skills.manifest(odd.name).references == odd.references
+
+
+def test_a_pack_over_a_limit_is_told_and_left_out() -> None:
+    many = SkillDescriptor("many", "Use it.", references=("json/a.md", "json/b.md"))
+    long = SkillDescriptor("long", "Use it.", "x" * 200)
+    registry = SkillRegistry(
+        [many, long], limits=Limits(pack_files=2, skill_md_bytes=100), label="mine"
+    )
+
+    assert keys(registry) == ["long"]
+    assert told(registry) == [("error", "limit-exceeded", "mine/many")]
+    with pytest.raises(LimitExceededError):
+        registry.manifest("long")
