@@ -6,8 +6,9 @@ from hypothesis import strategies as st
 from satchel.load.invocation import render_invocation
 
 PARTS = st.lists(
-    st.sampled_from("$ARGUMENTS $ARGUMENTS[0] $0 $1 $9 $name $ \\ ' \" a !`x`".split())
+    st.sampled_from(["$ARGUMENTS", "$ARGUMENTS[0]", "$0", "$9", "$name", "$", "!`x`"])
     | st.sampled_from(["${SKILL_DIR}", "${CLAUDE_SESSION_ID}", " ", "\n"])
+    | st.sampled_from(["\\", "'", '"', "a"])
     | st.text(max_size=3)
 ).map("".join)
 

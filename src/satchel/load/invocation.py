@@ -82,7 +82,7 @@ class _Filling:
 
     def __call__(self, found: re.Match[str]) -> str:
         """Return the text for one placeholder."""
-        variable: str | None = found["variable"]
+        variable = found["variable"]
         if variable is not None:
             value = self._values.get(variable, "")
             if not value:
@@ -90,17 +90,17 @@ class _Filling:
             return found[1] + (value or variable)
         if len(found[1]) == 1:
             return found[0][1:]
-        value = self._value(found)
-        if value is None:
+        argument = self._argument(found)
+        if argument is None:
             return found[0]
         self.used = True
-        return found[1] + value
+        return found[1] + argument
 
-    def _value(self, found: re.Match[str]) -> str | None:
-        name: str | None = found["name"]
+    def _argument(self, found: re.Match[str]) -> str | None:
+        name = found["name"]
         if name is not None:
             return self._word(self._names.index(name)) or ""
-        index: str | None = found["index"] or found["number"]
+        index = found["index"] or found["number"]
         return self._arguments if index is None else self._word(int(index))
 
     def _word(self, index: int) -> str | None:
