@@ -1,10 +1,12 @@
 """A skill that is written in code: as a value, or as a class."""
 
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from satchel.tools import Tool, Toolbox
+if TYPE_CHECKING:  # it costs start-up time
+    from collections.abc import Callable, Iterable
+
+    from satchel.tools import Tool, Toolbox
 
 __all__ = ["BaseSkill", "Category", "Skill"]
 
@@ -25,7 +27,7 @@ class Skill:
     name: str
     description: str
     instructions: str = field(repr=False)
-    tools: Toolbox | None
+    tools: "Toolbox | None"
     category: Category
 
     def __init__(
@@ -34,7 +36,7 @@ class Skill:
         *,
         description: str = "",
         instructions: str = "",
-        tools: Toolbox | Iterable[Tool | Callable[..., Any]] | None = None,
+        tools: "Toolbox | Iterable[Tool | Callable[..., Any]] | None" = None,
         category: Category = "standard",
     ) -> None:
         """Make a skill.
@@ -53,13 +55,11 @@ class Skill:
                 ``tools`` is not installed.
             ToolError: No tool can be made from one of the functions.
         """
-        if tools is not None and not isinstance(tools, Toolbox):
-            tools = Toolbox.of(name, tools) or None
         for member, value in (
             ("name", name),
             ("description", description),
             ("instructions", instructions),
-            ("tools", tools),
+            ("tools", _boxed(name, tools)),
             ("category", category),
         ):
             object.__setattr__(self, member, value)
@@ -77,6 +77,16 @@ class BaseSkill:
     instructions: str = ""
 
     @property
-    def tools(self) -> Toolbox | None:
+    def tools(self) -> "Toolbox | None":
         """None; a subclass with tools sets it to a `Toolbox`."""
         return None
+
+
+def _boxed(
+    name: str, tools: "Toolbox | Iterable[Tool | Callable[..., Any]] | None"
+) -> "Toolbox | None":
+    if tools is None:
+        return None
+    from satchel.tools import Toolbox
+
+    return tools if isinstance(tools, Toolbox) else Toolbox.of(name, tools) or None
