@@ -1,7 +1,6 @@
 """Tools from plain functions."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import (
     TYPE_CHECKING,
     Annotated,
@@ -72,70 +71,58 @@ def tool_from_function(
     name = _name(name or str(getattr(plain, "__name__", type(plain).__name__)))
     told, told_of = _documented(_docstring(plain))
     parameters = _parameters(name, function, plain)
-    runs = [each.name for each in parameters if _is_run(each.hint)]
+    runs = [each.name for each in parameters if _is_run(each.annotation)]
     if len(runs) > 1:
         raise ToolError(name, f"several parameters are a Run: {', '.join(runs)}")
     given = [each for each in parameters if each.name not in runs]
-    arguments = _Arguments(name, {each.name: each.adapter(name) for each in given})
+    adapters = {each.name: _adapter(name, each) for each in given}
     return Tool(
         name,
         told if description is None else description,
-        _schema(name, given, arguments.adapters, told_of),
+        _schema(name, given, adapters, told_of),
         function,
         run_parameter=runs[0] if runs else None,
-        coerce=arguments.coerce,
+        coerce=lambda arguments: _coerced(name, adapters, arguments),
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Parameter:
-    """A parameter that a model may give; ``default`` is that of the function."""
+def _adapter(tool: str, parameter: "Parameter") -> "TypeAdapter[Any]":
+    """Return what validates the argument, after trying that it has a schema."""
+    from pydantic import TypeAdapter
 
-    name: str
-    hint: Any
-    default: Any
-    is_required: bool
+    try:
+        adapter = TypeAdapter(parameter.annotation)
+        adapter.json_schema()
+    except Exception as error:  # for a hint, pydantic raises half a dozen kinds
+        detail = str(error).partition("\n")[0]
+        raise ToolError(tool, f"parameter {parameter.name!r}: {detail}") from error
+    return adapter
 
-    def adapter(self, tool: str) -> "TypeAdapter[Any]":
-        """Return what validates the argument, after trying that it has a schema."""
-        from pydantic import TypeAdapter
 
+def _coerced(
+    tool: str,
+    adapters: "Mapping[str, TypeAdapter[Any]]",
+    given: Mapping[str, object],
+) -> dict[str, object]:
+    """Return the arguments as the hints say.
+
+    Raises:
+        ToolError: Some are not what the schema allows; names them.
+    """
+    from pydantic import ValidationError
+
+    coerced: dict[str, object] = {}
+    mistakes: list[str] = []
+    for name, value in given.items():
         try:
-            adapter = TypeAdapter(self.hint)
-            adapter.json_schema()
-        except Exception as error:  # for a hint, pydantic raises half a dozen kinds
-            detail = str(error).partition("\n")[0]
-            raise ToolError(tool, f"parameter {self.name!r}: {detail}") from error
-        return adapter
-
-
-@dataclass(frozen=True, slots=True)
-class _Arguments:
-    """Turns what a model gave into what the function takes."""
-
-    tool: str
-    adapters: "Mapping[str, TypeAdapter[Any]]"
-
-    def coerce(self, given: Mapping[str, object]) -> dict[str, object]:
-        """Return the arguments as the hints say.
-
-        Raises:
-            ToolError: Some are not what the schema allows; names them.
-        """
-        from pydantic import ValidationError
-
-        coerced: dict[str, object] = {}
-        mistakes: list[str] = []
-        for name, value in given.items():
-            try:
-                coerced[name] = self.adapters[name].validate_python(value)
-            except ValidationError as error:
-                mistakes += _mistakes(name, error)
-        if mistakes:
-            more = len(mistakes) - _MAX_TOLD
-            also = f"; and {more} more" if more > 0 else ""
-            raise ToolError(self.tool, "; ".join(mistakes[:_MAX_TOLD]) + also)
-        return coerced
+            coerced[name] = adapters[name].validate_python(value)
+        except ValidationError as error:
+            mistakes += _mistakes(name, error)
+    if mistakes:
+        more = len(mistakes) - _MAX_TOLD
+        also = f"; and {more} more" if more > 0 else ""
+        raise ToolError(tool, "; ".join(mistakes[:_MAX_TOLD]) + also)
+    return coerced
 
 
 def _mistakes(name: str, error: "ValidationError") -> list[str]:
@@ -200,7 +187,8 @@ def _parameters(
     tool: str,
     function: Callable[..., Any],
     plain: Any,  # noqa: ANN401 - as `_plain`
-) -> list[_Parameter]:
+) -> "list[Parameter]":
+    """Return those that a caller may give, their annotations resolved."""
     from functools import partial
     from inspect import signature
 
@@ -212,12 +200,7 @@ def _parameters(
     names = getattr(body, "__globals__", {})
     bound = function.keywords if isinstance(function, partial) else {}
     return [
-        _Parameter(
-            name,
-            _hint(tool, each, names),
-            each.default,
-            is_required=each.default is each.empty,
-        )
+        each.replace(annotation=_hint(tool, each, names))
         for name, each in parameters.items()
         if name not in bound
     ]
@@ -258,7 +241,7 @@ def _is_run(hint: Any) -> bool:  # noqa: ANN401 - a hint is anything
 
 def _schema(
     tool: str,
-    parameters: list[_Parameter],
+    parameters: "list[Parameter]",
     adapters: "Mapping[str, TypeAdapter[Any]]",
     told_of: Mapping[str, str],
 ) -> dict[str, "Json"]:
@@ -272,17 +255,18 @@ def _schema(
         schema = dict(made[each.name, "validation"])
         if each.name in told_of:
             schema.setdefault("description", told_of[each.name])
-        if not each.is_required:
+        if each.default is not each.empty:
             schema |= _default(tool, each)
         properties[each.name] = schema
     whole: dict[str, Any] = {"type": "object", "properties": properties}
-    if required := [each.name for each in parameters if each.is_required]:
+    required = [each.name for each in parameters if each.default is each.empty]
+    if required:
         whole["required"] = required
     whole["additionalProperties"] = False
     return cast("dict[str, Json]", _untitled(whole | definitions))
 
 
-def _default(tool: str, parameter: _Parameter) -> dict[str, Any]:
+def _default(tool: str, parameter: "Parameter") -> dict[str, Any]:
     """Return the default for the schema, or nothing where JSON has no form for it."""
     import json
 
