@@ -1,9 +1,13 @@
 """``find-skills``: a skill that is worn, and through which all others are found."""
 
-from typing import Protocol
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Protocol
 
-from satchel.load import TurnCache, tools_for
+from satchel.errors import SkillWithheldError
+from satchel.load import tools_for
 from satchel.model import Catalog, Loaded, Request
+from satchel.policy import Policy
 from satchel.skill import BaseSkill
 from satchel.tools import Toolbox
 
@@ -18,13 +22,18 @@ class Shelf(Protocol):
         """The catalog in use."""
         ...
 
+    @property
+    def policy(self) -> Policy:
+        """Who may list and load what; loads ask it themselves."""
+        ...
+
     def load(
         self,
         skill_id: str,
         file: str | None = None,
         *,
+        who: Mapping[str, object] | None = None,
         via: str = "python",
-        turn: TurnCache | None = None,
     ) -> Loaded:
         """Load a skill or one file of it."""
         ...
@@ -34,7 +43,8 @@ class SkillDiscoverySkill(BaseSkill):
     """Lists skills, searches them, and loads them and their references.
 
     Its instructions state the two steps, discover and then load, and what references
-    are for.
+    are for. It keeps nothing between calls, so that one serves many runs, all of them
+    for one ``who``; `satchel.Satchel.session` remembers, and asks for approval.
     """
 
     name = "find-skills"
@@ -49,13 +59,32 @@ class SkillDiscoverySkill(BaseSkill):
         "operational notes such as environment variables."
     )
 
-    def __init__(self, shelf: Shelf) -> None:
+    def __init__(self, shelf: Shelf, *, who: Mapping[str, Any] | None = None) -> None:
+        """Make the skill for the skills of ``shelf``.
+
+        Args:
+            shelf: A `satchel.Satchel`.
+            who: For whom skills are listed and loaded; the policy is given it.
+        """
         self._shelf = shelf
+        self._who = dict(who or {})
 
     @property
     def tools(self) -> Toolbox:
         """The three tools of the style ``references``; none where nothing is listed."""
-        return tools_for("references", self._load, catalog=lambda: self._shelf.catalog)
+        return tools_for("references", self._load, catalog=self._listed)
+
+    def _listed(self) -> Catalog:
+        catalog, policy = self._shelf.catalog, self._shelf.policy
+        kept = tuple(
+            entry
+            for entry in catalog.entries
+            if policy.decide("list", entry.id, self._who).verdict == "allow"
+        )
+        return catalog if kept == catalog.entries else replace(catalog, entries=kept)
 
     def _load(self, request: Request) -> Loaded:
-        return self._shelf.load(request.id, request.file, via="tool")
+        held = self._shelf.catalog.withheld_as(request.id)
+        if held is not None and held.reason == "hidden":
+            raise SkillWithheldError(request.id, "hidden", "only a user may invoke it")
+        return self._shelf.load(request.id, request.file, who=self._who, via="tool")

@@ -193,15 +193,15 @@ def test_conversion(
         (
             *("2026-03-29T02:30:00", "Europe/Paris"),
             (
-                "the clocks of Europe/Paris skip that time; say which with an offset: "
-                "2026-03-29T02:30:00+01:00 or 2026-03-29T02:30:00+02:00"
+                "the clocks of Europe/Paris skip that time; say which with an "
+                "offset: 2026-03-29T02:30:00+01:00 or 2026-03-29T02:30:00+02:00"
             ),
         ),
         (
             *("2026-10-25T02:30:00", "Europe/Paris"),
             (
-                "the clocks of Europe/Paris repeat that time; say which with an offset: "
-                "2026-10-25T02:30:00+02:00 or 2026-10-25T02:30:00+01:00"
+                "the clocks of Europe/Paris repeat that time; say which with an "
+                "offset: 2026-10-25T02:30:00+02:00 or 2026-10-25T02:30:00+01:00"
             ),
         ),
         (

@@ -157,12 +157,15 @@ def test_a_second_skill_of_one_name_is_loud_and_names_both() -> None:
     assert registry.get("ping") is second
 
 
-@pytest.mark.parametrize("member", ["name", "description"])
-def test_a_skill_needs_a_name_and_a_description(member: str) -> None:
-    blank = {"name": "a", "description": "About a."} | {member: " \n"}
-
+@pytest.mark.parametrize(
+    ("member", "name", "description"),
+    [("name", " \n", "About a."), ("description", "a", " \n")],
+)
+def test_a_skill_needs_a_name_and_a_description(
+    member: str, name: str, description: str
+) -> None:
     with pytest.raises(SkillManifestError, match=f"needs a {member}"):
-        SkillRegistry([SkillDescriptor(**blank)])
+        SkillRegistry([SkillDescriptor(name, description)])
 
 
 @pytest.mark.row("A25", "A39")
