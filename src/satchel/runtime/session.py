@@ -51,8 +51,8 @@ class Session:
     Made by `satchel.Satchel.session`; opening one is cheap. It serves one
     conversation; what it remembers, `dump` gives as ids and digests, and
     ``session(resume=...)`` takes up again, in another process too. Before each model
-    call `see` is given the messages of that call; without it no skill counts as
-    visible, and every load gives the full text.
+    call `see` is given the messages of that call; without it every load gives the full
+    text, and nothing is stated again.
 
     Within a `turn` each file is read at most once; the next turn reads anew. Safe
     across threads. ``deps`` is handed to tools that ask for a `satchel.Run`.
@@ -87,7 +87,7 @@ class Session:
         )
         self._belt = Belt(shelf, settings, self._reading, self._load, hooks)
         self._lock = threading.RLock()
-        self._view = View()
+        self._view: View | None = None
         self._edition: Edition | None = None
         self._savings = Savings()
         self._worn_texts()
@@ -327,6 +327,8 @@ class Session:
         )
 
     def _restated(self) -> str:
+        if self._view is None:  # nobody tells what can be seen, so all of it may be
+            return ""
         shown = self._view.ids.union(self.settings.worn.ids)
         newest = sorted(reversed(self._state.active), key=lambda each: -each.at)
         ids = [each.id for each in newest if each.id not in shown]
@@ -408,7 +410,8 @@ class Session:
         if loaded.is_instructions and loaded.id in self.settings.worn.ids:
             return True
         body_only = self.style != "agent-skills" and loaded.is_instructions
-        return self._view.shows(loaded.body if body_only else loaded.text)
+        text = loaded.body if body_only else loaded.text
+        return self._view is not None and self._view.shows(text)
 
     def _notes(self, loaded: Loaded) -> tuple[str, ...]:
         """Return what to say beside a result: tools, the folder, what changed."""

@@ -100,7 +100,7 @@ def test_the_find_tool_is_offered_where_the_catalog_is_long_or_cut() -> None:
     ("style", "names"),
     [
         ("agent-skills", ["load_skill", "read_skill_file"]),
-        ("packs", ["load_skill", "read_skill_file"]),
+        ("packs", ["load_skill"]),
         ("references", ["list_skills", "search_skills", "load_skill_instructions"]),
     ],
 )
@@ -130,7 +130,7 @@ def test_the_section_names_the_tool_of_the_session_not_of_the_shelf() -> None:
 
 
 def test_a_conflict_that_comes_later_is_a_result() -> None:
-    """Where there was no good catalog before it to stay in use."""
+    """It costs the skills of that name, where there is no good catalog before it."""
     source = FakeSource("s", {})
     shelf = Satchel(source)
     session = shelf.session()
@@ -141,7 +141,8 @@ def test_a_conflict_that_comes_later_is_a_result() -> None:
     }
     shelf.sync()
 
-    result = str(session.call("load_skill", {"skill_id": "b"}))
+    result = str(session.call("load_skill", {"skill_id": "a"}))
 
-    assert "duplicate-skill" in result
+    assert "several packs claim the skill" in result
     assert "s/x" not in result
+    assert "# Do" in str(session.call("load_skill", {"skill_id": "b"}))

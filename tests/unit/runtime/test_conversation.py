@@ -1,0 +1,737 @@
+"""A conversation: what is in use, what is told once, what is stated again."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import pytest
+
+from satchel import Satchel, Skill
+from satchel.errors import (
+    DeniedError,
+    DuplicateToolError,
+    SkillNotFoundError,
+    SkillWithheldError,
+    StateError,
+)
+from satchel.model import Seen
+from satchel.policy import Policy, allow, ask, deny
+from satchel.tools import Run, Tool
+from tests.fakes import FakeClock, FakeSource, pack
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from satchel.model import Answer, Question, Style
+    from satchel.runtime.session import Session
+
+Packs: TypeAlias = "dict[str, dict[str, str | bytes]]"
+
+LONG = "Look the order up first, and only then pay it back. " * 8
+STYLES = ("agent-skills", "packs", "references")
+NAME: dict[str, str] = {
+    "agent-skills": "load_skill",
+    "packs": "load_skill",
+    "references": "load_skill_instructions",
+}
+KEY: dict[str, str] = {
+    "agent-skills": "skill_id",
+    "packs": "name",
+    "references": "skill_name",
+}
+
+
+def tool(name: str, handler: Callable[..., object] = lambda: "done") -> Tool:
+    return Tool(name, f"Do {name}.", {"type": "object", "properties": {}}, handler)
+
+
+def carrying(name: str, *tools: str, body: str = LONG, more: str = "") -> str:
+    named = " ".join(tools)
+    return (
+        f"---\nname: {name}\ndescription: Use when testing.\n{more}"
+        f"metadata:\n  tools: {named}\n---\n{body}\n"
+    )
+
+
+def source() -> FakeSource:
+    return FakeSource(
+        "s",
+        {
+            "refunds": {
+                "SKILL.md": carrying("refunds", "refund", "status"),
+                "references/limits.md": "At most fifty euros. " * 20,
+            },
+            "travel": {"SKILL.md": carrying("travel", "book", body="Trains. " + LONG)},
+            "wages": {"SKILL.md": pack("wages")},
+        },
+    )
+
+
+TOOLS = [tool(name) for name in ("refund", "status", "book")]
+
+
+def shelf(of: FakeSource | None = None, **options: Any) -> Satchel:  # noqa: ANN401
+    return Satchel(of or source(), tools=TOOLS, clock=FakeClock(), **options)
+
+
+def names(session: Session) -> list[str]:
+    return [each.name for each in session.tools()]
+
+
+def load(session: Session, skill_id: str) -> str:
+    """Load by the session's own tool; return the text that a model reads."""
+    style = session.style
+    result = session.call(NAME[style], {KEY[style]: skill_id})
+    return result if isinstance(result, str) else json.dumps(result)
+
+
+def seen(session: Session, skill_id: str, text: str) -> Seen:
+    style = session.style
+    return Seen("tool", text, NAME[style], {KEY[style]: skill_id})
+
+
+class TestToolsThatASkillCarries:
+    def test_they_are_closed_until_the_skill_is_loaded(self) -> None:
+        session = shelf().session()
+
+        closed: Any = session.call("refund", {})
+
+        assert names(session) == ["load_skill", "read_skill_file"]
+        assert closed["error"]["message"] == (
+            "refund: load the skill 'refunds' first; that opens it"
+        )
+
+    @pytest.mark.row("B14")
+    def test_they_are_appended_in_the_order_in_which_skills_are_loaded(self) -> None:
+        session = shelf().session()
+
+        text = load(session, "travel")
+        load(session, "refunds")
+
+        own = ["load_skill", "read_skill_file"]
+        assert names(session) == [*own, "book", "refund", "status"]
+        assert "Tools that are open now: book." in text
+        assert session.call("book", {}) == "done"
+
+    def test_a_skill_that_is_called_like_a_tool_is_explained(self) -> None:
+        called: Any = shelf().session().call("travel", {})
+
+        assert "it is a skill, not a tool" in called["error"]["message"]
+
+    @pytest.mark.row("B11")
+    def test_one_that_would_hide_the_tools_of_satchel_is_refused(self) -> None:
+        skills = Satchel(source(), tools=[tool("load_skill")])
+
+        with pytest.raises(DuplicateToolError) as caught:
+            skills.session()
+
+        assert {caught.value.first_owner, caught.value.second_owner} == {
+            "satchel",
+            "application",
+        }
+
+    @pytest.mark.row("B11")
+    def test_two_worn_skills_with_one_tool_are_refused(self) -> None:
+        worn = [Skill(name, tools=[tool("same")]) for name in ("one", "two")]
+
+        with pytest.raises(DuplicateToolError, match=r"'same'.*one and two"):
+            shelf().session(always=worn)
+
+    def test_a_tool_is_filled_in_with_its_run(self) -> None:
+        def act(run: Run) -> str:
+            return f"{run.who['user']} {run.deps} {run.agent}"
+
+        acting = Tool("act", "Act.", {"type": "object", "properties": {}}, act, "run")
+        skills = Satchel(
+            FakeSource("s", {"a": {"SKILL.md": carrying("a", "act")}}), tools=[acting]
+        )
+        session = skills.session(agent="desk", who={"user": "ana"}, deps="db")
+        load(session, "a")
+
+        assert session.call("act", {}) == "ana db desk"
+        assert session.tools().call("act", {}) == "ana db desk"
+
+    def test_an_asynchronous_one_is_waited_for(self) -> None:
+        async def act() -> str:
+            await asyncio.sleep(0)
+            return "waited"
+
+        skills = Satchel(
+            FakeSource("s", {"a": {"SKILL.md": carrying("a", "act")}}),
+            tools=[tool("act", act)],
+        )
+        session = skills.session()
+        load(session, "a")
+
+        assert asyncio.run(session.acall("act", {})) == "waited"
+        assert asyncio.run(session.tools().acall("act", {})) == "waited"
+        refused: Any = session.call("act", {})
+        assert "asynchronous" in refused["error"]["message"]
+
+    def test_the_reader_comes_behind_where_a_later_skill_needs_it(self) -> None:
+        of = FakeSource("s", {"a": {"SKILL.md": carrying("a", "book")}})
+        skills = shelf(of)
+        session = skills.session()
+        load(session, "a")
+        before = names(session)
+        of.packs["b"] = {"SKILL.md": pack("b"), "references/r.md": "r"}
+        skills.sync()
+        load(session, "b")
+
+        assert before == ["load_skill", "book"]
+        assert names(session) == ["load_skill", "book", "read_skill_file"]
+
+    def test_what_the_policy_denies_is_not_offered_and_said(self) -> None:
+        session = shelf(policy=Policy(deny("refunds", tool="refund"))).session()
+
+        text = load(session, "refunds")
+
+        assert names(session) == ["load_skill", "read_skill_file", "status"]
+        assert "is not allowed here" in text
+        refused: Any = session.call("refund", {})
+        assert refused["error"]["code"] == "denied-by-policy"
+
+    @pytest.mark.row("E18")
+    def test_those_of_a_raw_skill_need_a_rule_that_allows_them(self) -> None:
+        text = carrying("raw", "book").replace(
+            "tools: book", "tools: book\n  category: raw"
+        )
+        packs: Packs = {"raw": {"SKILL.md": text}}
+
+        closed = shelf(FakeSource("s", packs)).session()
+        load(closed, "raw")
+        rules = Policy(allow("raw", tool="book"))
+        opened = shelf(FakeSource("s", packs), policy=rules).session()
+        load(opened, "raw")
+
+        assert "book" not in names(closed)
+        assert "book" in names(opened)
+
+    def test_an_object_of_a_framework_is_handed_on_as_it_is(self) -> None:
+        class Theirs:
+            name = "book"
+            description = "Book."
+
+        theirs = Theirs()
+        skills = Satchel(source(), tools=[theirs])
+        session = skills.session()
+        load(session, "travel")
+
+        assert session.tools().tools[-1].native is theirs
+
+
+class TestSkillsInUse:
+    @pytest.mark.parametrize("style", STYLES)
+    def test_a_skill_that_can_be_read_above_costs_a_note(self, style: Style) -> None:
+        session = shelf().session(style=style)
+        text = load(session, "refunds")
+        session.see([Seen("user", "hi"), seen(session, "refunds", text)])
+
+        again = load(session, "refunds")
+
+        assert "Look the order up" in text
+        assert "is unchanged; its text stands above" in again
+        assert "Look the order up" not in again
+        assert len(again.replace("\n", "")) < 400
+        assert session.savings.repeat_tokens > 50
+
+    @pytest.mark.parametrize("style", STYLES)
+    def test_without_the_earlier_text_it_is_given_in_full(self, style: Style) -> None:
+        session = shelf().session(style=style)
+        load(session, "refunds")
+        session.see([Seen("user", "hi"), seen(session, "refunds", "[cleared]")])
+
+        assert "Look the order up" in load(session, "refunds")
+
+    def test_one_that_changed_is_stated_anew(self) -> None:
+        of = source()
+        skills = shelf(of)
+        session = skills.session()
+        text = load(session, "refunds")
+        of.packs["refunds"]["SKILL.md"] = carrying(
+            "refunds", "refund", body="New. " * 90
+        )
+        skills.sync()
+        session.see([seen(session, "refunds", text)])
+
+        again = load(session, "refunds")
+
+        assert "New. New." in again
+        assert "Changed: refunds (load it again)." in again
+
+    def test_a_file_that_can_be_read_above_costs_a_note(self) -> None:
+        session = shelf().session()
+        arguments = {"skill_id": "refunds", "path": "limits.md"}
+        first: Any = session.call("read_skill_file", arguments)
+        session.see([Seen("tool", json.dumps(first), "read_skill_file", arguments)])
+
+        again: Any = session.call("read_skill_file", arguments)
+
+        assert "At most fifty" in str(first)
+        assert "At most fifty" not in str(again)
+        assert "is unchanged" in str(again)
+
+    @pytest.mark.parametrize("style", STYLES)
+    def test_what_the_history_shows_is_in_use(self, style: Style) -> None:
+        """A session that was never told derives it, tools and all."""
+        skills = shelf()
+        text = load(skills.session(style=style), "travel")
+        session = skills.session(style=style)
+
+        session.see([Seen("user"), seen(session, "travel", text)])
+
+        assert [each.id for each in session.activations] == ["travel"]
+        assert names(session)[-1] == "book"
+
+    def test_a_miss_in_the_history_is_not_in_use(self) -> None:
+        skills = shelf()
+        session = skills.session()
+
+        session.see([seen(session, "nope", load(session, "nope"))])
+
+        assert session.activations == ()
+
+    @pytest.mark.parametrize("style", STYLES)
+    def test_it_is_stated_again_after_its_text_has_gone(self, style: Style) -> None:
+        session = shelf().session(style=style)
+        text = load(session, "refunds")
+        session.see([seen(session, "refunds", text)])
+        before = session.instructions("base")
+        session.see([Seen("user", "summary of what was")])
+
+        after = session.instructions("base")
+
+        assert after.startswith(before)
+        assert "## Skills in use" in after
+        assert LONG.strip() in after
+        assert session.instructions("base") == after
+
+    def test_the_newest_go_first_and_what_has_no_room_is_named(self) -> None:
+        clock = FakeClock()
+        skills = Satchel(source(), tools=TOOLS, clock=clock)
+        session = skills.session(restate_tokens=280)
+        for skill_id in ("refunds", "travel"):
+            clock.time += 1
+            load(session, skill_id)
+        session.see([Seen("user")])
+
+        after = session.instructions()
+
+        assert "Trains." in after
+        assert LONG.strip() in after.replace("Trains. ", "")
+        assert "left out for lack of room: refunds." in after
+
+    def test_one_that_is_gone_is_named(self) -> None:
+        of = source()
+        skills = shelf(of)
+        session = skills.session()
+        load(session, "travel")
+        del of.packs["travel"]
+        skills.sync()
+        session.see([Seen("user")])
+
+        assert "not to be had any more: travel." in session.instructions()
+
+    def test_put_away_it_is_not_stated_again_and_its_tools_close(self) -> None:
+        session = shelf().session()
+        text = load(session, "travel")
+        session.see([Seen("user")])
+
+        session.unload("travel")
+        session.see([seen(session, "travel", text)])
+
+        assert "## Skills in use" not in session.instructions()
+        assert names(session) == ["load_skill", "read_skill_file"]
+
+
+class TestAFrozenPrefix:
+    def test_it_stays_while_the_catalog_moves_and_what_moved_is_told_once(self) -> None:
+        of = source()
+        skills = shelf(of)
+        session = skills.session()
+        before = session.instructions("base")
+        of.packs["added"] = {"SKILL.md": pack("added", "Use when <new>.")}
+        of.packs["wages"] = {"SKILL.md": pack("wages", "Use when paying.")}
+        del of.packs["travel"]
+        skills.sync()
+
+        text = load(session, "refunds")
+        again = load(session, "wages")
+
+        assert session.instructions("base") == before
+        assert (
+            "The list of skills has changed. New: added (Use when &lt;new&gt;.). "
+            "Changed: wages. Gone: travel."
+        ) in text
+        assert "has changed" not in again
+        assert session.savings.prefix_tokens > 50
+        assert "added" in skills.session().instructions("base")
+
+    def test_a_miss_tells_it_too(self) -> None:
+        of = source()
+        skills = shelf(of)
+        session = skills.session()
+        of.packs["added"] = {"SKILL.md": pack("added")}
+        skills.sync()
+
+        assert "New: added" in load(session, "nope")
+
+    def test_another_session_of_the_conversation_keeps_it(self) -> None:
+        of = source()
+        skills = shelf(of)
+        first = skills.session()
+        before = first.instructions()
+        of.packs["added"] = {"SKILL.md": pack("added")}
+        skills.sync()
+
+        second = skills.session(resume=first.dump())
+
+        assert second.instructions() == before
+        assert "New: added" in load(second, "wages")
+
+    def test_where_it_is_not_known_the_conversation_begins_anew(self) -> None:
+        """In another process whose catalog is not the same."""
+        of = source()
+        dumped = shelf(of).session().dump()
+        of.packs["added"] = {"SKILL.md": pack("added")}
+
+        session = shelf(of).session(resume=dumped)
+
+        assert "added" in session.instructions()
+        assert "has changed" not in load(session, "wages")
+
+    def test_many_changes_are_counted(self) -> None:
+        of = source()
+        skills = shelf(of)
+        session = skills.session()
+        for number in range(25):
+            of.packs[f"x{number:02}"] = {"SKILL.md": pack(f"x{number:02}")}
+        skills.sync()
+
+        assert "x19 (Use when testing.) and 5 more." in load(session, "wages")
+
+
+class TestAnotherProcess:
+    def test_takes_up_what_was_dumped(self) -> None:
+        session = shelf().session()
+        load(session, "travel")
+        dumped = json.dumps(session.dump())
+
+        resumed = shelf().session(resume=dumped)
+
+        assert names(resumed)[-1] == "book"
+        assert resumed.call("book", {}) == "done"
+        assert resumed.dump() == session.dump()
+
+    def test_a_dump_holds_no_text(self) -> None:
+        session = shelf().session()
+        load(session, "refunds")
+
+        dumped = json.dumps(session.dump())
+
+        assert "order" not in dumped
+        assert "testing" not in dumped
+        assert '"refunds"' in dumped
+
+    def test_what_is_no_dump_is_refused(self) -> None:
+        with pytest.raises(StateError):
+            shelf().session(resume="[]")
+
+
+class TestWhoSeesWhat:
+    @pytest.mark.row("B17")
+    def test_what_may_not_be_listed_is_neither_shown_nor_found(self) -> None:
+        rules = Policy(deny("wages", unless=lambda who: "hr" in who["groups"]))
+        skills = shelf(policy=rules)
+        clerk = skills.session(who={"groups": ["desk"]})
+        boss = skills.session(who={"groups": ["hr"]})
+
+        assert "wages" not in clerk.instructions()
+        assert "wages" in boss.instructions()
+        assert [hit.id for hit in clerk.find("wages")] == []
+        assert [hit.id for hit in boss.find("wages")] == ["wages"]
+        assert "is not allowed here" in load(clerk, "wages")
+        with pytest.raises(DeniedError):
+            clerk.load("wages")
+
+    def test_equal_audiences_share_one_text(self) -> None:
+        skills = shelf(policy=Policy(deny("wages")))
+
+        one, two = skills.session(), skills.session()
+
+        assert one.catalog is two.catalog
+        assert one.instructions() == two.instructions()
+
+    def test_only_narrows_and_a_derived_session_narrows_further(self) -> None:
+        parent = shelf().session(only=["refunds", "travel"])
+        load(parent, "refunds")
+
+        child = parent.derive(agent="researcher", only=["travel", "wages"])
+
+        assert [each.id for each in parent.catalog] == ["refunds", "travel"]
+        assert [each.id for each in child.catalog] == ["travel"]
+        assert child.activations == ()
+        assert child.agent == "researcher"
+        assert "not found" in load(child, "wages")
+
+    def test_nothing_is_emitted_where_nothing_is_here(self) -> None:
+        session = shelf().session(only=["nope"])
+
+        assert session.instructions("base") == "base"
+        assert names(session) == []
+
+
+class TestWhatIsWorn:
+    def test_its_instructions_stand_in_the_prompt_and_its_tools_are_open(self) -> None:
+        brand = Skill("brand", instructions="Be kind.", tools=[tool("greet")])
+        session = shelf().session(always=[brand, "travel"])
+
+        text = session.instructions("base")
+
+        assert text.index("base") < text.index("Be kind.") < text.index("Trains.")
+        assert text.index("Trains.") < text.index("## Agent Skills")
+        own = ["load_skill", "read_skill_file"]
+        assert names(session) == ["greet", "book", *own]
+        assert session.call("greet", {}) == "done"
+        assert session.call("book", {}) == "done"
+        assert "stands above" in load(session, "travel")
+        assert "## Skills in use" not in session.instructions()
+
+    def test_one_that_is_not_there_is_an_error_at_once(self) -> None:
+        with pytest.raises(SkillNotFoundError):
+            shelf().session(always=["nope"])
+
+    @pytest.mark.row("X17")
+    def test_a_whole_satchel_is_one_skill(self) -> None:
+        skill = shelf().as_skill()
+        before = skill.tools
+
+        assert "## Agent Skills" in skill.instructions
+        assert before is not None
+        before.call("load_skill", {"skill_id": "travel"})
+        assert skill.tools is not None
+        assert [each.name for each in skill.tools][-1] == "book"
+
+    def test_an_empty_satchel_is_a_skill_of_nothing(self) -> None:
+        skill = Satchel(FakeSource("s", {})).as_skill()
+
+        assert (skill.instructions, skill.tools) == ("", None)
+
+
+class TestMisses:
+    @pytest.mark.row("R35")
+    def test_the_second_names_what_there_is_and_the_third_is_final(self) -> None:
+        session = shelf().session()
+
+        first, second, third = (load(session, "nope") for _ in range(3))
+
+        assert "Valid ids" not in first
+        assert "Valid ids: refunds, travel, wages." in second
+        assert "final" in third
+
+    def test_a_success_a_new_message_and_a_new_turn_begin_anew(self) -> None:
+        session = shelf().session()
+
+        def miss_twice() -> None:
+            assert "final" not in load(session, "nope") + load(session, "nope")
+
+        miss_twice()
+        load(session, "wages")
+        miss_twice()
+        session.see([Seen("user")])
+        miss_twice()
+        with session.turn():
+            miss_twice()
+
+    def test_a_long_list_names_the_nearest(self) -> None:
+        packs: Packs = {f"x{i:03}": {"SKILL.md": pack(f"x{i:03}")} for i in range(60)}
+        session = Satchel(FakeSource("s", packs)).session()
+        load(session, "x05")
+
+        said = load(session, "x05")
+
+        assert "x005" in said
+        assert "and 40 more." in said
+
+
+class Asked:
+    """Somebody who always says the same, and remembers what was asked."""
+
+    def __init__(self, answer: Answer) -> None:
+        self.answer = answer
+        self.questions: list[Question] = []
+
+    def __call__(self, question: Question) -> Answer:
+        self.questions.append(question)
+        return self.answer
+
+
+class TestAsking:
+    rules = Policy(ask("refunds", tool="refund"), ask("wages"))
+
+    @pytest.mark.row("E25")
+    def test_without_anybody_to_ask_it_is_not_done(self) -> None:
+        session = shelf(policy=self.rules).session()
+        load(session, "refunds")
+
+        refused: Any = session.call("refund", {})
+
+        assert refused["error"]["code"] == "approval-required"
+        assert session.decide("refund", {}).verdict == "ask"
+        assert session.decide("status", {}).verdict == "allow"
+        assert session.decide("load_skill", {"skill_id": "wages"}).verdict == "ask"
+        assert session.decide("load_skill", {"skill_id": "nope"}).verdict == "allow"
+        assert session.decide("nothing", {}).verdict == "allow"
+
+    @pytest.mark.row("E25")
+    def test_a_no_is_a_result_and_may_be_asked_again(self) -> None:
+        asked = Asked("no")
+        session = shelf(policy=self.rules).session(approve=asked, agent="desk")
+        load(session, "refunds")
+
+        declined: Any = session.call("refund", {})
+        asked.answer = "yes_once"
+
+        assert declined["error"]["code"] == "approval-declined"
+        assert session.call("refund", {}) == "done"
+        assert len(asked.questions) == 2
+        assert (asked.questions[0].tool, asked.questions[0].agent) == ("refund", "desk")
+
+    @pytest.mark.row("E25")
+    def test_a_yes_for_the_session_is_kept_and_can_be_taken_back(self) -> None:
+        asked = Asked("yes_in_session")
+        skills = shelf(policy=self.rules)
+        session = skills.session(approve=asked)
+        load(session, "refunds")
+        session.call("refund", {})
+        session.call("refund", {})
+
+        resumed = skills.session(resume=session.dump())
+        kept = resumed.call("refund", {})
+        resumed.revoke()
+
+        assert len(asked.questions) == 1
+        assert kept == "done"
+        assert resumed.decide("refund", {}).verdict == "ask"
+        assert (
+            skills.session(resume=resumed.dump()).decide("refund", {}).verdict == "ask"
+        )
+
+    @pytest.mark.parametrize("how", ["sync", "async"])
+    def test_a_load_is_asked_for_too(self, how: Literal["sync", "async"]) -> None:
+        asked = Asked("no")
+        session = shelf(policy=self.rules).session(approve=asked)
+
+        def load_it() -> str:
+            if how == "sync":
+                return load(session, "wages")
+            return str(asyncio.run(session.acall("load_skill", {"skill_id": "wages"})))
+
+        declined = load_it()
+        asked.answer = "yes_once"
+        loaded = load_it()
+
+        assert 'User declined HITL approval for skill "wages"' in declined
+        assert "# Do" in loaded
+        assert len(asked.questions) == 2
+
+    def test_an_asynchronous_answer_comes_from_the_callers_loop(self) -> None:
+        async def run() -> tuple[object, bool]:
+            here = asyncio.get_running_loop()
+            same = False
+
+            async def approve(_: Question) -> bool:
+                nonlocal same
+                await asyncio.sleep(0)
+                same = asyncio.get_running_loop() is here
+                return True
+
+            session = shelf(policy=self.rules).session(approve=approve)
+            await session.acall("load_skill", {"skill_id": "refunds"})
+            return await session.acall("refund", {}), same
+
+        assert asyncio.run(run()) == ("done", True)
+
+    @pytest.mark.parametrize("approved", [True, False])
+    def test_the_answer_of_a_framework_holds_for_one_call(
+        self, *, approved: bool
+    ) -> None:
+        session = shelf(policy=self.rules).session()
+        load(session, "refunds")
+
+        result = session.call("refund", {}, approved=approved)
+
+        assert (result == "done") is approved
+        assert session.decide("refund", {}).verdict == "ask"
+
+
+class TestUsers:
+    @pytest.fixture
+    def skills(self) -> Satchel:
+        head = "---\nname: review\ndescription: Use to review.\n{}---\n"
+        review = f"{head}Review $ARGUMENTS.\n"
+        return Satchel(
+            FakeSource(
+                "s",
+                {
+                    "review": {"SKILL.md": review.format("arguments: file\n")},
+                    "secret": {
+                        "SKILL.md": review.replace("review", "secret").format(
+                            "disable-model-invocation: true\n"
+                        )
+                    },
+                    "inner": {
+                        "SKILL.md": review.replace("review", "inner").format(
+                            "user-invocable: false\n"
+                        )
+                    },
+                },
+            )
+        )
+
+    def test_they_invoke_a_skill_with_arguments(self, skills: Satchel) -> None:
+        session = skills.session()
+
+        invoked = session.invoke("review", "src/app.py")
+
+        assert "Review src/app.py." in str(invoked)
+        assert [each.id for each in session.activations] == ["review"]
+
+    def test_they_may_invoke_what_is_hidden_from_the_model(
+        self, skills: Satchel
+    ) -> None:
+        session = skills.session()
+
+        assert "Review x." in session.invoke("secret", "x").text
+        assert "secret" not in skills.session().instructions()
+        assert "cannot be loaded" in load(session, "secret")
+
+    def test_they_may_not_invoke_what_is_for_the_model(self, skills: Satchel) -> None:
+        with pytest.raises(SkillWithheldError):
+            skills.session().invoke("inner")
+
+
+@pytest.mark.row("B16")
+def test_sessions_in_many_threads_do_not_mix() -> None:
+    skills = shelf(policy=Policy(deny("wages", unless=lambda who: who["n"] % 2 == 0)))
+    results: dict[int, tuple[list[str], bool]] = {}
+
+    def converse(number: int) -> None:
+        session = skills.session(who={"n": number})
+        load(session, "travel" if number % 3 else "refunds")
+        results[number] = names(session), "wages" in session.instructions()
+
+    threads = [threading.Thread(target=converse, args=(n,)) for n in range(30)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    own = ["load_skill", "read_skill_file"]
+    assert results == {
+        n: ([*own, *(["book"] if n % 3 else ["refund", "status"])], n % 2 == 0)
+        for n in range(30)
+    }
