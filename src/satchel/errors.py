@@ -21,6 +21,7 @@
     │   ├── ApprovalNeededError                somebody has to be asked, and was not
     │   └── ApprovalDeclinedError              somebody was asked, and said no
     ├── StateError (ValueError)                a state that nothing can resume from
+    ├── NotStagedError                         a skill's files could not be copied
     ├── ToolError                              a tool call that cannot be carried out
     ├── DuplicateToolError (RuntimeError)      two tools of one name
     └── ExtraMissingError (ImportError)        an optional extra is not installed
@@ -44,6 +45,7 @@ __all__ = [
     "LimitExceededError",
     "MissingPathError",
     "NoSources",
+    "NotStagedError",
     "PackFileError",
     "ReferenceEscapesError",
     "ReferenceNotAllowedError",
@@ -374,6 +376,22 @@ class StateError(SkillError, ValueError):
     def __str__(self) -> str:
         """Return a sentence."""
         return f"not the state of a session: {self.detail}"
+
+
+class NotStagedError(SkillError):
+    """A skill's files could not be put to where an agent's tools see them."""
+
+    code: ClassVar[str] = "not-staged"
+
+    def __init__(self, name: str, detail: str) -> None:
+        """Keep the skill, and what the system said."""
+        super().__init__(name, detail)
+        self.name = name
+        self.detail = detail
+
+    def __str__(self) -> str:
+        """Return a sentence."""
+        return f"the files of skill {self.name!r} were not staged: {self.detail}"
 
 
 class ToolError(SkillError):

@@ -15,6 +15,7 @@ from satchel.errors import (
     LimitExceededError,
     MissingPathError,
     NoSources,
+    NotStagedError,
     ReferenceEscapesError,
     ReferenceNotAllowedError,
     ReferenceNotFoundError,
@@ -29,6 +30,10 @@ from satchel.errors import (
 )
 
 EXAMPLES: list[tuple[SkillError, str]] = [
+    (
+        NotStagedError("a", "No space left on device"),
+        "the files of skill 'a' were not staged: No space left on device",
+    ),
     (SkillManifestError("a/SKILL.md", "no name", 3), "a/SKILL.md:3: no name"),
     (SkillManifestError("a/SKILL.md", "no name"), "a/SKILL.md: no name"),
     (SkillNotFoundError("a"), "skill 'a' not found"),
