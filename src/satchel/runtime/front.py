@@ -31,7 +31,6 @@ from satchel.model import (
 from satchel.policy import OPEN_POLICY, Policy
 from satchel.protocols import Approver, Clock, Ranker, TokenCounter, UsageSink
 from satchel.runtime.editions import Editions
-from satchel.runtime.offers import Offers
 from satchel.runtime.opening import Named, Opened, open_config, open_named
 from satchel.runtime.switches import switches
 from satchel.runtime.time import SystemClock
@@ -43,9 +42,10 @@ if TYPE_CHECKING:  # each costs start-up time, and most programs need few of the
     from satchel.load import TurnCache
     from satchel.prompt import Format
     from satchel.runtime.loading import LoadPath
+    from satchel.runtime.offers import Offers
     from satchel.runtime.session import Session
     from satchel.runtime.shelf import Shelf
-    from satchel.runtime.staging import Stager
+    from satchel.runtime.staging import LocalStager, Stager
     from satchel.runtime.why import Why
     from satchel.spec import Profile
 
@@ -122,7 +122,9 @@ class Satchel:
         self._last: tuple[Catalog, tuple[object, ...], Rendered] | None = None
         self._sinks = tuple(sinks)
         self.policy = policy
-        self._offers = Offers(tools, opened.skills)
+        self._offered = tuple(tools), opened.skills
+        if self._offered[0] or any(skill.tools for skill in opened.skills):
+            _ = self._offers  # two tools of one name are refused here and now
         self._editions = Editions()
         self.registry.sync()
 
@@ -140,7 +142,8 @@ class Satchel:
             for state in latest.sources
             if state.label in self._named and not state.packs and not state.error
         )
-        return latest.findings + self._offers.missing(latest) + empty
+        missing = self._offers.missing(latest) if _carries(latest) else ()
+        return latest.findings + missing + empty
 
     @property
     def conflicts(self) -> tuple[Conflict, ...]:
@@ -270,7 +273,7 @@ class Satchel:
         only: Iterable[str] | None = None,
         style: Style | None = None,
         approve: "Approver | None" = None,
-        stage: "Stager | None" = None,
+        stage: "Stager | bool" = False,
         restate_tokens: int | None = None,
         resume: "Mapping[str, object] | str | None" = None,
     ) -> "Session":
@@ -285,7 +288,8 @@ class Satchel:
             only: Shell patterns; skills whose id fits none are not here.
             style: Names, parameters and results of the tools.
             approve: Answers where the policy says ask; see `satchel.model.Question`.
-            stage: Copies files of loaded skills to where the agent's tools see them.
+            stage: Copies files of loaded skills to where the agent's tools see them;
+                True copies to a private folder of this machine.
             restate_tokens: What skills in use may cost that are stated again after
                 their text left the messages; None is 25,000.
             resume: What `Session.dump` gave, as it is or as JSON.
@@ -309,7 +313,9 @@ class Satchel:
             worn=wear(always),
             only=() if only is None else (tuple(only),),
             approve=approve,
-            stager=stage,
+            stager=(self._stager if stage else None)
+            if isinstance(stage, bool)
+            else stage,
             restate_tokens=RESTATE_TOKENS if restate_tokens is None else restate_tokens,
         )
         state = None if resume is None else State.from_dict(resume)
@@ -346,8 +352,10 @@ class Satchel:
         return Watch(roots, self.sync, debounce_ms=debounce_ms)
 
     def close(self) -> None:
-        """Let go of the sources; a second call does nothing."""
+        """Let go of the sources and of staged files; a second call does nothing."""
         self.registry.close()
+        if "_stager" in self.__dict__:
+            self._stager.close()
 
     def __enter__(self) -> Self:
         """Return the object itself."""
@@ -389,6 +397,18 @@ class Satchel:
         return rendered
 
     @cached_property
+    def _offers(self) -> "Offers":
+        from satchel.runtime.offers import Offers
+
+        return Offers(*self._offered)
+
+    @cached_property
+    def _stager(self) -> "LocalStager":
+        from satchel.runtime.staging import LocalStager
+
+        return LocalStager()
+
+    @cached_property
     def _shelf(self) -> "Shelf":
         from satchel.runtime.shelf import Shelf
 
@@ -403,7 +423,13 @@ class Satchel:
             editions=self._editions,
             counter=self._counter,
             clock=self._clock,
+            local_stager=lambda: self._stager,
         )
+
+    def _stager_for(self, stage: "Stager | bool") -> "Stager | None":
+        if stage is True:
+            return self._stager
+        return stage or None
 
     def _section(self, catalog: Catalog, style: Style) -> Rendered:
         from satchel.prompt import render
@@ -471,6 +497,13 @@ def _locations(catalog: Catalog) -> dict[str, str]:
         for entry in catalog.entries
         if entry.source in folders
     }
+
+
+def _carries(catalog: Catalog) -> bool:
+    """Tell whether some pack names a tool."""
+    return any(entry.tools for entry in catalog.entries) or any(
+        held.descriptor.tools for held in catalog.withheld
+    )
 
 
 def _no_skills(label: str) -> Finding:

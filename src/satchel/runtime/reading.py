@@ -110,6 +110,17 @@ class Reading:
             staged = self._staged[place] = stage_pack(stager, self._plain, descriptor)
         return staged
 
+    def stage(self, descriptor: Descriptor) -> str:
+        """Copy a skill's files; return the folder.
+
+        Raises:
+            SkillError: A file cannot be loaded, or the copy could not be made.
+        """
+        from satchel.runtime.staging import stage_files
+
+        stager = self._settings.stager or self._shelf.local_stager()
+        return stage_files(stager, self._plain, descriptor)
+
     def root(self, loaded: Loaded) -> str | None:
         """Return the folder in which the agent finds the skill's files, if it does."""
         staged = self.staged(loaded.descriptor)

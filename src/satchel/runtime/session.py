@@ -16,7 +16,6 @@ from satchel.model import (
     Decision,
     Descriptor,
     Hit,
-    Json,
     Loaded,
     Question,
     Request,
@@ -267,8 +266,10 @@ class Session:
         Raises:
             SkillError: As for `load`; or the copy could not be made.
         """
+        from pathlib import Path
+
         loaded = self._reading.fetch(skill_id, None, via="python")
-        return self._reading.stage(loaded.descriptor)
+        return Path(self._reading.stage(loaded.descriptor))
 
     def unload(self, skill_id: str) -> None:
         """Take a skill out of use: it is not stated again, and its tools close."""
@@ -293,7 +294,7 @@ class Session:
             settings = replace(settings, only=(*settings.only, tuple(only)))
         return Session(self._shelf, settings, deps=self.deps)
 
-    def dump(self) -> dict[str, Json]:
+    def dump(self) -> dict[str, object]:
         """Return what another session can resume from: ids and digests, no text."""
         with self._lock:
             return replace(self._state, grants=self._gate.approvals.grants).to_dict()
@@ -330,8 +331,9 @@ class Session:
         if self._view is None:  # nobody tells what can be seen, so all of it may be
             return ""
         shown = self._view.ids.union(self.settings.worn.ids)
-        newest = sorted(reversed(self._state.active), key=lambda each: -each.at)
-        ids = [each.id for each in newest if each.id not in shown]
+        in_order = enumerate(self._state.active)
+        newest = sorted(in_order, key=lambda each: (each[1].at, each[0]), reverse=True)
+        ids = [each.id for _, each in newest if each.id not in shown]
         return restate(
             ids,
             lambda skill_id: self._reading.fetch(skill_id, None, via="restate"),

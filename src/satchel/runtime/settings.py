@@ -26,7 +26,7 @@ class SessionOptions(TypedDict, total=False):
     only: Iterable[str] | None
     style: Style | None
     approve: Approver | None
-    stage: "Stager | None"
+    stage: "Stager | bool"
     restate_tokens: int
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from satchel.model import Catalog, Hit, Loaded, Manifest, Rendered, Style
 from satchel.policy import Policy
@@ -9,6 +10,9 @@ from satchel.protocols import Clock, TokenCounter
 from satchel.runtime.editions import Editions
 from satchel.runtime.loading import LoadPath
 from satchel.runtime.offers import Offers
+
+if TYPE_CHECKING:
+    from satchel.runtime.local_copy import LocalStager
 
 __all__ = ["Shelf"]
 
@@ -31,3 +35,4 @@ class Shelf:
     editions: Editions
     counter: TokenCounter
     clock: Clock
+    local_stager: "Callable[[], LocalStager]"
