@@ -57,9 +57,10 @@ bench: $(VENV)/.dev ## the benchmarks
 adapters: $(VENV)/.dev ## each adapter under its real framework, also at its lower bounds; ARGS="NAME"
 	@$(BIN)/python -m tools.adapters run --lowest $(ARGS)
 
-generate: $(VENV)/.dev ## write tests/api.txt and docs/requirements-coverage.md anew
+generate: $(VENV)/.dev ## write what is made from other files: tests/api.txt, tables in docs/
 	$(BIN)/python -m tools.api
 	$(BIN)/python -m tools.rows
+	$(BIN)/python -m tools.adapters table
 
 all: test lint types layers docs adapters ## what .ci/run does
 

@@ -666,12 +666,14 @@ def asking(packs: Path, desk: Desk) -> Any:  # noqa: ANN401 - a Satchel
 PAYS = script([load("refunds")], [REFUND], "done")
 
 
-async def test_an_approval_pauses_the_run(driver: Driver, packs: Path) -> None:
+async def test_an_approval_pauses_the_run(
+    driver: Driver, packs: Path, mode: Mode
+) -> None:
     """A call that somebody has to approve waits, and is made once it is approved."""
     desk = Desk()
     rig = driver.build(setup(asking(packs, desk), PAYS))
 
-    paused = await rig.say("hi", who=ANA)
+    paused = await rig.say("hi", who=ANA, mode=mode)
     done_before = list(desk.done)
     assert isinstance(paused, Paused)
     said = await rig.decide(paused, approve=True)

@@ -35,8 +35,11 @@ def command(paths: tuple[str, ...]) -> int:
     """
     from importlib.metadata import version
 
+    from satchel.cli.frameworks import framework_lines
+
     python, system = platform.python_version(), platform.system()
     say(f"satchel {version('satchel')}, Python {python}, {system}")
+    _section("Frameworks", framework_lines())
     try:
         with opened(paths) as skills:
             return _examine(skills, paths)

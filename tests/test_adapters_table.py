@@ -1,0 +1,104 @@
+"""The page about the adapters says what the data says, and the data what was found."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tools.adapters.known import NAMES, Adapter
+from tools.adapters.table import PAGE, read_data, render_page, tell, titles
+
+
+def results(version: str, **rows: dict[str, tuple[str, str]]) -> dict[str, Any]:
+    return {
+        "adapter": "langchain",
+        "distribution": "langchain",
+        "version": version,
+        "python": "3.11.7",
+        "rows": {
+            row: {
+                case: {"outcome": outcome, "reason": reason}
+                for case, (outcome, reason) in cases.items()
+            }
+            for row, cases in rows.items()
+        },
+    }
+
+
+PASSED = ("passed", "")
+LIMIT = ("limit", "it has no such thing")
+
+
+def test_the_page_is_that_of_the_data() -> None:
+    assert PAGE.read_text("utf-8") == render_page(read_data()), (
+        "run `python -m tools.adapters table`"
+    )
+
+
+def test_no_mistake_is_on_record() -> None:
+    """What is committed was green, but for the frameworks' own limits."""
+    assert [name for name, told in read_data().items() if told["failed"]] == []
+
+
+def test_every_row_has_a_sentence_for_a_title() -> None:
+    assert [title for title in titles().values() if not title.endswith(".")] == []
+
+
+def test_a_row_that_passes_is_not_in_the_data() -> None:
+    run = results("1.4.0", load_answers={"sync": PASSED, "async": PASSED})
+
+    assert tell(run, run) == {
+        "extra": "langchain",
+        "distribution": "langchain",
+        "lowest": "1.4.0",
+        "newest": "1.4.0",
+        "python": "3.11",
+        "missing": {},
+        "failed": [],
+    }
+
+
+@pytest.mark.parametrize(
+    ("lowest", "newest", "missing"),
+    [
+        ({"": LIMIT}, {"": LIMIT}, ["it has no such thing"]),
+        ({"": LIMIT}, {"": PASSED}, ["1.0: it has no such thing"]),
+        ({"": PASSED}, {"": LIMIT}, ["2.0: it has no such thing"]),
+        (
+            {"sync": LIMIT, "async": LIMIT},
+            {"sync": LIMIT, "async": LIMIT},
+            ["it has no such thing"],
+        ),
+        (
+            {"sync": LIMIT, "async": PASSED},
+            {"sync": LIMIT, "async": PASSED},
+            ["sync: it has no such thing"],
+        ),
+        (
+            {"sync": LIMIT, "async": PASSED},
+            {"sync": PASSED, "async": PASSED},
+            ["1.0, sync: it has no such thing"],
+        ),
+    ],
+)
+def test_a_reason_says_where_it_holds(
+    lowest: dict[str, tuple[str, str]],
+    newest: dict[str, tuple[str, str]],
+    missing: list[str],
+) -> None:
+    told = tell(results("1.0", a_hand_off=lowest), results("2.0", a_hand_off=newest))
+
+    assert (told["missing"], told["failed"]) == ({"a_hand_off": missing}, [])
+
+
+def test_a_mistake_is_no_limit() -> None:
+    run = results("1.0", a_hand_off={"": ("failed", "AssertionError")})
+    page = render_page({"langchain": tell(run, run)})
+
+    assert "| fails 1 |" in page
+    assert "1. `langchain`: AssertionError\n" in page
+
+
+def test_every_adapter_has_an_extra() -> None:
+    assert [name for name in NAMES if not Adapter(name).distribution] == []

@@ -1,0 +1,31 @@
+"""A framework that is missing is an error that names the extra."""
+
+from importlib import import_module
+
+import pytest
+
+from satchel.adapters import framework
+from satchel.errors import ExtraMissingError
+
+
+@pytest.mark.row("E19")
+def test_a_missing_framework_names_its_extra() -> None:
+    with (
+        pytest.raises(ExtraMissingError) as caught,
+        framework("The String SDK", "strings"),
+    ):
+        import_module("strings_that_nobody_has")
+
+    assert str(caught.value) == "The String SDK needs: pip install 'satchel[strings]'"
+    assert "strings_that_nobody_has" in str(caught.value.__cause__)
+
+
+@pytest.mark.row("E19")
+def test_a_framework_that_lacks_a_name_is_too_old() -> None:
+    with pytest.raises(ExtraMissingError), framework("The String SDK", "strings"):
+        raise ImportError("cannot import name 'Strings' from 'strings'")
+
+
+def test_other_errors_pass() -> None:
+    with pytest.raises(ValueError, match="of its own"), framework("x", "x"):
+        raise ValueError("of its own")

@@ -1,0 +1,95 @@
+"""Installed frameworks stand beside what their adapters were tried with."""
+
+from __future__ import annotations
+
+from importlib import metadata
+from typing import TYPE_CHECKING
+
+import pytest
+
+from satchel.cli import frameworks
+from satchel.cli.frameworks import framework_lines, read_tested
+from tests.functional.library import run
+
+if TYPE_CHECKING:
+    from satchel.cli.frameworks import Tested
+
+TRIED = "what its adapter was tried with (1.2.0 to 1.10.3)"
+UPGRADE = "pip install -U 'satchel[strings]'"
+
+
+def entry(lowest: str, newest: str, *failed: str) -> Tested:
+    return {
+        "extra": "strings",
+        "distribution": "strings-agents",
+        "lowest": lowest,
+        "newest": newest,
+        "python": "3.11",
+        "missing": {row: ["a reason"] for row in failed},
+        "failed": list(failed),
+    }
+
+
+@pytest.fixture
+def installed(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    versions: dict[str, str] = {}
+
+    def version(name: str) -> str:
+        if name not in versions:
+            raise metadata.PackageNotFoundError(name)
+        return versions[name]
+
+    monkeypatch.setattr(metadata, "version", version)
+    return versions
+
+
+@pytest.mark.parametrize(
+    ("version", "told"),
+    [
+        ("1.2.0", "strings-agents 1.2.0: its adapter was tried with 1.2.0 to 1.10.3"),
+        ("1.10.3", "strings-agents 1.10.3: its adapter was tried with 1.2.0 to 1.10.3"),
+        ("1.10.4", f"strings-agents 1.10.4: newer than {TRIED}"),
+        (
+            "1.1.9rc1",
+            f"strings-agents 1.1.9rc1: older than {TRIED}: {UPGRADE}",
+        ),
+    ],
+)
+def test_a_version_beside_those_that_were_tried(
+    version: str, told: str, installed: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = {"strings": entry("1.2.0", "1.10.3")}
+    monkeypatch.setattr(frameworks, "read_tested", lambda: data)
+    installed["strings-agents"] = version
+
+    assert framework_lines() == [told]
+
+
+def test_failing_rows_are_told(
+    installed: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = {"strings": entry("1.2.0", "1.2.0", "load_answers", "a_hand_off")}
+    monkeypatch.setattr(frameworks, "read_tested", lambda: data)
+    installed["strings-agents"] = "1.2.0"
+
+    assert framework_lines() == [
+        "strings-agents 1.2.0: its adapter was tried with 1.2.0",
+        "  satchel.adapters.strings: 2 rows of the suite failed",
+    ]
+
+
+def test_without_a_framework_there_is_one_line(installed: dict[str, str]) -> None:
+    assert not installed
+    assert framework_lines() == [
+        "none is installed; an extra such as satchel[langchain] brings one"
+    ]
+
+
+def test_the_data_ships_and_names_extras() -> None:
+    assert all(each["extra"] for each in read_tested().values())
+
+
+def test_doctor_shows_them() -> None:
+    lines = run("doctor").stdout.splitlines()
+
+    assert lines[2] == "Frameworks"

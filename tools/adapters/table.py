@@ -1,0 +1,172 @@
+"""Write what each adapter was tried with: data for the package, a page for people.
+
+The data is ``src/satchel/adapters/tested.json``, which `satchel doctor` reads; the page
+is ``docs/reference/adapters.md``. Both come from whole runs at both ends; an adapter
+that was not run so on this machine keeps what the data says of it.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+from typing import TYPE_CHECKING, Any, Final
+
+from tools.adapters.known import NAMES, ROOT, Adapter
+from tools.adapters.running import read_results
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+DATA: Final = ROOT / "src" / "satchel" / "adapters" / "tested.json"
+PAGE: Final = ROOT / "docs" / "reference" / "adapters.md"
+SUITE: Final = ROOT / "tests" / "adapters" / "test_contract.py"
+
+_HEAD: Final = """\
+# What each adapter does
+
+Made by `python -m tools.adapters table` from the results of the shared suite,
+`tests/adapters/test_contract.py`, which runs through the real frameworks; not edited by
+hand. An extra installs an adapter's framework: `pip install 'satchel[langchain]'`.
+`satchel doctor` shows what is installed beside these versions.
+
+"""
+_VERSIONS: Final = ["adapter", "extra", "framework", "lowest", "newest", "Python"]
+_ROWS: Final = """
+## Row by row
+
+`yes`: it passes at the lowest and the newest version and, where a row has them, sync,
+async and streaming. A number: it does not, or not in all of these, for the reason
+below, and a test fails when it does after all.
+
+"""
+
+
+def write() -> Iterator[Path]:
+    """Write both files, and yield their paths."""
+    data = _merged(read_data())
+    for path, text in (
+        (DATA, json.dumps(data, indent=1, ensure_ascii=False) + "\n"),
+        (PAGE, render_page(data)),
+    ):
+        path.write_text(text, "utf-8", newline="\n")
+        yield path.relative_to(ROOT)
+
+
+def read_data() -> dict[str, Any]:
+    """Return what the package says of each adapter; nothing where it says nothing."""
+    if not DATA.exists():
+        return {}
+    data: dict[str, Any] = json.loads(DATA.read_text("utf-8"))
+    return data
+
+
+def titles() -> dict[str, str]:
+    """Return the suite's rows in order, each with the first line of its docstring."""
+    module = ast.parse(SUITE.read_text("utf-8"))
+    return {
+        node.name.removeprefix("test_"): (ast.get_docstring(node) or "").split("\n")[0]
+        for node in module.body
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and node.name.startswith("test_")
+    }
+
+
+def _merged(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the data with what was run here in place of what it said."""
+    merged: dict[str, Any] = {}
+    for name in NAMES:
+        newest = read_results(Adapter(name))
+        lowest = read_results(Adapter(name, lowest=True))
+        if newest is not None and lowest is not None:
+            merged[name] = tell(lowest, newest)
+        elif name in data:
+            merged[name] = data[name]
+    return merged
+
+
+def tell(lowest: Mapping[str, Any], newest: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the package says of one adapter, out of the results of its runs.
+
+    ``missing`` are the rows that did not pass, with the reasons; ``failed`` those of
+    them that are no limits but mistakes.
+    """
+    missing: dict[str, list[str]] = {}
+    failed: dict[str, None] = {}
+    for row in newest["rows"]:
+        reasons: dict[str, None] = {}
+        for run in (newest, lowest):
+            for case, result in run["rows"].get(row, {}).items():
+                if result["outcome"] == "passed":
+                    continue
+                reasons[_place(run, lowest, newest, row, case) + result["reason"]] = (
+                    None
+                )
+                if result["outcome"] == "failed":
+                    failed[row] = None
+        if reasons:
+            missing[row] = list(reasons)
+    return {
+        "extra": Adapter(newest["adapter"]).extra,
+        "distribution": newest["distribution"],
+        "lowest": lowest["version"],
+        "newest": newest["version"],
+        "python": newest["python"].rpartition(".")[0],
+        "missing": missing,
+        "failed": list(failed),
+    }
+
+
+def _place(
+    run: Mapping[str, Any],
+    lowest: Mapping[str, Any],
+    newest: Mapping[str, Any],
+    row: str,
+    case: str,
+) -> str:
+    """Return where a reason holds; nothing where it holds for the whole row."""
+    parts: list[str] = []
+    if lowest["rows"].get(row) != newest["rows"][row]:
+        parts.append(run["version"])
+    if len({json.dumps(each) for each in run["rows"][row].values()}) > 1:
+        parts.append(case)
+    return f"{', '.join(parts)}: " if parts else ""
+
+
+def render_page(data: Mapping[str, Any]) -> str:
+    """Return the page: a table of versions, one of rows, and the reasons."""
+    versions = [
+        [
+            *(f"`{text}`" for text in (name, each["extra"], each["distribution"])),
+            *(each[key] for key in ("lowest", "newest", "python")),
+        ]
+        for name, each in data.items()
+    ]
+    reasons: dict[str, int] = {}
+    rows: list[list[str]] = []
+    for row, title in titles().items():
+        cells = [_cell(name, row, each, reasons) for name, each in data.items()]
+        rows.append([title, *cells])
+    notes = "".join(f"{number}. {reason}\n" for reason, number in reasons.items())
+    return (
+        f"{_HEAD}{_table(_VERSIONS, versions)}{_ROWS}"
+        f"{_table(['', *(f'`{name}`' for name in data)], rows)}"
+        + (f"\n{notes}" if notes else "")
+    )
+
+
+def _cell(name: str, row: str, told: Mapping[str, Any], reasons: dict[str, int]) -> str:
+    missing = told["missing"].get(row, [])
+    if not missing:
+        return "yes"
+    numbers = [
+        str(reasons.setdefault(f"`{name}`: {each}", len(reasons) + 1))
+        for each in missing
+    ]
+    fails = "fails " if row in told["failed"] else ""
+    return f"{fails}{', '.join(numbers)}"
+
+
+def _table(head: list[str], rows: list[list[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
