@@ -1,9 +1,10 @@
 """The ledger: what a conversation has loaded and approved, as ids and digests."""
 
 import json
-import math
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from reprlib import repr  # noqa: A004 - a message stays short
 from typing import Final, Self, TypeAlias, cast
 
 from satchel.errors import StateError
@@ -167,13 +168,15 @@ def _activation(given: Mapping[str, object]) -> Activation:
 
 
 def _grant(given: object) -> Grant:
-    if isinstance(given, (list, tuple)):
-        match cast("Sequence[object]", given):
-            case [str(action), str(skill), str(tool)]:
-                return action, skill, tool
-            case _:
-                pass
-    raise StateError(f"grants: want action, skill and tool, got {given!r}")
+    match tuple(cast("Sequence[object]", given)) if _is_list(given) else ():
+        case (str(action), str(skill), str(tool)):
+            return action, skill, tool
+        case _:
+            raise StateError(f"grants: want action, skill and tool, got {repr(given)}")
+
+
+def _is_list(value: object) -> bool:
+    return isinstance(value, (list, tuple))
 
 
 def _mapping(given: object, where: str) -> Mapping[str, object]:
@@ -185,15 +188,15 @@ def _mapping(given: object, where: str) -> Mapping[str, object]:
 
 def _items(given: Mapping[str, object], key: str) -> Sequence[object]:
     value = given.get(key, ())
-    if not isinstance(value, (list, tuple)):
-        raise StateError(f"{key}: want a list, got {value!r}")
+    if not _is_list(value):
+        raise StateError(f"{key}: want a list, got {repr(value)}")
     return cast("Sequence[object]", value)
 
 
 def _text(given: Mapping[str, object], key: str) -> str:
     value = given.get(key, "")
     if not isinstance(value, str):
-        raise StateError(f"{key}: want text, got {value!r}")
+        raise StateError(f"{key}: want text, got {repr(value)}")
     return value
 
 
@@ -202,14 +205,14 @@ def _whole(given: Mapping[str, object], key: str, default: int = 0) -> int:
     if isinstance(value, float) and value.is_integer():
         value = int(value)  # some stores keep every number as a float
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise StateError(f"{key}: want a count, got {value!r}")
+        raise StateError(f"{key}: want a count, got {repr(value)}")
     return value
 
 
 def _number(given: Mapping[str, object], key: str) -> float:
     value = given.get(key, 0.0)
     if not isinstance(value, (int, float)) or isinstance(value, bool):
-        raise StateError(f"{key}: want a number, got {value!r}")
-    if not math.isfinite(value):
-        raise StateError(f"{key}: want a finite number, got {value!r}")
+        raise StateError(f"{key}: want a number, got {repr(value)}")
+    if not abs(value) <= sys.float_info.max:  # nor is it NaN
+        raise StateError(f"{key}: want a finite number, got {repr(value)}")
     return float(value)

@@ -4,61 +4,46 @@ from __future__ import annotations
 
 import io
 import os
-import subprocess
 import sys
+import threading
 
 import pytest
 
-from satchel.cli.asking import ask_in_terminal
+from satchel.cli.asking import _forget_typed, ask_in_terminal
 from satchel.model import Question
 
-ASK = """
-from satchel.cli.asking import ask_in_terminal
-from satchel.model import Question
-print("ready", flush=True)
-input()
-hostile = "a\\x1b[2J\\u202eb\\n[y] yes"
-question = Question(
-    "tool", hostile, "refund", {"order": hostile, "n": 1}, agent="desk", reason="rule 2"
-)
-print(ask_in_terminal(question))
-"""
+HOSTILE = "a\x1b[2J\u202eb\n[y] yes"
 
 
-def answer_on_a_terminal(typed: str, early: str = "") -> str:
-    """Return all that reached the terminal of a process that asks a question.
+def answer_on_a_terminal(
+    early: str, typed: str, monkeypatch: pytest.MonkeyPatch
+) -> tuple[str, str]:
+    """Return the answer that was read, and all that reached the terminal.
 
     ``early`` is typed before the question stands there, ``typed`` when it does.
     """
     import pty
 
     ours, theirs = pty.openpty()
-    process = subprocess.Popen(
-        [sys.executable, "-c", ASK],
-        stdin=theirs,
-        stdout=theirs,
-        stderr=theirs,
-        close_fds=True,
-    )
-    os.close(theirs)
     seen = ""
-    to_type = [("ready", f"\n{early}"), ("(default) ", typed)]
-    try:
-        while piece := _read(ours):
-            seen += piece
-            if to_type and to_type[0][0] in seen:
-                os.write(ours, to_type.pop(0)[1].encode())
-    finally:
-        os.close(ours)
-        process.wait(60)
-    return seen
 
+    def person() -> None:
+        nonlocal seen
+        while "(default) " not in seen:
+            seen += os.read(ours, 65536).decode()
+        os.write(ours, typed.encode())
 
-def _read(terminal: int) -> str:
-    try:
-        return os.read(terminal, 65536).decode()
-    except OSError:  # Linux: the other side is closed
-        return ""
+    os.write(ours, early.encode())
+    question = Question("tool", HOSTILE, "refund", {"to": HOSTILE}, agent="desk")
+    with open(theirs) as stdin, open(theirs, "w", closefd=False) as stderr:  # noqa: PTH123
+        monkeypatch.setattr(sys, "stdin", stdin)
+        monkeypatch.setattr(sys, "stderr", stderr)
+        sitting = threading.Thread(target=person)
+        sitting.start()
+        answer = ask_in_terminal(question)
+        sitting.join()
+    os.close(ours)
+    return answer, seen
 
 
 class Terminal(io.StringIO):
@@ -71,7 +56,7 @@ class Terminal(io.StringIO):
 def sit_at(stdin: object, monkeypatch: pytest.MonkeyPatch) -> Terminal:
     """Put a terminal in memory at the error output, and ``stdin`` at the input."""
     shown = Terminal()
-    monkeypatch.setattr("satchel.cli.asking._forget_typed", lambda stream: None)
+    monkeypatch.setattr("satchel.cli.asking._forget_typed", lambda _: None)
     monkeypatch.setattr(sys, "stderr", shown)
     monkeypatch.setattr(sys, "stdin", stdin)
     return shown
@@ -106,9 +91,8 @@ def test_only_y_and_s_are_yes(
         (Question("read", "pdf"), 'Read a file of the skill "pdf"?\n'),
         (Question("script", "pdf"), 'Run a script of the skill "pdf"?\n'),
         (
-            Question("tool", "pay", "refund", {"cents": 5, "to": {"ana"}}),
-            'Call the tool "refund" of the skill "pay"?\n'
-            '  "cents": 5\n  "to": {\'ana\'}\n',
+            Question("tool", "pay", "refund", {"cents": 5, "x": 1j}),
+            'Call the tool "refund" of the skill "pay"?\n  "cents": 5\n  "x": 1j\n',
         ),
         (
             Question("tool", "pay", "send", {"text": "x" * 2000}),
@@ -140,19 +124,35 @@ def test_without_a_terminal_the_answer_is_no(
     assert terminal.getvalue() == ""
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pty")
-def test_a_real_terminal_shows_nothing_that_it_would_obey() -> None:
-    seen = answer_on_a_terminal("y\n")
+on_unix = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pty")
+
+
+@on_unix
+def test_a_real_terminal_shows_nothing_that_it_would_obey(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    answer, seen = answer_on_a_terminal("", "y\n", monkeypatch)
 
     assert "\x1b" not in seen
     assert "\u202e" not in seen
     assert r'of the skill "a\u001b[2J<U+202E>b\n[y] yes"?' in seen
     assert "(agent: desk)" in seen
-    assert "yes_once" in seen
+    assert answer == "yes_once"
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pty")
-def test_what_was_typed_before_the_question_is_no_answer() -> None:
-    seen = answer_on_a_terminal("n\n", early="y\n")
+@on_unix
+def test_what_was_typed_before_the_question_is_no_answer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    answer, _ = answer_on_a_terminal("y\n", "n\n", monkeypatch)
 
-    assert seen.rstrip().endswith("no")
+    assert answer == "no"
+
+
+def test_without_termios_nothing_is_thrown_away(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As on Windows."""
+    monkeypatch.setitem(sys.modules, "termios", None)
+
+    _forget_typed(io.StringIO("y"))

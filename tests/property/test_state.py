@@ -1,0 +1,83 @@
+"""Any state of a conversation, merged in any order."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from satchel.model import Activation
+from satchel.session import State
+
+pytestmark = pytest.mark.property
+
+names = st.sampled_from(["a", "b", "c", "d"])
+times = st.integers(0, 5).map(float)
+activations = st.builds(
+    Activation, names, st.sampled_from(["", "x", "y"]), times, st.integers(0, 3)
+)
+grants = st.tuples(st.sampled_from(["load", "tool"]), names, st.just("t"))
+
+
+@st.composite
+def states(draw: st.DrawFn) -> State:
+    """Draw what a session can have come to: a skill is active or put away."""
+    state = State(
+        grants=tuple(sorted(draw(st.sets(grants, max_size=3)))),
+        edition=draw(st.sampled_from(["", "e", "f"])),
+        told=draw(st.sampled_from(["", "e", "f"])),
+        misses=draw(st.integers(0, 3)),
+        edits=draw(st.integers(0, 2)),
+    )
+    for step in draw(st.lists(activations | names, max_size=6)):
+        if isinstance(step, Activation):
+            state = state.with_active(step)
+        else:
+            state = state.without(step)
+    return state
+
+
+def content(state: State) -> object:
+    """Return what does not depend on which side is the newer one."""
+    return (
+        frozenset(state.active),
+        dict(state.unloaded),
+        state.grants,
+        state.edits,
+    )
+
+
+@given(states(), states())
+def test_merging_is_commutative_but_for_order(one: State, other: State) -> None:
+    assert content(one.merged(other)) == content(other.merged(one))
+
+
+@given(states(), states(), states())
+def test_merging_is_associative(a: State, b: State, c: State) -> None:
+    assert a.merged(b).merged(c) == a.merged(b.merged(c))
+
+
+@given(states())
+def test_a_state_merged_with_itself_is_itself(state: State) -> None:
+    assert state.merged(state) == state
+    assert State().merged(state) == state
+
+
+@given(states(), states())
+def test_a_skill_is_never_active_and_put_away(one: State, other: State) -> None:
+    merged = one.merged(other)
+
+    active = [each.id for each in merged.active]
+    assert len(active) == len(set(active))
+    assert not set(active) & set(merged.unloaded)
+    known = {*active, *merged.unloaded}
+    sides = {each.id for s in (one, other) for each in s.active}
+    assert known == sides | {*one.unloaded, *other.unloaded}
+
+
+@given(states())
+def test_a_state_reads_back(state: State) -> None:
+    assert State.from_dict(state.to_dict()) == state
+    assert State.from_dict(json.dumps(state.to_dict())) == state

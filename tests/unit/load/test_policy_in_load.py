@@ -1,0 +1,199 @@
+"""What a policy says is asked in `load`, before a file is touched."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from satchel.errors import (
+    ApprovalDeclinedError,
+    ApprovalNeededError,
+    DeniedError,
+    ReferenceNotAllowedError,
+    SkillError,
+    SkillNotFoundError,
+    SkillWithheldError,
+)
+from satchel.load import TurnCache, load, packs_result, render_context_error
+from satchel.load.telling import error_result
+from satchel.model import Catalog, Decision, Request, Withheld
+from satchel.policy import Policy, allow, ask, deny
+from tests.unit.load.shelf import Shelf
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+ANA: dict[str, object] = {"user": "ana"}
+BOB: dict[str, object] = {"user": "bob"}
+FOR_ANA = Policy(deny("*", unless=lambda who: who["user"] == "ana"))
+
+
+@pytest.fixture
+def shelf() -> Shelf:
+    return Shelf.of(references__a_md="A")
+
+
+@pytest.mark.row("R20", "E18", "G08")
+@pytest.mark.parametrize(
+    ("policy", "file", "error"),
+    [
+        (Policy(deny("pdf")), None, DeniedError),
+        (Policy(deny("pdf")), "a.md", DeniedError),
+        (Policy(deny("*", action="load")), None, DeniedError),
+        (Policy(deny("*", action="read")), "a.md", DeniedError),
+        (Policy(ask("*")), None, ApprovalNeededError),
+        (Policy(ask("*", action="read")), "a.md", ApprovalNeededError),
+        (FOR_ANA, None, DeniedError),
+    ],
+)
+def test_what_is_denied_is_not_read(
+    policy: Policy, file: str | None, error: type[DeniedError], shelf: Shelf
+) -> None:
+    with pytest.raises(DeniedError) as caught:
+        load(shelf.catalog(), Request("pdf", file, BOB), policy=policy)
+
+    assert type(caught.value) is error
+    assert caught.value.action == ("load" if file is None else "read")
+    assert caught.value.reason
+    assert shelf.asked == []
+
+
+@pytest.mark.row("R20")
+@pytest.mark.parametrize(
+    ("policy", "file"),
+    [
+        (Policy(), None),
+        (FOR_ANA, None),
+        (Policy(deny("*", action="load")), "a.md"),
+        (Policy(deny("*", action="read")), None),
+        (Policy(allow("*", when=lambda who: "user" in who), deny("*")), "a.md"),
+    ],
+)
+def test_what_is_allowed_is_read(
+    policy: Policy, file: str | None, shelf: Shelf
+) -> None:
+    assert load(shelf.catalog(), Request("pdf", file, ANA), policy=policy).text
+
+
+@pytest.mark.row("R20")
+def test_without_a_session_who_is_empty(shelf: Shelf) -> None:
+    with pytest.raises(DeniedError, match="not allowed"):
+        load(shelf.catalog(), Request("pdf"), policy=FOR_ANA)
+
+
+def test_instructions_that_are_read_as_a_file_are_a_load(shelf: Shelf) -> None:
+    with pytest.raises(DeniedError) as caught:
+        load(
+            shelf.catalog(),
+            Request("pdf", "SKILL.md"),
+            policy=Policy(deny("*", action="load")),
+        )
+
+    assert caught.value.action == "load"
+
+
+def test_who_may_not_read_is_not_told_the_files(shelf: Shelf) -> None:
+    request = Request("pdf", "nowhere.md")
+
+    with pytest.raises(ReferenceNotAllowedError):
+        load(shelf.catalog(), request)
+    with pytest.raises(DeniedError) as caught:
+        load(shelf.catalog(), request, policy=Policy(deny("*")))
+    assert "a.md" not in str(caught.value)
+
+
+def test_an_absent_or_withheld_skill_has_its_own_error(shelf: Shelf) -> None:
+    entry = shelf.descriptor()
+    catalog = Catalog(withheld=(Withheld(entry, "disabled"),))
+
+    with pytest.raises(SkillWithheldError):
+        load(catalog, Request("pdf"), policy=Policy(deny("*")))
+    with pytest.raises(SkillNotFoundError):
+        load(catalog, Request("nope"), policy=Policy(deny("*")))
+
+
+@pytest.mark.row("R20", "R09")
+def test_what_was_read_for_one_is_not_handed_to_another(shelf: Shelf) -> None:
+    """Also within one turn: the cache is looked at after the policy."""
+    turn = TurnCache()
+    catalog = shelf.catalog()
+
+    load(catalog, Request("pdf", None, ANA), turn=turn, policy=FOR_ANA)
+    with pytest.raises(DeniedError):
+        load(catalog, Request("pdf", None, BOB), turn=turn, policy=FOR_ANA)
+    load(catalog, Request("pdf", None, ANA), turn=turn, policy=FOR_ANA)
+
+    assert (turn.reads, turn.hits) == (1, 1)
+
+
+def test_a_policy_is_told_of_a_raw_skill(shelf: Shelf) -> None:
+    asked: list[object] = []
+
+    class Listening:
+        def decide(
+            self,
+            action: str,
+            skill: str,
+            who: Mapping[str, Any],
+            *,
+            tool: str = "",
+            raw: bool = False,
+        ) -> Decision:
+            asked.append((action, skill, who, tool, raw))
+            return Decision("allow")
+
+    catalog = Catalog(
+        (shelf.descriptor(category="raw"),), readers=shelf.catalog().readers
+    )
+    load(catalog, Request("pdf", None, ANA), policy=Listening())
+
+    assert asked == [("load", "pdf", ANA, "", True)]
+
+
+REASON = "rule 3 raised KeyError"
+
+
+@pytest.mark.parametrize(
+    ("error", "sentence"),
+    [
+        (
+            ApprovalDeclinedError("load", "pdf", reason=REASON),
+            'User declined HITL approval for skill "pdf".',
+        ),
+        (
+            ApprovalNeededError("load", "pdf", reason=REASON),
+            'Skill "pdf" needs an approval, and nobody could be asked.',
+        ),
+        (
+            DeniedError("load", "pdf", reason=REASON),
+            'Skill "pdf" is not allowed here.',
+        ),
+        (
+            SkillWithheldError("pdf", "disabled", REASON),
+            'Skill "pdf" is disabled by current system settings and cannot be loaded.',
+        ),
+    ],
+)
+def test_a_model_is_told_what_happened_and_not_why(
+    error: SkillError, sentence: str
+) -> None:
+    text = render_context_error(error, "pdf")
+
+    if isinstance(error, DeniedError):
+        sentence += " Skill instructions were not loaded."
+    assert f"    {sentence}\n" in text
+    assert "rule 3" not in text
+    assert "rule 3" not in str(error_result(error))
+
+
+def test_the_dict_of_a_denied_skill_names_none_of_its_files(shelf: Shelf) -> None:
+    catalog = shelf.catalog()
+    policy = Policy(deny("pdf", action="load"))
+
+    result = packs_result(
+        lambda request: load(catalog, request, policy=policy), catalog, "pdf"
+    )
+
+    assert result["error"] == "loading skill 'pdf' is not allowed here"
+    assert (result["body"], result["available_references"]) == ("", [])

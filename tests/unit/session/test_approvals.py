@@ -1,0 +1,391 @@
+"""Approvals: who is asked, how often, and what counts as yes (E25)."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from satchel.errors import ApprovalDeclinedError, ApprovalNeededError
+from satchel.model import Question
+from satchel.session import Approvals
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine
+
+    from satchel.protocols import Approver
+
+REFUND = Question("tool", "refunds", "refund", {"cents": 5})
+GRANT = ("tool", "refunds", "refund")
+
+pytestmark = pytest.mark.row("E25")
+
+
+class Asked:
+    """Answers from a list, and keeps what it was asked."""
+
+    def __init__(self, *answers: object) -> None:
+        self.answers = [*answers]
+        self.questions: list[Question] = []
+
+    def __call__(self, question: Question) -> object:
+        self.questions.append(question)
+        answer = self.answers.pop(0)
+        if isinstance(answer, BaseException):
+            raise answer
+        return answer
+
+    async def later(self, question: Question) -> object:
+        await asyncio.sleep(0)
+        return self(question)
+
+
+def settle(approvals: Approvals, approved: bool | None = None) -> None:
+    approvals.settle(REFUND, approved)
+
+
+def asettle(approvals: Approvals, approved: bool | None = None) -> None:
+    asyncio.run(approvals.asettle(REFUND, approved))
+
+
+both = pytest.mark.parametrize("way", [settle, asettle])
+
+
+def of(asked: object) -> Approvals:
+    """Return approvals by something that may answer wrongly."""
+    return Approvals(asked)  # type: ignore[arg-type]
+
+
+@both
+def test_without_anybody_to_ask_nothing_is_done(way: Callable[..., None]) -> None:
+    with pytest.raises(ApprovalNeededError) as caught:
+        way(Approvals())
+
+    assert caught.value.args[:3] == GRANT
+
+
+@both
+@pytest.mark.parametrize("is_async", [False, True])
+@pytest.mark.parametrize("answer", [True, "yes_once"])
+def test_a_yes_holds_once(
+    answer: object, is_async: bool, way: Callable[..., None]
+) -> None:
+    asked = Asked(answer, "no")
+    approvals = of(asked.later if is_async else asked)
+
+    way(approvals)
+    with pytest.raises(ApprovalDeclinedError):
+        way(approvals)
+
+    assert asked.questions == [REFUND, REFUND]
+    assert approvals.grants == ()
+
+
+@both
+@pytest.mark.parametrize("is_async", [False, True])
+def test_a_yes_for_the_session_covers_other_arguments(
+    is_async: bool, way: Callable[..., None]
+) -> None:
+    asked = Asked("yes_in_session")
+    approvals = of(asked.later if is_async else asked)
+
+    way(approvals)
+    way(approvals)
+    approvals.settle(Question(*GRANT, arguments={"cents": 900}))  # type: ignore[arg-type]
+
+    assert len(asked.questions) == 1
+    assert approvals.grants == (GRANT,)
+    assert not approvals.is_granted(Question("tool", "refunds", "drop"))
+    assert not approvals.is_granted(Question("load", "refunds", "refund"))
+
+
+@both
+@pytest.mark.parametrize(
+    ("answer", "why"),
+    [
+        (False, "no"),
+        ("no", "no"),
+        (None, "NoneType"),
+        (1, "int"),
+        ("yes", "str"),
+        ("YES_ONCE", "str"),
+        (["yes_once"], "list"),
+        (ValueError("x"), "ValueError"),
+    ],
+)
+def test_anything_but_a_clear_yes_is_no(
+    answer: object, why: str, way: Callable[..., None]
+) -> None:
+    with pytest.raises(ApprovalDeclinedError) as caught:
+        way(of(Asked(answer)))
+
+    assert why in caught.value.reason
+
+
+def test_an_async_approver_that_raises_has_said_no() -> None:
+    with pytest.raises(ApprovalDeclinedError, match="declined"):
+        settle(of(Asked(ValueError()).later))
+
+
+@both
+def test_a_no_is_asked_again(way: Callable[..., None]) -> None:
+    approvals = of(Asked("no", "yes_once"))
+
+    with pytest.raises(ApprovalDeclinedError):
+        way(approvals)
+    way(approvals)
+
+
+@both
+def test_the_frameworks_answer_holds_for_this_call_alone(
+    way: Callable[..., None],
+) -> None:
+    approvals = Approvals()
+
+    way(approvals, True)
+    with pytest.raises(ApprovalNeededError):
+        way(approvals)
+    with pytest.raises(ApprovalDeclinedError):
+        way(approvals, False)
+
+
+@both
+def test_the_frameworks_no_goes_before_a_grant(way: Callable[..., None]) -> None:
+    approvals = Approvals(grants=[GRANT])
+
+    way(approvals)
+    with pytest.raises(ApprovalDeclinedError):
+        way(approvals, False)
+
+
+def test_grants_are_restored_and_cleared() -> None:
+    """As they come out of JSON: lists of lists."""
+    approvals = Approvals(grants=[["tool", "refunds", "refund"]])  # type: ignore[list-item]
+
+    assert (approvals.grants, approvals.is_granted(REFUND)) == ((GRANT,), True)
+
+    approvals.clear()
+
+    assert approvals.grants == ()
+    with pytest.raises(ApprovalNeededError):
+        settle(approvals)
+
+
+class Crowd(Approvals):
+    """Lets its approver answer when ``count`` threads stand before one prompt."""
+
+    def __init__(self, count: int, *, answer: bool) -> None:
+        super().__init__(self._wait)
+        self.count = count
+        self.answer = answer
+        self.asked = 0
+        self._here = threading.Semaphore(0)
+
+    def _wait(self, _: Question) -> bool:
+        self.asked += 1
+        for _each in range(self.count):
+            assert self._here.acquire(timeout=30)
+        return self.answer
+
+    def _join(self, question: Question) -> Any:  # noqa: ANN401 - as it is
+        joined = super()._join(question)
+        self._here.release()
+        return joined
+
+
+@pytest.mark.parametrize(
+    ("answer", "outcome"), [(True, "done"), (False, "ApprovalDeclinedError")]
+)
+def test_equal_questions_of_threads_are_one_prompt(answer: bool, outcome: str) -> None:
+    """One answer for all of them, yes or no."""
+    approvals = Crowd(8, answer=answer)
+    outcomes: list[str] = []
+
+    def work() -> None:
+        try:
+            settle(approvals)
+            outcomes.append("done")
+        except ApprovalDeclinedError as error:
+            outcomes.append(type(error).__name__)
+
+    threads = [threading.Thread(target=work) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert outcomes == [outcome] * 8
+    assert approvals.asked == 1
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+def test_equal_questions_of_tasks_are_one_prompt(is_async: bool) -> None:
+    asked = Asked("yes_once")
+
+    async def slow(question: Question) -> object:
+        await asyncio.sleep(0)
+        return asked(question)
+
+    approvals = of(slow if is_async else asked)
+
+    async def main() -> None:
+        await asyncio.gather(*(approvals.asettle(REFUND) for _ in range(8)))
+
+    asyncio.run(main())
+
+    assert asked.questions == [REFUND]
+
+
+def test_other_arguments_are_another_question() -> None:
+    """A yes to five cents is none to nine hundred."""
+    asked = Asked(True, True)
+    approvals = of(asked.later)
+    other = Question(*GRANT, arguments={"cents": 900})  # type: ignore[arg-type]
+
+    async def main() -> None:
+        await asyncio.gather(approvals.asettle(REFUND), approvals.asettle(other))
+
+    asyncio.run(main())
+
+    assert {q.arguments["cents"] for q in asked.questions} == {5, 900}
+
+
+def test_who_waits_asks_anew_where_the_first_was_broken_off() -> None:
+    """One task is cancelled while its prompt stands; the other gets one of its own."""
+    asked = Asked(True)
+    entered = asyncio.Event()
+
+    async def approve(question: Question) -> object:
+        if not entered.is_set():
+            entered.set()
+            await asyncio.Event().wait()
+        return asked(question)
+
+    approvals = of(approve)
+
+    async def main() -> None:
+        first = asyncio.create_task(approvals.asettle(REFUND))
+        await entered.wait()
+        second = asyncio.create_task(approvals.asettle(REFUND))
+        await asyncio.sleep(0)
+        first.cancel()
+        await asyncio.gather(first, return_exceptions=True)
+        await second
+        assert first.cancelled()
+
+    asyncio.run(main())
+
+    assert len(asked.questions) == 1
+
+
+def test_who_gives_up_waiting_leaves_the_prompt_to_the_others() -> None:
+    answer = threading.Event()
+
+    def approve(question: Question) -> bool:
+        return answer.wait(30)
+
+    approvals = Approvals(approve)
+
+    async def main() -> None:
+        first = asyncio.create_task(approvals.asettle(REFUND))
+        await asyncio.sleep(0)
+        second = asyncio.create_task(approvals.asettle(REFUND))
+        third = asyncio.create_task(approvals.asettle(REFUND))
+        await asyncio.sleep(0)
+        second.cancel()
+        await asyncio.gather(second, return_exceptions=True)
+        answer.set()
+        await asyncio.gather(first, third)
+
+    asyncio.run(main())
+
+
+def test_a_program_that_is_stopped_at_a_prompt_stops() -> None:
+    approvals = of(Asked(KeyboardInterrupt(), True))
+
+    with pytest.raises(KeyboardInterrupt):
+        settle(approvals)
+    settle(approvals)
+
+
+def test_an_async_approver_is_refused_where_it_would_block_its_loop() -> None:
+    asked = Asked(True)
+    approvals = of(asked.later)
+
+    async def main() -> None:
+        with pytest.raises(ApprovalNeededError) as caught:
+            approvals.settle(REFUND)
+        assert "use acall" in caught.value.reason
+        await approvals.asettle(REFUND)
+
+    asyncio.run(main())
+
+    assert len(asked.questions) == 1
+
+
+def test_an_awaitable_that_is_no_coroutine_is_refused_there_too() -> None:
+    async def main() -> None:
+        future: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+        with pytest.raises(ApprovalNeededError):
+            of(lambda _: future).settle(REFUND)
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("kind", ["sync", "async"])
+def test_a_prompt_that_waits_for_its_own_thread_is_refused(kind: str) -> None:
+    """An approver that does the thing it is asked about, and a task on its loop."""
+    seen: list[str] = []
+
+    def approve(question: Question) -> bool:
+        with pytest.raises(ApprovalNeededError) as caught:
+            approvals.settle(REFUND)
+        seen.append(caught.value.reason)
+        return True
+
+    async def approve_later(question: Question) -> bool:
+        return approve(question)
+
+    approver: Approver = approve if kind == "sync" else approve_later
+    approvals = Approvals(approver)
+    if kind == "sync":
+        settle(approvals)
+    else:
+        asettle(approvals)
+
+    assert seen == ["it is being asked, by this very thread"]
+
+
+def test_an_approver_keeps_the_event_loop_of_the_thread() -> None:
+    """`asyncio.run` would take it away from programs that set their own."""
+    loop = asyncio.new_event_loop()
+    try:
+        asyncio.set_event_loop(loop)
+        settle(of(Asked(True).later))
+
+        assert asyncio.get_event_loop() is loop
+    finally:
+        asyncio.set_event_loop(None)
+        loop.close()
+
+
+def test_two_conversations_share_no_grant() -> None:
+    first, second = of(Asked("yes_in_session")), Approvals()
+
+    settle(first)
+
+    with pytest.raises(ApprovalNeededError):
+        settle(second)
+
+
+def test_any_callable_can_answer() -> None:
+    def lazily(question: Question) -> Coroutine[object, object, bool]:
+        async def wait() -> bool:
+            return True
+
+        return wait()
+
+    settle(Approvals(lazily))
+    asettle(Approvals(lazily))
