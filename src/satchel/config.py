@@ -74,7 +74,7 @@ def names_in(environ: Mapping[str, str], variable: str) -> tuple[str, ...]:
         given = [None]
     names = tuple(each for each in given if isinstance(each, str))
     if len(names) != len(given):
-        raise ConfigError(variable, f"want a JSON array of strings, got {text!r}")
+        raise ConfigError(variable, f"want a JSON array of strings, got {text[:80]!r}")
     return tuple(name for each in names if (name := each.strip()))
 
 

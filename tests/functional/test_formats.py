@@ -16,6 +16,7 @@ from satchel.cli.app import main
 from satchel.lint.baseline import read_baseline
 from satchel.lint.report import Report
 from satchel.model import Finding
+from satchel.session import State
 
 FORMATS = Path(__file__).parents[1] / "formats"
 COLON = "---\nname: deploy\ndescription: Walk: through.\n---\n# Deploy\n"
@@ -45,6 +46,24 @@ def test_every_released_baseline_is_read(path: Path) -> None:
     left = read_baseline(str(path)).subtract(Report(1, (finding,)))
 
     assert left.findings == ()
+
+
+@pytest.mark.row("R37")
+@pytest.mark.parametrize(
+    "path", sorted(FORMATS.glob("session-*.json")), ids=lambda path: path.stem
+)
+def test_every_released_state_of_a_session_is_read(path: Path) -> None:
+    """Nothing of it is lost."""
+    text = path.read_text("utf-8")
+
+    state = State.from_dict(text)
+
+    assert [each.id for each in state.active] == ["house-style", "refunds"]
+    assert state.active[0].at == 1767225600.25
+    assert state.unloaded == {"pdf-forms": 1767225601.0}
+    assert state.grants == (("tool", "refunds", "refund"),)
+    assert (state.edition, state.told, state.misses) == ("1f3a", "2b4c", 1)
+    assert state.to_dict() == json.loads(text)
 
 
 @pytest.mark.row("R37")
