@@ -52,7 +52,6 @@ def tools_for(  # noqa: PLR0913 - by name, and each with a default
     find: Find | None = None,
     options: StyleOptions = DEFAULT_STYLE_OPTIONS,
     hooks: Hooks = NO_HOOKS,
-    reader: bool = True,
 ) -> Toolbox:
     """Return the tools of ``style``, in a stable order; none where nothing is listed.
 
@@ -64,12 +63,10 @@ def tools_for(  # noqa: PLR0913 - by name, and each with a default
         find: Ranks skills for a query; None leaves its tool out.
         options: How what was loaded is written.
         hooks: What a session has to say about the results.
-        reader: Whether the tool that reads files is offered; see `offer_reader`. The
-            style ``references`` has none.
     """
     if not catalog().entries:
         return Toolbox("satchel")
-    box = _Box(load, catalog, options, hooks, reader)
+    box = _Box(load, catalog, options, hooks)
     match style:
         case "agent-skills":
             tools = box.agent_skills()
@@ -90,7 +87,6 @@ class _Box:
     catalog: Callable[[], Catalog]
     options: StyleOptions
     hooks: Hooks
-    reader: bool
 
     def agent_skills(self) -> tuple[Tool, ...]:
         """Return ``load_skill(skill_id)`` and ``read_skill_file(skill_id, path)``."""
@@ -113,7 +109,7 @@ class _Box:
             _schema(skill_id="The skill, by its id exactly as it is listed."),
             load_skill,
         )
-        return (tool, *self._readers("skill_id", "one file that belongs to a skill"))
+        return tool, self._reader("skill_id", "one file that belongs to a skill")
 
     def packs(self) -> tuple[Tool, ...]:
         """Return ``load_skill(name, reference, script)`` and the reader of the rest."""
@@ -145,7 +141,7 @@ class _Box:
             load_skill,
         )
         what = "a file of a skill that is no reference and no script"
-        return (tool, *self._readers("name", what, rest=True))
+        return tool, self._reader("name", what, rest=True)
 
     def references(self) -> tuple[Tool, ...]:
         """Return the three tools of the discovery skill."""
@@ -159,17 +155,15 @@ class _Box:
                 advice = self.hooks.misses(error)
                 return render_reference_error(error, skill_name, advice)
             note = self.hooks.instead(loaded)
-            if reference is None and note is not None:
-                notes = [note, *self.hooks.notes(loaded)]
-                return render_descriptor(
-                    replace(loaded, body="", notes=()), notes=notes
-                )
-            if reference is None:
-                options = self.hooks.rooted(loaded, self.options)
-                return render_descriptor(loaded, options, self.hooks.notes(loaded))
-            if note is None and not loaded.is_binary:
-                return loaded.text
-            return self._file(loaded, note)
+            if reference is not None:
+                plain = note is None and not loaded.is_binary
+                return loaded.text if plain else self._file(loaded, note)
+            if note is not None:
+                bare = replace(loaded, body="", notes=())
+                notes = note, *self.hooks.notes(loaded)
+                return render_descriptor(bare, notes=notes)
+            options = self.hooks.rooted(loaded, self.options)
+            return render_descriptor(loaded, options, self.hooks.notes(loaded))
 
         def list_skills() -> dict[str, object]:
             return list_entries(self.catalog())
@@ -203,13 +197,8 @@ class _Box:
             ),
         )
 
-    def _readers(self, key: str, what: str, *, rest: bool = False) -> tuple[Tool, ...]:
-        """Return the tool that reads a file, where it is offered.
-
-        ``rest`` leaves to load_skill what that one gives.
-        """
-        if not self.reader:
-            return ()
+    def _reader(self, key: str, what: str, *, rest: bool = False) -> Tool:
+        """Return the tool that reads a file; ``rest`` leaves load_skill its own."""
 
         def read_skill_file(path: str, **named: str) -> dict[str, object]:
             try:
@@ -220,14 +209,17 @@ class _Box:
                 return error_result(error, self.hooks.misses(error))
             return {key: loaded.id, **self._file(loaded, self.hooks.instead(loaded))}
 
-        schema = _schema(
-            **{
-                key: "The skill, exactly as it is listed.",
-                "path": "The file, as the skill names it.",
-            }
+        return Tool(
+            "read_skill_file",
+            f"Read {what}, whole and as it is.",
+            _schema(
+                **{
+                    key: "The skill, exactly as it is listed.",
+                    "path": "The file, as the skill names it.",
+                }
+            ),
+            read_skill_file,
         )
-        description = f"Read {what}, whole and as it is."
-        return (Tool("read_skill_file", description, schema, read_skill_file),)
 
     def _file(self, loaded: Loaded, instead: str | None) -> dict[str, object]:
         """Return one file; of a binary one its kind and size, for no model reads it."""

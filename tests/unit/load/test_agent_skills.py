@@ -210,7 +210,7 @@ def test_a_read_error_is_told_apart() -> None:
         ),
         (
             SkillWithheldError("x", "disabled", "fix"),
-            "is disabled and cannot be loaded",
+            "is disabled by current system settings and cannot be loaded",
         ),
         (
             DuplicateSkillError("x", "/home/a", "/home/b"),
