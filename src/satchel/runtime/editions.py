@@ -9,7 +9,7 @@ that does not know the key begins a new one, and the cache is lost once.
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Final, TypeVar
 
@@ -30,11 +30,18 @@ MAX_TOLD: Final = 20
 
 @dataclass(frozen=True, slots=True)
 class Edition:
-    """One catalog as one style tells it; ``key`` is equal where all of it is."""
+    """One catalog as one style tells it; ``key`` is equal where all of it is.
+
+    ``pinned`` keeps the texts of worn packs, by id, so that these stay as they are in
+    the conversations of this edition, too.
+    """
 
     key: str
     catalog: Catalog
     section: Rendered
+    pinned: dict[str, str] = field(
+        default_factory=dict[str, str], compare=False, repr=False
+    )
 
 
 class Editions:

@@ -1,6 +1,5 @@
 """A session: one conversation's view of the catalog."""
 
-import threading
 from collections.abc import Generator, Iterable, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
@@ -24,10 +23,10 @@ from satchel.model import (
     Style,
 )
 from satchel.runtime.belt import Belt, Offer
-from satchel.runtime.editions import Edition, tell_changes
+from satchel.runtime.comments import Comments
 from satchel.runtime.gate import Gate
-from satchel.runtime.history import View, read_history, wish_of
-from satchel.runtime.misses import advice, is_miss
+from satchel.runtime.history import wish_of
+from satchel.runtime.memory import Memory
 from satchel.runtime.reading import Reading
 from satchel.runtime.restating import restate
 from satchel.runtime.settings import SessionOptions, Settings
@@ -74,23 +73,21 @@ class Session:
         self.settings = settings
         self.deps = deps
         self._shelf = shelf
-        self._state = state or State()
-        approvals = Approvals(settings.approve, self._state.grants)
+        given = state or State()
+        approvals = Approvals(settings.approve, given.grants)
         self._gate = Gate(shelf.policy, approvals, settings.who, settings.agent)
         self._reading = Reading(shelf, settings, self._gate)
+        self._memory = Memory(shelf, settings, self._reading, given)
+        comments = Comments(shelf.offers, self._reading, self._memory)
         hooks = Hooks(
-            instead=self._instead,
+            instead=comments.instead,
             root=self._reading.root,
-            notes=self._notes,
-            misses=self._missed,
+            notes=comments.notes,
+            misses=comments.missed,
         )
         self._belt = Belt(shelf, settings, self._reading, self._load, hooks)
-        self._lock = threading.RLock()
-        self._view: View | None = None
-        self._edition: Edition | None = None
-        self._savings = Savings()
         self._worn_texts()
-        self._belt.check(self._frozen())
+        self._belt.check(self._memory.edition)
 
     @property
     def agent(self) -> str:
@@ -115,12 +112,12 @@ class Session:
     @property
     def activations(self) -> tuple[Activation, ...]:
         """The skills in use, in the order in which they were loaded."""
-        return self._state.active
+        return self._memory.state.active
 
     @property
     def savings(self) -> Savings:
         """Tokens that this object did not send anew."""
-        return self._savings
+        return self._memory.savings
 
     def see(self, history: Iterable[Seen]) -> None:
         """Take the messages that the next model call will see, oldest first.
@@ -128,18 +125,7 @@ class Session:
         Skills whose instructions stand among them are in use, whoever loaded them;
         those in use that do not are stated again by `instructions`.
         """
-        view = read_history(self.style, history)
-        with self._lock:
-            self._view = view
-            if view.after_user and self._state.misses:
-                self._state = replace(self._state, misses=0)
-            known = {each.id for each in self._state.active} | {*self._state.unloaded}
-            for skill_id, text in view.loaded:
-                if skill_id in known or self._reading.descriptor(skill_id) is None:
-                    continue
-                tokens = self._shelf.counter.count(text)
-                active = Activation(skill_id, "", self._shelf.clock.now(), tokens)
-                self._state = self._state.with_active(active)
+        self._memory.see(history)
 
     def instructions(self, base: str = "") -> str:
         """Return what stands in the system prompt, its parts a blank line apart.
@@ -148,12 +134,10 @@ class Session:
         conversation; skills in use whose text the messages do not show any more. With
         none of these it is ``base`` alone.
         """
-        with self._lock:
-            edition = self._frozen()
-            if edition.catalog is not self.catalog:
-                self._save(prefix=edition.section.tokens)
-            section = str(edition.section)
-            parts = [base, *self._worn_texts(), section, self._restated()]
+        memory = self._memory
+        memory.save_prefix()
+        section = str(memory.edition.section)
+        parts = [base, *self._worn_texts(), section, self._restated()]
         return "\n\n".join(part for part in parts if part)
 
     def tools(self) -> Toolbox:
@@ -163,10 +147,9 @@ class Session:
         of loaded skills, as these were loaded. Tools that the policy denies are left
         out.
         """
-        with self._lock:
-            offers = self._belt.offered(self._frozen(), self._in_use)
-            tools = tuple(self._bound(*offer) for offer in offers)
-        return Toolbox("satchel", tools)
+        memory = self._memory
+        offers = self._belt.offered(memory.edition, memory.in_use)
+        return Toolbox("satchel", tuple(self._bound(*offer) for offer in offers))
 
     def decide(self, name: str, arguments: Mapping[str, object]) -> Decision:
         """Return what the policy says of a call, for a framework's own approval.
@@ -190,9 +173,7 @@ class Session:
         session's ``approve`` where the policy says so.
         """
         try:
-            owner, tool = self._find_tool(name, approved=approved)
-            if owner is not None:
-                self._gate.permit(owner, name, arguments, approved=approved)
+            tool = self._permitted(name, arguments, approved=approved)
         except SkillError as error:
             return error_result(error)
         return tool.call(arguments, self._run)
@@ -207,26 +188,50 @@ class Session:
         """Do as `call` does; waits for asynchronous tools, runs others in a thread."""
         import asyncio
 
-        asked = self._ask(name, arguments)
-        if asked is not None:
-            approved = await self._gate.settle(*asked, approved=approved)
+        approved = await self._settled(name, arguments, approved=approved)
         try:
-            owner, tool = self._find_tool(name, approved=approved)
+            _, tool = self._find_tool(name, approved=approved)
             if not tool.is_async:
                 call = partial(self.call, name, arguments, approved=approved)
                 return await asyncio.to_thread(call)
-            if owner is not None:
-                self._gate.permit(owner, name, arguments, approved=approved)
+            self._permitted(name, arguments, approved=approved)
         except SkillError as error:
             return error_result(error)
         return await tool.acall(arguments, self._run)
+
+    def refusal(
+        self,
+        name: str,
+        arguments: Mapping[str, object],
+        *,
+        approved: bool | None = None,
+    ) -> object | None:
+        """Return why a tool is not to be called, as its result; None where it may be.
+
+        For a framework's own tool objects (`Tool.native`), which adapters hand on.
+        """
+        try:
+            self._permitted(name, arguments, approved=approved)
+        except SkillError as error:
+            return error_result(error)
+        return None
+
+    async def arefusal(
+        self,
+        name: str,
+        arguments: Mapping[str, object],
+        *,
+        approved: bool | None = None,
+    ) -> object | None:
+        """Do as `refusal` does; waits for an asynchronous approver."""
+        approved = await self._settled(name, arguments, approved=approved)
+        return self.refusal(name, arguments, approved=approved)
 
     @contextmanager
     def turn(self) -> Generator[TurnCache]:
         """Bound one run of the agent: what it loads twice is read once."""
         before, self._reading.turn = self._reading.turn, TurnCache()
-        with self._lock:
-            self._state = replace(self._state, misses=0)
+        self._memory.hit()
         try:
             yield self._reading.turn
         finally:
@@ -256,7 +261,7 @@ class Session:
         from satchel.runtime.invoking import invoked
 
         loaded = self._reading.fetch(skill_id, None, via="user")
-        self._activate(loaded)
+        self._memory.activate(loaded)
         names = self._shelf.manifest(loaded).client.arguments
         return invoked(loaded, arguments, names, self._reading.root(loaded))
 
@@ -273,14 +278,12 @@ class Session:
 
     def unload(self, skill_id: str) -> None:
         """Take a skill out of use: it is not stated again, and its tools close."""
-        with self._lock:
-            self._state = self._state.without(skill_id)
+        self._memory.put_away(skill_id)
 
     def revoke(self) -> None:
         """Take back every yes for this session: the history it stands on was edited."""
-        with self._lock:
-            self._gate.approvals.clear()
-            self._state = self._state.without_grants()
+        self._gate.approvals.clear()
+        self._memory.revoke()
 
     def derive(
         self, *, agent: str = "", only: Iterable[str] | None = None
@@ -296,61 +299,67 @@ class Session:
 
     def dump(self) -> dict[str, object]:
         """Return what another session can resume from: ids and digests, no text."""
-        with self._lock:
-            return replace(self._state, grants=self._gate.approvals.grants).to_dict()
-
-    # What follows is the inside. `_lock` guards `_state`, `_view` and `_savings`.
+        grants = self._gate.approvals.grants
+        return replace(self._memory.state, grants=grants).to_dict()
 
     @property
     def _run(self) -> Run:
         return Run(self.who, self.deps, self, self.agent)
 
-    def _frozen(self) -> Edition:
-        """Return the edition that this conversation began with, or begins with now."""
-        if self._edition is None:
-            known = self._shelf.editions.get(self._state.edition)
-            self._edition = known or self._current()
-            if known is None:
-                key = self._edition.key
-                self._state = replace(self._state, edition=key, told=key)
-        return self._edition
-
-    def _current(self) -> Edition:
-        catalog, style = self.catalog, self.style
-        render = partial(self._shelf.render, catalog, style)
-        return self._shelf.editions.of(catalog, style, render)
-
     def _worn_texts(self) -> list[str]:
-        reading = self._reading
-        return self.settings.worn.instructions(
-            lambda skill_id: reading.fetch(skill_id, None, via="python"),
-            reading.render,
-        )
+        return self.settings.worn.instructions(self._pinned)
+
+    def _pinned(self, skill_id: str) -> str:
+        """Return a worn pack as its load tool would give it, frozen as the section is.
+
+        Where files are staged it names a folder that another session may not have.
+        """
+        if self.settings.stager is not None:
+            return self._given(skill_id)
+        pinned = self._memory.edition.pinned
+        text = pinned.get(skill_id)
+        if text is None:
+            text = pinned.setdefault(skill_id, self._given(skill_id))
+        return text
+
+    def _given(self, skill_id: str) -> str:
+        loaded = self._reading.fetch(skill_id, None, via="python")
+        return self._reading.render(loaded)
 
     def _restated(self) -> str:
-        if self._view is None:  # nobody tells what can be seen, so all of it may be
-            return ""
-        shown = self._view.ids.union(self.settings.worn.ids)
-        in_order = enumerate(self._state.active)
-        newest = sorted(in_order, key=lambda each: (each[1].at, each[0]), reverse=True)
-        ids = [each.id for _, each in newest if each.id not in shown]
         return restate(
-            ids,
+            self._memory.out_of_sight(),
             lambda skill_id: self._reading.fetch(skill_id, None, via="restate"),
             budget_tokens=self.settings.restate_tokens,
             counter=self._shelf.counter,
             render=self._reading.render,
         )
 
-    @property
-    def _in_use(self) -> tuple[str, ...]:
-        return tuple(each.id for each in self._state.active)
-
     def _find_tool(self, name: str, *, approved: bool | None = None) -> Offer:
-        with self._lock:
-            return self._belt.find(
-                name, self._frozen(), self._in_use, approved=approved
-            )
+        memory = self._memory
+        return self._belt.find(name, memory.edition, memory.in_use, approved=approved)
+
+    def _permitted(
+        self, name: str, arguments: Mapping[str, object], *, approved: bool | None
+    ) -> Tool:
+        """Return the tool of that name, if it may be called so.
+
+        Raises:
+            SkillError: There is none; or the policy, or who was asked, says no.
+        """
+        owner, tool = self._find_tool(name, approved=approved)
+        if owner is not None:
+            self._gate.permit(owner, name, arguments, approved=approved)
+        return tool
+
+    async def _settled(
+        self, name: str, arguments: Mapping[str, object], *, approved: bool | None
+    ) -> bool | None:
+        """Ask ahead of a call, where there is something to ask."""
+        asked = self._ask(name, arguments)
+        if asked is None:
+            return approved
+        return await self._gate.settle(*asked, approved=approved)
 
     def _bound(self, owner: Descriptor | None, tool: Tool) -> Tool:
         """Return a skill's tool so that every call of it goes through the gate."""
@@ -386,83 +395,7 @@ class Session:
         loaded = self._reading.fetch(
             request.id, request.file, via=request.via, approved=approved
         )
-        with self._lock:
-            if self._state.misses:
-                self._state = replace(self._state, misses=0)
-            if loaded.is_instructions:
-                self._activate(loaded)
+        self._memory.hit()
+        if loaded.is_instructions:
+            self._memory.activate(loaded)
         return loaded
-
-    def _activate(self, loaded: Loaded) -> None:
-        tokens = self._shelf.counter.count(loaded.text)
-        now = self._shelf.clock.now()
-        active = Activation(loaded.id, loaded.digest, now, tokens)
-        with self._lock:
-            self._state = self._state.with_active(active)
-
-    def _instead(self, loaded: Loaded) -> str | None:
-        """Return a note in place of a text that this very call can see (R10)."""
-        if not self._is_visible(loaded):
-            return None
-        self._save(repeat=self._shelf.counter.count(loaded.text))
-        what = "Skill" if loaded.is_instructions else f"File {loaded.file!r} of skill"
-        return f"{what} {loaded.id!r} is unchanged; its text stands above. Use it."
-
-    def _is_visible(self, loaded: Loaded) -> bool:
-        if loaded.is_instructions and loaded.id in self.settings.worn.ids:
-            return True
-        body_only = self.style != "agent-skills" and loaded.is_instructions
-        text = loaded.body if body_only else loaded.text
-        return self._view is not None and self._view.shows(text)
-
-    def _notes(self, loaded: Loaded) -> tuple[str, ...]:
-        """Return what to say beside a result: tools, the folder, what changed."""
-        notes: list[str] = []
-        if loaded.is_instructions and not self._is_visible(loaded):
-            owner = loaded.descriptor
-            opened = [tool.name for tool in self._belt.opened_by(owner)]
-            if opened:
-                notes.append(f"Tools that are open now: {', '.join(opened)}.")
-            carried = self._shelf.offers.carried(owner)
-            notes += [f"{note}." for note in carried.notes]
-            notes += [
-                f"tool {tool.name!r} is not allowed here."
-                for tool in carried.tools
-                if tool.name not in opened
-            ]
-            staged = self._reading.staged(owner)
-            notes += staged.notes if staged is not None else ()
-        changes = self._changes()
-        return (*notes, changes) if changes else tuple(notes)
-
-    def _missed(self, error: SkillError) -> str | None:
-        """Count a miss; return what to say behind its message."""
-        said = self._changes()
-        if is_miss(error):
-            with self._lock:
-                misses = self._state.misses + 1
-                self._state = replace(self._state, misses=misses)
-            said = " ".join(filter(None, (advice(error, misses, self.catalog), said)))
-        return said or None
-
-    def _changes(self) -> str:
-        """Return how the catalog changed since the model was told; it is told now."""
-        with self._lock:
-            self._frozen()
-            told = self._shelf.editions.get(self._state.told)
-            if told is not None and told.catalog is self.catalog:
-                return ""
-            current = self._current()
-            if told is None or told.key == current.key:
-                self._state = replace(self._state, told=current.key)
-                return ""
-            active = frozenset(each.id for each in self._state.active)
-            self._state = replace(self._state, told=current.key)
-        return tell_changes(told.catalog, current.catalog, active)
-
-    def _save(self, *, prefix: int = 0, repeat: int = 0) -> None:
-        with self._lock:
-            saved = self._savings
-            self._savings = Savings(
-                saved.prefix_tokens + prefix, saved.repeat_tokens + repeat
-            )

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from satchel.agent import Skill
-from satchel.model import Loaded
 from satchel.tools import Toolbox
 
 __all__ = ["Worn", "wear"]
@@ -30,16 +29,14 @@ class Worn:
             if not isinstance(each, str) and each.tools is not None
         )
 
-    def instructions(
-        self, load: Callable[[str], Loaded], render: Callable[[Loaded], str]
-    ) -> list[str]:
-        """Return the text of each, in order; a pack's as its load tool would give it.
+    def instructions(self, text: Callable[[str], str]) -> list[str]:
+        """Return the text of each, in order; ``text`` gives that of a pack.
 
         Raises:
             SkillError: A pack cannot be loaded now.
         """
         return [
-            render(load(each)) if isinstance(each, str) else each.instructions
+            text(each) if isinstance(each, str) else each.instructions
             for each in self.order
         ]
 

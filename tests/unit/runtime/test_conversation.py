@@ -500,6 +500,19 @@ class TestWhatIsWorn:
         assert "stands above" in load(session, "travel")
         assert "## Skills in use" not in session.instructions()
 
+    def test_a_pack_that_is_worn_stays_as_it_was(self) -> None:
+        of = source()
+        skills = shelf(of)
+        session = skills.session(always=["travel"])
+        before = session.instructions()
+        of.packs["travel"]["SKILL.md"] = carrying("travel", "book", body="Planes.")
+        skills.sync()
+
+        resumed = skills.session(always=["travel"], resume=session.dump())
+
+        assert session.instructions() == resumed.instructions() == before
+        assert "Planes." in skills.session(always=["travel"]).instructions()
+
     def test_one_that_is_not_there_is_an_error_at_once(self) -> None:
         with pytest.raises(SkillNotFoundError):
             shelf().session(always=["nope"])

@@ -1,0 +1,166 @@
+"""What one conversation remembers: skills in use, what it was told, what it can see."""
+
+import threading
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from satchel.model import Activation, Loaded, Savings, Seen
+from satchel.runtime.editions import Edition, tell_changes
+from satchel.runtime.history import View, read_history
+from satchel.runtime.reading import Reading
+from satchel.runtime.settings import Settings
+from satchel.session.ledger import State
+
+if TYPE_CHECKING:
+    from satchel.runtime.shelf import Shelf
+
+__all__ = ["Memory"]
+
+
+class Memory:
+    """The ledger of one session, and what follows from it. Safe across threads."""
+
+    def __init__(
+        self, shelf: "Shelf", settings: Settings, reading: Reading, state: State
+    ) -> None:
+        self._shelf = shelf
+        self._settings = settings
+        self._reading = reading
+        self._lock = threading.RLock()
+        self._state = state
+        self._view: View | None = None
+        self._edition: Edition | None = None
+        self._savings = Savings()
+
+    @property
+    def state(self) -> State:
+        """What is dumped."""
+        return self._state
+
+    @property
+    def in_use(self) -> tuple[str, ...]:
+        """The skills in use, in the order in which they were loaded."""
+        return tuple(each.id for each in self._state.active)
+
+    @property
+    def savings(self) -> Savings:
+        """What was not sent anew."""
+        return self._savings
+
+    @property
+    def edition(self) -> Edition:
+        """The edition that this conversation began with, or begins with now."""
+        with self._lock:
+            if self._edition is None:
+                known = self._shelf.editions.get(self._state.edition)
+                self._edition = known or self._current()
+                if known is None:
+                    key = self._edition.key
+                    self._state = replace(self._state, edition=key, told=key)
+            return self._edition
+
+    def see(self, history: Iterable[Seen]) -> None:
+        """Take the messages of the next model call; see `satchel.Session.see`."""
+        view = read_history(self._settings.style, history)
+        with self._lock:
+            self._view = view
+            if view.after_user:
+                self.hit()
+            known = {*self.in_use, *self._state.unloaded}
+            for skill_id, text in view.loaded:
+                if skill_id in known or self._reading.descriptor(skill_id) is None:
+                    continue
+                self._remember(Activation(skill_id, "", 0.0, self._cost(text)))
+
+    def activate(self, loaded: Loaded) -> None:
+        """Count a skill as in use, as it is now."""
+        cost = self._cost(loaded.text)
+        self._remember(Activation(loaded.id, loaded.digest, 0.0, cost))
+
+    def put_away(self, skill_id: str) -> None:
+        """Take a skill out of use."""
+        with self._lock:
+            self._state = self._state.without(skill_id)
+
+    def revoke(self) -> None:
+        """Take back every grant."""
+        with self._lock:
+            self._state = self._state.without_grants()
+
+    def miss(self) -> int:
+        """Count a miss; return how many there were without a hit between them."""
+        with self._lock:
+            self._state = replace(self._state, misses=self._state.misses + 1)
+            return self._state.misses
+
+    def hit(self) -> None:
+        """Forget the misses."""
+        with self._lock:
+            if self._state.misses:
+                self._state = replace(self._state, misses=0)
+
+    def shows(self, loaded: Loaded) -> bool:
+        """Tell whether the next model call sees this very text anyway (R10)."""
+        if loaded.is_instructions and loaded.id in self._settings.worn.ids:
+            return True
+        body_only = self._settings.style != "agent-skills" and loaded.is_instructions
+        text = loaded.body if body_only else loaded.text
+        return self._view is not None and self._view.shows(text)
+
+    def out_of_sight(self) -> list[str]:
+        """Return the skills in use that the next model call does not see, newest first.
+
+        None where nobody tells what it sees: all of them may be.
+        """
+        if self._view is None:
+            return []
+        seen = self._view.ids.union(self._settings.worn.ids)
+        in_order = enumerate(self._state.active)
+        newest = sorted(in_order, key=lambda each: (each[1].at, each[0]), reverse=True)
+        return [each.id for _, each in newest if each.id not in seen]
+
+    def changes(self) -> str:
+        """Return how the catalog changed since the model was told; it is told now."""
+        with self._lock:
+            _ = self.edition
+            told = self._shelf.editions.get(self._state.told)
+            if told is not None and told.catalog is self._reading.listed:
+                return ""
+            current = self._current()
+            if told is not None and told.key == current.key:
+                return ""
+            self._state = replace(self._state, told=current.key)
+        if told is None:
+            return ""
+        return tell_changes(told.catalog, current.catalog, frozenset(self.in_use))
+
+    def save_prefix(self) -> None:
+        """Count the section as saved, where the catalog is not what it tells of."""
+        if self.edition.catalog is not self._reading.listed:
+            self._save(Savings(prefix_tokens=self.edition.section.tokens))
+
+    def save_repeat(self, loaded: Loaded) -> None:
+        """Count a text as saved in whose place there is a note."""
+        self._save(Savings(repeat_tokens=self._cost(loaded.text)))
+
+    def _current(self) -> Edition:
+        catalog, style = self._reading.listed, self._settings.style
+        render = partial(self._shelf.render, catalog, style)
+        return self._shelf.editions.of(catalog, style, render)
+
+    def _remember(self, active: Activation) -> None:
+        active = replace(active, at=self._shelf.clock.now())
+        with self._lock:
+            self._state = self._state.with_active(active)
+
+    def _cost(self, text: str) -> int:
+        return self._shelf.counter.count(text)
+
+    def _save(self, more: Savings) -> None:
+        with self._lock:
+            self._savings = Savings(
+                self._savings.prefix_tokens + more.prefix_tokens,
+                self._savings.repeat_tokens + more.repeat_tokens,
+            )
