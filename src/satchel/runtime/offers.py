@@ -33,31 +33,21 @@ class Carried:
 
 @dataclass(frozen=True, slots=True)
 class _Offer:
-    """A tool, what it was made from, and the skill that brought it, if one did."""
+    """A tool, and the skill that brought it, if one did."""
 
     tool: Tool
-    made_from: object
     skill: str | None = None
 
     @property
     def owner(self) -> str:
         return APPLICATION if self.skill is None else f"skill {self.skill!r}"
 
-    @property
-    def plain(self) -> bool:
-        """Whether it was made from a function."""
-        return isinstance(self.made_from, _FUNCTIONS)
-
     def is_same(self, other: "_Offer") -> bool:
         """Tell whether both are one thing that was offered twice."""
-        if self.made_from is other.made_from:
-            return True
         mine, its = self.tool, other.tool
         if mine.native is not None or its.native is not None:
             return mine.native is its.native
-        if self.plain and other.plain:  # each access makes a new bound method
-            return bool(self.made_from == other.made_from)
-        return mine.handler == its.handler
+        return mine == its  # one function makes equal tools
 
 
 class Offers:
@@ -83,9 +73,7 @@ class Offers:
         self._offers: Mapping[str, _Offer] = MappingProxyType({})
         self.add(*offered)
         self._put(
-            _Offer(tool, tool, skill.name)
-            for skill in skills
-            for tool in skill.tools or ()
+            _Offer(tool, skill.name) for skill in skills for tool in skill.tools or ()
         )
 
     def add(self, *offered: object) -> None:
@@ -176,12 +164,12 @@ class Offers:
 
 def _offers(each: object) -> Iterator[_Offer]:
     if isinstance(each, Toolbox):
-        yield from (_Offer(tool, tool) for tool in each)
+        yield from (_Offer(tool) for tool in each)
     elif isinstance(each, Mapping):
         for name, one in cast("Mapping[Any, object]", each).items():
-            yield _Offer(_tool(one, str(name)), one)
+            yield _Offer(_tool(one, str(name)))
     else:
-        yield _Offer(_tool(each), each)
+        yield _Offer(_tool(each))
 
 
 def _tool(each: object, name: str | None = None) -> Tool:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
+from functools import partial
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
@@ -118,6 +120,45 @@ def test_parameters_are_read_where_they_are_easy_to_read(
     assert found.parameters == expected
 
 
+class Desk:
+    def close(self, ticket: str) -> str:
+        """Close a ticket."""
+        return f"closed {ticket}"
+
+
+async def look_up(order: str) -> str:
+    """Look an order up."""
+    return order
+
+
+@pytest.mark.parametrize(
+    ("function", "name"),
+    [
+        (Desk().close, "close"),
+        (look_up, "look_up"),
+        (partial(look_up), "look_up"),
+        ({"find_order": look_up}, "find_order"),
+    ],
+)
+def test_plain_functions_become_tools(function: object, name: str) -> None:
+    """Also those that the application and a skill both give."""
+    offers = Offers([function, function])
+    found = offers.get(name)
+
+    assert offers.names == (name,)
+    assert found is not None
+    assert found.native is None
+    assert found.description
+    parameter = "ticket" if name == "close" else "order"
+    assert found.parameters["required"] == [parameter]
+
+
+def test_a_function_that_a_skill_and_the_application_give_is_one() -> None:
+    refunds = Skill("refunds", description="Use it.", tools=[look_up])
+
+    assert Offers([look_up], [refunds]).owner("look_up") == "application"
+
+
 def test_an_object_whose_attributes_raise_can_be_named() -> None:
     class Odd:
         @property
@@ -180,6 +221,7 @@ def test_the_same_object_twice_is_one(twice: object) -> None:
         (Native(name="a"), Native(name="a")),
         (A, Native(name="a")),
         (Native(name="a"), A),
+        (A, replace(A, description="Does it otherwise.")),
     ],
 )
 def test_two_tools_of_one_name_are_loud(first: object, second: object) -> None:
