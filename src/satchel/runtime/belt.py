@@ -24,6 +24,8 @@ Offer: TypeAlias = tuple[Descriptor | None, Tool]
 
 _OURS: Final = "satchel"
 """The owner of the style's tools."""
+_AGENT: Final = "the agent"
+"""The owner of the tools that an agent has without any skill."""
 
 
 class LoadForTool(Protocol):
@@ -106,6 +108,25 @@ class Belt:
         for name in offers.names:
             if name in owners and offers.get(name) not in self._worn():
                 raise DuplicateToolError(name, owners[name], offers.owner(name))
+
+    def check_beside(self, names: Iterable[str], offered: Iterable[Offer]) -> None:
+        """Refuse names of an agent's own tools that skills have too, open or closed.
+
+        Raises:
+            DuplicateToolError: Names the tool and both owners.
+        """
+        owners = {
+            tool.name: _OURS if owner is None else f"skill {owner.id!r}"
+            for owner, tool in offered
+        }
+        for name in names:
+            if name in owners:
+                raise DuplicateToolError(name, _AGENT, owners[name])
+            if self.shelf.offers.get(name) is None:
+                continue
+            for entry in self.reading.listed.entries:
+                if name in entry.tools:
+                    raise DuplicateToolError(name, _AGENT, f"skill {entry.id!r}")
 
     def _all(self, edition: Edition, in_use: Iterable[str]) -> Iterator[Offer]:
         yield from ((None, tool) for tool in self._worn())

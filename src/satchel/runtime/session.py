@@ -140,15 +140,20 @@ class Session:
         parts = [base, *self._worn_texts(), section, self._restated()]
         return "\n\n".join(part for part in parts if part)
 
-    def tools(self) -> Toolbox:
+    def tools(self, beside: Iterable[str] = ()) -> Toolbox:
         """Return the tools of the next model call, in an order that only grows.
 
         Those of worn skills; of the style, as far as they can work with this catalog;
         of loaded skills, as these were loaded. Tools that the policy denies are left
-        out.
+        out. ``beside`` are the names of the agent's own tools.
+
+        Raises:
+            DuplicateToolError: One of those is the name of a tool that is here, or that
+                opens with a skill that is listed; names both owners.
         """
         memory = self._memory
-        offers = self._belt.offered(memory.edition, memory.in_use)
+        offers = [*self._belt.offered(memory.edition, memory.in_use)]
+        self._belt.check_beside(beside, offers)
         return Toolbox("satchel", tuple(self._bound(*offer) for offer in offers))
 
     def decide(self, name: str, arguments: Mapping[str, object]) -> Decision:
