@@ -11,6 +11,7 @@ import os
 import shutil
 import subprocess
 import sys
+from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING, Final
 
 from tools.adapters.known import ROOT
@@ -73,24 +74,35 @@ def ensure_environment(adapter: Adapter) -> Path:
 def lock(adapter: Adapter) -> None:
     """Resolve an adapter's lock file anew from its extra, with the newest releases.
 
-    At the lower bounds it is the lowest release of each requirement of the extra, and
-    of Satchel's own, with the newest of all that they need themselves. The other
-    adapters wait a week before they take a release; here the newest is the point.
+    At the lower bounds the requirements of the extra are at exactly these, and all else
+    is the newest that goes with them. `make lock` waits a week before it takes a
+    release; here the newest is the point.
 
     Raises:
         CommandFailedError: No set of releases fits; says why.
+        LookupError: There is no extra, or one of its requirements has no lower bound.
     """
     adapter.lock.parent.mkdir(parents=True, exist_ok=True)
-    _uv(
-        *("pip", "compile", _PROJECT.name),
-        *("--extra", adapter.extra, "--extra", "tools"),
-        *("--group", "build", "--group", "adapters", "--upgrade"),
-        *("--python-version", adapter.python, "--universal", "--generate-hashes"),
-        *("--no-emit-index-url", "--no-emit-find-links", "--no-annotate"),
-        *("--resolution", "lowest-direct" if adapter.lowest else "highest"),
-        *("--custom-compile-command", f"python -m tools.adapters lock {adapter.name}"),
-        *("-o", str(adapter.lock.relative_to(ROOT))),
-    )
+    with NamedTemporaryFile("w", suffix=".txt", encoding="utf-8") as pins:
+        pins.write("\n".join(_lowest(adapter) if adapter.lowest else ()))
+        pins.flush()
+        _uv(
+            *("pip", "compile", _PROJECT.name),
+            *("--extra", adapter.extra, "--extra", "tools"),
+            *("--group", "build", "--group", "adapters"),
+            *("--python-version", adapter.python, "--universal", "--upgrade"),
+            *("--generate-hashes", "--no-emit-index-url", "--no-emit-find-links"),
+            *("--no-annotate", "--constraints", pins.name, "--custom-compile-command"),
+            f"python -m tools.adapters lock {adapter.name}",
+            *("-o", str(adapter.lock.relative_to(ROOT))),
+        )
+
+
+def _lowest(adapter: Adapter) -> list[str]:
+    """Return the extra's requirements at their lower bounds."""
+    if any(">=" not in bound for bound in adapter.bounds):
+        raise LookupError(f"the extra {adapter.extra!r} has a requirement without >=")
+    return [bound.replace(">=", "==") for bound in adapter.bounds]
 
 
 def _digest(path: Path) -> str:
