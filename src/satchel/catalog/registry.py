@@ -113,6 +113,24 @@ class Registry:
         """Return the digest of the whole pack, ``sha256-tree-v1:…``."""
         return self._digests.tree(descriptor, self._latest.readers)
 
+    def descriptor(self, skill_id: str) -> Descriptor:
+        """Return the skill of exactly this id, listed or withheld.
+
+        Raises:
+            SkillNotFoundError: There is none.
+            DuplicateSkillError: Several packs claim the id.
+        """
+        entry = self._catalog.get(skill_id)
+        if entry is not None:
+            return entry
+        held = self._catalog.withheld_as(skill_id)
+        if held is not None:
+            return held.descriptor
+        conflict = self._catalog.conflict_of(skill_id)
+        if conflict is not None:
+            raise duplicate_error(conflict)
+        raise SkillNotFoundError(skill_id)
+
     def last_updated(self, skill_id: str) -> float:
         """Return when this skill was first seen as it is, in seconds since the epoch.
 

@@ -6,16 +6,12 @@ from functools import cached_property
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from satchel.catalog import Health, Registry, duplicate_error
+from satchel.catalog import Health, Registry
 from satchel.catalog.assemble import Rules
 from satchel.catalog.entry import Acceptance
-from satchel.errors import SkillManifestError, SkillNotFoundError
 from satchel.model import (
-    DEFAULT_LIMITS,
-    SKILL_FILE,
     Catalog,
     Conflict,
-    Descriptor,
     Finding,
     Hit,
     Limits,
@@ -31,7 +27,8 @@ from satchel.model import (
 from satchel.policy import OPEN_POLICY, Policy
 from satchel.protocols import Approver, Clock, Ranker, TokenCounter, UsageSink
 from satchel.runtime.editions import Editions
-from satchel.runtime.opening import Named, Opened, open_config, open_named
+from satchel.runtime.opening import Named, open_any
+from satchel.runtime.sections import Sections
 from satchel.runtime.switches import switches
 from satchel.runtime.time import SystemClock
 from satchel.text import EstimateCounter
@@ -91,7 +88,7 @@ class Satchel:
         environ: Mapping[str, str] | None = None,
     ) -> None:
         """Open the sources and sync once."""
-        opened = _open(what, config, limits)
+        opened = open_any(what, config, limits)
         said = opened.config
         self._named = opened.named
         self._clock = clock or SystemClock()
@@ -100,10 +97,11 @@ class Satchel:
             limits=said.limits,
             allow_empty_description=allow_empty_description,
         )
-        self._budget = (
-            said.budget_tokens if isinstance(budget_tokens, str) else budget_tokens
-        )
         self._counter = counter or EstimateCounter()
+        self._sections = Sections(
+            self._counter,
+            said.budget_tokens if isinstance(budget_tokens, str) else budget_tokens,
+        )
         self._ranker = ranker
         self.style: Style = style or said.style
         self.registry = Registry(
@@ -119,7 +117,6 @@ class Satchel:
             clock=self._clock,
             deadline_s=deadline_s,
         )
-        self._last: tuple[Catalog, tuple[object, ...], Rendered] | None = None
         self._sinks = tuple(sinks)
         self.policy = policy
         self._offered = tuple(tools), opened.skills
@@ -136,14 +133,10 @@ class Satchel:
     @property
     def findings(self) -> tuple[Finding, ...]:
         """What could not be read, was repaired or is worth knowing; nothing is lost."""
+        from satchel.runtime.findings import all_findings
+
         latest = self.registry.latest
-        empty = tuple(
-            _no_skills(state.label)
-            for state in latest.sources
-            if state.label in self._named and not state.packs and not state.error
-        )
-        missing = self._offers.missing(latest) if _carries(latest) else ()
-        return latest.findings + missing + empty
+        return all_findings(latest, self._named, self.policy, lambda: self._offers)
 
     @property
     def conflicts(self) -> tuple[Conflict, ...]:
@@ -189,8 +182,9 @@ class Satchel:
             DuplicateSkillError: Two packs claim one id and no precedence was chosen.
         """
         self.registry.check_conflicts()
-        budget = self._budget if isinstance(budget_tokens, str) else budget_tokens
-        return self._render(format, budget, style or self.style)
+        return self._sections.of(
+            self.catalog, style or self.style, format, budget_tokens
+        )
 
     def load(
         self,
@@ -234,7 +228,7 @@ class Satchel:
         """Return the first reason why a skill is not in the prompt, with its fix."""
         from satchel.runtime.why import why
 
-        prompt = self._render("xml-id", self._budget, self.style)
+        prompt = self._sections.of(self.catalog, self.style)
         exacting = self._accept.profile not in ("auto", "lenient")
         return why(self.registry.latest, name, prompt, exacting=exacting)
 
@@ -245,7 +239,10 @@ class Satchel:
             SkillManifestError: The source makes up manifests of files without one.
             SkillError: As for `load`.
         """
-        return self._manifest(self._load.plain(self.catalog, Request(skill_id)))
+        from satchel.runtime.manifests import manifest_of
+
+        loaded = self._load.plain(self.catalog, Request(skill_id))
+        return manifest_of(loaded, self._accept)
 
     def resources(self, skill_id: str) -> tuple[Resource, ...]:
         """Return path, digest and size of every listed file, SKILL.md included.
@@ -253,7 +250,7 @@ class Satchel:
         Raises:
             SkillError: No such skill, or a file cannot be read now.
         """
-        return self.registry.resources(self._descriptor(skill_id))
+        return self.registry.resources(self.registry.descriptor(skill_id))
 
     def digest(self, skill_id: str) -> str:
         """Return the digest of the whole pack: ``sha256-tree-v1:`` and 64 hex digits.
@@ -261,7 +258,7 @@ class Satchel:
         Raises:
             SkillError: No such skill, or a file cannot be read now.
         """
-        return self.registry.digest(self._descriptor(skill_id))
+        return self.registry.digest(self.registry.descriptor(skill_id))
 
     def session(  # noqa: PLR0913 - a conversation's options, all by name
         self,
@@ -370,32 +367,6 @@ class Satchel:
         """Close it."""
         self.close()
 
-    def _render(
-        self,
-        format: "Format",  # noqa: A002
-        budget_tokens: int | None,
-        style: Style,
-    ) -> Rendered:
-        """Render, or give what was rendered last where nothing has changed since."""
-        catalog = self.catalog
-        asked = (format, budget_tokens, style)
-        if self._last is not None:
-            of, how, rendered = self._last
-            if of is catalog and how == asked:
-                return rendered
-        from satchel.prompt import render
-
-        rendered = render(
-            catalog,
-            format=format,
-            budget_tokens=budget_tokens,
-            counter=self._counter,
-            style=style,
-            locations=_locations(catalog) if format == "xml-spec" else {},
-        )
-        self._last = (catalog, asked, rendered)
-        return rendered
-
     @cached_property
     def _offers(self) -> "Offers":
         from satchel.runtime.offers import Offers
@@ -410,14 +381,15 @@ class Satchel:
 
     @cached_property
     def _shelf(self) -> "Shelf":
+        from satchel.runtime.manifests import manifest_of
         from satchel.runtime.shelf import Shelf
 
         return Shelf(
             catalog=lambda: self.catalog,
-            render=self._section,
+            render=self._sections.render,
             load=self._load,
             find=self.find,
-            manifest=self._manifest,
+            manifest=lambda loaded: manifest_of(loaded, self._accept),
             offers=self._offers,
             policy=self.policy,
             editions=self._editions,
@@ -431,86 +403,8 @@ class Satchel:
             return self._stager
         return stage or None
 
-    def _section(self, catalog: Catalog, style: Style) -> Rendered:
-        from satchel.prompt import render
-
-        return render(
-            catalog, budget_tokens=self._budget, counter=self._counter, style=style
-        )
-
     @cached_property
     def _load(self) -> "LoadPath":
         from satchel.runtime.loading import LoadPath
 
         return LoadPath(self._sinks, self._clock, self._accept.limits, self.policy)
-
-    def _manifest(self, loaded: Loaded) -> Manifest:
-        from satchel.spec import parse
-
-        parsed = parse(
-            loaded.data,
-            profile=self._accept.profile,
-            directory=loaded.descriptor.origin.key.rpartition("/")[2],
-            limits=self._accept.limits,
-            allow_empty_description=self._accept.allow_empty_description,
-        )
-        if parsed.manifest is None:
-            place = loaded.descriptor.origin.location
-            raise SkillManifestError(place, parsed.findings[0].message)
-        return parsed.manifest
-
-    def _descriptor(self, skill_id: str) -> Descriptor:
-        entry = self.catalog.get(skill_id)
-        if entry is not None:
-            return entry
-        held = self.catalog.withheld_as(skill_id)
-        if held is not None:
-            return held.descriptor
-        conflict = self.catalog.conflict_of(skill_id)
-        if conflict is not None:
-            raise duplicate_error(conflict)
-        raise SkillNotFoundError(skill_id)
-
-
-def _open(
-    what: tuple[Named, ...],
-    config: str | os.PathLike[str] | None,
-    limits: Limits | None,
-) -> Opened:
-    if what:
-        return open_named(what, limits=limits or DEFAULT_LIMITS)
-    from pathlib import Path
-
-    path = Path(config) if config else None
-    return open_config(path, start=Path.cwd(), limits=limits)
-
-
-def _locations(catalog: Catalog) -> dict[str, str]:
-    """Return the absolute path of each SKILL.md that lies in a folder."""
-    from pathlib import Path
-
-    folders = {
-        label for label, reader in catalog.readers.items() if hasattr(reader, "root")
-    }
-    return {
-        entry.id: str(Path(entry.origin.location).absolute() / SKILL_FILE)
-        for entry in catalog.entries
-        if entry.source in folders
-    }
-
-
-def _carries(catalog: Catalog) -> bool:
-    """Tell whether some pack names a tool."""
-    return any(entry.tools for entry in catalog.entries) or any(
-        held.descriptor.tools for held in catalog.withheld
-    )
-
-
-def _no_skills(label: str) -> Finding:
-    return Finding(
-        "no-skills",
-        "warning",
-        f"there is no folder with a {SKILL_FILE} in it",
-        label,
-        fix=f"put each skill into a folder of its own, with a {SKILL_FILE}",
-    )

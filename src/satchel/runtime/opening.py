@@ -15,7 +15,7 @@ from satchel.sources import folder, memory, packages, usual
 if TYPE_CHECKING:  # it costs start-up time
     from pathlib import Path
 
-__all__ = ["Named", "Opened", "open_config", "open_named"]
+__all__ = ["Named", "Opened", "open_any", "open_config", "open_named"]
 
 One: TypeAlias = str | os.PathLike[str] | SkillSource | Skill
 Named: TypeAlias = One | Sequence[One]
@@ -93,6 +93,24 @@ def open_config(
     if not opened.sources and not more:
         raise NoSources(f'{found} names no skills; add: skills = ["skills"]')
     return Opened(opened.sources + tuple(more), opened.named, config)
+
+
+def open_any(
+    what: tuple[Named, ...],
+    config: str | os.PathLike[str] | None,
+    limits: Limits | None,
+) -> Opened:
+    """Open what was named; with nothing, what a configuration file says.
+
+    Raises:
+        SkillError: As for `open_named` and `open_config`.
+    """
+    if what:
+        return open_named(what, limits=limits or DEFAULT_LIMITS)
+    from pathlib import Path
+
+    path = Path(config) if config else None
+    return open_config(path, start=Path.cwd(), limits=limits)
 
 
 def _flat(what: Iterable[Named]) -> Iterable[One]:
