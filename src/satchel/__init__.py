@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     )
     from satchel.model import Manifest as SkillManifest
     from satchel.model.registered import SkillDescriptor
+    from satchel.policy import Policy, allow, ask, deny
     from satchel.protocols import SkillSource
     from satchel.runtime.default import default_registry
     from satchel.runtime.front import Satchel
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from satchel.skills.discovery import SkillDiscoverySkill
     from satchel.sources import LocalDirSkillSource, load_plugin_sources
     from satchel.sources.registered import SkillRegistry
+    from satchel.tools import Run
 
 __all__ = [
     "BaseSkill",
@@ -53,8 +55,10 @@ __all__ = [
     "Loaded",
     "LocalDirSkillSource",
     "NoSources",
+    "Policy",
     "ReferenceNotFoundError",
     "Rendered",
+    "Run",
     "Satchel",
     "Session",
     "Skill",
@@ -67,7 +71,10 @@ __all__ = [
     "SkillNotFoundError",
     "SkillRegistry",
     "SkillSource",
+    "allow",
+    "ask",
     "default_registry",
+    "deny",
     "errors",
     "load_plugin_sources",
     "load_skill",
@@ -90,6 +97,10 @@ _HOMES: Final = {
     "Rendered": ("satchel.model", "Rendered"),
     "SkillDescriptor": ("satchel.model.registered", "SkillDescriptor"),
     "SkillManifest": ("satchel.model", "Manifest"),
+    "Policy": ("satchel.policy", "Policy"),
+    "allow": ("satchel.policy", "allow"),
+    "ask": ("satchel.policy", "ask"),
+    "deny": ("satchel.policy", "deny"),
     "SkillSource": ("satchel.protocols", "SkillSource"),
     "default_registry": ("satchel.runtime.default", "default_registry"),
     "Satchel": ("satchel.runtime.front", "Satchel"),
@@ -102,6 +113,7 @@ _HOMES: Final = {
     "LocalDirSkillSource": ("satchel.sources", "LocalDirSkillSource"),
     "load_plugin_sources": ("satchel.sources", "load_plugin_sources"),
     "SkillRegistry": ("satchel.sources.registered", "SkillRegistry"),
+    "Run": ("satchel.tools", "Run"),
 }
 
 
