@@ -137,8 +137,21 @@ class Session:
         memory = self._memory
         memory.save_prefix()
         section = str(memory.edition.section)
-        parts = [base, *self._worn_texts(), section, self._restated()]
+        parts = [base, *self._worn_texts(), section, self.restated()]
         return "\n\n".join(part for part in parts if part)
+
+    def restated(self) -> str:
+        """Return the part of `instructions` about skills in use that are out of sight.
+
+        For adapters that learn only after the instructions what a call will see.
+        """
+        return restate(
+            self._memory.out_of_sight(),
+            lambda skill_id: self._reading.fetch(skill_id, None, via="restate"),
+            budget_tokens=self.settings.restate_tokens,
+            counter=self._shelf.counter,
+            render=self._reading.render,
+        )
 
     def tools(self, beside: Iterable[str] = ()) -> Toolbox:
         """Return the tools of the next model call, in an order that only grows.
@@ -330,15 +343,6 @@ class Session:
     def _given(self, skill_id: str) -> str:
         loaded = self._reading.fetch(skill_id, None, via="python")
         return self._reading.render(loaded)
-
-    def _restated(self) -> str:
-        return restate(
-            self._memory.out_of_sight(),
-            lambda skill_id: self._reading.fetch(skill_id, None, via="restate"),
-            budget_tokens=self.settings.restate_tokens,
-            counter=self._shelf.counter,
-            render=self._reading.render,
-        )
 
     def _find_tool(self, name: str, *, approved: bool | None = None) -> Offer:
         memory = self._memory

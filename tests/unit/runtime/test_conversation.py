@@ -308,6 +308,7 @@ class TestSkillsInUse:
         assert "## Skills in use" in after
         assert LONG.strip() in after
         assert session.instructions("base") == after
+        assert f"{before}\n\n{session.restated()}" == after
 
     def test_the_newest_go_first_and_what_has_no_room_is_named(self) -> None:
         clock = FakeClock()
