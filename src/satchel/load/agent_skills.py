@@ -15,7 +15,7 @@ from satchel.errors import (
     SkillNotFoundError,
     SkillWithheldError,
 )
-from satchel.load.folder import fill_folder, folder_notes
+from satchel.load.folder import folder_notes
 from satchel.load.options import DEFAULT_STYLE_OPTIONS, Escape, StyleOptions
 from satchel.load.telling import tell
 from satchel.model import Descriptor, Loaded
@@ -43,13 +43,12 @@ def render_context(
 ) -> str:
     """Return a loaded SKILL.md in the envelope, byte-stable, no line feed at its end.
 
-    The text stands in it as it is, unless ``options.escape`` or ``options.root`` says
-    otherwise; one line feed is added where it ends in none. Notes, those of the load
+    The text stands in it as it is, unless ``options.escape`` says otherwise; one line
+    feed is added where it ends in none. Notes, those of the load
     before the further ones, stand outside ``<instructions>``.
     """
     id = _shown(loaded.id)
     text = loaded.text if options.content == "file" else loaded.body
-    text = fill_folder(text, options.root)
     text = _escape(text, options.escape)
     end = "" if text.endswith("\n") else "\n"
     resources = ""

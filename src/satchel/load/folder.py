@@ -1,6 +1,7 @@
 """What a model is told of the folder that a skill's files are in."""
 
 import re
+from dataclasses import replace
 from typing import Final
 
 from satchel.load.options import StyleOptions
@@ -14,12 +15,16 @@ FOLDERS: Final = ("${SKILL_DIR}", "${CLAUDE_SKILL_DIR}")
 _FOLDER: Final = re.compile("|".join(map(re.escape, FOLDERS)))
 
 
-def fill_folder(text: str, folder: str | None) -> str:
-    """Return ``text`` with each ``${SKILL_DIR}`` and ``${CLAUDE_SKILL_DIR}`` filled.
+def fill_folder(loaded: Loaded, folder: str | None) -> Loaded:
+    """Return instructions with ``${SKILL_DIR}`` and ``${CLAUDE_SKILL_DIR}`` filled in.
 
-    Where there is no folder it stays as it is.
+    A file, and any text where there is no folder, stays as it is.
     """
-    return text if folder is None else _FOLDER.sub(lambda _: folder, text)
+    if folder is None or not loaded.is_instructions:
+        return loaded
+    parts = (_FOLDER.split(text) for text in (loaded.text, loaded.body))
+    text, body = map(folder.join, parts)
+    return replace(loaded, text=text, body=body)
 
 
 def folder_notes(

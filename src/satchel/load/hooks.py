@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from satchel.errors import SkillError
+from satchel.load.folder import fill_folder
 from satchel.load.options import StyleOptions
 from satchel.model import Loaded
 
@@ -37,10 +38,14 @@ class Hooks:
     notes: Callable[[Loaded], Sequence[str]] = _no_notes
     misses: Callable[[SkillError], str | None] = _nothing
 
-    def rooted(self, loaded: Loaded, options: StyleOptions) -> StyleOptions:
-        """Return ``options`` with the skill's folder, where it has one."""
+    def placed(
+        self, loaded: Loaded, options: StyleOptions
+    ) -> tuple[Loaded, StyleOptions]:
+        """Return both with the skill's folder in them, where it has one."""
         root = self.root(loaded)
-        return options if root is None else replace(options, root=root)
+        if root is None:
+            return loaded, options
+        return fill_folder(loaded, root), replace(options, root=root)
 
 
 NO_HOOKS: Final = Hooks()

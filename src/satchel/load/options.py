@@ -21,8 +21,7 @@ class StyleOptions:
     that can reach it; ``root`` is the absolute folder of a copy that it can reach.
 
     In every style the envelope ``extended`` also says how relative paths resolve, or
-    with what the files are read; with a ``root`` the instructions' placeholders for
-    the folder are filled in.
+    with what the files are read.
     """
 
     envelope: Envelope = "2026-02"

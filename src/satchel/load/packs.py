@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from satchel.errors import DeniedError, SkillError
-from satchel.load.folder import fill_folder, folder_notes
+from satchel.load.folder import folder_notes
 from satchel.load.hooks import NO_HOOKS, Hooks
 from satchel.load.options import DEFAULT_STYLE_OPTIONS, StyleOptions
 from satchel.load.telling import tell
@@ -96,10 +96,9 @@ def _given(
         return "", (note, *hooks.notes(loaded))
     if key != "body":
         return loaded.text, (*loaded.notes, *hooks.notes(loaded))
-    options = hooks.rooted(loaded, options)
+    loaded, options = hooks.placed(loaded, options)
     notes = (*loaded.notes, *folder_notes(loaded, options, "packs"))
-    body = fill_folder(loaded.body, options.root)
-    return body, (*notes, *hooks.notes(loaded))
+    return loaded.body, (*notes, *hooks.notes(loaded))
 
 
 def _names(descriptor: Descriptor | None, bucket: Bucket) -> list[str]:

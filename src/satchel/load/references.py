@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from satchel.errors import SkillError, SkillNotFoundError
-from satchel.load.folder import fill_folder, folder_notes
+from satchel.load.folder import folder_notes
 from satchel.load.options import DEFAULT_STYLE_OPTIONS, StyleOptions
 from satchel.load.telling import error_result
 from satchel.model import Catalog, Descriptor, Loaded
@@ -30,7 +30,7 @@ def render_descriptor(
     """
     result: dict[str, object] = {
         "name": loaded.id,
-        "instructions": fill_folder(loaded.body, options.root),
+        "instructions": loaded.body,
         "tools": list(loaded.descriptor.tools),
         "references": list(loaded.descriptor.resources),
     }

@@ -99,7 +99,7 @@ class _Box:
             note = self.hooks.instead(loaded)
             if note is not None:
                 return render_context_note(loaded.id, note, *self.hooks.notes(loaded))
-            options = self.hooks.rooted(loaded, self.options)
+            loaded, options = self.hooks.placed(loaded, self.options)
             return render_context(loaded, options, self.hooks.notes(loaded))
 
         tool = Tool(
@@ -162,7 +162,7 @@ class _Box:
                 bare = replace(loaded, body="", notes=())
                 notes = note, *self.hooks.notes(loaded)
                 return render_descriptor(bare, notes=notes)
-            options = self.hooks.rooted(loaded, self.options)
+            loaded, options = self.hooks.placed(loaded, self.options)
             return render_descriptor(loaded, options, self.hooks.notes(loaded))
 
         def list_skills() -> dict[str, object]:

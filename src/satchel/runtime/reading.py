@@ -3,9 +3,17 @@
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
-from satchel.errors import SkillWithheldError
-from satchel.load import StyleOptions, TurnCache, render_context
-from satchel.model import Action, Catalog, Descriptor, Hit, Loaded, Request
+from satchel.errors import ApprovalNeededError, DeniedError, SkillWithheldError
+from satchel.load import StyleOptions, TurnCache, fill_folder, render_context
+from satchel.model import (
+    Action,
+    Catalog,
+    Descriptor,
+    FileStat,
+    Hit,
+    Loaded,
+    Request,
+)
 from satchel.runtime.gate import Gate
 from satchel.runtime.settings import Settings
 
@@ -23,7 +31,7 @@ class Reading:
         self._shelf = shelf
         self._settings = settings
         self._gate = gate
-        self._staged: dict[tuple[str, str], Staged] = {}
+        self._staged: dict[tuple[str, str, tuple[FileStat, ...]], Staged] = {}
         self.turn: TurnCache | None = None
 
     @property
@@ -102,12 +110,14 @@ class Reading:
         stager = self._settings.stager
         if stager is None or not descriptor.resources:
             return None
-        place = descriptor.id, descriptor.digest
+        place = descriptor.id, descriptor.digest, descriptor.files
         staged = self._staged.get(place)
         if staged is None:
             from satchel.runtime.staging import stage_pack
 
-            staged = self._staged[place] = stage_pack(stager, self._plain, descriptor)
+            staged = self._staged[place] = stage_pack(
+                stager, self._for_copy, descriptor
+            )
         return staged
 
     def stage(self, descriptor: Descriptor) -> str:
@@ -119,7 +129,7 @@ class Reading:
         from satchel.runtime.staging import stage_files
 
         stager = self._settings.stager or self._shelf.local_stager()
-        return stage_files(stager, self._plain, descriptor)
+        return stage_files(stager, self._for_copy, descriptor)
 
     def root(self, loaded: Loaded) -> str | None:
         """Return the folder in which the agent finds the skill's files, if it does."""
@@ -128,8 +138,9 @@ class Reading:
 
     def render(self, loaded: Loaded) -> str:
         """Return instructions as the load tool would give them."""
-        options = StyleOptions(envelope="extended", root=self.root(loaded))
-        return render_context(loaded, options)
+        root = self.root(loaded)
+        options = StyleOptions(envelope="extended", root=root)
+        return render_context(fill_folder(loaded, root), options)
 
     def may_call(self, owner: Descriptor, tool: str) -> bool:
         """Tell whether a tool of a skill is not denied outright."""
@@ -139,5 +150,13 @@ class Reading:
         decision = self._shelf.policy.decide(action, entry.id, self._settings.who)
         return decision.verdict != "deny"
 
-    def _plain(self, request: Request) -> Loaded:
+    def _for_copy(self, request: Request) -> Loaded:
+        """Load a file for a copy, in which anything can be read without a question."""
+        entry = self.descriptor(request.id)
+        if request.file is not None and entry is not None:
+            decision = self._gate.ask("read", entry)[0]
+            if decision.verdict != "allow":
+                asks = decision.verdict == "ask"
+                error = ApprovalNeededError if asks else DeniedError
+                raise error("read", entry.id, reason=decision.reason)
         return self._shelf.load.plain(self.scoped, request)
