@@ -50,8 +50,6 @@ import pytest
 from tools.adapters.known import NAMES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from tests.adapters.driver import Driver
 
 REFERENCE: Final = "reference"
@@ -188,10 +186,3 @@ def _refuse_strangers(event: str, arguments: tuple[Any, ...]) -> None:
     host = host.decode() if isinstance(host, bytes) else host
     if host not in _LOCAL:
         raise PermissionError(f"a test may not call {host}")
-
-
-@pytest.fixture(autouse=True)
-def no_other_loop() -> Iterator[None]:
-    """Leave no event loop behind that a framework has set."""
-    yield
-    asyncio.set_event_loop(None)

@@ -115,14 +115,14 @@ class Desk:
         return [seat, book, refund, order_status]
 
 
-def open_desk(folder: Path, desk: Desk | None = None, *rules: Any) -> Satchel:  # noqa: ANN401 - rules of a policy
+def open_desk(folder: Path, desk: Desk | None = None, *rules: Any) -> Satchel:
     """Return the packs with their tools; ``rules`` go before `HR_ONLY`."""
     return Satchel(
         folder, tools=(desk or Desk()).tools(), policy=_policy(*rules, HR_ONLY)
     )
 
 
-def _policy(*rules: Any) -> Policy:  # noqa: ANN401 - as above
+def _policy(*rules: Any) -> Policy:
     from satchel.policy import Policy
 
     return Policy(*rules)

@@ -55,7 +55,7 @@ class ReferenceRig:
     ) -> str | suite.Paused:
         chat_ = self._chats.setdefault(chat, Chat())
         chat_.messages.append(Message("user", text))
-        run = _Run(self, chat, chat_, dict(who or {}), is_sync=mode == "sync")
+        run = _Run(self, chat, chat_, dict(who or {}), {}, is_sync=mode == "sync")
         if mode == "sync":
             return await asyncio.to_thread(asyncio.run, run.go_on())
         return await run.go_on()
@@ -64,9 +64,9 @@ class ReferenceRig:
         self, paused: suite.Paused, *, approve: bool
     ) -> str | suite.Paused:
         state = paused.state
+        answers = state["answers"] | {state["asked"]: approve}
         chat = self._chats[state["chat"]]
-        run = _Run(self, state["chat"], chat, state["who"])
-        return await run.go_on(approved=approve)
+        return await _Run(self, state["chat"], chat, state["who"], answers).go_on()
 
     def save(self, chat: str = "one") -> str:
         kept = self._chats[chat]
@@ -89,9 +89,10 @@ class _Run:
     name: str
     chat: Chat
     who: dict[str, Any]
+    answers: Mapping[str, bool]
     is_sync: bool = False
 
-    async def go_on(self, *, approved: bool | None = None) -> str | suite.Paused:
+    async def go_on(self) -> str | suite.Paused:
         while True:
             setup = self.rig._setups[self.chat.active]
             session = self._session(setup)
@@ -104,10 +105,9 @@ class _Run:
                 self.chat.states[self.chat.active] = session.dump()
                 return reply.text
             paused = self._pending(setup, session, reply)
-            if paused is not None and approved is None:
+            if paused is not None:
                 return paused
-            await self._carry_out(session, own, reply, approved)
-            approved = None
+            await self._carry_out(session, own, reply)
 
     def _session(self, setup: Setup) -> Session:
         options = dict(setup.options)
@@ -155,21 +155,22 @@ class _Run:
     def _pending(
         self, setup: Setup, session: Session, reply: Message
     ) -> suite.Paused | None:
-        """Return the first call that somebody has to approve, if nobody else asks."""
+        """Return the first call that waits for an answer, if no callback gives it."""
         if "approve" in setup.options:
             return None
         for call in reply.calls:
-            if session.decide(call.name, call.arguments).verdict == "ask":
-                state = {"chat": self.name, "who": self.who}
+            decision = session.decide(call.name, call.arguments)
+            if decision.verdict == "ask" and call.id not in self.answers:
+                state = {"chat": self.name, "who": self.who, "asked": call.id}
+                state["answers"] = dict(self.answers)
                 return suite.Paused(call.name, call.arguments, state)
         return None
 
-    async def _carry_out(
-        self, session: Session, own: Toolbox, reply: Message, approved: bool | None
-    ) -> None:
+    async def _carry_out(self, session: Session, own: Toolbox, reply: Message) -> None:
         at = self.chat.active
 
         async def call(call: Call) -> Message:
+            approved = self.answers.get(call.id)
             if own.get(call.name):
                 result = await own.acall(call.name, call.arguments, Run(self.who))
             elif self.is_sync:

@@ -349,7 +349,7 @@ async def test_a_carried_tool_of_an_own_name_is_loud(
         await _built_and_said(driver, setup(open_desk(packs), model, refund))
 
 
-async def _built_and_said(driver: Driver, given: Any) -> None:  # noqa: ANN401
+async def _built_and_said(driver: Driver, given: Any) -> None:
     """Build and say: the name may be told at either; as the text of what is raised."""
     try:
         await driver.build(given).say("hi", who=ANA)
@@ -659,7 +659,7 @@ async def test_a_hand_off(driver: Driver, packs: Path) -> None:
 # Approval
 
 
-def asking(packs: Path, desk: Desk) -> Any:  # noqa: ANN401 - a Satchel
+def asking(packs: Path, desk: Desk) -> Any:
     return open_desk(packs, desk, ask("refunds", tool="refund"))
 
 
@@ -705,6 +705,25 @@ async def test_an_approval_resumes_elsewhere(driver: Driver, packs: Path) -> Non
     assert [REFUNDS in _all_text(seen) for seen in other.seen] == [True]
 
 
+async def test_each_call_is_approved_by_itself(driver: Driver, packs: Path) -> None:
+    """Of two calls made side by side one is approved and one declined."""
+    desk = Desk()
+    other = Call("refund", {"order_id": "A-2", "cents": 5})
+    model = script([load("refunds")], [REFUND, other], "done")
+    rig = driver.build(setup(asking(packs, desk), model))
+
+    asked: list[object] = []
+    said = await rig.say("hi", who=ANA)
+    while isinstance(said, Paused):
+        asked.append(said.arguments["order_id"])
+        said = await rig.decide(said, approve=asked[-1] == "A-1")
+
+    assert said == "done"
+    assert sorted(map(str, asked)) == ["A-1", "A-2"]
+    assert desk.done == ["refund A-1 995 by ana"]
+    assert rig.seen[-1].results[-2] == REFUNDED
+
+
 async def test_declined_is_a_result_and_retryable(driver: Driver, packs: Path) -> None:
     """A call that was declined is a result; asked for again, it is asked again."""
     desk = Desk()
@@ -739,7 +758,7 @@ async def test_a_callback_can_answer(
     desk = Desk()
     asked: list[Mapping[str, object]] = []
 
-    def approve(question: Any) -> bool:  # noqa: ANN401 - a Question
+    def approve(question: Any) -> bool:
         asked.append({"tool": question.tool, "who": question.who["user"]})
         return answer
 

@@ -10,7 +10,6 @@ import hashlib
 import os
 import shutil
 import subprocess
-import sys
 from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING, Final
 
@@ -33,7 +32,8 @@ def ensure_uv() -> None:
     """Install uv beside the other tools, from its lock file, where it is missing."""
     if not _UV.exists():
         lock = ROOT / "requirements" / "lock.txt"
-        pip = [sys.executable, "-m", "pip", "--quiet", "--no-input", "install"]
+        python = str(_UV.with_name("python"))
+        pip = [python, "-m", "pip", "--quiet", "--no-input", "install"]
         _run([*pip, "--disable-pip-version-check", "--require-hashes", "-r", str(lock)])
 
 

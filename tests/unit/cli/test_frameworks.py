@@ -58,7 +58,8 @@ def installed(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
 def test_a_version_beside_those_that_were_tried(
     version: str, told: str, installed: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    data = {"strings": entry("1.2.0", "1.10.3")}
+    data = {"strings": entry("1.2.0", "1.10.3"), "ropes": entry("0.1", "0.2")}
+    data["ropes"]["distribution"] = "ropes"
     monkeypatch.setattr(frameworks, "read_tested", lambda: data)
     installed["strings-agents"] = version
 
