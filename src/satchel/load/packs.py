@@ -91,14 +91,13 @@ def _given(
     loaded: Loaded, key: str, options: StyleOptions, hooks: Hooks
 ) -> tuple[str, tuple[str, ...]]:
     """Return what was loaded as the text of ``key``, and its notes."""
+    loaded, options = hooks.placed(loaded, options)
     note = hooks.instead(loaded)
     if note is not None:
         return "", (note, *hooks.notes(loaded))
-    if key != "body":
-        return loaded.text, (*loaded.notes, *hooks.notes(loaded))
-    loaded, options = hooks.placed(loaded, options)
+    text = loaded.body if key == "body" else loaded.text
     notes = (*loaded.notes, *folder_notes(loaded, options, "packs"))
-    return loaded.body, (*notes, *hooks.notes(loaded))
+    return text, (*notes, *hooks.notes(loaded))
 
 
 def _names(descriptor: Descriptor | None, bucket: Bucket) -> list[str]:

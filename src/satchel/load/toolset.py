@@ -96,10 +96,10 @@ class _Box:
                 loaded = self.load(Request(skill_id, via="tool"))
             except SkillError as error:
                 return render_context_error(error, skill_id, self.hooks.misses(error))
+            loaded, options = self.hooks.placed(loaded, self.options)
             note = self.hooks.instead(loaded)
             if note is not None:
                 return render_context_note(loaded.id, note, *self.hooks.notes(loaded))
-            loaded, options = self.hooks.placed(loaded, self.options)
             return render_context(loaded, options, self.hooks.notes(loaded))
 
         tool = Tool(
@@ -154,6 +154,7 @@ class _Box:
             except SkillError as error:
                 advice = self.hooks.misses(error)
                 return render_reference_error(error, skill_name, advice)
+            loaded, options = self.hooks.placed(loaded, self.options)
             note = self.hooks.instead(loaded)
             if reference is not None:
                 plain = note is None and not loaded.is_binary
@@ -162,7 +163,6 @@ class _Box:
                 bare = replace(loaded, body="", notes=())
                 notes = note, *self.hooks.notes(loaded)
                 return render_descriptor(bare, notes=notes)
-            loaded, options = self.hooks.placed(loaded, self.options)
             return render_descriptor(loaded, options, self.hooks.notes(loaded))
 
         def list_skills() -> dict[str, object]:

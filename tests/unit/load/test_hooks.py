@@ -220,9 +220,7 @@ def test_notes_are_added_behind_the_others(style: Style) -> None:
 )
 def test_a_note_may_stand_in_place_of_the_text(style: Style, expected: object) -> None:
     """The other notes stay: some are told only once."""
-    hooks = Hooks(
-        instead=lambda _: "Above <it>.", root=_never, notes=lambda _: ("New.",)
-    )
+    hooks = Hooks(instead=lambda _: "Above <it>.", notes=lambda _: ("New.",))
 
     assert call(style, hooks) == expected
 

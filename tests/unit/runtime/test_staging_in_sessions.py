@@ -10,6 +10,7 @@ import pytest
 
 from satchel import Satchel
 from satchel.errors import ApprovalNeededError, DeniedError
+from satchel.model import Seen
 from satchel.policy import Policy, ask, deny
 from satchel.runtime.staging import LocalStager
 from tests.fakes import FakeSource, pack
@@ -130,3 +131,20 @@ def test_what_a_user_types_is_never_filled_in() -> None:
 
     assert "python /box/pdf/scripts/a.py" in text
     assert "ARGUMENTS: ${SKILL_DIR} $0" in text
+
+
+@pytest.mark.row("E27")
+def test_what_was_filled_in_is_known_again() -> None:
+    """So that a second load of a staged skill costs a line, too."""
+    packs = source()
+    packs.packs["pdf"]["SKILL.md"] = pack("pdf", body=BODY * 9)
+    session = Satchel(packs).session(stage=Uploads())
+    arguments = {"skill_id": "pdf"}
+    first = str(session.call("load_skill", arguments))
+    session.see([Seen("user", "Hi."), Seen("tool", first, "load_skill", arguments)])
+
+    again = str(session.call("load_skill", arguments))
+
+    assert "/box/pdf/scripts/a.py" in first
+    assert "is unchanged" in again
+    assert "/box" not in again
