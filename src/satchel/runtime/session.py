@@ -30,6 +30,7 @@ from satchel.runtime.memory import Memory
 from satchel.runtime.reading import Reading
 from satchel.runtime.restating import restate
 from satchel.runtime.settings import SessionOptions, Settings
+from satchel.runtime.worn import wear
 from satchel.session.approvals import Approvals
 from satchel.session.ledger import State
 from satchel.tools import Run, Tool, Toolbox
@@ -37,6 +38,7 @@ from satchel.tools import Run, Tool, Toolbox
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from satchel.agent import Skill
     from satchel.runtime.invoking import Invoked
     from satchel.runtime.shelf import Shelf
 
@@ -304,13 +306,21 @@ class Session:
         self._memory.revoke()
 
     def derive(
-        self, *, agent: str = "", only: Iterable[str] | None = None
+        self,
+        *,
+        agent: str = "",
+        always: "Iterable[str | Skill]" = (),
+        only: Iterable[str] | None = None,
     ) -> "Session":
         """Return a session for a sub-agent: the same catalog, nothing in use yet.
 
-        ``only`` narrows what is here further; it never widens.
+        It wears what ``always`` names, and nothing of this one's. ``only`` narrows
+        what is here further; it never widens.
+
+        Raises:
+            SkillError: As for `satchel.Satchel.session`.
         """
-        settings = replace(self.settings, agent=agent)
+        settings = replace(self.settings, agent=agent, worn=wear(always))
         if only is not None:
             settings = replace(settings, only=(*settings.only, tuple(only)))
         return Session(self._shelf, settings, deps=self.deps)

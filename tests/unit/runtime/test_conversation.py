@@ -467,7 +467,7 @@ class TestWhoSeesWhat:
         assert one.instructions() == two.instructions()
 
     def test_only_narrows_and_a_derived_session_narrows_further(self) -> None:
-        parent = shelf().session(only=["refunds", "travel"])
+        parent = shelf().session(only=["refunds", "travel"], always=["refunds"])
         load(parent, "refunds")
 
         child = parent.derive(agent="researcher", only=["travel", "wages"])
