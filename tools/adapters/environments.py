@@ -13,7 +13,7 @@ import subprocess
 from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING, Final
 
-from tools.adapters.known import ROOT
+from tools.adapters.known import LOWEST_PYTHON, OTHER_PYTHON, ROOT
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -83,6 +83,7 @@ def lock(adapter: Adapter) -> None:
         LookupError: There is no extra, or one of its requirements has no lower bound.
     """
     adapter.lock.parent.mkdir(parents=True, exist_ok=True)
+    python = OTHER_PYTHON.get(adapter.name, LOWEST_PYTHON)
     with NamedTemporaryFile("w", suffix=".txt", encoding="utf-8") as pins:
         pins.write("\n".join(_lowest(adapter) if adapter.lowest else ()))
         pins.flush()
@@ -90,7 +91,7 @@ def lock(adapter: Adapter) -> None:
             *("pip", "compile", _PROJECT.name),
             *("--extra", adapter.extra, "--extra", "tools"),
             *("--group", "build", "--group", "adapters"),
-            *("--python-version", adapter.python, "--universal", "--upgrade"),
+            *("--python-version", python, "--universal", "--upgrade"),
             *("--generate-hashes", "--no-emit-index-url", "--no-emit-find-links"),
             *("--no-annotate", "--constraints", pins.name, "--custom-compile-command"),
             f"python -m tools.adapters lock {adapter.name}",

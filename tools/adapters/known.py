@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,10 +31,11 @@ NAMES: Final = (
 )
 """In the order of the table: the six deep ones first."""
 
-OTHER_PYTHON: Final[dict[str, str]] = {}
-"""Adapters whose framework needs another Python than `PYTHON`."""
+LOWEST_PYTHON: Final = "3.11"
+"""What the lock files hold for, and all that is newer."""
 
-PYTHON: Final = "3.11"
+OTHER_PYTHON: Final[dict[str, str]] = {}
+"""Adapters whose framework needs another Python than the one that runs this."""
 
 _NO_NAME: Final = re.compile(r"[^A-Za-z0-9._-]")
 
@@ -58,7 +60,8 @@ class Adapter:
     @property
     def python(self) -> str:
         """The Python that it runs under, such as ``3.11``."""
-        return OTHER_PYTHON.get(self.name, PYTHON)
+        ours = f"{sys.version_info.major}.{sys.version_info.minor}"
+        return OTHER_PYTHON.get(self.name, ours)
 
     @property
     def source(self) -> Path:

@@ -67,6 +67,9 @@ def run(adapter: Adapter) -> Outcome:
     """
     RESULTS.mkdir(parents=True, exist_ok=True)
     adapter.results.unlink(missing_ok=True)
+    for path in (adapter.source, adapter.driver):
+        if not path.exists():
+            return Outcome(adapter, "", f"there is no {path.relative_to(ROOT)}")
     try:
         python = ensure_environment(adapter)
     except (CommandFailedError, LookupError) as error:
