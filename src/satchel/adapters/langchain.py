@@ -1,0 +1,389 @@
+"""Skills on LangChain agents: a middleware for ``create_agent``.
+
+::
+
+    agent = create_agent(model, tools=[mine], middleware=[langchain.attach(skills)])
+
+What a conversation has loaded lives in the graph's state, in a channel of its own, so a
+checkpointer stores it with the messages. Put the middleware last: then it sees the
+messages as the model does, and others see the tools that it offers.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from functools import partial
+from typing import (
+    Annotated,
+    Any,
+    Final,
+    NamedTuple,
+    NotRequired,
+    TypeAlias,
+    Unpack,
+    cast,
+)
+
+from satchel.adapters import framework
+from satchel.model import Decision, Json, Seen
+from satchel.runtime.front import Satchel
+from satchel.runtime.session import Session, SessionOptions
+from satchel.session.ledger import State
+from satchel.tools import Tool, result_text
+
+with framework("LangChain", "langchain"):
+    from langchain.agents.middleware import (
+        AgentMiddleware,
+        AgentState,
+        ExtendedModelResponse,
+        ModelRequest,
+        ModelResponse,
+        ToolCallRequest,
+    )
+    from langchain.agents.middleware.types import PrivateStateAttr
+    from langchain_core.messages import (
+        AIMessage,
+        AnyMessage,
+        HumanMessage,
+        SystemMessage,
+        ToolMessage,
+    )
+    from langchain_core.tools import BaseTool, ToolException
+    from langgraph.prebuilt.tool_node import ToolRuntime
+    from langgraph.runtime import Runtime
+    from langgraph.types import Command, interrupt
+    from pydantic import Field
+
+__all__ = ["SkillsState", "attach"]
+
+Who: TypeAlias = Mapping[str, Any] | Callable[[Any], Mapping[str, Any]] | None
+Result: TypeAlias = ToolMessage | Command[Any]
+
+_LEDGER: Final = "satchel"
+_HIDDEN: Final = "satchel_hidden"
+_NOTHING: Final[dict[str, Json]] = {"type": "object", "properties": {}}
+
+
+def attach(
+    skills: Satchel,
+    *,
+    who: Who = None,
+    deps: Callable[[Any], object] | None = None,
+    **options: Unpack[SessionOptions],
+) -> "AgentMiddleware[SkillsState, Any, Any]":
+    """Return a middleware that lets an agent load skills and call their tools.
+
+    Where the policy says ask and no ``approve`` is given, the run pauses with an
+    ``interrupt``, in the form of LangChain's own approvals: it needs a checkpointer,
+    and goes on with ``Command(resume={"decisions": [{"type": "approve"}]})``.
+
+    Args:
+        skills: Where they come from.
+        who: For whom a run is: a mapping, or a function of the run's ``Runtime`` (in a
+            tool call its ``ToolRuntime``), which has ``context`` and ``store``.
+        deps: A function of the same, for tools that ask for a `satchel.Run`; None is
+            the run's ``context``.
+        options: Of every session: ``always``, ``only``, ``approve`` and others.
+
+    Raises:
+        ExtraMissingError: LangChain is not installed, or is too old.
+        DuplicateToolError: In the agent's first run, if one of its own tools has the
+            name of one of a skill.
+    """
+    return _Skills(skills, who, deps, options)
+
+
+def _merged(left: dict[str, Any], right: dict[str, Any]) -> dict[str, Any]:
+    return State.from_dict(left).merged(State.from_dict(right)).to_dict()
+
+
+class SkillsState(AgentState[Any]):
+    """What the middleware keeps beside the messages; no input and no output.
+
+    ``satchel`` is what `Session.dump` gives, ``satchel_hidden`` the calls whose results
+    stand in the messages while other middleware keeps them from the model.
+    """
+
+    satchel: NotRequired[Annotated[dict[str, Any], PrivateStateAttr, _merged]]
+    satchel_hidden: NotRequired[Annotated[list[str], PrivateStateAttr]]
+
+
+class _SkillTool(BaseTool):
+    """A skill's tool in LangChain's form; a copy for each call knows its session."""
+
+    handle_tool_error: bool = True
+    call: Callable[[], object] = Field(default=dict, exclude=True, repr=False)
+    acall: Callable[[], Awaitable[object]] | None = Field(
+        default=None, exclude=True, repr=False
+    )
+
+    def _run(self, /, **_: object) -> str:
+        return _text(self.call())
+
+    async def _arun(self, /, **_: object) -> str:
+        return _text(self.call() if self.acall is None else await self.acall())
+
+
+class _Taken(NamedTuple):
+    """A call of a skill's tool: what it is carried out with, and where it is kept."""
+
+    session: Session
+    tool: BaseTool
+    name: str
+    arguments: dict[str, Any]
+    approved: bool | None
+
+
+class _Skills(AgentMiddleware[SkillsState, Any, Any]):
+    """Opens a session for each step of a run: one object serves many runs at once."""
+
+    state_schema = SkillsState
+
+    def __init__(
+        self,
+        skills: Satchel,
+        who: Who,
+        deps: Callable[[Any], object] | None,
+        options: SessionOptions,
+    ) -> None:
+        self.tools = ()
+        self._skills = skills
+        self._who = who
+        self._deps = deps
+        self._options = options
+        self._known: dict[str, _SkillTool] = {}
+
+    @property
+    def name(self) -> str:
+        """What traces call it; an agent takes one of each name."""
+        return "Satchel"
+
+    def wrap_model_call(
+        self,
+        request: ModelRequest[Any],
+        handler: Callable[[ModelRequest[Any]], ModelResponse[Any]],
+    ) -> ModelResponse[Any] | ExtendedModelResponse[Any]:
+        """Add the section and the tools; keep what the session has to remember."""
+        request, update = self._prepared(request)
+        return _with(handler(request), update)
+
+    async def awrap_model_call(
+        self,
+        request: ModelRequest[Any],
+        handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
+    ) -> ModelResponse[Any] | ExtendedModelResponse[Any]:
+        """Do as `wrap_model_call` does, in a thread: it may read files."""
+        request, update = await asyncio.to_thread(self._prepared, request)
+        return _with(await handler(request), update)
+
+    def wrap_tool_call(
+        self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Result]
+    ) -> Result:
+        """Carry out the calls of skills' tools; hand on all others."""
+        taken = self._taken(request)
+        if taken is None:
+            return handler(request)
+        session, tool, name, arguments, approved = taken
+        if isinstance(tool, _SkillTool):
+            call = partial(session.call, name, arguments, approved=approved)
+            tool = tool.model_copy(update={"call": call})
+        else:
+            refused = session.refusal(name, arguments, approved=approved)
+            tool = tool if refused is None else _refusing(tool, refused)
+        result = handler(request.override(tool=tool))
+        return _kept(result, _changes(request.state, session))
+
+    async def awrap_tool_call(
+        self,
+        request: ToolCallRequest,
+        handler: Callable[[ToolCallRequest], Awaitable[Result]],
+    ) -> Result:
+        """Do as `wrap_tool_call` does; waits for asynchronous tools and approvers."""
+        taken = await asyncio.to_thread(self._taken, request)
+        if taken is None:
+            return await handler(request)
+        session, tool, name, arguments, approved = taken
+        if isinstance(tool, _SkillTool):
+            call = partial(session.acall, name, arguments, approved=approved)
+            tool = tool.model_copy(update={"acall": call})
+        else:
+            refused = await session.arefusal(name, arguments, approved=approved)
+            tool = tool if refused is None else _refusing(tool, refused)
+        result = await handler(request.override(tool=tool))
+        return _kept(result, _changes(request.state, session))
+
+    def _session(
+        self, state: Mapping[str, Any], runtime: Runtime[Any] | ToolRuntime[Any, Any]
+    ) -> Session:
+        who, deps = self._who, self._deps
+        return self._skills.session(
+            who=who(runtime) if callable(who) else who,
+            deps=runtime.context if deps is None else deps(runtime),
+            resume=state.get(_LEDGER),
+            **self._options,
+        )
+
+    def _prepared(
+        self, request: ModelRequest[Any]
+    ) -> tuple[ModelRequest[Any], dict[str, Any]]:
+        """Return the request with all that is added, and what to keep of it."""
+        state = cast("Mapping[str, Any]", request.state)
+        session = self._session(state, request.runtime)
+        session.see(_seen(request.messages))
+        tools = session.tools(beside=map(_name_of, request.tools))
+        request = request.override(
+            system_message=_system(request.system_message, session),
+            tools=[*request.tools, *map(self._native, tools)],
+        )
+        update = _changes(state, session)
+        hidden = _hidden(state.get("messages", ()), request.messages)
+        if hidden != state.get(_HIDDEN, []):
+            update[_HIDDEN] = hidden
+        return request, update
+
+    def _taken(self, request: ToolCallRequest) -> _Taken | None:
+        """Return a call of a skill's tool, approved where that was to be; else None."""
+        if request.tool is not None:  # one of the agent's own
+            return None
+        state = cast("Mapping[str, Any]", request.state)
+        session = self._session(state, request.runtime)
+        session.see(_seen(state["messages"], frozenset(state.get(_HIDDEN, ()))))
+        name, arguments = request.tool_call["name"], request.tool_call["args"]
+        tool = session.tools().get(name)
+        if tool is None and not _is_of_skill(session, name):
+            return None  # other middleware may know it
+        native = self._native(tool or Tool(name, "", _NOTHING, dict))
+        approved = None
+        if "approve" not in self._options:
+            decision = session.decide(name, arguments)
+            if decision.verdict == "ask":
+                approved = _is_approved(interrupt(_question(name, arguments, decision)))
+        return _Taken(session, native, name, arguments, approved)
+
+    def _native(self, tool: Tool) -> BaseTool:
+        """Return a tool in LangChain's form, made once while it stays as it is."""
+        if isinstance(tool.native, BaseTool):
+            return tool.native
+        known = self._known.get(tool.name)
+        if (
+            known is None
+            or known.description != tool.description
+            or known.args_schema != tool.parameters
+        ):
+            known = _SkillTool(
+                name=tool.name,
+                description=tool.description,
+                args_schema=dict(tool.parameters),
+            )
+            self._known[tool.name] = known
+        return known
+
+
+def _seen(
+    messages: Iterable[AnyMessage], hidden: frozenset[str] = frozenset()
+) -> Iterator[Seen]:
+    """Yield messages as a session takes them, without results that are hidden."""
+    arguments: dict[str | None, Mapping[str, object]] = {}
+    for message in messages:
+        if isinstance(message, ToolMessage):
+            call = message.tool_call_id
+            if call not in hidden:
+                given = arguments.get(call, {})
+                yield Seen("tool", message.text, message.name or "", given)
+        elif isinstance(message, AIMessage):
+            arguments |= {call["id"]: call["args"] for call in message.tool_calls}
+            yield Seen("assistant", message.text)
+        elif isinstance(message, HumanMessage):
+            yield Seen("user", message.text)
+
+
+def _hidden(kept: Iterable[AnyMessage], shown: Iterable[AnyMessage]) -> list[str]:
+    """Return the calls whose results others of the middleware took out or changed."""
+    results = {m.tool_call_id: m.content for m in shown if isinstance(m, ToolMessage)}
+    return [
+        message.tool_call_id
+        for message in kept
+        if isinstance(message, ToolMessage)
+        and results.get(message.tool_call_id) != message.content
+    ]
+
+
+def _system(given: SystemMessage | None, session: Session) -> SystemMessage | None:
+    """Return the agent's system message with the session's behind it.
+
+    Blocks stay as they are, with their cache points; the session's are one more.
+    """
+    if given is None:
+        text = session.instructions()
+        return SystemMessage(text) if text else None
+    content = given.content
+    if isinstance(content, str):
+        return given.model_copy(update={"content": session.instructions(content)})
+    text = session.instructions()
+    block = {"type": "text", "text": f"\n\n{text}"}
+    return given.model_copy(update={"content": [*content, block]}) if text else given
+
+
+def _name_of(tool: BaseTool | dict[str, Any]) -> str:
+    """Return a tool's name; that of a provider's own stands in one of two places."""
+    if isinstance(tool, BaseTool):
+        return tool.name
+    return str(tool.get("name") or tool.get("function", {}).get("name", ""))
+
+
+def _is_of_skill(session: Session, name: str) -> bool:
+    """Tell whether a name is that of a closed tool, or of a skill that is none."""
+    entries = session.catalog.entries
+    return name in session.catalog or any(name in entry.tools for entry in entries)
+
+
+def _changes(state: Mapping[str, Any], session: Session) -> dict[str, Any]:
+    dumped = session.dump()
+    return {} if dumped == state.get(_LEDGER) else {_LEDGER: dumped}
+
+
+def _with(
+    response: ModelResponse[Any], update: dict[str, Any]
+) -> ModelResponse[Any] | ExtendedModelResponse[Any]:
+    return (
+        ExtendedModelResponse(response, Command(update=update)) if update else response
+    )
+
+
+def _kept(result: Result, update: dict[str, Any]) -> Result:
+    if update and isinstance(result, ToolMessage):
+        return Command(update={"messages": [result], **update})
+    return result  # a command is a native tool's, and its state is its own
+
+
+def _question(
+    name: str, arguments: dict[str, Any], decision: Decision
+) -> dict[str, Any]:
+    """Return what somebody is asked, as LangChain's own middleware would ask."""
+    request = {"name": name, "args": arguments, "description": decision.reason}
+    review = {"action_name": name, "allowed_decisions": ["approve", "reject"]}
+    return {"action_requests": [request], "review_configs": [review]}
+
+
+def _is_approved(answer: object) -> bool:
+    """Tell whether an answer means yes: True, or a decision to approve."""
+    match answer:
+        case {"decisions": [{"type": "approve"}]} | {"type": "approve"} | True:
+            return True
+        case _:
+            return False
+
+
+def _refusing(tool: BaseTool, refused: object) -> BaseTool:
+    return _SkillTool(name=tool.name, description="", call=lambda: refused)
+
+
+def _text(result: object) -> str:
+    """Return what the model reads.
+
+    Raises:
+        ToolException: It is an error: LangChain marks the message as one.
+    """
+    text = result_text(result)
+    if isinstance(result, Mapping) and result.get("error"):
+        raise ToolException(text)
+    return text

@@ -1,0 +1,240 @@
+"""Drives LangChain's ``create_agent``, with a checkpointer that keeps all in memory."""
+
+import asyncio
+import base64
+import json
+import pickle
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from langchain.agents import AgentState, create_agent
+from langchain.tools import ToolRuntime
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import (
+    AIMessage,
+    AIMessageChunk,
+    BaseMessage,
+    HumanMessage,
+    RemoveMessage,
+    SystemMessage,
+    ToolMessage,
+)
+from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
+from langchain_core.runnables import RunnableConfig
+from langchain_core.tools import StructuredTool, tool
+from langchain_core.utils.function_calling import convert_to_openai_tool
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import START, StateGraph
+from langgraph.graph.message import REMOVE_ALL_MESSAGES
+from langgraph.types import Command
+from pydantic import Field
+
+from satchel.adapters import langchain
+from tests.adapters import driver as suite
+from tests.adapters.driver import Mode, Rig, Setup
+
+
+class FakeModel(BaseChatModel):
+    """Says what the script says, and keeps what it saw."""
+
+    script: Any
+    seen: list[suite.Seen] = Field(default_factory=list[suite.Seen])
+    requests: list[list[Any]] = Field(default_factory=list[list[Any]])
+
+    @property
+    def _llm_type(self) -> str:
+        return "fake"
+
+    def bind_tools(self, tools: Sequence[Any], **_: Any) -> Any:
+        return self.bind(tools=[convert_to_openai_tool(each) for each in tools])
+
+    def _generate(
+        self, messages: list[BaseMessage], *_: Any, tools: Any = (), **__: Any
+    ) -> ChatResult:
+        message = self._say(messages, tools)
+        return ChatResult(generations=[ChatGeneration(message=message)])
+
+    def _stream(
+        self, messages: list[BaseMessage], *_: Any, tools: Any = (), **__: Any
+    ) -> Iterator[ChatGenerationChunk]:
+        said = self._say(messages, tools)
+        calls = [
+            {
+                "name": c["name"],
+                "args": json.dumps(c["args"]),
+                "id": c["id"],
+                "index": n,
+            }
+            for n, c in enumerate(said.tool_calls)
+        ]
+        chunk = AIMessageChunk(said.content, tool_call_chunks=calls, id=said.id)
+        yield ChatGenerationChunk(message=chunk)
+
+    def _say(self, messages: list[BaseMessage], tools: Any) -> AIMessage:
+        functions = [each["function"] for each in tools]
+        system = [m.text for m in messages if isinstance(m, SystemMessage)]
+        seen = suite.Seen(
+            "\n".join(system),
+            tuple(each["name"] for each in functions),
+            {each["name"]: each["parameters"] for each in functions},
+            tuple(_shown(m) for m in messages if not isinstance(m, SystemMessage)),
+        )
+        self.seen.append(seen)
+        self.requests.append(list(messages))
+        said = self.script(seen)
+        if isinstance(said, str):
+            return AIMessage(said)
+        number = len(messages)
+        calls = [
+            {"name": call.name, "args": dict(call.arguments), "id": f"c{number}-{at}"}
+            for at, call in enumerate(said)
+        ]
+        return AIMessage("", tool_calls=calls)
+
+
+def _shown(message: BaseMessage) -> suite.Message:
+    if isinstance(message, ToolMessage):
+        return suite.Message("tool", message.text, message.name or "")
+    if isinstance(message, AIMessage):
+        calls = (f"{c['name']}({json.dumps(c['args'])})" for c in message.tool_calls)
+        return suite.Message("assistant", message.text or " ".join(calls))
+    role = "user" if isinstance(message, HumanMessage) else "other"
+    return suite.Message(role, message.text)  # type: ignore[arg-type]
+
+
+@dataclass
+class Context:
+    """What an application would hand to a run."""
+
+    who: Mapping[str, Any]
+
+
+def middleware(setup: Setup) -> Any:
+    """Attach as the suite asks for it."""
+    return langchain.attach(
+        setup.skills,
+        who=lambda runtime: runtime.context.who,
+        **setup.options,  # type: ignore[misc]
+    )
+
+
+def agent_of(setup: Setup, model: BaseChatModel, *tools: Any, **more: Any) -> Any:
+    own = [StructuredTool.from_function(each) for each in setup.own_tools]
+    return create_agent(
+        model,
+        [*own, *tools],
+        system_prompt=setup.base,
+        middleware=[middleware(setup)],
+        context_schema=Context,
+        **more,
+    )
+
+
+class LangChainRig:
+    """One graph, and the threads of its checkpointer as conversations."""
+
+    def __init__(self, graph: Any, saver: InMemorySaver, *models: FakeModel) -> None:
+        self._graph = graph
+        self._saver = saver
+        self.seen: list[suite.Seen] = models[0].seen
+
+    async def say(
+        self,
+        text: str,
+        *,
+        chat: str = "one",
+        who: Mapping[str, Any] | None = None,
+        mode: Mode = "async",
+    ) -> str | suite.Paused:
+        given = {"messages": [HumanMessage(text)]}
+        return await self._run(given, chat, dict(who or {}), mode)
+
+    async def decide(
+        self, paused: suite.Paused, *, approve: bool
+    ) -> str | suite.Paused:
+        decision = {"type": "approve" if approve else "reject"}
+        given = Command(resume={paused.state["id"]: {"decisions": [decision]}})
+        return await self._run(given, paused.state["chat"], paused.state["who"])
+
+    async def _run(
+        self, given: Any, chat: str, who: dict[str, Any], mode: Mode = "async"
+    ) -> str | suite.Paused:
+        run = {"config": _thread(chat), "context": Context(who)}
+        if mode == "sync":
+            result = await asyncio.to_thread(self._graph.invoke, given, **run)
+        elif mode == "async":
+            result = await self._graph.ainvoke(given, **run)
+        else:
+            modes = ["messages", "values"]
+            stream = self._graph.astream(given, stream_mode=modes, **run)
+            *_, result = [part async for kind, part in stream if kind == "values"]
+        if pauses := result.get("__interrupt__"):
+            [asked] = pauses[0].value["action_requests"]
+            state = {"chat": chat, "who": who, "id": pauses[0].id}
+            return suite.Paused(asked["name"], asked["args"], state)
+        return cast("str", result["messages"][-1].text)
+
+    def save(self, chat: str = "one") -> str:
+        saver = self._saver
+        kept = (
+            {ns: dict(each) for ns, each in saver.storage[chat].items()},
+            {k: dict(each) for k, each in saver.writes.items() if k[0] == chat},
+            {k: each for k, each in saver.blobs.items() if k[0] == chat},
+        )
+        return base64.b64encode(pickle.dumps(kept)).decode()
+
+    def restore(self, saved: str, chat: str = "one") -> None:
+        storage, writes, blobs = pickle.loads(base64.b64decode(saved))  # noqa: S301
+        for ns, each in storage.items():
+            self._saver.storage[chat][ns].update(each)
+        for key, each in writes.items():
+            self._saver.writes[key].update(each)
+        self._saver.blobs.update(blobs)
+
+    def trim(self, chat: str = "one") -> None:
+        update = {"messages": [RemoveMessage(REMOVE_ALL_MESSAGES)]}
+        self._graph.update_state(_thread(chat), update)
+
+
+def _thread(chat: str) -> RunnableConfig:
+    return {"configurable": {"thread_id": chat}}
+
+
+@tool("transfer_to_second")
+def hand_over(runtime: ToolRuntime[Context, AgentState[Any]]) -> Any:
+    """Hand over to the second desk."""
+    call = runtime.tool_call_id or ""
+    done = ToolMessage("over to the second desk", tool_call_id=call)
+    update = {"messages": [*runtime.state["messages"], done]}
+    return Command(goto="second", update=update, graph=Command.PARENT)
+
+
+class LangChain:
+    """Builds agents of LangChain."""
+
+    name = "langchain"
+    distribution = "langchain"
+    limits: Mapping[str, str] = {}
+
+    def build(self, setup: Setup) -> Rig:
+        model, saver = FakeModel(script=setup.model), InMemorySaver()
+        graph = agent_of(setup, model, checkpointer=saver)
+        return cast("Rig", LangChainRig(graph, saver, model))
+
+    def build_pair(self, first: Setup, second: Setup) -> Rig:
+        """Return two agents as nodes of one graph, as LangChain's page on it does."""
+        models = FakeModel(script=first.model), FakeModel(script=second.model)
+        models[1].seen = models[0].seen
+        saver = InMemorySaver()
+        graph = StateGraph(AgentState, context_schema=Context)
+        graph.add_node("first", agent_of(first, models[0], hand_over))
+        graph.add_node("second", agent_of(second, models[1]))
+        graph.add_edge(START, "first")
+        return cast("Rig", LangChainRig(graph.compile(saver), saver, *models))
+
+    def native_tool(self, name: str, function: Callable[..., object]) -> object:
+        return StructuredTool.from_function(function, name=name)
+
+
+DRIVER = LangChain()
