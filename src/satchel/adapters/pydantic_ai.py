@@ -1,0 +1,347 @@
+"""Satchel on Pydantic AI: a capability.
+
+::
+
+    agent = Agent(model, capabilities=[attach(skills, who=lambda ctx: ctx.deps.who)])
+
+What a conversation has loaded stands in the ``metadata`` of its newest message, which
+no model sees: it is stored, taken up and trimmed with the message history. Where a
+call needs approval the run ends with ``DeferredToolRequests``, which have to be among
+the agent's output types.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
+
+from satchel.adapters import framework
+from satchel.model import Seen
+from satchel.tools import result_text
+
+if TYPE_CHECKING:
+    from typing import Self, Unpack
+
+    from pydantic_ai.models import ModelRequestContext
+
+    from satchel import Satchel
+    from satchel.runtime.session import Session, SessionOptions
+
+with framework("Pydantic AI", "pydantic-ai"):
+    from pydantic_ai import (
+        ApprovalRequired,
+        FunctionToolset,
+        RunContext,
+        Tool,
+        ToolReturn,
+    )
+    from pydantic_ai.capabilities import (
+        AbstractCapability,
+        CapabilityOrdering,
+        ProcessHistory,
+    )
+    from pydantic_ai.messages import (
+        InstructionPart,
+        ModelMessage,
+        ModelResponse,
+        ToolCallPart,
+        ToolReturnPart,
+        UserPromptPart,
+        post_compaction_window,
+    )
+    from pydantic_ai.tools import AgentDepsT, ToolDefinition
+    from pydantic_ai.toolsets import AbstractToolset, ToolsetTool
+    from pydantic_core import SchemaValidator, core_schema
+
+__all__ = ["SkillsCapability", "SkillsToolset", "attach"]
+
+Who: TypeAlias = (
+    Mapping[str, Any] | Callable[[RunContext[AgentDepsT]], Mapping[str, Any]] | None
+)
+Deps: TypeAlias = Callable[[RunContext[AgentDepsT]], object] | None
+
+_KEY: Final = "satchel"
+"""Where the metadata of a message keeps what `Session.dump` gave, by agent."""
+_ARGUMENTS: Final = SchemaValidator(core_schema.dict_schema(core_schema.str_schema()))
+"""Satchel checks arguments itself; here they only have to be a JSON object."""
+
+
+def attach(
+    skills: Satchel,
+    *,
+    who: Who[AgentDepsT] = None,
+    deps: Deps[AgentDepsT] = None,
+    **options: Unpack[SessionOptions],
+) -> SkillsCapability[AgentDepsT]:
+    """Return what goes into ``Agent(capabilities=[...])``, or into those of one run.
+
+    Where only toolsets are taken, its ``toolset`` does the same, but that it does not
+    see when the history is shortened during a run.
+
+    Args:
+        skills: What is attached.
+        who: For whom a run is, or what tells it from the run's context.
+        deps: What tells the object that tools are given; by default the run's ``deps``.
+        options: As for `satchel.Satchel.session`. ``agent`` is by default the agent's
+            name. With ``approve`` no run ends to wait for approval; its yes for the
+            session holds for one run, because messages may come from a browser.
+    """
+
+    def begin(ctx: RunContext[AgentDepsT]) -> Session:
+        agent = options.get("agent") or _name(ctx)
+        given: SessionOptions = {**options, "agent": agent}
+        return skills.session(
+            who=who(ctx) if callable(who) else who,
+            deps=deps(ctx) if deps else ctx.deps,
+            resume=_kept(ctx.messages, agent),
+            **given,
+        )
+
+    return SkillsCapability(SkillsToolset(begin, asks=options.get("approve") is None))
+
+
+class SkillsToolset(AbstractToolset[AgentDepsT]):
+    """Instructions and tools of a `satchel.Satchel`; for each run a copy of its own."""
+
+    def __init__(
+        self,
+        begin: Callable[[RunContext[AgentDepsT]], Session],
+        *,
+        asks: bool,
+        session: Session | None = None,
+    ) -> None:
+        """Take what opens a session, and whether calls wait for approval."""
+        self.said = ""
+        self._begin = begin
+        self._asks = asks
+        self._session = session
+        self._turn = ExitStack()
+
+    @property
+    def id(self) -> str:
+        """One for all: two of them would clash in the names of their tools anyway."""
+        return _KEY
+
+    @property
+    def session(self) -> Session:
+        """The session of this run.
+
+        Raises:
+            RuntimeError: This is the toolset of no run.
+        """
+        if self._session is None:
+            raise RuntimeError("a session begins with a run, and this toolset has none")
+        return self._session
+
+    async def for_run(self, ctx: RunContext[AgentDepsT]) -> Self:
+        """Return a copy with a session for this run."""
+        if self._session is not None:
+            return self
+        return type(self)(self._begin, asks=self._asks, session=self._begin(ctx))
+
+    async def __aenter__(self) -> Self:
+        """Begin the turn: what is loaded twice is read once."""
+        self._turn.enter_context(self.session.turn())
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """End the turn."""
+        self._turn.close()
+
+    async def for_run_step(self, ctx: RunContext[AgentDepsT]) -> Self:
+        """Take in the history as it is at this step."""
+        self.see(ctx.messages)
+        self._keep(ctx)
+        return self
+
+    def see(self, messages: Sequence[ModelMessage]) -> None:
+        """Take in the messages of the next model call."""
+        self.session.see(_history(post_compaction_window(messages)))
+
+    def instructions(self) -> InstructionPart:
+        """Return the catalog and what is to be said besides.
+
+        It is told to be static, though it is made here: it keeps its bytes for a whole
+        conversation, and so belongs into a provider's cache with the agent's own.
+        """
+        self.said = self.session.instructions()
+        return InstructionPart(self.said)
+
+    async def get_instructions(
+        self, ctx: RunContext[AgentDepsT]
+    ) -> InstructionPart | None:
+        """Return what stands in the prompt."""
+        del ctx
+        part = self.instructions()
+        return part if part.content else None
+
+    async def get_tools(
+        self, ctx: RunContext[AgentDepsT]
+    ) -> dict[str, ToolsetTool[AgentDepsT]]:
+        """Return the tools that are open now, in order."""
+        tools = self.session.tools()
+        native = [tool.native for tool in tools if isinstance(tool.native, Tool)]
+        given = await FunctionToolset(native).get_tools(ctx) if native else {}
+        return {
+            tool.name: given.get(tool.name)
+            or ToolsetTool(
+                toolset=self,
+                tool_def=ToolDefinition(
+                    name=tool.name,
+                    description=tool.description,
+                    parameters_json_schema=cast("dict[str, Any]", tool.parameters),
+                ),
+                max_retries=ctx.max_retries,
+                args_validator=_ARGUMENTS,
+            )
+            for tool in tools
+        }
+
+    async def call_tool(
+        self,
+        name: str,
+        tool_args: dict[str, Any],
+        ctx: RunContext[AgentDepsT],
+        tool: ToolsetTool[AgentDepsT],
+    ) -> Any:  # noqa: ANN401 - a tool may return anything
+        """Call a tool; what goes wrong is a result.
+
+        Raises:
+            ApprovalRequired: Somebody has to approve it first.
+        """
+        session = self.session
+        approved = True if ctx.tool_call_approved else None
+        if (
+            self._asks
+            and not approved
+            and session.decide(name, tool_args).verdict == "ask"
+        ):
+            raise ApprovalRequired
+        if tool.toolset is self:
+            result = await session.acall(name, tool_args, approved=approved)
+        else:
+            result = await session.arefusal(name, tool_args, approved=approved)
+            if result is None:
+                return await tool.toolset.call_tool(name, tool_args, ctx, tool)
+        self._keep(ctx)
+        return result if isinstance(result, ToolReturn) else result_text(result)
+
+    def _keep(self, ctx: RunContext[AgentDepsT]) -> None:
+        """Write what is in use to the newest message of this run.
+
+        Grants are left out: a browser that holds the messages could write its own.
+        """
+        message = ctx.messages[-1] if ctx.messages else None
+        if message is None or message.run_id != ctx.run_id:
+            return  # the caller's own, which may be part of other runs
+        before = message.metadata or {}
+        state = self.session.dump() | {"grants": []}
+        kept = {**before.get(_KEY, {}), self.session.agent: state}
+        message.metadata = {**before, _KEY: kept}
+
+
+class SkillsCapability(AbstractCapability[AgentDepsT]):
+    """The toolset, and what no toolset can: see what the model sees in the end."""
+
+    def __init__(self, toolset: SkillsToolset[AgentDepsT]) -> None:
+        """Take the toolset of an agent, or of one run."""
+        self.toolset = toolset
+        self._beside: frozenset[str] | None = None
+
+    @classmethod
+    def get_serialization_name(cls) -> None:
+        """Take no part in specifications of agents: they hold no objects."""
+
+    def get_ordering(self) -> CapabilityOrdering:
+        """Stand behind whatever shortens the history."""
+        return CapabilityOrdering(wrapped_by=[ProcessHistory])
+
+    async def for_run(self, ctx: RunContext[AgentDepsT]) -> Self:
+        """Return a copy for this run."""
+        return type(self)(await self.toolset.for_run(ctx))
+
+    def get_toolset(self) -> SkillsToolset[AgentDepsT]:
+        """Return the toolset."""
+        return self.toolset
+
+    async def prepare_tools(
+        self, ctx: RunContext[AgentDepsT], tool_defs: list[ToolDefinition]
+    ) -> list[ToolDefinition]:
+        """Leave the tools as they are.
+
+        Raises:
+            DuplicateToolError: One of the agent's own has the name of one that a skill
+                would open.
+        """
+        del ctx
+        session = self.toolset.session
+        ours = {tool.name for tool in session.tools()}
+        beside = frozenset(each.name for each in tool_defs if each.name not in ours)
+        if beside != self._beside:
+            session.tools(beside=beside)
+            self._beside = beside
+        return tool_defs
+
+    async def before_model_request(
+        self, ctx: RunContext[AgentDepsT], request_context: ModelRequestContext
+    ) -> ModelRequestContext:
+        """State again what the messages no longer show, and in the history, too."""
+        del ctx
+        return self._restated(request_context)
+
+    async def prepare_model_request(
+        self, ctx: RunContext[AgentDepsT], request_context: ModelRequestContext
+    ) -> ModelRequestContext:
+        """State again what the messages of this attempt no longer show."""
+        del ctx
+        return self._restated(request_context)
+
+    def _restated(self, request: ModelRequestContext) -> ModelRequestContext:
+        toolset = self.toolset
+        before = toolset.said
+        toolset.see(request.messages)
+        part = toolset.instructions()
+        if part.content == before:
+            return request
+        parameters = request.model_request_parameters
+        parts = [*(parameters.instruction_parts or ())]
+        at = next((n for n, p in enumerate(parts) if p.content == before), len(parts))
+        parts[at : at + 1] = [part]
+        parameters = replace(parameters, instruction_parts=parts)
+        return replace(request, model_request_parameters=parameters)
+
+
+def _name(ctx: RunContext[AgentDepsT]) -> str:
+    return (ctx.agent.name if ctx.agent else None) or "agent"
+
+
+def _kept(messages: Sequence[ModelMessage], agent: str) -> Mapping[str, object] | None:
+    """Return the newest state of this agent that a message keeps."""
+    for message in reversed(messages):
+        kept = (message.metadata or {}).get(_KEY, {})
+        if agent in kept:
+            return cast("Mapping[str, object]", kept[agent])
+    return None
+
+
+def _history(messages: Sequence[ModelMessage]) -> Iterator[Seen]:
+    calls: dict[str, ToolCallPart] = {}
+    for message in messages:
+        if isinstance(message, ModelResponse):
+            calls |= {
+                part.tool_call_id: part
+                for part in message.parts
+                if isinstance(part, ToolCallPart)
+            }
+            yield Seen("assistant")
+            continue
+        for part in message.parts:
+            if isinstance(part, UserPromptPart):
+                yield Seen("user")
+            elif isinstance(part, ToolReturnPart):
+                call = calls.get(part.tool_call_id)
+                arguments = call.args_as_dict() if call else {}
+                text = part.model_response_str()
+                yield Seen("tool", text, part.tool_name, arguments)

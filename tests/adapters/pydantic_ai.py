@@ -1,0 +1,236 @@
+"""Drives Pydantic AI: agents on a `FunctionModel`, histories stored as JSON."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
+
+from pydantic_ai import (
+    Agent,
+    AgentRunResult,
+    DeferredToolRequests,
+    DeferredToolResults,
+    RunContext,
+    Tool,
+)
+from pydantic_ai.capabilities import ProcessHistory
+from pydantic_ai.messages import (
+    ModelMessage,
+    ModelMessagesTypeAdapter,
+    ModelResponse,
+    TextPart,
+    ToolCallPart,
+    ToolReturnPart,
+    UserPromptPart,
+)
+from pydantic_ai.models.function import AgentInfo, DeltaToolCall, FunctionModel
+
+from satchel.adapters.pydantic_ai import attach
+from tests.adapters import driver as suite
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+
+    from tests.adapters.driver import Mode, Rig, Say, Setup
+
+Said: TypeAlias = str | DeferredToolRequests
+
+
+@dataclass
+class Deps:
+    """What a run of the desk is given; ``forgets`` drops what was said before it."""
+
+    who: Mapping[str, Any]
+    forgets: bool = False
+
+
+@dataclass
+class PydanticRig:
+    """One agent; each conversation is its list of messages."""
+
+    agent: Agent[Deps, Said]
+    seen: list[suite.Seen] = field(default_factory=list[suite.Seen])
+    chats: dict[str, list[ModelMessage]] = field(
+        default_factory=dict[str, "list[ModelMessage]"]
+    )
+    trimmed: set[str] = field(default_factory=set[str])
+
+    async def say(
+        self,
+        text: str,
+        *,
+        chat: str = "one",
+        who: Mapping[str, Any] | None = None,
+        mode: Mode = "async",
+    ) -> str | suite.Paused:
+        deps = Deps(who or {}, chat in self.trimmed)
+        self.trimmed.discard(chat)
+        return await self._run(chat, deps, mode, user_prompt=text)
+
+    async def decide(
+        self, paused: suite.Paused, *, approve: bool
+    ) -> str | suite.Paused:
+        state = paused.state
+        answers = {**state["answers"], state["open"][0][0]: approve}
+        if state["open"][1:]:  # the run goes on with all answers at once
+            return _paused(state | {"open": state["open"][1:], "answers": answers})
+        results = DeferredToolResults(approvals=answers)
+        deps = Deps(state["who"])
+        return await self._run(
+            state["chat"], deps, "async", deferred_tool_results=results
+        )
+
+    async def _run(
+        self, chat: str, deps: Deps, mode: Mode, **given: Any
+    ) -> str | suite.Paused:
+        given |= {"deps": deps, "message_history": self.chats.get(chat)}
+        output: Said
+        if mode == "stream":
+            async with self.agent.run_stream(**given) as streamed:
+                output = await streamed.get_output()
+                self.chats[chat] = streamed.all_messages()
+        elif mode == "sync":
+            result = await asyncio.to_thread(_run_sync, self.agent, given)
+            output, self.chats[chat] = result.output, result.all_messages()
+        else:
+            result = await self.agent.run(**given)
+            output, self.chats[chat] = result.output, result.all_messages()
+        if isinstance(output, str):
+            return output
+        calls = [
+            (call.tool_call_id, call.tool_name, call.args_as_dict())
+            for call in output.approvals
+        ]
+        who = dict(deps.who)
+        return _paused({"chat": chat, "who": who, "open": calls, "answers": {}})
+
+    def save(self, chat: str = "one") -> str:
+        return ModelMessagesTypeAdapter.dump_json(self.chats[chat]).decode()
+
+    def restore(self, saved: str, chat: str = "one") -> None:
+        self.chats[chat] = ModelMessagesTypeAdapter.validate_json(saved)
+
+    def trim(self, chat: str = "one") -> None:
+        self.trimmed.add(chat)
+
+
+def _paused(state: Mapping[str, Any]) -> suite.Paused:
+    _, tool, arguments = state["open"][0]
+    return suite.Paused(tool, arguments, state)
+
+
+def _run_sync(
+    agent: Agent[Deps, Said], given: Mapping[str, Any]
+) -> AgentRunResult[Said]:
+    try:
+        return agent.run_sync(**given)
+    finally:  # it leaves one to each thread
+        asyncio.get_event_loop().close()
+
+
+def _forget(ctx: RunContext[Deps], messages: list[ModelMessage]) -> list[ModelMessage]:
+    """Keep nothing but what the user says now: a compaction with an empty summary."""
+    if not ctx.deps.forgets:
+        return messages
+    ctx.deps.forgets = False
+    return messages[-1:]
+
+
+def _agent(setup: Setup, seen: list[suite.Seen], *more: Any) -> Agent[Deps, Said]:
+    def record(messages: list[ModelMessage], info: AgentInfo) -> Say:
+        seen.append(_seen(messages, info))
+        return setup.model(seen[-1])
+
+    def model(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+        said = record(messages, info)
+        if isinstance(said, str):
+            return ModelResponse([TextPart(said)])
+        return ModelResponse([ToolCallPart(c.name, dict(c.arguments)) for c in said])
+
+    async def stream(
+        messages: list[ModelMessage], info: AgentInfo
+    ) -> AsyncIterator[str | dict[int, DeltaToolCall]]:
+        said = record(messages, info)
+        if isinstance(said, str):
+            yield said
+            return
+        for at, call in enumerate(said):
+            yield {at: DeltaToolCall(call.name, json.dumps(call.arguments))}
+
+    skills = attach(setup.skills, who=_who, **setup.options)
+    return Agent(
+        FunctionModel(model, stream_function=stream),
+        deps_type=Deps,
+        instructions=setup.base,
+        output_type=[str, DeferredToolRequests],
+        tools=[*setup.own_tools, *more],
+        capabilities=[skills, ProcessHistory(_forget)],
+    )
+
+
+def _who(ctx: RunContext[Deps]) -> Mapping[str, Any]:
+    return ctx.deps.who
+
+
+def _seen(messages: list[ModelMessage], info: AgentInfo) -> suite.Seen:
+    return suite.Seen(
+        system=info.instructions or "",
+        tools=tuple(tool.name for tool in info.function_tools),
+        schemas={t.name: t.parameters_json_schema for t in info.function_tools},
+        messages=tuple(_shown(messages)),
+    )
+
+
+def _shown(messages: list[ModelMessage]) -> Iterator[suite.Message]:
+    for message in messages:
+        if isinstance(message, ModelResponse):
+            calls = [
+                f"{part.tool_name}({part.args_as_json_str()})"
+                for part in message.parts
+                if isinstance(part, ToolCallPart)
+            ]
+            yield suite.Message("assistant", message.text or " ".join(calls))
+            continue
+        for part in message.parts:
+            if isinstance(part, UserPromptPart):
+                text = str(part.content)
+                # So the framework tells which tools have opened.
+                is_note = text.startswith("<system>")
+                yield suite.Message("other" if is_note else "user", text)
+            elif isinstance(part, ToolReturnPart):
+                text = part.model_response_str()
+                yield suite.Message("tool", text, part.tool_name)
+            else:
+                yield suite.Message("other", str(part))
+
+
+class PydanticAI:
+    """Drives the agents above."""
+
+    name = "pydantic_ai"
+    distribution = "pydantic-ai-slim"
+    limits: Mapping[str, str] = {}
+
+    def build(self, setup: Setup) -> Rig:
+        rig = PydanticRig(cast("Any", None))
+        rig.agent = _agent(setup, rig.seen)
+        return cast("Rig", rig)
+
+    def build_pair(self, first: Setup, second: Setup) -> Rig:
+        rig = PydanticRig(cast("Any", None))
+        deputy = _agent(second, rig.seen)
+
+        async def delegate_to_second(ctx: RunContext[Deps], task: str) -> str:
+            """Let the second desk do it."""
+            return str((await deputy.run(task, deps=ctx.deps)).output)
+
+        rig.agent = _agent(first, rig.seen, delegate_to_second)
+        return cast("Rig", rig)
+
+    def native_tool(self, name: str, function: Callable[..., object]) -> object:
+        return Tool(function, name=name)
+
+
+DRIVER = PydanticAI()
