@@ -6,6 +6,9 @@ import pytest
 
 from satchel.adapters import framework
 from satchel.errors import ExtraMissingError
+from tools.adapters.known import NAMES, Adapter
+
+ADAPTERS = [each for each in map(Adapter, NAMES) if each.source.exists()]
 
 
 @pytest.mark.row("E19")
@@ -24,6 +27,16 @@ def test_a_missing_framework_names_its_extra() -> None:
 def test_a_framework_that_lacks_a_name_is_too_old() -> None:
     with pytest.raises(ExtraMissingError), framework("The String SDK", "strings"):
         raise ImportError("cannot import name 'Strings' from 'strings'")
+
+
+@pytest.mark.row("E19")
+@pytest.mark.parametrize("adapter", ADAPTERS, ids=lambda each: each.name)
+def test_every_adapter_says_what_it_needs(adapter: Adapter) -> None:
+    """Development has no framework installed: they clash."""
+    with pytest.raises(ExtraMissingError) as caught:
+        import_module(f"satchel.adapters.{adapter.name}")
+
+    assert caught.value.extra == adapter.extra
 
 
 def test_other_errors_pass() -> None:
