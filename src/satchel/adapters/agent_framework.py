@@ -1,0 +1,373 @@
+"""Satchel on Microsoft Agent Framework: a context provider.
+
+::
+
+    agent = Agent(client, context_providers=[attach(skills)])
+
+What a conversation has loaded stands in ``AgentSession.state``, which the framework
+stores and takes up again. A call that somebody has to approve is one of the response's
+``user_input_requests``, as for the framework's own tools: answer it in a run with the
+same session, here or in another process.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from satchel.adapters import framework
+from satchel.model import Seen
+from satchel.tools import Tool, result_text
+
+if TYPE_CHECKING:
+    from typing import Unpack
+
+    from satchel.runtime.front import Satchel
+    from satchel.runtime.session import Session, SessionOptions
+
+with framework("Microsoft Agent Framework", "agent-framework"):
+    from agent_framework import (
+        AgentSession,
+        ChatContext,
+        ChatMiddleware,
+        Content,
+        ContextProvider,
+        FunctionInvocationContext,
+        FunctionMiddleware,
+        FunctionTool,
+        Message,
+        SessionContext,
+        SupportsAgentRun,
+    )
+
+__all__ = ["attach"]
+
+Who: TypeAlias = "Mapping[str, Any] | Callable[[AgentSession], Mapping[str, Any]] | None"
+Deps: TypeAlias = "Callable[[FunctionInvocationContext], object] | None"
+
+_OURS: Final = "satchel"
+_EXCLUDED: Final = "_excluded"
+"""Where the framework's compaction marks a message that no model sees any more."""
+
+
+def attach(
+    skills: Satchel,
+    *,
+    who: Who = None,
+    deps: Deps = None,
+    **options: Unpack[SessionOptions],
+) -> ContextProvider:
+    """Return what goes into ``Agent(context_providers=[...])``.
+
+    One object serves many agents, and many runs at once. Where the service keeps the
+    messages, earlier ones cannot be seen here: then every load gives the full text.
+
+    Args:
+        skills: What is attached.
+        who: For whom a run is, or what tells it from the run's ``AgentSession``.
+        deps: What tells the objects that tools are given from the context of a call;
+            by default they are the run's ``function_invocation_kwargs``.
+        options: As for `satchel.Satchel.session`. ``agent`` is by default the agent's
+            name. With ``approve`` no run stops to wait for approval.
+    """
+    return _Skills(skills, who, deps, options)
+
+
+class _Skills(ContextProvider):
+    """Opens a session for each run; holds nothing of any run itself."""
+
+    def __init__(
+        self, skills: Satchel, who: Who, deps: Deps, options: SessionOptions
+    ) -> None:
+        super().__init__(_OURS)
+        self._skills = skills
+        self._who = who
+        self._deps = deps
+        self._options = options
+
+    async def before_run(
+        self,
+        *,
+        agent: SupportsAgentRun,
+        session: AgentSession,
+        context: SessionContext,
+        state: dict[str, Any],
+    ) -> None:
+        """Add the section, the tools that are open, and what opens others."""
+        defaults: Mapping[str, Any] = getattr(agent, "default_options", {})
+        run = await asyncio.to_thread(self._begin, agent, session, state)
+        run.text = await asyncio.to_thread(run.session.instructions)
+        tools = run.tools(defaults.get("tools") or ())
+        if not run.text and not tools:
+            return
+        gap = [""] if context.instructions or defaults.get("instructions") else []
+        context.extend_instructions(self.source_id, [*gap, run.text])
+        context.extend_tools(self.source_id, tools)
+        context.extend_middleware(self.source_id, [_ModelCalls(run), _ToolCalls(run)])
+        context.metadata[self.source_id] = run
+        run.turn.enter_context(run.session.turn())
+        run.keep()
+
+    async def after_run(
+        self,
+        *,
+        agent: SupportsAgentRun,
+        session: AgentSession,
+        context: SessionContext,
+        state: dict[str, Any],
+    ) -> None:
+        """End the turn; that of a run which fails ends with its objects."""
+        del agent, session, state
+        run = context.metadata.get(self.source_id)
+        if isinstance(run, _Run):
+            run.turn.close()
+
+    def _begin(
+        self, agent: SupportsAgentRun, session: AgentSession, state: dict[str, Any]
+    ) -> _Run:
+        # Agents may share a session: each has its own skills in use.
+        given: SessionOptions = {"agent": agent.name or "agent", **self._options}
+        who = self._who(session) if callable(self._who) else self._who
+        opened = self._skills.session(
+            who=who, resume=state.get(given["agent"]), **given
+        )
+        asks = given.get("approve") is None
+        # Where each model call loads the history, it does so below our middleware.
+        blind = getattr(agent, "require_per_service_call_history_persistence", False)
+        return _Run(opened, state, self._deps, asks=asks, blind=blind)
+
+
+class _Run:
+    """One run of an agent: its session, and its tools in the framework's form."""
+
+    def __init__(
+        self,
+        session: Session,
+        state: dict[str, Any],
+        deps: Deps,
+        *,
+        asks: bool,
+        blind: bool,
+    ) -> None:
+        self.session = session
+        self.asks = asks
+        self.turn = ExitStack()
+        self.text = ""
+        self._state = state
+        self._deps = deps
+        self._blind = blind
+        self._history: list[Message] | None = None
+        self._made: dict[str, FunctionTool] = {}
+
+    def is_ours(self, tool: object) -> bool:
+        """Tell whether a tool is one of a skill, rather than the agent's own."""
+        return isinstance(tool, FunctionTool) and self._made.get(tool.name) is tool
+
+    def keep(self) -> None:
+        """Put down what the conversation has to remember."""
+        self._state[self.session.agent] = self.session.dump()
+
+    def tools(self, beside: Iterable[object]) -> list[FunctionTool]:
+        """Return the tools that are open now.
+
+        Raises:
+            DuplicateToolError: One of the agent's own has the name of one of a skill.
+        """
+        open_now = self.session.tools(beside=filter(None, map(_name, beside)))
+        return [self._native(tool) for tool in open_now]
+
+    def open(self, live: list[Any]) -> None:
+        """Bring the run's list of tools up to date: ours stand behind all others."""
+        others = [tool for tool in live if not self.is_ours(tool)]
+        live[:] = [*others, *self.tools(others)]
+
+    def look(self, messages: Sequence[Message], options: Mapping[str, Any]) -> str:
+        """Take in what a model call sees; return what is to stand in its prompt more.
+
+        A service that keeps the conversation is sent new messages only. Where this run
+        has seen all before, they are added up; else nothing can be told.
+        """
+        new = [m for m in messages if not m.additional_properties.get(_EXCLUDED)]
+        is_remote = bool(options.get("conversation_id"))
+        if not self._blind and not (is_remote and self._history is None):
+            before = self._history if is_remote and self._history else []
+            self._history = [*before, *new]
+            self.session.see(_seen(self._history))
+        self.keep()
+        return self.session.instructions().removeprefix(self.text)
+
+    async def call(
+        self,
+        name: str,
+        arguments: Mapping[str, object],
+        context: FunctionInvocationContext,
+    ) -> str:
+        """Carry out a call; never raises."""
+        self.session.deps = self._deps(context) if self._deps else context.kwargs
+        approved = _is_approved(context)
+        result = await self.session.acall(name, arguments, approved=approved)
+        self.keep()
+        return result_text(result)
+
+    def _native(self, tool: Tool) -> FunctionTool:
+        name = tool.name
+        if name not in self._made:
+
+            async def call(ctx: FunctionInvocationContext, **arguments: object) -> str:
+                ctx.metadata[_OURS] = True
+                return await self.call(name, arguments, ctx)
+
+            self._made[name] = (
+                tool.native
+                if isinstance(tool.native, FunctionTool)
+                else FunctionTool(
+                    name=name,
+                    description=tool.description,
+                    func=call,
+                    input_model=tool.parameters,
+                )
+            )
+        return self._made[name]
+
+
+class _ModelCalls(ChatMiddleware):
+    """Shows each model call the skills whose text left the messages, and the tools."""
+
+    def __init__(self, run: _Run) -> None:
+        self._run = run
+
+    async def process(
+        self, context: ChatContext, call_next: Callable[[], Awaitable[None]]
+    ) -> None:
+        """Look at the messages as they are, and again when they were compacted."""
+        options = dict(context.options or {})
+        base = options.get("instructions")
+        context.options = options
+
+        async def look(messages: Sequence[Message]) -> None:
+            more = await asyncio.to_thread(self._run.look, messages, options)
+            options["instructions"] = _with(base, more)
+
+        await look(context.messages)
+        if isinstance(live := options.get("tools"), list):
+            self._run.open(live)
+        compact = context.kwargs.get("compaction_strategy") or getattr(
+            context.client, "compaction_strategy", None
+        )
+        if compact is not None:
+
+            async def compact_and_look(messages: list[Message]) -> bool:
+                changed: bool = await compact(messages)
+                if changed:
+                    await look(messages)
+                return changed
+
+            context.kwargs["compaction_strategy"] = compact_and_look
+        await call_next()
+
+
+class _ToolCalls(FunctionMiddleware):
+    """Asks for approval where the policy says so, and opens tools after a load."""
+
+    def __init__(self, run: _Run) -> None:
+        self._run = run
+
+    async def process(
+        self,
+        context: FunctionInvocationContext,
+        call_next: Callable[[], Awaitable[None]],
+    ) -> None:
+        """Let the calls of others pass."""
+        run, name = self._run, context.function.name
+        if not run.is_ours(context.function):
+            await call_next()
+            return
+        arguments = _arguments(context)
+        approved = _is_approved(context)
+        if run.asks and not approved:
+            decision = run.session.decide(name, arguments)
+            if decision.verdict == "ask":
+                context.result = _request(context, arguments, decision.reason)
+                return
+        tool = run.session.tools().get(name)
+        if tool is not None and tool.native is not None:
+            refused = await run.session.arefusal(name, arguments, approved=approved)
+            if refused is not None:
+                context.result = result_text(refused)
+                return
+        try:
+            await call_next()
+        except TypeError:
+            # The framework's check of the arguments, which does not tell a model which
+            # of them is wrong. Ours does, and takes some that it does not.
+            if context.metadata.get(_OURS) or (tool is None or tool.native is not None):
+                raise
+            context.result = await run.call(name, arguments, context)
+        if context.tools is not None:
+            run.open(context.tools)
+
+
+def _seen(messages: Iterable[Message]) -> Iterator[Seen]:
+    calls: dict[str | None, Content] = {}
+    for message in messages:
+        for content in message.contents:
+            if content.type == "function_call":
+                calls[content.call_id] = content
+            elif content.type == "function_result":
+                call = calls.get(content.call_id)
+                yield Seen(
+                    "tool",
+                    result_text(content.result),
+                    (call.name or "") if call else "",
+                    (call.parse_arguments() or {}) if call else {},
+                )
+        if message.role == "user":
+            yield Seen("user", message.text)
+        elif message.role == "assistant":
+            yield Seen("assistant", message.text)
+
+
+def _name(tool: object) -> str:
+    """Return a tool's name; that of a provider's own may stand in a mapping."""
+    if isinstance(tool, Mapping):
+        function = tool.get("function")
+        tool = function if isinstance(function, Mapping) else tool
+        return str(tool.get("name", ""))
+    return tool.name if isinstance(tool, FunctionTool) else ""
+
+
+def _with(base: object, more: str) -> object:
+    """Return instructions with more behind them; blocks stay as they are."""
+    if not more:
+        return base
+    if not base or isinstance(base, str):
+        return f"{base or ''}{more}"
+    blocks = [base] if isinstance(base, Mapping) else list(base)
+    return [*blocks, more.strip()]
+
+
+def _arguments(context: FunctionInvocationContext) -> dict[str, Any]:
+    given = context.arguments
+    return dict(given) if isinstance(given, Mapping) else given.model_dump()
+
+
+def _is_approved(context: FunctionInvocationContext) -> bool | None:
+    """Tell whether somebody approved this very call; the framework makes no other."""
+    return True if context.metadata.get("approval_response") is not None else None
+
+
+def _request(
+    context: FunctionInvocationContext, arguments: Mapping[str, Any], reason: str
+) -> Content:
+    """Return what the framework itself asks with, for a tool that needs approval."""
+    call_id: str = context.metadata["call_id"]
+    occurrence: str | None = context.metadata.get("function_call_occurrence_id")
+    call = Content.from_function_call(
+        call_id, context.function.name, arguments=dict(arguments), id=occurrence
+    )
+    told = {"reason": reason} if reason else None
+    return Content.from_function_approval_request(
+        occurrence or call_id, call, additional_properties=told
+    )
