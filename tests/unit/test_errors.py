@@ -7,8 +7,11 @@ import pytest
 from satchel import errors
 from satchel.errors import (
     AmbiguousReferenceError,
+    ApprovalDeclinedError,
+    ApprovalNeededError,
     ChangedSinceSyncError,
     ConfigError,
+    DeniedError,
     DuplicateSkillError,
     DuplicateToolError,
     ExtraMissingError,
@@ -25,11 +28,22 @@ from satchel.errors import (
     SkillNotFoundError,
     SkillWithheldError,
     SourceUnavailableError,
+    StateError,
     ToolError,
     error_payload,
 )
 
 EXAMPLES: list[tuple[SkillError, str]] = [
+    (
+        ApprovalDeclinedError("tool", "a", "refund", "rule 1"),
+        "calling 'refund' of skill 'a' was declined by the user; it was not done",
+    ),
+    (
+        ApprovalNeededError("load", "a", reason="rule 1"),
+        "loading skill 'a' needs an approval; it was not done",
+    ),
+    (DeniedError("read", "a"), "reading a file of skill 'a' is not allowed here"),
+    (StateError("no mapping"), "not the state of a session: no mapping"),
     (
         NotStagedError("a", "No space left on device"),
         "the files of skill 'a' were not staged: No space left on device",

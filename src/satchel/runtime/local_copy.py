@@ -114,15 +114,14 @@ def _replace(root: Path, folder: Path, files: Mapping[str, bytes]) -> None:
     try:
         copy = making / "copy"
         _write(copy, files)
-        if os.path.lexists(folder):
-            if not folder.is_symlink():
-                folder.chmod(_PRIVATE)  # else it cannot be moved
-            folder.rename(making / "old")
         try:
             copy.rename(folder)
         except OSError:
             if not _holds(folder, files):  # else another process was quicker
-                raise
+                if not folder.is_symlink():
+                    folder.chmod(_PRIVATE)  # else it cannot be moved
+                folder.rename(making / "old")
+                copy.rename(folder)
         folder.chmod(_FOLDER_MODE)
     finally:
         _remove(making)

@@ -352,6 +352,35 @@ def test_a_temporary_root_goes_with_the_program_and_not_with_its_children() -> N
     assert not Path(folder.strip()).parent.exists()
 
 
+def test_another_process_may_be_quicker(tmp_path: Path) -> None:
+    """Its copy is as good, and stays."""
+
+    class Racing(dict[str, bytes]):
+        """Lets the other one in while it is being written."""
+
+        def items(self):  # type: ignore[no-untyped-def]  # noqa: ANN202
+            LocalStager(tmp_path).stage("x", "1", FILES)
+            self.inode = (tmp_path / "x-1/SKILL.md").stat().st_ino
+            return super().items()
+
+    files = Racing(FILES)
+    folder = Path(LocalStager(tmp_path).stage("x", "1", files))
+
+    assert held(folder) == FILES
+    assert (folder / "SKILL.md").stat().st_ino == files.inode
+    assert [path.name for path in tmp_path.iterdir()] == ["x-1"]
+
+
+def test_a_temporary_root_may_be_gone_already(tmp_path: Path) -> None:
+    stager = LocalStager()
+    root = Path(staged(shelf(), stager).folder).parent
+    root.rename(tmp_path / "aside")
+
+    stager.close()
+
+    assert not root.exists()
+
+
 def test_many_threads_get_one_whole_copy(tmp_path: Path) -> None:
     """Two stagers on one root stand for two processes."""
     stagers = LocalStager(tmp_path), LocalStager(tmp_path)
