@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from satchel import Skill
+from satchel import Satchel, Skill, SkillDescriptor, SkillRegistry
 from satchel.errors import DuplicateToolError, ToolError
 from satchel.model import Catalog, Descriptor, Origin, Withheld
 from satchel.runtime.offers import Offers
@@ -356,3 +356,21 @@ def test_opening_keeps_the_skills_that_were_made_in_code() -> None:
     one, two = (Skill(name, description="Use it.") for name in ("one", "two"))
 
     assert open_named((one, [two])).skills == (one, two)
+
+
+@pytest.mark.row("A38")
+@pytest.mark.parametrize("names", [("look_up",), ("look_up", "look up")])
+def test_a_registered_skill_opens_the_tools_that_it_names(
+    names: tuple[str, ...],
+) -> None:
+    """A descriptor in code names its tools; the application gives them."""
+    registered = SkillRegistry(
+        [SkillDescriptor("orders", "Use for orders.", tools=names)]
+    )
+    others = {"look up": A} if len(names) > 1 else {}
+    session = Satchel(registered, tools=[look_up, others]).session()
+    before = {each.name for each in session.tools()}
+
+    session.call("load_skill", {"skill_id": "orders"})
+
+    assert {each.name for each in session.tools()} - before == {*names}
