@@ -185,9 +185,16 @@ class _Attached:
                 resume=None if isinstance(run, ToolContext) else resume,
                 **self.options,
             )
-            live = lives[self] = _Live(session, self.options, kept)
+            live = lives[self] = _Live(session, kept, self._pauses)
         live.session.deps = run.context if self.deps is None else self.deps(run)
         return live
+
+    @property
+    def _pauses(self) -> bool:
+        """Whether a run can have to pause; an approver is asked without that."""
+        rules = self.skills.policy.rules
+        has_questions = any(rule.verdict == "ask" for rule in rules)
+        return has_questions and self.options.get("approve") is None
 
 
 @dataclass(eq=False, slots=True)
@@ -200,8 +207,8 @@ class _Live:
     """
 
     session: Session
-    options: SessionOptions
     kept: MutableMapping[str, Any] | None
+    pauses: bool
     results: list[Seen] = field(default_factory=list[Seen])
     made: dict[tuple[str, str], FunctionTool] = field(
         default_factory=dict[tuple[str, str], FunctionTool]
@@ -236,7 +243,7 @@ class _Live:
     def keep(self) -> None:
         """Write down what the next run of this conversation resumes from."""
         if self.kept is not None:
-            self.kept[self.options["agent"]] = self.session.dump()
+            self.kept[self.session.agent] = self.session.dump()
 
     def _native(self, tool: OurTool) -> Tool:
         if tool.native is not None:
@@ -269,17 +276,14 @@ class _Live:
         self.results.append(Seen("tool", text, name, given))
         return text
 
-    def _asks_for(self, name: str) -> Any:  # noqa: ANN401 - a coroutine function
+    def _asks_for(self, name: str) -> Any:  # noqa: ANN401 - what the SDK takes
+        """Return whether the run has to pause for a call, or how to find out."""
+
         async def asks(_: Native, arguments: dict[str, Any], __: str) -> bool:
-            return self._asks(name, arguments)
+            return self.session.decide(name, arguments).verdict == "ask"
 
-        return asks
-
-    def _asks(self, name: str, arguments: Mapping[str, object]) -> bool:
-        """Tell whether the run has to pause; an approver is asked without that."""
-        if self.options.get("approve") is not None:
-            return False
-        return self.session.decide(name, arguments).verdict == "ask"
+        # For a function the SDK also pauses where a model's arguments are no JSON.
+        return asks if self.pauses else False
 
     def _gated(self, native: Tool) -> Tool:
         """Return a tool of the SDK, paused or refused where the policy says so."""
@@ -288,22 +292,19 @@ class _Live:
         if self.session.decide(native.name, {}).verdict == "allow":
             return native
         gated = copy(native)
+        if self.pauses:
+            gated.needs_approval = True
+            return gated
         invoke = gated.on_invoke_tool
 
         async def guarded(context: ToolContext[Any], arguments: str) -> Any:  # noqa: ANN401
-            name = native.name
-            approved = context.is_tool_approved(name, context.tool_call_id)
-            given = json.loads(arguments or "{}")
-            refused = await self.session.arefusal(name, given, approved=approved)
+            refused = await self.session.arefusal(native.name, _given(arguments))
             self.keep()
             if refused is not None:
                 return result_text(refused)
             return await invoke(context, arguments)
 
-        if self._asks(native.name, {}):
-            gated.needs_approval = True
-        else:
-            gated.on_invoke_tool = guarded
+        gated.on_invoke_tool = guarded
         return gated
 
 

@@ -1,0 +1,469 @@
+"""What is the OpenAI Agents SDK's own: its contexts, hooks, filters, nested agents."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from agents import (
+    Agent,
+    AgentHooks,
+    RunConfig,
+    RunContextWrapper,
+    Runner,
+    RunState,
+    ToolOutputImage,
+    WebSearchTool,
+    function_tool,
+    handoff,
+)
+from agents.run import CallModelData, ModelInputData
+from agents.testing import ScriptedModel, assistant_message, function_call
+from pydantic import BaseModel
+
+from satchel import Satchel, Skill
+from satchel.adapters.openai_agents import attach
+from satchel.errors import DuplicateToolError
+from satchel.policy import Policy, ask
+from tests.adapters.desk import BASE, REFUNDS, Desk, open_desk, write_packs
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+QUIET = RunConfig(tracing_disabled=True)
+LOAD = function_call("load_skill", {"skill_id": "refunds"}, call_id="load")
+REFUND = function_call("refund", {"order_id": "A-1", "cents": 995}, call_id="pay")
+DONE = assistant_message("done")
+ANA = {"user": "ana"}
+
+
+@pytest.fixture
+def packs(tmp_path: Path) -> Path:
+    return write_packs(tmp_path / "packs")
+
+
+@pytest.fixture
+def skills(packs: Path) -> Satchel:
+    return open_desk(packs)
+
+
+def asking(packs: Path, desk: Desk | None = None) -> Satchel:
+    return open_desk(packs, desk, ask("refunds", tool="refund"))
+
+
+def steps(*outputs: Any) -> ScriptedModel:
+    return ScriptedModel(
+        [each if isinstance(each, list) else [each] for each in outputs]
+    )
+
+
+async def run(agent: Agent[Any], said: Any = "hi", **how: Any) -> Any:
+    return await Runner.run(agent, said, run_config=how.pop("config", QUIET), **how)
+
+
+def system(model: ScriptedModel, call: int = 0) -> str:
+    return model.calls[call].system_instructions or ""
+
+
+def names(model: ScriptedModel, call: int) -> list[str]:
+    return [tool.name for tool in model.calls[call].tools]
+
+
+def results(model: ScriptedModel, call: int = -1) -> list[Any]:
+    items = model.calls[call].input
+    return [each["output"] for each in items if each.get("type", "").endswith("output")]
+
+
+# The agent
+
+
+def said(_: RunContextWrapper[Any], agent: Agent[Any]) -> str:
+    return f"I am {agent.name}."
+
+
+async def said_later(_: RunContextWrapper[Any], agent: Agent[Any]) -> str:
+    return f"I am {agent.name}."
+
+
+@pytest.mark.parametrize(
+    ("own", "begins"),
+    [
+        (BASE, BASE),
+        (said, "I am desk."),
+        (said_later, "I am desk."),
+        (None, "## Agent Skills"),
+    ],
+)
+async def test_own_instructions_of_any_kind_come_first(
+    skills: Satchel, own: Any, begins: str
+) -> None:
+    model = steps(DONE)
+
+    await run(attach(skills, to=Agent("desk", instructions=own, model=model)))
+
+    assert system(model).startswith(begins)
+    assert "refunds" in system(model)
+
+
+async def test_with_nothing_to_say_there_are_no_instructions(tmp_path: Path) -> None:
+    model = steps(DONE)
+
+    await run(attach(Satchel(tmp_path), to=Agent("desk", model=model)))
+
+    assert model.calls[0].system_instructions is None
+
+
+class Teller(Agent[Any]):
+    """An agent of the application's own class."""
+
+
+async def test_the_copy_is_of_the_same_class_and_the_agent_stays_as_it_was(
+    skills: Satchel,
+) -> None:
+    agent = Teller("desk", instructions=BASE)
+
+    copy = attach(skills, to=agent)
+    copy.tools.append(WebSearchTool())
+
+    assert isinstance(copy, Teller)
+    assert (agent.tools, agent.hooks, agent.instructions) == ([], None, BASE)
+
+
+async def test_a_clone_has_the_skills_too(skills: Satchel) -> None:
+    model = steps(DONE)
+    agent = attach(skills, to=Agent("desk", instructions=BASE, model=model))
+
+    await run(agent.clone(instructions="You are new."))
+
+    assert system(model).startswith("You are new.")
+    assert "refunds" in system(model)
+
+
+def test_skills_are_attached_once(skills: Satchel) -> None:
+    agent = attach(skills, to=Agent("desk"))
+
+    with pytest.raises(ValueError, match="'desk' has skills already"):
+        attach(skills, to=agent)
+
+
+class Answer(BaseModel):
+    """What the agent is to answer."""
+
+    text: str
+
+
+async def test_structured_output_is_as_it_was(skills: Satchel) -> None:
+    model = steps(LOAD, assistant_message('{"text": "hello"}'))
+    agent = attach(skills, to=Agent("desk", output_type=Answer, model=model))
+
+    result = await run(agent)
+
+    assert result.final_output == Answer(text="hello")
+
+
+async def test_a_hand_off_of_a_carried_tools_name_is_loud(skills: Satchel) -> None:
+    other: Agent[Any] = Agent("other")
+    hand_over = handoff(other, tool_name_override="refund")
+    agent = attach(skills, to=Agent("desk", handoffs=[hand_over], model=steps(DONE)))
+
+    with pytest.raises(DuplicateToolError, match="refund"):
+        await run(agent)
+
+
+class Hooks(AgentHooks[Any]):
+    """Notes what it is told."""
+
+    def __init__(self) -> None:
+        self.told: list[str] = []
+
+    async def on_start(self, *_: Any) -> None:
+        self.told.append("start")
+
+    async def on_end(self, *_: Any) -> None:
+        self.told.append("end")
+
+    async def on_llm_start(self, *_: Any) -> None:
+        self.told.append("model")
+
+    async def on_tool_start(self, *given: Any) -> None:
+        self.told.append(given[2].name)
+
+
+async def test_own_hooks_are_told_everything(skills: Satchel) -> None:
+    hooks = Hooks()
+
+    await run(attach(skills, to=Agent("desk", hooks=hooks, model=steps(LOAD, DONE))))
+
+    assert hooks.told == ["start", "model", "load_skill", "model", "end"]
+
+
+# Tools
+
+
+async def test_arguments_that_are_no_object_are_a_result(skills: Satchel) -> None:
+    model = steps(function_call("load_skill", "[1]", call_id="a"), DONE)
+
+    await run(attach(skills, to=Agent("desk", model=model)))
+
+    assert "JSON object" in results(model)[0]
+
+
+async def test_an_image_is_handed_on_as_it_is() -> None:
+    def photo() -> object:
+        """Take a photo."""
+        return [ToolOutputImage(image_url="https://example.org/a.png")]
+
+    skill = Skill("cam", description="Use for photos.", instructions="", tools=[photo])
+    model = steps(function_call("photo", {}, call_id="a"), DONE)
+
+    await run(attach(Satchel(skill), to=Agent("desk", model=model), always=["cam"]))
+
+    [[part]] = results(model)
+    assert part == {"type": "input_image", "image_url": "https://example.org/a.png"}
+
+
+PAY = function_call("pay", {"cents": 5}, call_id="a")
+
+
+def bills(tmp_path: Path, tool: Any, *rules: Any) -> Satchel:
+    pack = tmp_path / "bills"
+    pack.mkdir()
+    head = f"name: bills\ndescription: Use for bills.\nmetadata: {{tools: {tool.name}}}"
+    (pack / "SKILL.md").write_text(f"---\n{head}\n---\nPay.\n", "utf-8")
+    return Satchel(tmp_path, tools=[tool], policy=Policy(*rules))
+
+
+def payer(done: list[int]) -> Any:
+    @function_tool
+    def pay(cents: int) -> str:
+        """Pay a bill."""
+        done.append(cents)
+        return f"paid {cents}"
+
+    return pay
+
+
+async def test_a_hosted_tool_is_handed_on(tmp_path: Path) -> None:
+    search = WebSearchTool()
+    model = steps(DONE)
+    skills = bills(tmp_path, search)
+
+    await run(attach(skills, to=Agent("desk", model=model), always=["bills"]))
+
+    assert model.calls[0].tools[0] is search
+
+
+async def test_a_native_tool_waits_for_approval(tmp_path: Path) -> None:
+    done: list[int] = []
+    skills = bills(tmp_path, payer(done), ask("bills", tool="pay"))
+    agent = attach(skills, to=Agent("desk", model=steps(PAY, DONE)), always=["bills"])
+
+    result = await run(agent)
+    assert [item.name for item in result.interruptions] == ["pay"]
+    assert done == []
+    state = result.to_state()
+    state.approve(result.interruptions[0])
+    await run(agent, state)
+
+    assert done == [5]
+
+
+@pytest.mark.parametrize("answer", [True, False])
+async def test_an_approver_is_asked_about_a_native_tool(
+    tmp_path: Path, answer: bool
+) -> None:
+    done: list[int] = []
+    skills = bills(tmp_path, payer(done), ask("bills", tool="pay"))
+    model = steps(PAY, DONE)
+    agent: Agent[Any] = Agent("desk", model=model)
+
+    await run(attach(skills, to=agent, always=["bills"], approve=lambda _: answer))
+
+    assert done == ([5] if answer else [])
+    assert ("approval-declined" in results(model)[0]) == (not answer)
+
+
+# State
+
+
+@dataclass
+class Context:
+    """A context of the application's own class."""
+
+    user: str
+    satchel: dict[str, Any] = field(default_factory=dict[str, Any])
+    elsewhere: dict[str, Any] = field(default_factory=dict[str, Any])
+
+
+async def test_an_attribute_of_the_context_keeps_the_state(skills: Satchel) -> None:
+    context = Context("ana")
+    model = steps(LOAD, DONE, DONE)
+    agent = attach(
+        skills,
+        to=Agent[Context]("desk", model=model),
+        who=lambda run: {"user": run.context.user},
+    )
+
+    await run(agent, context=context)
+    await run(agent, "again", context=context)
+
+    assert [each["id"] for each in context.satchel["desk"]["active"]] == ["refunds"]
+    assert "refund" in names(model, 2)
+    assert REFUNDS in system(model, 2)
+
+
+async def test_the_application_can_say_where_the_state_is(skills: Satchel) -> None:
+    context = Context("ana")
+    agent = attach(
+        skills,
+        to=Agent[Context]("desk", model=steps(LOAD, DONE)),
+        state=lambda run: run.context.elsewhere,
+        agent="teller",
+    )
+
+    await run(agent, context=context)
+
+    assert context.satchel == {}
+    assert list(context.elsewhere) == ["teller"]
+
+
+async def test_without_state_the_messages_tell(skills: Satchel) -> None:
+    model = steps(LOAD, DONE, LOAD, DONE)
+    agent = attach(skills, to=Agent("desk", model=model))
+
+    first = await run(agent)
+    await run(agent, [*first.to_input_list(), {"role": "user", "content": "again"}])
+
+    assert "refund" in names(model, 2)
+    assert REFUNDS not in system(model, 2)
+    assert "unchanged" in results(model)[-1]
+
+
+async def test_without_state_a_paused_run_goes_on(packs: Path) -> None:
+    desk = Desk()
+    model = steps(LOAD, REFUND, DONE)
+    agent = attach(asking(packs, desk), to=Agent("desk", model=model), who=ANA)
+
+    result = await run(agent)
+    state = result.to_state()
+    state.approve(result.interruptions[0])
+    result = await run(agent, state)
+
+    assert result.final_output == "done"
+    assert desk.done == ["refund A-1 995 by ana"]
+
+
+async def test_a_wrapper_that_is_used_again_keeps_users_apart(skills: Satchel) -> None:
+    model = steps(LOAD, DONE, DONE)
+    agent = attach(
+        skills, to=Agent("desk", model=model), who=lambda run: run.context["who"]
+    )
+    wrapper = RunContextWrapper[Any]({"who": ANA})
+
+    await run(agent, context=wrapper)
+    wrapper.context = {"who": {"user": "bo"}}
+    await run(agent, context=wrapper)
+
+    assert "refund" in names(model, 1)
+    assert "refund" not in names(model, 2)
+
+
+# Filters, and conversations that the provider keeps
+
+
+def newest(data: CallModelData[Any]) -> ModelInputData:
+    """Keep the last message alone, as a trimming filter would."""
+    given = data.model_data
+    return ModelInputData(given.input[-1:], given.instructions)
+
+
+async def test_what_a_filter_drops_is_stated_again_in_that_very_call(
+    skills: Satchel,
+) -> None:
+    model = steps(LOAD, DONE, DONE)
+    agent = attach(skills, to=Agent("desk", model=model))
+    first = await run(agent)
+    messages = [*first.to_input_list(), {"role": "user", "content": "again"}]
+
+    config = RunConfig(tracing_disabled=True, call_model_input_filter=newest)
+    await run(agent, messages, config=config)
+
+    stated, last = model.calls[2].input
+    assert stated["role"] == "developer"
+    assert REFUNDS in stated["content"]
+    assert last["content"] == "again"
+    assert system(model, 2) == system(model, 0)
+
+
+async def test_what_is_stated_in_the_instructions_is_not_stated_twice(
+    skills: Satchel,
+) -> None:
+    context: dict[str, Any] = {"satchel": {}}
+    model = steps(LOAD, DONE, DONE)
+    agent = attach(skills, to=Agent("desk", model=model))
+    await run(agent, context=context)
+
+    await run(agent, "again", context=context)
+
+    assert REFUNDS in system(model, 2)
+    assert [each["role"] for each in model.calls[2].input] == ["user"]
+
+
+async def test_where_the_provider_keeps_the_messages_nothing_is_put_between(
+    skills: Satchel,
+) -> None:
+    order = function_call("order_status", {"order_id": "A-1"}, call_id="order")
+    model = steps(LOAD, order, DONE)
+    agent = attach(skills, to=Agent("desk", model=model))
+
+    await run(agent, conversation_id="conv_1")
+
+    kinds = [each.get("type", each.get("role")) for each in model.calls[2].input]
+    assert kinds == ["function_call_output"]
+    assert system(model, 2) == system(model, 0)
+
+
+# Agents that are tools
+
+
+def clerk(skills: Satchel, model: ScriptedModel) -> Any:
+    agent = attach(skills, to=Agent("clerk", model=model), who=ANA)
+    return agent.as_tool("clerk", "Asks the clerk.")
+
+
+async def test_an_agent_that_is_a_tool_begins_anew_each_time(skills: Satchel) -> None:
+    model = steps(LOAD, DONE, DONE)
+    call = function_call("clerk", {"input": "go"}, call_id="a")
+    again = function_call("clerk", {"input": "go"}, call_id="b")
+    desk: Agent[Any] = Agent(
+        "desk", tools=[clerk(skills, model)], model=steps(call, again, DONE)
+    )
+
+    await run(desk, context={"satchel": {}})
+
+    assert "refund" in names(model, 1)
+    assert "refund" not in names(model, 2)
+    assert REFUNDS not in system(model, 2)
+
+
+async def test_its_approvals_resume_with_other_agents(packs: Path) -> None:
+    desk = Desk()
+
+    def build(*outputs: Any, own: Any) -> Agent[Any]:
+        tool = clerk(asking(packs, desk), steps(*outputs))
+        return Agent("desk", tools=[tool], model=steps(*own))
+
+    call = function_call("clerk", {"input": "go"}, call_id="a")
+    first = build(LOAD, REFUND, own=[call])
+    paused = await run(first, context={"satchel": {}})
+    text = json.dumps(paused.to_state().to_json())
+
+    second = build(DONE, own=[DONE])
+    state: RunState[Any] = await RunState.from_json(second, json.loads(text))
+    state.approve(state.get_interruptions()[0])
+    result = await run(second, state)
+
+    assert result.final_output == "done"
+    assert desk.done == ["refund A-1 995 by ana"]
