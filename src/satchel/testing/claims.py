@@ -1,0 +1,66 @@
+"""What a test claims of skills: that they are listed, found, loaded.
+
+Each claim that does not hold is an AssertionError that says why, and what to do.
+"""
+
+from typing import TYPE_CHECKING
+
+from satchel.runtime import Satchel
+
+if TYPE_CHECKING:
+    from satchel.testing.rehearsal import Rehearsal
+
+__all__ = ["assert_clean", "assert_found", "assert_listed", "assert_loaded"]
+
+
+def assert_listed(skills: Satchel, *ids: str) -> None:
+    """Claim that the prompt lists these skills, each with its whole description.
+
+    Raises:
+        AssertionError: One is not, or is cut; with the first reason and the fix.
+    """
+    for skill_id in ids:
+        why = skills.why(skill_id)
+        if why.stage != "listed":
+            raise AssertionError(str(why))
+
+
+def assert_found(skills: Satchel, query: str, *ids: str, within: int = 3) -> None:
+    """Claim that a search finds these skills among its first ``within`` hits.
+
+    Raises:
+        AssertionError: One is not among them; with what was found.
+    """
+    found = [hit.id for hit in skills.find(query, within)]
+    missing = [skill_id for skill_id in ids if skill_id not in found]
+    if missing:
+        told = ", ".join(found) or "nothing"
+        raise AssertionError(
+            f"{query!r} does not find {', '.join(missing)} among its first {within}; "
+            f"it finds {told}"
+        )
+
+
+def assert_loaded(played: "Rehearsal", *ids: str) -> None:
+    """Claim that these skills, and no others, were in use at the end of a rehearsal.
+
+    Raises:
+        AssertionError: They were not; with what was, and the last result.
+    """
+    if sorted(played.loaded) != sorted(ids):
+        last = played.results[-1] if played.results else "no call was made"
+        raise AssertionError(
+            f"in use: {', '.join(played.loaded) or 'nothing'}; "
+            f"expected: {', '.join(ids) or 'nothing'}; last result: {last}"
+        )
+
+
+def assert_clean(skills: Satchel) -> None:
+    """Claim that there is nothing to tell: no error and no warning.
+
+    Raises:
+        AssertionError: There is; with each finding.
+    """
+    told = [str(each) for each in skills.findings if each.severity != "note"]
+    if told:
+        raise AssertionError("\n".join(told))
