@@ -1,7 +1,7 @@
 """The tools of one session: worn, of the style, and carried by loaded skills."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
 
@@ -49,6 +49,9 @@ class Belt:
     reading: Reading
     load: "LoadForTool"
     hooks: Hooks
+    _made: dict[tuple[str, bool], Toolbox] = field(
+        default_factory=dict[tuple[str, bool], Toolbox], init=False, compare=False
+    )
 
     def offered(self, edition: Edition, in_use: Iterable[str]) -> Iterator[Offer]:
         """Yield every tool once with the skill that carries it, in their order.
@@ -154,8 +157,13 @@ class Belt:
         return [tool for box in self.settings.worn.toolboxes for tool in box]
 
     def _of_style(self, edition: Edition, *, approved: bool | None = None) -> Toolbox:
+        """Return the style's tools; those that nobody approved are made once."""
+        place = edition.key, not self.reading.listed.entries
+        known = self._made.get(place) if approved is None else None
+        if known is not None:
+            return known
         find = offer_find(edition.catalog, edition.section)
-        return tools_for(
+        tools = tools_for(
             self.settings.style,
             partial(self.load, approved=approved),
             catalog=lambda: self.reading.listed,
@@ -163,6 +171,9 @@ class Belt:
             options=StyleOptions(envelope="extended"),  # as R18 has it for sessions
             hooks=self.hooks,
         )
+        if approved is None:
+            self._made[place] = tools
+        return tools
 
     def _advice(self, name: str) -> str:
         """Say why there is no such tool, and what to call instead."""
