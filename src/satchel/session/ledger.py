@@ -65,8 +65,8 @@ class State:
         framework that merges all that is written merges each state with its heir. Of
         each skill what was loaded last stands, and being put away goes before what
         was put away. Grants are united, unless one side has taken some back since.
-        Edition, told and misses are those of ``other``, the newer one. Associative,
-        and commutative but for these three and the order of ``active``.
+        Edition, told and misses are those of ``other``, the newer one. Up to the
+        order of ``active`` it is associative, and commutative but for those three.
         """
         active: dict[str, Activation] = {}
         for each in (*self.active, *other.active):
