@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import shutil
+import warnings
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from tests.docs.test_examples import run_page
@@ -22,4 +25,14 @@ def test_the_page_runs(
     monkeypatch.chdir(tmp_path)
 
     assert page.exists(), f"write {page.relative_to(ROOT)}"
-    run_page(page)
+    try:
+        run_page(page)
+    finally:
+        _close_loop()
+
+
+def _close_loop() -> None:
+    """Close the event loop that a framework's synchronous call left, if one did."""
+    with suppress(RuntimeError), warnings.catch_warnings(action="ignore"):
+        asyncio.get_event_loop().close()
+    asyncio.set_event_loop(None)

@@ -1,0 +1,410 @@
+"""What is Pydantic AI's own: message metadata, caching, compaction, deferred calls."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from pydantic import BaseModel
+from pydantic_ai import (
+    Agent,
+    DeferredToolRequests,
+    DeferredToolResults,
+    RunContext,
+    Tool,
+    ToolReturn,
+)
+from pydantic_ai.capabilities import ProcessHistory
+from pydantic_ai.messages import (
+    CompactionPart,
+    ModelMessage,
+    ModelRequest,
+    ModelResponse,
+    TextPart,
+    ToolCallPart,
+    ToolReturnPart,
+    UserPromptPart,
+)
+from pydantic_ai.models.function import AgentInfo, FunctionModel
+
+from satchel import Satchel
+from satchel.adapters.pydantic_ai import attach
+from satchel.errors import DuplicateToolError
+from satchel.policy import Policy, ask, deny
+from tests.adapters.desk import REFUNDS, Desk, open_desk, write_pack, write_packs
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from satchel.model import Answer, Question
+
+LOAD = ToolCallPart("load_skill", {"skill_id": "refunds"})
+REFUND = ToolCallPart("refund", {"order_id": "A-1", "cents": 995})
+
+
+@pytest.fixture
+def skills(tmp_path: Path) -> Satchel:
+    return open_desk(write_packs(tmp_path / "packs"))
+
+
+class Script(FunctionModel):
+    """Says these in turn, over all runs, and keeps what it was shown."""
+
+    def __init__(self, *steps: Sequence[ToolCallPart] | str) -> None:
+        self.infos: list[AgentInfo] = []
+        self.shown: list[list[ModelMessage]] = []
+        self._steps = list(steps)
+        super().__init__(self._say, model_name="script")
+
+    def _say(self, messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+        self.infos.append(info)
+        self.shown.append(messages)
+        step = self._steps.pop(0) if self._steps else "done"
+        return ModelResponse([TextPart(step)] if isinstance(step, str) else [*step])
+
+    @property
+    def tools(self) -> list[list[str]]:
+        """The names of the tools of each call."""
+        return [[tool.name for tool in info.function_tools] for info in self.infos]
+
+
+def results(messages: Sequence[ModelMessage]) -> list[str]:
+    return [
+        part.model_response_str()
+        for message in messages
+        for part in message.parts
+        if isinstance(part, ToolReturnPart)
+    ]
+
+
+async def test_the_catalog_stands_where_providers_cache(
+    skills: Satchel,
+) -> None:
+    """The agent's static text, the catalog, and behind both what changes."""
+    model = Script("hello")
+    agent = Agent(model, instructions="Static.", capabilities=[attach(skills)])
+
+    @agent.instructions
+    def today() -> str:
+        return "It is Monday."
+
+    await agent.run("hi")
+
+    parts = model.infos[0].model_request_parameters.instruction_parts or []
+    assert [part.dynamic for part in parts] == [False, False, True]
+    assert parts[0].content == "Static."
+    assert "wants money back" in parts[1].content
+
+
+async def test_what_is_in_use_survives_a_history_that_the_application_cuts(
+    skills: Satchel,
+) -> None:
+    """The newest messages are enough: they keep ids and digests, and no text."""
+    model = Script([LOAD], "done")
+    agent = Agent(model, capabilities=[attach(skills)])
+    history = (await agent.run("one")).all_messages()
+
+    await agent.run("two", message_history=history[-2:])
+
+    kept = [message.metadata or {} for message in history]
+    assert "satchel" in kept[-2]
+    assert REFUNDS not in str(kept)
+    assert model.tools[2][-2:] == ["order_status", "refund"]
+
+
+async def test_messages_of_the_caller_stay_as_they_are(skills: Satchel) -> None:
+    agent = Agent(Script("done"), capabilities=[attach(skills)])
+    history: list[ModelMessage] = [
+        ModelRequest([UserPromptPart("one")]),
+        ModelResponse([TextPart("yes")]),
+        ModelRequest([UserPromptPart("two")]),
+    ]
+
+    await agent.run(message_history=history)
+
+    assert [message.metadata for message in history] == [None, None, None]
+
+
+async def test_after_a_compaction_by_the_provider_skills_are_stated_again(
+    skills: Satchel,
+) -> None:
+    """What stands before a `CompactionPart` is not seen by the model any more."""
+    model = Script([LOAD], "done")
+    agent = Agent(model, capabilities=[attach(skills)])
+    history = (await agent.run("one")).all_messages()
+    history[-1] = ModelResponse([CompactionPart("A refund.", provider_name="x")])
+
+    await agent.run("two", message_history=history)
+
+    said = [info.instructions or "" for info in model.infos]
+    assert [REFUNDS in text for text in said] == [False, False, True]
+    assert said[2].startswith(said[0])
+
+
+@pytest.mark.parametrize("is_last", [True, False])
+async def test_a_history_that_is_cut_within_a_run_is_noticed(
+    skills: Satchel, *, is_last: bool
+) -> None:
+    """Whichever stands first; and the history tells what was said."""
+
+    def cut(messages: list[ModelMessage]) -> list[ModelMessage]:
+        return messages[-2:]
+
+    model = Script([LOAD], [REFUND], "done")
+    both = [attach(skills, who={"user": "ana"}), ProcessHistory(cut)]
+    agent = Agent(model, capabilities=both[::-1] if is_last else both)
+
+    messages = (await agent.run("one")).all_messages()
+
+    said = [info.instructions or "" for info in model.infos]
+    assert [REFUNDS in text for text in said] == [False, False, True]
+    assert results(model.shown[2]) == ["refunded 995 of A-1 by ana"]
+    assert isinstance(messages[-2], ModelRequest)
+    assert messages[-2].instructions == said[2]
+
+
+async def test_a_grant_that_stands_in_a_message_is_none(tmp_path: Path) -> None:
+    """Messages may come from a browser; what somebody allowed may not."""
+    packs = write_packs(tmp_path / "packs")
+    desk = Desk()
+    asked: list[str] = []
+
+    def approve(question: Question) -> Answer:
+        asked.append(question.tool)
+        return "yes_in_session"
+
+    skills = open_desk(packs, desk, ask("refunds", tool="refund"))
+    model = Script([LOAD], [REFUND], [REFUND], "done", [REFUND], "done")
+    agent = Agent(model, capabilities=[attach(skills, approve=approve)])
+
+    history = (await agent.run("one")).all_messages()
+    await agent.run("two", message_history=history)
+
+    assert asked == ["refund", "refund"]
+    assert len(desk.done) == 3
+
+
+async def test_the_toolset_does_without_the_capability(skills: Satchel) -> None:
+    model = Script([LOAD], [REFUND], "done")
+    agent = Agent(model, toolsets=[attach(skills, who={"user": "ana"}).toolset])
+
+    history = (await agent.run("one")).all_messages()
+    await agent.run("two", message_history=history[-2:])
+
+    assert results(history)[-1] == "refunded 995 of A-1 by ana"
+    assert "wants money back" in (model.infos[0].instructions or "")
+    assert REFUNDS in (model.infos[3].instructions or "")
+
+
+async def test_skills_can_be_those_of_one_run(skills: Satchel) -> None:
+    model = Script("hello", "hello")
+    agent = Agent(model)
+
+    await agent.run("one", capabilities=[attach(skills)])
+    await agent.run("two")
+
+    assert model.tools == [["load_skill", "read_skill_file"], []]
+
+
+async def test_an_own_tool_of_a_carried_name_is_refused_before_the_first_call(
+    skills: Satchel,
+) -> None:
+    model = Script("hello")
+    agent = Agent(model, capabilities=[attach(skills)])
+
+    @agent.tool_plain
+    def refund(order_id: str) -> str:
+        return order_id
+
+    with pytest.raises(DuplicateToolError, match=r"refund.*the agent.*skill 'refunds'"):
+        await agent.run("hi")
+    assert model.infos == []
+
+
+def native(tmp_path: Path, *rules: Any) -> tuple[Satchel, list[str]]:
+    """Return skills with a tool object of the framework, and what it did."""
+    done: list[str] = []
+
+    def post(ctx: RunContext[str], city: str) -> str:
+        done.append(f"{city} by {ctx.deps}")
+        return f"sent to {city}"
+
+    when = "Use when a card is due.\nmetadata: {tools: post}"
+    write_pack(tmp_path, "cards", when, "Send it.")
+    return Satchel(tmp_path, tools=[Tool(post)], policy=Policy(*rules)), done
+
+
+POST = [ToolCallPart("post", {"city": "Bern"})]
+CARDS = [ToolCallPart("load_skill", {"skill_id": "cards"})]
+
+
+async def test_a_native_tool_gets_the_context_of_the_run(tmp_path: Path) -> None:
+    skills, done = native(tmp_path)
+    model = Script(CARDS, POST, "done")
+    agent = Agent(model, deps_type=str, capabilities=[attach(skills)])
+
+    await agent.run("hi", deps="ana")
+
+    assert done == ["Bern by ana"]
+
+
+@pytest.mark.parametrize("approved", [True, False])
+async def test_a_native_tool_waits_for_approval(
+    tmp_path: Path, *, approved: bool
+) -> None:
+    skills, done = native(tmp_path, ask("cards", tool="post"))
+    agent = Agent(
+        Script(CARDS, POST, "done"),
+        deps_type=str,
+        output_type=[str, DeferredToolRequests],
+        capabilities=[attach(skills)],
+    )
+
+    first = await agent.run("hi", deps="ana")
+    assert isinstance(first.output, DeferredToolRequests)
+    [call] = first.output.approvals
+    last = await agent.run(
+        message_history=first.all_messages(),
+        deferred_tool_results=DeferredToolResults(
+            approvals={call.tool_call_id: approved}
+        ),
+        deps="ana",
+    )
+
+    assert last.output == "done"
+    assert done == (["Bern by ana"] if approved else [])
+
+
+async def test_a_native_tool_is_refused_by_a_callback(tmp_path: Path) -> None:
+    skills, done = native(tmp_path, ask("cards", tool="post"))
+    model = Script(CARDS, POST, "done")
+    mine = attach(skills, approve=lambda _: False)
+    agent = Agent(model, deps_type=str, capabilities=[mine])
+
+    await agent.run("hi", deps="ana")
+
+    assert done == []
+    assert "approval-declined" in results(model.shown[2])[1]
+
+
+async def test_loading_can_wait_for_approval(tmp_path: Path) -> None:
+    packs = write_packs(tmp_path / "packs")
+    skills = open_desk(packs, None, ask("refunds", action="load"))
+    model = Script([LOAD], "done")
+    output = [str, DeferredToolRequests]
+    agent = Agent(model, output_type=output, capabilities=[attach(skills)])
+
+    first = await agent.run("hi")
+    assert isinstance(first.output, DeferredToolRequests)
+    [call] = first.output.approvals
+    await agent.run(
+        message_history=first.all_messages(),
+        deferred_tool_results=DeferredToolResults(approvals={call.tool_call_id: True}),
+    )
+
+    assert REFUNDS in results(model.shown[1])[0]
+    assert "refund" in model.tools[1]
+
+
+async def test_what_was_done_beside_a_call_that_waits_is_kept(tmp_path: Path) -> None:
+    packs = write_packs(tmp_path / "packs")
+    skills = open_desk(packs, None, ask("travel", action="load"))
+    travel = ToolCallPart("load_skill", {"skill_id": "travel"})
+    output: list[Any] = [str, DeferredToolRequests]
+    agent = Agent(
+        Script([LOAD, travel]), output_type=output, capabilities=[attach(skills)]
+    )
+
+    history = (await agent.run("hi")).all_messages()
+
+    states = [each.metadata["satchel"] for each in history if each.metadata]
+    [state] = states[-1].values()
+    assert [each["id"] for each in state["active"]] == ["refunds"]
+
+
+async def test_a_denied_tool_of_the_framework_is_not_offered(tmp_path: Path) -> None:
+    skills, _ = native(tmp_path, deny("cards", tool="post"))
+    model = Script(CARDS, "done")
+    agent = Agent(model, deps_type=str, capabilities=[attach(skills)])
+
+    await agent.run("hi", deps="ana")
+
+    assert "post" not in model.tools[1]
+
+
+class Ticket(BaseModel):
+    city: str
+
+
+async def test_structured_output_and_iteration_work(skills: Satchel) -> None:
+    model = Script([LOAD], [ToolCallPart("final_result", {"city": "Bern"})])
+    agent = Agent(model, output_type=Ticket, capabilities=[attach(skills)])
+
+    async with agent.iter("hi") as run:
+        nodes = [type(node).__name__ async for node in run]
+
+    assert run.result is not None
+    assert run.result.output == Ticket(city="Bern")
+    assert nodes.count("ModelRequestNode") == 2
+
+
+async def test_arguments_that_are_no_object_are_retried(skills: Satchel) -> None:
+    model = Script([ToolCallPart("load_skill", "[1]")], [LOAD], "done")
+    agent = Agent(model, capabilities=[attach(skills)])
+
+    messages = (await agent.run("hi")).all_messages()
+
+    assert REFUNDS in results(messages)[-1]
+
+
+async def test_a_tool_may_answer_as_the_framework_has_it(tmp_path: Path) -> None:
+    """A `ToolReturn` is handed on; anything else is text."""
+
+    def chart() -> ToolReturn:
+        """Draw a chart."""
+        return ToolReturn("drawn", metadata={"rows": 3})
+
+    def rows() -> dict[str, list[int]]:
+        """Count."""
+        return {"rows": [1, 2]}
+
+    when = "Use when drawing.\nmetadata: {tools: chart rows}"
+    write_pack(tmp_path, "charts", when, "Draw.")
+    calls = [ToolCallPart("chart", {}), ToolCallPart("rows", {})]
+    model = Script(calls, "done")
+    mine = attach(Satchel(tmp_path, tools=[chart, rows]), always=["charts"])
+
+    agent = Agent(model, capabilities=[mine])
+    messages = (await agent.run("hi")).all_messages()
+
+    assert results(messages) == ["drawn", '{"rows": [1, 2]}']
+    returned = messages[2].parts[0]
+    assert isinstance(returned, ToolReturnPart)
+    assert returned.metadata == {"rows": 3}
+
+
+async def test_agents_that_share_a_history_keep_apart_what_they_use(
+    tmp_path: Path,
+) -> None:
+    skills = open_desk(write_packs(tmp_path / "packs"))
+    first = Agent(Script([LOAD], "done"), name="first", capabilities=[attach(skills)])
+    model = Script("hello")
+    second = Agent(model, name="second", capabilities=[attach(skills, only=["travel"])])
+
+    history = (await first.run("one")).all_messages()
+    history = (await second.run("two", message_history=history)).all_messages()
+
+    last = [each.metadata["satchel"] for each in history if each.metadata][-1]
+    assert list(last) == ["second"]
+    assert "refund" not in model.tools[0]
+    assert (await first.run("three", message_history=history)).output == "done"
+
+
+async def test_outside_of_a_run_there_is_no_session(skills: Satchel) -> None:
+    with pytest.raises(RuntimeError, match="run"):
+        _ = attach(skills).toolset.session
+
+
+async def test_it_is_in_no_specification_of_an_agent(skills: Satchel) -> None:
+    assert attach(skills).get_serialization_name() is None
