@@ -1,0 +1,222 @@
+"""Drives one agent of Strands, with a snapshot of it for each conversation."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from typing import Any, cast
+
+from strands import Agent, Snapshot, tool
+from strands.agent.agent_result import AgentResult
+from strands.models import Model
+from strands.multiagent import Swarm
+
+from satchel.adapters import strands
+from tests.adapters import driver as suite
+from tests.adapters.driver import Mode, Rig, Setup
+
+
+class FakeModel(Model):
+    """Says what the script says, and keeps what it saw."""
+
+    def __init__(self, script: suite.Model, seen: list[suite.Seen]) -> None:
+        self.script = script
+        self.seen = seen
+        self.prompts: list[Any] = []
+
+    def update_config(self, **_: Any) -> None:
+        """Take nothing."""
+
+    def get_config(self) -> Any:
+        return {}
+
+    def structured_output(self, *_: Any, **__: Any) -> Any:
+        raise NotImplementedError
+
+    async def stream(  # type: ignore[override]
+        self,
+        messages: Any,
+        tool_specs: Any = None,
+        system_prompt: str | None = None,
+        **more: Any,
+    ) -> AsyncIterator[Any]:
+        await asyncio.sleep(0)
+        self.prompts.append(more.get("system_prompt_content"))
+        specs = tool_specs or ()
+        seen = suite.Seen(
+            system_prompt or "",
+            tuple(spec["name"] for spec in specs),
+            {spec["name"]: spec["inputSchema"]["json"] for spec in specs},
+            tuple(_shown(messages)),
+        )
+        self.seen.append(seen)
+        said = self.script(seen)
+        yield {"messageStart": {"role": "assistant"}}
+        for event in _blocks(said, len(messages)):
+            yield event
+        reason = "end_turn" if isinstance(said, str) else "tool_use"
+        yield {"messageStop": {"stopReason": reason}}
+
+
+def _blocks(said: suite.Say, number: int) -> Iterator[Any]:
+    if isinstance(said, str):
+        yield {"contentBlockStart": {"start": {}}}
+        yield {"contentBlockDelta": {"delta": {"text": said}}}
+        yield {"contentBlockStop": {}}
+        return
+    for at, call in enumerate(said):
+        given = dict(call.arguments)
+        if call.name == "handoff_to_agent":  # the suite gives some text for all
+            given["agent_name"] = "second"
+        use = {"toolUseId": f"c{number}-{at}", "name": call.name}
+        yield {"contentBlockStart": {"start": {"toolUse": use}}}
+        yield {"contentBlockDelta": {"delta": {"toolUse": {"input": json.dumps(given)}}}}
+        yield {"contentBlockStop": {}}
+
+
+def _shown(messages: Any) -> Iterator[suite.Message]:
+    names: dict[str, str] = {}
+    for message in messages:
+        for block in message["content"]:
+            if "text" in block:
+                yield suite.Message(message["role"], block["text"])
+            elif "toolUse" in block:
+                use = block["toolUse"]
+                names[use["toolUseId"]] = use["name"]
+            elif "toolResult" in block:
+                result = block["toolResult"]
+                text = "".join(each["text"] for each in result["content"])
+                yield suite.Message("tool", text, names[result["toolUseId"]])
+        uses = [each["toolUse"] for each in message["content"] if "toolUse" in each]
+        if uses:
+            calls = (f"{use['name']}({json.dumps(use['input'])})" for use in uses)
+            yield suite.Message("assistant", " ".join(calls))
+
+
+def plugin(setup: Setup) -> Any:
+    """Attach as the suite asks for it."""
+    return strands.attach(
+        setup.skills,
+        who=lambda state: state["who"],
+        **setup.options,  # type: ignore[misc]
+    )
+
+
+def agent_of(setup: Setup, seen: list[suite.Seen], **more: Any) -> Agent:
+    return Agent(
+        model=FakeModel(setup.model, seen),
+        tools=[tool(each) for each in setup.own_tools],
+        system_prompt=setup.base,
+        plugins=[plugin(setup)],
+        callback_handler=None,
+        **more,
+    )
+
+
+async def run(agent: Any, given: Any, who: Mapping[str, Any], mode: Mode) -> Any:
+    """Run an agent, or a swarm of them, in one of the three ways."""
+    state = {"who": dict(who)}
+    if mode == "sync":
+        return await asyncio.to_thread(agent, given, invocation_state=state)
+    if mode == "async":
+        return await agent.invoke_async(given, invocation_state=state)
+    events = [e async for e in agent.stream_async(given, invocation_state=state)]
+    return events[-1]["result"]
+
+
+class StrandsRig:
+    """One agent; the conversation that speaks is put into it for that time."""
+
+    def __init__(self, agent: Agent, seen: list[suite.Seen]) -> None:
+        self.agent = agent
+        self.seen = seen
+        self._blank = agent.take_snapshot(preset="session").to_dict()
+        self._chats: dict[str, Any] = {}
+
+    async def say(
+        self,
+        text: str,
+        *,
+        chat: str = "one",
+        who: Mapping[str, Any] | None = None,
+        mode: Mode = "async",
+    ) -> str | suite.Paused:
+        return await self._run(text, chat, dict(who or {}), mode)
+
+    async def decide(
+        self, paused: suite.Paused, *, approve: bool
+    ) -> str | suite.Paused:
+        answer = {"interruptId": paused.state["id"], "response": "ny"[approve]}
+        given = [{"interruptResponse": answer}]
+        return await self._run(given, paused.state["chat"], paused.state["who"])
+
+    async def _run(
+        self, given: Any, chat: str, who: dict[str, Any], mode: Mode = "async"
+    ) -> str | suite.Paused:
+        kept = self._chats.get(chat, self._blank)
+        self.agent.load_snapshot(Snapshot.from_dict(kept))
+        result = await run(self.agent, given, who, mode)
+        self._chats[chat] = self.agent.take_snapshot(preset="session").to_dict()
+        return _said(result, {"chat": chat, "who": who})
+
+    def save(self, chat: str = "one") -> str:
+        return json.dumps(self._chats[chat])
+
+    def restore(self, saved: str, chat: str = "one") -> None:
+        self._chats[chat] = json.loads(saved)
+
+    def trim(self, chat: str = "one") -> None:
+        self._chats[chat]["data"]["messages"] = []
+
+
+def _said(result: AgentResult, state: dict[str, Any]) -> str | suite.Paused:
+    if result.stop_reason != "interrupt":
+        return str(result).strip()
+    assert result.interrupts
+    pause = result.interrupts[0]  # the others are asked for again
+    state |= {"id": pause.id}
+    return suite.Paused(pause.reason["tool"], pause.reason["arguments"], state)
+
+
+class SwarmRig:
+    """Two agents, the first of which may hand over; for one conversation."""
+
+    def __init__(self, swarm: Swarm, seen: list[suite.Seen]) -> None:
+        self.swarm = swarm
+        self.seen = seen
+
+    async def say(
+        self, text: str, *, who: Mapping[str, Any] | None = None, mode: Mode = "async"
+    ) -> str:
+        result = await run(self.swarm, text, who or {}, mode)
+        return str(result.results["second"].result).strip()
+
+
+class Strands:
+    """Builds agents of Strands."""
+
+    name = "strands"
+    distribution = "strands-agents"
+    limits: Mapping[str, str] = {
+        "test_fifty_users_at_once": "A Strands agent holds one conversation, and refuses"
+        " a run while another lasts (ConcurrencyException). Its way is an agent for"
+        " each conversation, with one plugin for all: tests/adapters/test_strands.py"
+        " does that with fifty users at once.",
+    }
+
+    def build(self, setup: Setup) -> Rig:
+        seen: list[suite.Seen] = []
+        return cast("Rig", StrandsRig(agent_of(setup, seen), seen))
+
+    def build_pair(self, first: Setup, second: Setup) -> Rig:
+        seen: list[suite.Seen] = []
+        agents = [
+            agent_of(first, seen, name="first"),
+            agent_of(second, seen, name="second"),
+        ]
+        return cast("Rig", SwarmRig(Swarm(agents, entry_point=agents[0]), seen))
+
+    def native_tool(self, name: str, function: Callable[..., object]) -> object:
+        return tool(name=name)(function)
+
+
+DRIVER = Strands()
