@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterable, Awaitable, Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from agent_framework import (
     Agent,
@@ -26,7 +25,18 @@ from agent_framework import (
 
 from satchel.adapters.agent_framework import attach
 from tests.adapters import driver as suite
-from tests.adapters.driver import Mode, Model, Rig, Setup
+
+if TYPE_CHECKING:
+    from collections.abc import (
+        AsyncIterable,
+        Awaitable,
+        Callable,
+        Iterator,
+        Mapping,
+        Sequence,
+    )
+
+    from tests.adapters.driver import Mode, Model, Rig, Setup
 
 
 class ScriptedClient(
@@ -86,10 +96,11 @@ def _shown(messages: Sequence[Message]) -> Iterator[suite.Message]:
         if message.role == "tool":
             for content in message.contents:
                 yield suite.Message("tool", str(content.result))
-        elif message.role in {"user", "assistant"}:
-            role = "user" if message.role == "user" else "assistant"
+        elif message.role == "user":
+            yield suite.Message("user", message.text)
+        elif message.role == "assistant":
             calls = (f"{c.name}({c.arguments})" for c in message.contents if c.name)
-            yield suite.Message(role, message.text or " ".join(calls))
+            yield suite.Message("assistant", message.text or " ".join(calls))
 
 
 def _who(session: AgentSession) -> Mapping[str, Any]:

@@ -15,10 +15,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from copy import copy
+from functools import wraps
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from satchel.adapters import framework
 from satchel.model import Seen
+from satchel.runtime.history import LOAD_TOOLS, READ_TOOL
 from satchel.tools import Tool, result_text
 
 if TYPE_CHECKING:
@@ -32,6 +35,7 @@ with framework("Microsoft Agent Framework", "agent-framework"):
         AgentSession,
         ChatContext,
         ChatMiddleware,
+        ChatResponse,
         Content,
         ContextProvider,
         FunctionInvocationContext,
@@ -44,10 +48,14 @@ with framework("Microsoft Agent Framework", "agent-framework"):
 
 __all__ = ["attach"]
 
-Who: TypeAlias = "Mapping[str, Any] | Callable[[AgentSession], Mapping[str, Any]] | None"
+Who: TypeAlias = (
+    "Mapping[str, Any] | Callable[[AgentSession], Mapping[str, Any]] | None"
+)
 Deps: TypeAlias = "Callable[[FunctionInvocationContext], object] | None"
 
 _OURS: Final = "satchel"
+_LOADS: Final = {READ_TOOL, *(name for name, _ in LOAD_TOOLS.values())}
+"""The tools of which the skill that is asked for decides whether somebody is asked."""
 _EXCLUDED: Final = "_excluded"
 """Where the framework's compaction marks a message that no model sees any more."""
 
@@ -98,16 +106,14 @@ class _Skills(ContextProvider):
         """Add the section, the tools that are open, and what opens others."""
         defaults: Mapping[str, Any] = getattr(agent, "default_options", {})
         run = await asyncio.to_thread(self._begin, agent, session, state)
-        run.text = await asyncio.to_thread(run.session.instructions)
         tools = run.tools(defaults.get("tools") or ())
         if not run.text and not tools:
             return
         gap = [""] if context.instructions or defaults.get("instructions") else []
         context.extend_instructions(self.source_id, [*gap, run.text])
         context.extend_tools(self.source_id, tools)
-        context.extend_middleware(self.source_id, [_ModelCalls(run), _ToolCalls(run)])
+        context.extend_middleware(self.source_id, [_ModelCalls(run), run])
         context.metadata[self.source_id] = run
-        run.turn.enter_context(run.session.turn())
         run.keep()
 
     async def after_run(
@@ -139,7 +145,7 @@ class _Skills(ContextProvider):
         return _Run(opened, state, self._deps, asks=asks, blind=blind)
 
 
-class _Run:
+class _Run(FunctionMiddleware):
     """One run of an agent: its session, and its tools in the framework's form."""
 
     def __init__(
@@ -152,18 +158,16 @@ class _Run:
         blind: bool,
     ) -> None:
         self.session = session
-        self.asks = asks
         self.turn = ExitStack()
-        self.text = ""
+        self.turn.enter_context(session.turn())
+        self.text = session.instructions()
         self._state = state
         self._deps = deps
+        self._asks = asks
         self._blind = blind
         self._history: list[Message] | None = None
         self._made: dict[str, FunctionTool] = {}
-
-    def is_ours(self, tool: object) -> bool:
-        """Tell whether a tool is one of a skill, rather than the agent's own."""
-        return isinstance(tool, FunctionTool) and self._made.get(tool.name) is tool
+        self._natives: set[str] = set()
 
     def keep(self) -> None:
         """Put down what the conversation has to remember."""
@@ -180,7 +184,7 @@ class _Run:
 
     def open(self, live: list[Any]) -> None:
         """Bring the run's list of tools up to date: ours stand behind all others."""
-        others = [tool for tool in live if not self.is_ours(tool)]
+        others = [tool for tool in live if not self._is_ours(tool)]
         live[:] = [*others, *self.tools(others)]
 
     def look(self, messages: Sequence[Message], options: Mapping[str, Any]) -> str:
@@ -198,38 +202,94 @@ class _Run:
         self.keep()
         return self.session.instructions().removeprefix(self.text)
 
-    async def call(
+    async def process(
+        self,
+        context: FunctionInvocationContext,
+        call_next: Callable[[], Awaitable[None]],
+    ) -> None:
+        """Go around each tool call; those of the agent's own tools pass."""
+        name, arguments = context.function.name, _arguments(context)
+        if not self._is_ours(context.function):
+            await call_next()
+        elif name in self._natives:
+            refused = await self.session.arefusal(
+                name, arguments, approved=_is_approved(context)
+            )
+            self.keep()
+            if refused is None:
+                await call_next()
+            else:
+                context.result = result_text(refused)
+        else:
+            try:
+                await call_next()
+            except TypeError:
+                # The framework's check of the arguments, which does not tell a model
+                # which of them is wrong. Ours does, and takes some that it does not.
+                if _OURS in context.metadata:
+                    raise
+                context.result = await self._call(name, arguments, context)
+            if context.tools is not None:
+                self.open(context.tools)
+
+    async def _call(
         self,
         name: str,
         arguments: Mapping[str, object],
         context: FunctionInvocationContext,
     ) -> str:
-        """Carry out a call; never raises."""
         self.session.deps = self._deps(context) if self._deps else context.kwargs
         approved = _is_approved(context)
         result = await self.session.acall(name, arguments, approved=approved)
         self.keep()
         return result_text(result)
 
+    def expect(self, response: ChatResponse[Any]) -> None:
+        """Let the framework ask for the loads that somebody has to approve.
+
+        It asks by tool: with one such load those beside it are asked for, too.
+        """
+        loads = {name: self._made[name] for name in _LOADS & self._made.keys()}
+        for tool in loads.values():
+            tool.approval_mode = _mode(asks=False)
+        for content in (each for m in response.messages for each in m.contents):
+            name = content.name or ""
+            if name in loads and self._asks_for(name, content.parse_arguments() or {}):
+                loads[name].approval_mode = _mode(asks=True)
+
+    def _is_ours(self, tool: object) -> bool:
+        return isinstance(tool, FunctionTool) and self._made.get(tool.name) is tool
+
+    def _asks_for(self, name: str, arguments: Mapping[str, object]) -> bool:
+        return self._asks and self.session.decide(name, arguments).verdict == "ask"
+
     def _native(self, tool: Tool) -> FunctionTool:
         name = tool.name
         if name not in self._made:
-
-            async def call(ctx: FunctionInvocationContext, **arguments: object) -> str:
-                ctx.metadata[_OURS] = True
-                return await self.call(name, arguments, ctx)
-
-            self._made[name] = (
-                tool.native
-                if isinstance(tool.native, FunctionTool)
-                else FunctionTool(
-                    name=name,
-                    description=tool.description,
-                    func=call,
-                    input_model=tool.parameters,
-                )
-            )
+            asks = self._asks_for(name, {})
+            if isinstance(tool.native, FunctionTool):
+                self._natives.add(name)
+                made = tool.native
+                if asks:
+                    made = copy(made)
+                    made.approval_mode = _mode(asks=True)
+                self._made[name] = made
+            else:
+                self._made[name] = self._own(tool, asks=asks)
         return self._made[name]
+
+    def _own(self, tool: Tool, *, asks: bool) -> FunctionTool:
+        async def call(ctx: FunctionInvocationContext, **arguments: object) -> str:
+            ctx.metadata[_OURS] = True
+            return await self._call(tool.name, arguments, ctx)
+
+        return FunctionTool(
+            name=tool.name,
+            description=tool.description,
+            approval_mode=_mode(asks=asks),
+            func=call,
+            input_model=tool.parameters,
+        )
 
 
 class _ModelCalls(ChatMiddleware):
@@ -248,7 +308,7 @@ class _ModelCalls(ChatMiddleware):
 
         async def look(messages: Sequence[Message]) -> None:
             more = await asyncio.to_thread(self._run.look, messages, options)
-            options["instructions"] = _with(base, more)
+            options.update({"instructions": _with(base, more)} if base or more else {})
 
         await look(context.messages)
         if isinstance(live := options.get("tools"), list):
@@ -258,6 +318,7 @@ class _ModelCalls(ChatMiddleware):
         )
         if compact is not None:
 
+            @wraps(compact)
             async def compact_and_look(messages: list[Message]) -> bool:
                 changed: bool = await compact(messages)
                 if changed:
@@ -265,48 +326,10 @@ class _ModelCalls(ChatMiddleware):
                 return changed
 
             context.kwargs["compaction_strategy"] = compact_and_look
+        context.stream_result_hooks.append(self._run.expect)
         await call_next()
-
-
-class _ToolCalls(FunctionMiddleware):
-    """Asks for approval where the policy says so, and opens tools after a load."""
-
-    def __init__(self, run: _Run) -> None:
-        self._run = run
-
-    async def process(
-        self,
-        context: FunctionInvocationContext,
-        call_next: Callable[[], Awaitable[None]],
-    ) -> None:
-        """Let the calls of others pass."""
-        run, name = self._run, context.function.name
-        if not run.is_ours(context.function):
-            await call_next()
-            return
-        arguments = _arguments(context)
-        approved = _is_approved(context)
-        if run.asks and not approved:
-            decision = run.session.decide(name, arguments)
-            if decision.verdict == "ask":
-                context.result = _request(context, arguments, decision.reason)
-                return
-        tool = run.session.tools().get(name)
-        if tool is not None and tool.native is not None:
-            refused = await run.session.arefusal(name, arguments, approved=approved)
-            if refused is not None:
-                context.result = result_text(refused)
-                return
-        try:
-            await call_next()
-        except TypeError:
-            # The framework's check of the arguments, which does not tell a model which
-            # of them is wrong. Ours does, and takes some that it does not.
-            if context.metadata.get(_OURS) or (tool is None or tool.native is not None):
-                raise
-            context.result = await run.call(name, arguments, context)
-        if context.tools is not None:
-            run.open(context.tools)
+        if isinstance(context.result, ChatResponse):
+            self._run.expect(context.result)
 
 
 def _seen(messages: Iterable[Message]) -> Iterator[Seen]:
@@ -342,10 +365,9 @@ def _with(base: object, more: str) -> object:
     """Return instructions with more behind them; blocks stay as they are."""
     if not more:
         return base
-    if not base or isinstance(base, str):
-        return f"{base or ''}{more}"
-    blocks = [base] if isinstance(base, Mapping) else list(base)
-    return [*blocks, more.strip()]
+    if isinstance(base, Sequence) and not isinstance(base, str):
+        return [*base, more.strip()]
+    return [base, more.strip()] if isinstance(base, Mapping) else f"{base or ''}{more}"
 
 
 def _arguments(context: FunctionInvocationContext) -> dict[str, Any]:
@@ -358,16 +380,5 @@ def _is_approved(context: FunctionInvocationContext) -> bool | None:
     return True if context.metadata.get("approval_response") is not None else None
 
 
-def _request(
-    context: FunctionInvocationContext, arguments: Mapping[str, Any], reason: str
-) -> Content:
-    """Return what the framework itself asks with, for a tool that needs approval."""
-    call_id: str = context.metadata["call_id"]
-    occurrence: str | None = context.metadata.get("function_call_occurrence_id")
-    call = Content.from_function_call(
-        call_id, context.function.name, arguments=dict(arguments), id=occurrence
-    )
-    told = {"reason": reason} if reason else None
-    return Content.from_function_approval_request(
-        occurrence or call_id, call, additional_properties=told
-    )
+def _mode(*, asks: bool) -> Literal["always_require", "never_require"]:
+    return "always_require" if asks else "never_require"
