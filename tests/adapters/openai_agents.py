@@ -1,16 +1,14 @@
-"""Drives the OpenAI Agents SDK: its runner, its sessions, its `RunState`.
-
-The model is the SDK's own `ScriptedModel`, one for each call.
-"""
+"""Drives the OpenAI Agents SDK: its runner, its sessions, its `RunState`."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import threading
-from inspect import signature
+from copy import deepcopy
+from dataclasses import dataclass
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from agents import (
     Agent,
@@ -21,9 +19,16 @@ from agents import (
     Runner,
     RunState,
     SQLiteSession,
+    Usage,
     function_tool,
 )
-from agents.testing import ScriptedModel, assistant_message, function_call
+from openai.types.responses import (
+    Response,
+    ResponseCompletedEvent,
+    ResponseFunctionToolCall,
+    ResponseOutputMessage,
+    ResponseOutputText,
+)
 
 from satchel.adapters.openai_agents import attach
 from tests.adapters.driver import Message, Paused, Seen
@@ -31,69 +36,113 @@ from tests.adapters.driver import Message, Paused, Seen
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 
-    from agents import RunResult, RunResultStreaming, TResponseInputItem
+    from agents import RunResult, RunResultStreaming
 
     from tests.adapters import driver as suite
 
 CONFIG = RunConfig(tracing_disabled=True)
 
 
-class Fake(Model):
-    """Asks the suite's model, and answers by a scripted one."""
+@dataclass(frozen=True)
+class ModelCall:
+    """What the SDK gives a model."""
 
-    def __init__(self, model: suite.Model, seen: list[Seen]) -> None:
-        self._model = model
-        self._seen = seen
+    system: str
+    messages: list[dict[str, Any]]
+    tools: list[Any]
+    handoffs: list[Any]
+
+
+def text(said: str) -> ResponseOutputMessage:
+    """Return a message of the model."""
+    part = ResponseOutputText(text=said, type="output_text", annotations=[])
+    return ResponseOutputMessage(
+        id="msg", content=[part], role="assistant", status="completed", type="message"
+    )
+
+
+def call(name: str, arguments: object, id: str) -> ResponseFunctionToolCall:
+    """Return a tool call of the model."""
+    return ResponseFunctionToolCall(
+        name=name, arguments=json.dumps(arguments), call_id=id, type="function_call"
+    )
+
+
+class FakeModel(Model):
+    """Answers by a function; ``calls`` are what it was given."""
+
+    def __init__(self, answer: Callable[[ModelCall], list[Any]]) -> None:
+        self.calls: list[ModelCall] = []
+        self._answer = answer
 
     async def get_response(self, *given: Any, **named: Any) -> ModelResponse:
-        return await self._step(*given, **named).get_response(*given, **named)
+        names = ("system_instructions", "input", "_", "tools", "_", "handoffs")
+        asked = dict(zip(names, given, strict=False)) | named
+        made = ModelCall(
+            asked["system_instructions"] or "",
+            deepcopy(asked["input"]),
+            asked["tools"],
+            asked["handoffs"],
+        )
+        self.calls.append(made)
+        return ModelResponse(self._answer(made), Usage(), None)
 
     async def stream_response(self, *given: Any, **named: Any) -> AsyncIterator[Any]:
-        step = self._step(*given, **named)
-        async for event in step.stream_response(*given, **named):
-            yield event
+        made = await self.get_response(*given, **named)
+        response = Response(
+            id="resp",
+            created_at=0,
+            model="fake",
+            object="response",
+            output=made.output,
+            parallel_tool_calls=True,
+            tool_choice="auto",
+            tools=[],
+        )
+        yield ResponseCompletedEvent(
+            response=response, sequence_number=0, type="response.completed"
+        )
 
-    def _step(self, *given: Any, **named: Any) -> ScriptedModel:
-        bound = signature(ScriptedModel.get_response).bind(self, *given, **named)
-        call = bound.arguments
-        messages = tuple(_messages(call["input"]))
-        offered = [(t.name, _schema(t)) for t in call["tools"]]
-        offered += [(h.tool_name, h.input_json_schema) for h in call["handoffs"]]
-        extra = [m.text for m in messages if m.role == "other"]
-        seen = Seen(
-            system="\n\n".join((call["system_instructions"] or "", *extra)).strip(),
+
+def suite_model(model: suite.Model, seen: list[Seen]) -> FakeModel:
+    """Return a model that asks the suite's."""
+
+    def answer(given: ModelCall) -> list[Any]:
+        messages = [*_messages(given.messages)]
+        offered = [(each.name, _schema(each)) for each in given.tools]
+        offered += [(each.tool_name, each.input_json_schema) for each in given.handoffs]
+        told = [m.text for m in messages if m.role == "other"]
+        now = Seen(
+            system="\n\n".join((given.system, *told)).strip(),
             tools=tuple(name for name, _ in offered),
             schemas=dict(offered),
             messages=tuple(m for m in messages if m.role != "other"),
         )
-        self._seen.append(seen)
-        said = self._model(seen)
+        seen.append(now)
+        said = model(now)
         if isinstance(said, str):
-            return ScriptedModel([[assistant_message(said)]])
-        start = len(messages)
-        return ScriptedModel(
-            [
-                [
-                    function_call(c.name, dict(c.arguments), call_id=f"c{start}-{n}")
-                    for n, c in enumerate(said)
-                ]
-            ]
-        )
+            return [text(said)]
+        start = len(given.messages)
+        return [
+            call(each.name, dict(each.arguments), f"c{start}-{at}")
+            for at, each in enumerate(said)
+        ]
+
+    return FakeModel(answer)
 
 
 def _schema(tool: Any) -> Any:
     return tool.params_json_schema if isinstance(tool, FunctionTool) else {}
 
 
-def _messages(items: Iterable[TResponseInputItem]) -> Iterator[Message]:
+def _messages(items: Iterable[dict[str, Any]]) -> Iterator[Message]:
     """Yield the messages; calls that stand side by side are one."""
     names: dict[str, str] = {}
-    given = cast("Iterable[dict[str, Any]]", items)
-    for is_call, group in groupby(given, lambda item: "arguments" in item):
+    for is_call, group in groupby(items, lambda item: "arguments" in item):
         if is_call:
             calls = [*group]
-            names |= {call["call_id"]: call["name"] for call in calls}
-            told = (f"{call['name']}({call['arguments']})" for call in calls)
+            names |= {each["call_id"]: each["name"] for each in calls}
+            told = (f"{each['name']}({each['arguments']})" for each in calls)
             yield Message("assistant", " ".join(told))
         else:
             yield from (_message(item, names) for item in group)
@@ -103,9 +152,10 @@ def _message(item: dict[str, Any], names: Mapping[str, str]) -> Message:
     if "output" in item:
         return Message("tool", item["output"], names[item["call_id"]])
     content = item["content"]
-    text = content if isinstance(content, str) else content[0]["text"]
-    role = item["role"]
-    return Message(role if role in {"user", "assistant"} else "other", text)
+    said = content if isinstance(content, str) else content[0]["text"]
+    if item["role"] not in {"user", "assistant"}:
+        return Message("other", said)
+    return Message(item["role"], said)
 
 
 class SdkRig:
@@ -227,7 +277,7 @@ def _agent(
         instructions=setup.base,
         tools=[function_tool(each) for each in setup.own_tools],
         handoffs=[*handoffs],
-        model=Fake(setup.model, seen),
+        model=suite_model(setup.model, seen),
     )
     return attach(
         setup.skills, to=agent, who=lambda run: run.context["who"], **setup.options

@@ -20,7 +20,6 @@ from agents import (
     handoff,
 )
 from agents.run import CallModelData, ModelInputData
-from agents.testing import ScriptedModel, assistant_message, function_call
 from pydantic import BaseModel
 
 from satchel import Satchel, Skill
@@ -28,14 +27,15 @@ from satchel.adapters.openai_agents import attach
 from satchel.errors import DuplicateToolError
 from satchel.policy import Policy, ask
 from tests.adapters.desk import BASE, REFUNDS, Desk, open_desk, write_packs
+from tests.adapters.openai_agents import FakeModel, call, text
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 QUIET = RunConfig(tracing_disabled=True)
-LOAD = function_call("load_skill", {"skill_id": "refunds"}, call_id="load")
-REFUND = function_call("refund", {"order_id": "A-1", "cents": 995}, call_id="pay")
-DONE = assistant_message("done")
+LOAD = call("load_skill", {"skill_id": "refunds"}, id="load")
+REFUND = call("refund", {"order_id": "A-1", "cents": 995}, id="pay")
+DONE = text("done")
 ANA = {"user": "ana"}
 
 
@@ -53,26 +53,26 @@ def asking(packs: Path, desk: Desk | None = None) -> Satchel:
     return open_desk(packs, desk, ask("refunds", tool="refund"))
 
 
-def steps(*outputs: Any) -> ScriptedModel:
-    return ScriptedModel(
-        [each if isinstance(each, list) else [each] for each in outputs]
-    )
+def steps(*outputs: Any) -> FakeModel:
+    """Return a model that says these in turn."""
+    rest = iter(outputs)
+    return FakeModel(lambda _: [next(rest)])
 
 
 async def run(agent: Agent[Any], said: Any = "hi", **how: Any) -> Any:
     return await Runner.run(agent, said, run_config=how.pop("config", QUIET), **how)
 
 
-def system(model: ScriptedModel, call: int = 0) -> str:
-    return model.calls[call].system_instructions or ""
+def system(model: FakeModel, at: int = 0) -> str:
+    return model.calls[at].system
 
 
-def names(model: ScriptedModel, call: int) -> list[str]:
-    return [tool.name for tool in model.calls[call].tools]
+def names(model: FakeModel, at: int) -> list[str]:
+    return [tool.name for tool in model.calls[at].tools]
 
 
-def results(model: ScriptedModel, call: int = -1) -> list[Any]:
-    items = model.calls[call].input
+def results(model: FakeModel, at: int = -1) -> list[Any]:
+    items = model.calls[at].messages
     return [each["output"] for each in items if each.get("type", "").endswith("output")]
 
 
@@ -112,7 +112,7 @@ async def test_with_nothing_to_say_there_are_no_instructions(tmp_path: Path) -> 
 
     await run(attach(Satchel(tmp_path), to=Agent("desk", model=model)))
 
-    assert model.calls[0].system_instructions is None
+    assert model.calls[0].system == ""
 
 
 class Teller(Agent[Any]):
@@ -155,7 +155,7 @@ class Answer(BaseModel):
 
 
 async def test_structured_output_is_as_it_was(skills: Satchel) -> None:
-    model = steps(LOAD, assistant_message('{"text": "hello"}'))
+    model = steps(LOAD, text('{"text": "hello"}'))
     agent = attach(skills, to=Agent("desk", output_type=Answer, model=model))
 
     result = await run(agent)
@@ -203,7 +203,7 @@ async def test_own_hooks_are_told_everything(skills: Satchel) -> None:
 
 
 async def test_arguments_that_are_no_object_are_a_result(skills: Satchel) -> None:
-    model = steps(function_call("load_skill", "[1]", call_id="a"), DONE)
+    model = steps(call("load_skill", [1], id="a"), DONE)
 
     await run(attach(skills, to=Agent("desk", model=model)))
 
@@ -216,7 +216,7 @@ async def test_an_image_is_handed_on_as_it_is() -> None:
         return [ToolOutputImage(image_url="https://example.org/a.png")]
 
     skill = Skill("cam", description="Use for photos.", instructions="", tools=[photo])
-    model = steps(function_call("photo", {}, call_id="a"), DONE)
+    model = steps(call("photo", {}, id="a"), DONE)
 
     await run(attach(Satchel(skill), to=Agent("desk", model=model), always=["cam"]))
 
@@ -224,7 +224,7 @@ async def test_an_image_is_handed_on_as_it_is() -> None:
     assert part == {"type": "input_image", "image_url": "https://example.org/a.png"}
 
 
-PAY = function_call("pay", {"cents": 5}, call_id="a")
+PAY = call("pay", {"cents": 5}, id="a")
 
 
 def bills(tmp_path: Path, tool: Any, *rules: Any) -> Satchel:
@@ -390,7 +390,7 @@ async def test_what_a_filter_drops_is_stated_again_in_that_very_call(
     config = RunConfig(tracing_disabled=True, call_model_input_filter=newest)
     await run(agent, messages, config=config)
 
-    stated, last = model.calls[2].input
+    stated, last = model.calls[2].messages
     assert stated["role"] == "developer"
     assert REFUNDS in stated["content"]
     assert last["content"] == "again"
@@ -408,19 +408,19 @@ async def test_what_is_stated_in_the_instructions_is_not_stated_twice(
     await run(agent, "again", context=context)
 
     assert REFUNDS in system(model, 2)
-    assert [each["role"] for each in model.calls[2].input] == ["user"]
+    assert [each["role"] for each in model.calls[2].messages] == ["user"]
 
 
 async def test_where_the_provider_keeps_the_messages_nothing_is_put_between(
     skills: Satchel,
 ) -> None:
-    order = function_call("order_status", {"order_id": "A-1"}, call_id="order")
+    order = call("order_status", {"order_id": "A-1"}, id="order")
     model = steps(LOAD, order, DONE)
     agent = attach(skills, to=Agent("desk", model=model))
 
     await run(agent, conversation_id="conv_1")
 
-    kinds = [each.get("type", each.get("role")) for each in model.calls[2].input]
+    kinds = [each.get("type", each.get("role")) for each in model.calls[2].messages]
     assert kinds == ["function_call_output"]
     assert system(model, 2) == system(model, 0)
 
@@ -428,17 +428,17 @@ async def test_where_the_provider_keeps_the_messages_nothing_is_put_between(
 # Agents that are tools
 
 
-def clerk(skills: Satchel, model: ScriptedModel) -> Any:
+def clerk(skills: Satchel, model: FakeModel) -> Any:
     agent = attach(skills, to=Agent("clerk", model=model), who=ANA)
     return agent.as_tool("clerk", "Asks the clerk.")
 
 
 async def test_an_agent_that_is_a_tool_begins_anew_each_time(skills: Satchel) -> None:
     model = steps(LOAD, DONE, DONE)
-    call = function_call("clerk", {"input": "go"}, call_id="a")
-    again = function_call("clerk", {"input": "go"}, call_id="b")
+    once = call("clerk", {"input": "go"}, id="a")
+    again = call("clerk", {"input": "go"}, id="b")
     desk: Agent[Any] = Agent(
-        "desk", tools=[clerk(skills, model)], model=steps(call, again, DONE)
+        "desk", tools=[clerk(skills, model)], model=steps(once, again, DONE)
     )
 
     await run(desk, context={"satchel": {}})
@@ -455,8 +455,8 @@ async def test_its_approvals_resume_with_other_agents(packs: Path) -> None:
         tool = clerk(asking(packs, desk), steps(*outputs))
         return Agent("desk", tools=[tool], model=steps(*own))
 
-    call = function_call("clerk", {"input": "go"}, call_id="a")
-    first = build(LOAD, REFUND, own=[call])
+    ask_clerk = call("clerk", {"input": "go"}, id="a")
+    first = build(LOAD, REFUND, own=[ask_clerk])
     paused = await run(first, context={"satchel": {}})
     text = json.dumps(paused.to_state().to_json())
 
