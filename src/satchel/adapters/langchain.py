@@ -12,6 +12,7 @@ messages as the model does, and others see the tools that it offers.
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from functools import partial
+from operator import is_
 from typing import (
     Annotated,
     Any,
@@ -41,9 +42,7 @@ with framework("LangChain", "langchain"):
     )
     from langchain.agents.middleware.types import PrivateStateAttr
     from langchain_core.messages import (
-        AIMessage,
         AnyMessage,
-        HumanMessage,
         SystemMessage,
         ToolMessage,
     )
@@ -60,6 +59,8 @@ Result: TypeAlias = ToolMessage | Command[Any]
 
 _LEDGER: Final = "satchel"
 _HIDDEN: Final = "satchel_hidden"
+_USER: Final = Seen("user")
+_ASSISTANT: Final = Seen("assistant")
 _NOTHING: Final[dict[str, Json]] = {"type": "object", "properties": {}}
 
 
@@ -124,9 +125,8 @@ class _SkillTool(BaseTool):
 
 
 class _Taken(NamedTuple):
-    """A call of a skill's tool: what it is carried out with, and where it is kept."""
+    """A call of a skill's tool; ``approved`` is None where nobody was asked."""
 
-    session: Session
     tool: BaseTool
     name: str
     arguments: dict[str, Any]
@@ -163,7 +163,9 @@ class _Skills(AgentMiddleware[SkillsState, Any, Any]):
         handler: Callable[[ModelRequest[Any]], ModelResponse[Any]],
     ) -> ModelResponse[Any] | ExtendedModelResponse[Any]:
         """Add the section and the tools; keep what the session has to remember."""
-        request, update = self._prepared(request)
+        session = self._session(request.state, request.runtime)
+        session.see(_seen(request.messages))
+        request, update = self._prepared(request, session)
         return _with(handler(request), update)
 
     async def awrap_model_call(
@@ -171,18 +173,27 @@ class _Skills(AgentMiddleware[SkillsState, Any, Any]):
         request: ModelRequest[Any],
         handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
     ) -> ModelResponse[Any] | ExtendedModelResponse[Any]:
-        """Do as `wrap_model_call` does, in a thread: it may read files."""
-        request, update = await asyncio.to_thread(self._prepared, request)
+        """Do as `wrap_model_call` does; what reads files does so in a thread."""
+        session = await self._asession(request.state, request.runtime)
+        session.see(_seen(request.messages))
+        if session.reads_files:
+            prepared = await asyncio.to_thread(self._prepared, request, session)
+        else:
+            prepared = self._prepared(request, session)
+        request, update = prepared
         return _with(await handler(request), update)
 
     def wrap_tool_call(
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Result]
     ) -> Result:
         """Carry out the calls of skills' tools; hand on all others."""
-        taken = self._taken(request)
+        if request.tool is not None:  # one of the agent's own
+            return handler(request)
+        session = self._session(request.state, request.runtime)
+        taken = self._taken(request, session)
         if taken is None:
             return handler(request)
-        session, tool, name, arguments, approved = taken
+        tool, name, arguments, approved = taken
         if isinstance(tool, _SkillTool):
             call = partial(session.call, name, arguments, approved=approved)
             tool = tool.model_copy(update={"call": call})
@@ -198,10 +209,13 @@ class _Skills(AgentMiddleware[SkillsState, Any, Any]):
         handler: Callable[[ToolCallRequest], Awaitable[Result]],
     ) -> Result:
         """Do as `wrap_tool_call` does; waits for asynchronous tools and approvers."""
-        taken = await asyncio.to_thread(self._taken, request)
+        if request.tool is not None:
+            return await handler(request)
+        session = await self._asession(request.state, request.runtime)
+        taken = self._taken(request, session)
         if taken is None:
             return await handler(request)
-        session, tool, name, arguments, approved = taken
+        tool, name, arguments, approved = taken
         if isinstance(tool, _SkillTool):
             call = partial(session.acall, name, arguments, approved=approved)
             tool = tool.model_copy(update={"acall": call})
@@ -212,40 +226,43 @@ class _Skills(AgentMiddleware[SkillsState, Any, Any]):
         return _kept(result, _changes(request.state, session))
 
     def _session(
-        self, state: Mapping[str, Any], runtime: Runtime[Any] | ToolRuntime[Any, Any]
+        self, state: object, runtime: Runtime[Any] | ToolRuntime[Any, Any]
     ) -> Session:
+        """Open the conversation's session for one step of it."""
         who, deps = self._who, self._deps
         return self._skills.session(
             who=who(runtime) if callable(who) else who,
             deps=runtime.context if deps is None else deps(runtime),
-            resume=state.get(_LEDGER),
+            resume=cast("Mapping[str, Any]", state).get(_LEDGER),
             **self._options,
         )
 
+    async def _asession(
+        self, state: object, runtime: Runtime[Any] | ToolRuntime[Any, Any]
+    ) -> Session:
+        if self._options.get("always"):  # they are read
+            return await asyncio.to_thread(self._session, state, runtime)
+        return self._session(state, runtime)
+
     def _prepared(
-        self, request: ModelRequest[Any]
+        self, request: ModelRequest[Any], session: Session
     ) -> tuple[ModelRequest[Any], dict[str, Any]]:
         """Return the request with all that is added, and what to keep of it."""
         state = cast("Mapping[str, Any]", request.state)
-        session = self._session(state, request.runtime)
-        session.see(_seen(request.messages))
         tools = session.tools(beside=map(_name_of, request.tools))
         request = request.override(
             system_message=_system(request.system_message, session),
             tools=[*request.tools, *map(self._native, tools)],
         )
         update = _changes(state, session)
-        hidden = _hidden(state.get("messages", ()), request.messages)
+        hidden = _hidden(state["messages"], request.messages)
         if hidden != state.get(_HIDDEN, []):
             update[_HIDDEN] = hidden
         return request, update
 
-    def _taken(self, request: ToolCallRequest) -> _Taken | None:
+    def _taken(self, request: ToolCallRequest, session: Session) -> _Taken | None:
         """Return a call of a skill's tool, approved where that was to be; else None."""
-        if request.tool is not None:  # one of the agent's own
-            return None
         state = cast("Mapping[str, Any]", request.state)
-        session = self._session(state, request.runtime)
         session.see(_seen(state["messages"], frozenset(state.get(_HIDDEN, ()))))
         name, arguments = request.tool_call["name"], request.tool_call["args"]
         tool = session.tools().get(name)
@@ -257,7 +274,7 @@ class _Skills(AgentMiddleware[SkillsState, Any, Any]):
             decision = session.decide(name, arguments)
             if decision.verdict == "ask":
                 approved = _is_approved(interrupt(_question(name, arguments, decision)))
-        return _Taken(session, native, name, arguments, approved)
+        return _Taken(native, name, arguments, approved)
 
     def _native(self, tool: Tool) -> BaseTool:
         """Return a tool in LangChain's form, made once while it stays as it is."""
@@ -281,28 +298,39 @@ class _Skills(AgentMiddleware[SkillsState, Any, Any]):
 def _seen(
     messages: Iterable[AnyMessage], hidden: frozenset[str] = frozenset()
 ) -> Iterator[Seen]:
-    """Yield messages as a session takes them, without results that are hidden."""
+    """Yield messages as a session takes them, without results that are hidden.
+
+    Of the others it is told the role alone: it reads nothing but results.
+    """
     arguments: dict[str | None, Mapping[str, object]] = {}
     for message in messages:
-        if isinstance(message, ToolMessage):
+        if message.type == "tool":
             call = message.tool_call_id
             if call not in hidden:
                 given = arguments.get(call, {})
-                yield Seen("tool", message.text, message.name or "", given)
-        elif isinstance(message, AIMessage):
-            arguments |= {call["id"]: call["args"] for call in message.tool_calls}
-            yield Seen("assistant", message.text)
-        elif isinstance(message, HumanMessage):
-            yield Seen("user", message.text)
+                yield Seen("tool", _content(message), message.name or "", given)
+        elif message.type == "ai":
+            for each in message.tool_calls:
+                arguments[each["id"]] = each["args"]
+            yield _ASSISTANT
+        elif message.type == "human":
+            yield _USER
 
 
-def _hidden(kept: Iterable[AnyMessage], shown: Iterable[AnyMessage]) -> list[str]:
+def _content(message: AnyMessage) -> str:
+    content = message.content
+    return content if isinstance(content, str) else str(message.text)
+
+
+def _hidden(kept: list[AnyMessage], shown: list[AnyMessage]) -> list[str]:
     """Return the calls whose results others of the middleware took out or changed."""
-    results = {m.tool_call_id: m.content for m in shown if isinstance(m, ToolMessage)}
+    if len(kept) == len(shown) and all(map(is_, kept, shown)):
+        return []
+    results = {m.tool_call_id: m.content for m in shown if m.type == "tool"}
     return [
         message.tool_call_id
         for message in kept
-        if isinstance(message, ToolMessage)
+        if message.type == "tool"
         and results.get(message.tool_call_id) != message.content
     ]
 

@@ -142,6 +142,14 @@ class Session:
         parts = [base, *self._worn_texts(), section, self.restated()]
         return "\n\n".join(part for part in parts if part)
 
+    @property
+    def reads_files(self) -> bool:
+        """Whether `instructions` has to read files now: an event loop should not wait.
+
+        Where packs are worn, opening the session reads them too.
+        """
+        return bool(self.settings.worn.ids or self._memory.out_of_sight())
+
     def restated(self) -> str:
         """Return the part of `instructions` about skills in use that are out of sight.
 

@@ -112,3 +112,19 @@ def test_an_asynchronous_approver_is_asked_about_a_native_tool(answer: bool) -> 
 
     assert asked == ["pay"]
     assert (refused is None) == answer
+
+
+def test_a_session_tells_whether_its_instructions_read_files() -> None:
+    """An adapter for an event loop asks before it waits."""
+    from satchel.model import Seen
+
+    skills = shelf()
+    fresh, using = skills.session(), skills.session()
+    using.call("load_skill", {"skill_id": "refunds"})
+    using.see([Seen("user", "hi")])
+
+    assert (fresh.reads_files, using.reads_files, native().reads_files) == (
+        False,
+        True,
+        True,
+    )
