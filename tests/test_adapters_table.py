@@ -6,8 +6,16 @@ from typing import Any
 
 import pytest
 
-from tools.adapters.known import NAMES, Adapter
-from tools.adapters.table import PAGE, read_data, render_page, tell, titles
+from tools.adapters.known import NAMES, ROOT, TITLES, Adapter
+from tools.adapters.table import (
+    PAGE,
+    README,
+    read_data,
+    render_page,
+    tell,
+    titles,
+    with_matrix,
+)
 
 
 def results(version: str, **rows: dict[str, tuple[str, str]]) -> dict[str, Any]:
@@ -34,6 +42,28 @@ def test_the_page_is_that_of_the_data() -> None:
     assert PAGE.read_text("utf-8") == render_page(read_data()), (
         "run `python -m tools.adapters table`"
     )
+
+
+@pytest.mark.row("B25")
+def test_the_readme_says_what_is_supported() -> None:
+    """Its table is that of the data, and names each adapter that there is."""
+    readme = README.read_text("utf-8")
+    modules = {
+        path.stem
+        for path in (ROOT / "src" / "satchel" / "adapters").glob("*.py")
+        if path.stem != "__init__"
+    }
+
+    assert readme == with_matrix(readme, read_data()), (
+        "run `python -m tools.adapters table`"
+    )
+    assert modules == set(TITLES) == set(read_data())
+
+
+@pytest.mark.row("B25")
+def test_a_readme_without_a_place_for_the_table_is_told() -> None:
+    with pytest.raises(ValueError, match=r"README\.md has no"):
+        with_matrix("# Satchel\n", {})
 
 
 def test_no_mistake_is_on_record() -> None:

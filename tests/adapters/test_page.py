@@ -1,15 +1,23 @@
-"""The how-to page of the adapter whose turn it is: its examples run."""
+"""The how-to page of the adapter whose turn it is, and its lines in the README, run."""
 
 from __future__ import annotations
 
 import asyncio
+import re
 import shutil
 import warnings
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
 
+from satchel import Satchel
 from tests.docs.test_examples import run_page
 from tools.adapters.known import ROOT, Adapter
+
+LINES: Final = 5
+_BLOCK: Final = (
+    r'<!--- skip: next "runs beside its framework: {}" -->\n\n```python\n([^`]*)```'
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,6 +37,35 @@ def test_the_page_runs(
         run_page(page)
     finally:
         _close_loop()
+
+
+def test_its_lines_of_the_readme_run(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is shown for a few frameworks attaches, in five lines, and answers."""
+    name: str = request.config.getoption("adapter")
+    shutil.copytree(ROOT / "examples" / "skills", tmp_path / "skills")
+    monkeypatch.chdir(tmp_path)
+    readme = (ROOT / "README.md").read_text("utf-8")
+
+    for block in re.findall(_BLOCK.format(name), readme):
+        assert len(block.split("\n\n")[-1].strip().splitlines()) <= LINES
+        example = {"skills": Satchel("skills"), "model": _model(name), "mine": _mine}
+        try:
+            exec(compile(block, "README.md", "exec"), example)  # noqa: S102
+        finally:
+            _close_loop()
+
+
+def _model(name: str) -> object:
+    """Return the fake model of the adapter's driver, which says one thing."""
+    driver: Any = import_module(f"tests.adapters.{name}")
+    return driver.fake_model(lambda _: "Done.")
+
+
+def _mine(city: str) -> str:
+    """Tell the weather."""
+    return f"sunny in {city}"
 
 
 def _close_loop() -> None:

@@ -13,23 +13,25 @@ ROOT: Final = Path(__file__).parents[2]
 CACHE: Final = ROOT / ".cache" / "adapters"
 RESULTS: Final = CACHE / "results"
 
-NAMES: Final = (
-    "openai_agents",
-    "langchain",
-    "pydantic_ai",
-    "google_adk",
-    "agent_framework",
-    "anthropic",
-    "openai",
-    "claude_agent_sdk",
-    "strands",
-    "smolagents",
-    "crewai",
-    "llama_index",
-    "haystack",
-    "agno",
-)
-"""In the order of the table: the six deep ones first."""
+TITLES: Final = {
+    "openai_agents": "OpenAI Agents SDK",
+    "langchain": "LangChain, LangGraph",
+    "pydantic_ai": "Pydantic AI",
+    "google_adk": "Google ADK",
+    "agent_framework": "Microsoft Agent Framework",
+    "anthropic": "Anthropic SDK",
+    "openai": "OpenAI SDK",
+    "claude_agent_sdk": "Claude Agent SDK",
+    "strands": "Strands Agents",
+    "smolagents": "smolagents",
+    "crewai": "CrewAI",
+    "llama_index": "LlamaIndex",
+    "haystack": "Haystack",
+    "agno": "Agno",
+}
+"""What each framework is called, in the order of the table: the six deep ones first."""
+
+NAMES: Final = tuple(TITLES)
 
 LOWEST_PYTHON: Final = "3.11"
 """What the lock files hold for, and all that is newer."""

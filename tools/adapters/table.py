@@ -11,7 +11,7 @@ import ast
 import json
 from typing import TYPE_CHECKING, Any, Final
 
-from tools.adapters.known import NAMES, ROOT, Adapter
+from tools.adapters.known import NAMES, ROOT, TITLES, Adapter
 from tools.adapters.running import read_results
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 DATA: Final = ROOT / "src" / "satchel" / "adapters" / "tested.json"
+README: Final = ROOT / "README.md"
 PAGE: Final = ROOT / "docs" / "reference" / "adapters.md"
 SUITE: Final = ROOT / "tests" / "adapters" / "test_contract.py"
 
@@ -31,6 +32,8 @@ hand. An extra installs an adapter's framework: `pip install 'satchel[langchain]
 `satchel doctor` shows what is installed beside these versions.
 
 """
+_BEGIN: Final = "<!-- adapters: made by `python -m tools.adapters table` -->\n"
+_END: Final = "<!-- /adapters -->"
 _VERSIONS: Final = ["adapter", "extra", "framework", "lowest", "newest", "Python"]
 _ROWS: Final = """
 ## Row by row
@@ -43,11 +46,12 @@ below, and a test fails when it does after all.
 
 
 def write() -> Iterator[Path]:
-    """Write both files, and yield their paths."""
+    """Write the files, and yield their paths."""
     data = _merged(read_data())
     for path, text in (
         (DATA, json.dumps(data, indent=1, ensure_ascii=False) + "\n"),
         (PAGE, render_page(data)),
+        (README, with_matrix(README.read_text("utf-8"), data)),
     ):
         path.write_text(text, "utf-8", newline="\n")
         yield path.relative_to(ROOT)
@@ -131,6 +135,31 @@ def _place(
     if len({json.dumps(each) for each in run["rows"][row].values()}) > 1:
         parts.append(case)
     return f"{', '.join(parts)}: " if parts else ""
+
+
+def with_matrix(readme: str, data: Mapping[str, Any]) -> str:
+    """Return the README with its table of adapters as the data has it.
+
+    Raises:
+        ValueError: The README has no place for it.
+    """
+    before, begin, rest = readme.partition(_BEGIN)
+    _, end, after = rest.partition(_END)
+    if not (begin and end):
+        raise ValueError(f"{README.name} has no {_BEGIN.strip()} ... {_END}")
+    rows = len(titles())
+    table = _table(
+        ["framework", "versions", "contracts kept"],
+        [
+            [
+                f"[{TITLES[name]}](docs/how-to/adapters/{each['extra']}.md)",
+                f"{each['lowest']} to {each['newest']}",
+                f"{rows - len(each['missing'])} of {rows}",
+            ]
+            for name, each in data.items()
+        ],
+    )
+    return f"{before}{begin}\n{table}\n{end}{after}"
 
 
 def render_page(data: Mapping[str, Any]) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from satchel.errors import ApprovalNeededError, DeniedError
+from satchel.errors import ApprovalDeclinedError, ApprovalNeededError, DeniedError
 from satchel.model import Action, Decision, Descriptor, Question
 from satchel.policy import Policy
 from satchel.session.approvals import Approvals
@@ -61,6 +61,8 @@ class Gate:
             ApprovalNeededError: There is nobody to ask.
             ApprovalDeclinedError: Somebody said no.
         """
+        if approved is False:
+            raise ApprovalDeclinedError("tool", skill.id, tool)
         decision, question = self.ask("tool", skill, tool, arguments)
         if decision.verdict == "deny":
             raise DeniedError("tool", skill.id, tool, decision.reason)
@@ -111,6 +113,8 @@ class Asking:
             ApprovalNeededError: There is nobody to ask.
             ApprovalDeclinedError: Somebody said no.
         """
+        if self.approved is False:
+            raise ApprovalDeclinedError(action, skill, tool)
         gate = self.gate
         decision = gate.policy.decide(action, skill, who, tool=tool, raw=raw)
         if decision.verdict != "ask":

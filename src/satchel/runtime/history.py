@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from html import unescape
-from typing import Final
+from typing import Final, cast
 
 from satchel.model import Action, Seen, Style
 
@@ -96,7 +96,7 @@ def _parsed(text: str) -> dict[str, object]:
         value: object = json.loads(text)
     except ValueError:
         return {}
-    return {str(k): v for k, v in value.items()} if isinstance(value, dict) else {}
+    return cast("dict[str, object]", value) if isinstance(value, dict) else {}
 
 
 def _as_json(text: str, *, ascii: bool) -> str:  # noqa: A002 - as json names it

@@ -603,7 +603,7 @@ def test_without_the_extra_the_error_names_it(
     assert isinstance(ExtraMissingError("", ""), ImportError)
 
 
-@pytest.mark.row("E19")
+@pytest.mark.row("E19", "R34")
 def test_importing_the_room_brings_neither_library() -> None:
     import subprocess
 
