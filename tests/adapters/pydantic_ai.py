@@ -128,6 +128,7 @@ def _run_sync(
         return agent.run_sync(**given)
     finally:  # it leaves one to each thread
         asyncio.get_event_loop().close()
+        asyncio.set_event_loop(None)
 
 
 def _forget(ctx: RunContext[Deps], messages: list[ModelMessage]) -> list[ModelMessage]:
@@ -138,10 +139,14 @@ def _forget(ctx: RunContext[Deps], messages: list[ModelMessage]) -> list[ModelMe
     return messages[-1:]
 
 
-def _agent(setup: Setup, seen: list[suite.Seen], *more: Any) -> Agent[Deps, Said]:
+def fake_model(
+    script: suite.Model, seen: list[suite.Seen] | None = None
+) -> FunctionModel:
+    seen = [] if seen is None else seen
+
     def record(messages: list[ModelMessage], info: AgentInfo) -> Say:
         seen.append(_seen(messages, info))
-        return setup.model(seen[-1])
+        return script(seen[-1])
 
     def model(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
         said = record(messages, info)
@@ -159,9 +164,13 @@ def _agent(setup: Setup, seen: list[suite.Seen], *more: Any) -> Agent[Deps, Said
         for at, call in enumerate(said):
             yield {at: DeltaToolCall(call.name, json.dumps(call.arguments))}
 
+    return FunctionModel(model, stream_function=stream)
+
+
+def _agent(setup: Setup, seen: list[suite.Seen], *more: Any) -> Agent[Deps, Said]:
     skills = attach(setup.skills, who=_who, **setup.options)
     return Agent(
-        FunctionModel(model, stream_function=stream),
+        fake_model(setup.model, seen),
         deps_type=Deps,
         instructions=setup.base,
         output_type=[str, DeferredToolRequests],

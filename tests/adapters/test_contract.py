@@ -39,7 +39,7 @@ from tests.adapters.driver import Call, Paused
 from tools.adapters.known import ROOT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
     from pathlib import Path
 
     from satchel.tools import Run
@@ -358,15 +358,15 @@ async def _built_and_said(driver: Driver, given: Any) -> None:
         raise AssertionError(told) from error
 
 
-def _causes(error: BaseException) -> Iterator[BaseException]:
-    """Yield an error and all that led to it."""
-    yield error
-    if isinstance(error, BaseExceptionGroup):
-        for each in cast("BaseExceptionGroup[BaseException]", error).exceptions:
-            yield from _causes(each)
-    before = error.__cause__ or error.__context__
-    if before is not None:
-        yield from _causes(before)
+def _causes(error: BaseException) -> list[BaseException]:
+    """Return an error and all that led to it; a group may be the context of a part."""
+    found = [error]
+    for each in found:
+        more = [each.__cause__ or each.__context__]
+        if isinstance(each, BaseExceptionGroup):
+            more += cast("BaseExceptionGroup[BaseException]", each).exceptions
+        found += [one for one in more if one is not None and one not in found]
+    return found
 
 
 # What goes wrong stays inside the loop

@@ -14,7 +14,7 @@ from pydantic_ai import (
     Tool,
     ToolReturn,
 )
-from pydantic_ai.capabilities import ProcessHistory
+from pydantic_ai.capabilities import AbstractCapability, ProcessHistory
 from pydantic_ai.messages import (
     CompactionPart,
     ModelMessage,
@@ -161,7 +161,8 @@ async def test_a_history_that_is_cut_within_a_run_is_noticed(
     assert [REFUNDS in text for text in said] == [False, False, True]
     assert results(model.shown[2]) == ["refunded 995 of A-1 by ana"]
     assert isinstance(messages[-2], ModelRequest)
-    assert messages[-2].instructions == said[2]
+    if hasattr(AbstractCapability, "prepare_model_request"):  # 2.0 does not record it
+        assert messages[-2].instructions == said[2]
 
 
 async def test_a_grant_that_stands_in_a_message_is_none(tmp_path: Path) -> None:

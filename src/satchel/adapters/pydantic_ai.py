@@ -43,13 +43,13 @@ with framework("Pydantic AI", "pydantic-ai"):
         ProcessHistory,
     )
     from pydantic_ai.messages import (
+        CompactionPart,
         InstructionPart,
         ModelMessage,
         ModelResponse,
         ToolCallPart,
         ToolReturnPart,
         UserPromptPart,
-        post_compaction_window,
     )
     from pydantic_ai.tools import AgentDepsT, ToolDefinition
     from pydantic_ai.toolsets import AbstractToolset, ToolsetTool
@@ -158,7 +158,7 @@ class SkillsToolset(AbstractToolset[AgentDepsT]):
 
     def see(self, messages: Sequence[ModelMessage]) -> None:
         """Take in the messages of the next model call."""
-        self.session.see(_history(post_compaction_window(messages)))
+        self.session.see(_history(_since_compaction(messages)))
 
     def instructions(self) -> InstructionPart:
         """Return the catalog and what is to be said besides.
@@ -324,6 +324,14 @@ def _kept(messages: Sequence[ModelMessage], agent: str) -> Mapping[str, object] 
         if agent in kept:
             return cast("Mapping[str, object]", kept[agent])
     return None
+
+
+def _since_compaction(messages: Sequence[ModelMessage]) -> Sequence[ModelMessage]:
+    """Return what a model still sees where a provider put a summary before it."""
+    for at in range(len(messages) - 1, 0, -1):
+        if any(isinstance(part, CompactionPart) for part in messages[at].parts):
+            return messages[at:]
+    return messages
 
 
 def _history(messages: Sequence[ModelMessage]) -> Iterator[Seen]:
