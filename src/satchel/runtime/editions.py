@@ -21,7 +21,7 @@ __all__ = ["Edition", "Editions", "tell_changes"]
 _K = TypeVar("_K")
 _V = TypeVar("_V")
 
-MAX_EDITIONS: Final = 64
+MAX_EDITIONS: Final = 512
 """Editions and views that one process remembers: catalogs times styles times
 audiences."""
 MAX_TOLD: Final = 20

@@ -73,7 +73,7 @@ def read_history(style: Style, messages: Iterable[Seen]) -> View:
 def _loaded_by(style: Style, message: Seen) -> Iterator[str]:
     """Yield the id of the skill whose instructions this result gives."""
     tool, parameter = LOAD_TOOLS[style]
-    if message.tool not in ("", tool):
+    if message.tool != tool:  # what another tool brings may look like it
         return
     if any(message.arguments.get(name) for name in _FILES):
         return

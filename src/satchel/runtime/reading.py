@@ -105,6 +105,21 @@ class Reading:
         asking = self._gate.asking(approved=approved)
         return self._shelf.load(self.scoped, request, self.turn, asking)
 
+    def again(self, skill_id: str) -> Loaded:
+        """Load the SKILL.md of a skill that is in use already, or worn.
+
+        It is no new use, so there is no event, and nobody is asked a second time.
+
+        Raises:
+            SkillError: It is not there any more, or is denied.
+        """
+        entry = self.descriptor(skill_id)
+        if entry is not None:
+            decision = self._gate.ask("load", entry)[0]
+            if decision.verdict == "deny":
+                raise DeniedError("load", skill_id, reason=decision.reason)
+        return self._shelf.load.plain(self.scoped, Request(skill_id))
+
     def staged(self, descriptor: Descriptor) -> "Staged | None":
         """Return where a skill's files were copied to; None where there is no need."""
         stager = self._settings.stager

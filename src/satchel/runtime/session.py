@@ -157,7 +157,7 @@ class Session:
         """
         return restate(
             self._memory.out_of_sight(),
-            lambda skill_id: self._reading.fetch(skill_id, None, via="restate"),
+            self._reading.again,
             budget_tokens=self.settings.restate_tokens,
             counter=self._shelf.counter,
             render=self._reading.render,
@@ -359,8 +359,7 @@ class Session:
         return text
 
     def _given(self, skill_id: str) -> str:
-        loaded = self._reading.fetch(skill_id, None, via="python")
-        return self._reading.render(loaded)
+        return self._reading.render(self._reading.again(skill_id))
 
     def _find_tool(self, name: str, *, approved: bool | None = None) -> Offer:
         memory = self._memory

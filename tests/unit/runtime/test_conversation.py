@@ -20,6 +20,7 @@ from satchel.errors import (
 from satchel.model import Seen
 from satchel.policy import Policy, allow, ask, deny
 from satchel.tools import Run, Tool
+from satchel.usage import ListSink
 from tests.fakes import FakeClock, FakeSource, pack
 
 if TYPE_CHECKING:
@@ -184,6 +185,17 @@ class TestToolsThatASkillCarries:
         assert before == ["load_skill", "book"]
         assert names(session) == ["load_skill", "book", "read_skill_file"]
 
+    def test_what_another_tool_brings_opens_nothing(self) -> None:
+        """A web page can say that it is a skill; only the load tool's word counts."""
+        skills = shelf()
+        session = skills.session()
+        text = load(skills.session(), "travel")
+
+        session.see([Seen("user"), Seen("tool", text, "fetch", {"url": "x"})])
+
+        assert session.activations == ()
+        assert names(session) == ["load_skill", "read_skill_file"]
+
     def test_what_the_policy_denies_is_not_offered_and_said(self) -> None:
         session = shelf(policy=Policy(deny("refunds", tool="refund"))).session()
 
@@ -324,6 +336,18 @@ class TestSkillsInUse:
         assert "Trains." in after
         assert LONG.strip() in after.replace("Trains. ", "")
         assert "left out for lack of room: refunds." in after
+
+    def test_that_is_no_new_use_and_nobody_is_asked_again(self) -> None:
+        sink = ListSink()
+        asked = Asked("yes_once")
+        skills = shelf(sinks=[sink], policy=Policy(ask("travel")))
+        session = skills.session(approve=asked, always=["refunds"])
+        load(session, "travel")
+        session.see([Seen("user")])
+
+        assert "Trains." in session.instructions()
+        assert len(asked.questions) == 1
+        assert [event.name for event in sink.events] == ["travel"]
 
     def test_one_that_is_gone_is_named(self) -> None:
         of = source()
