@@ -32,7 +32,7 @@ class FakeModel(Model):
     def structured_output(self, *_: Any, **__: Any) -> Any:
         raise NotImplementedError
 
-    async def stream(  # type: ignore[override]
+    async def stream(
         self,
         messages: Any,
         tool_specs: Any = None,
@@ -69,7 +69,9 @@ def _blocks(said: suite.Say, number: int) -> Iterator[Any]:
             given["agent_name"] = "second"
         use = {"toolUseId": f"c{number}-{at}", "name": call.name}
         yield {"contentBlockStart": {"start": {"toolUse": use}}}
-        yield {"contentBlockDelta": {"delta": {"toolUse": {"input": json.dumps(given)}}}}
+        yield {
+            "contentBlockDelta": {"delta": {"toolUse": {"input": json.dumps(given)}}}
+        }
         yield {"contentBlockStop": {}}
 
 
@@ -97,7 +99,7 @@ def plugin(setup: Setup) -> Any:
     return strands.attach(
         setup.skills,
         who=lambda state: state["who"],
-        **setup.options,  # type: ignore[misc]
+        **setup.options,
     )
 
 
@@ -197,10 +199,9 @@ class Strands:
     name = "strands"
     distribution = "strands-agents"
     limits: Mapping[str, str] = {
-        "test_fifty_users_at_once": "A Strands agent holds one conversation, and refuses"
-        " a run while another lasts (ConcurrencyException). Its way is an agent for"
-        " each conversation, with one plugin for all: tests/adapters/test_strands.py"
-        " does that with fifty users at once.",
+        "test_fifty_users_at_once": "a Strands agent holds one conversation and refuses"
+        " a run while another lasts (ConcurrencyException); an agent for each, with one"
+        " plugin for all fifty, does it: tests/adapters/test_strands.py",
     }
 
     def build(self, setup: Setup) -> Rig:

@@ -227,7 +227,9 @@ class _Hooks:
         Raises:
             ConcurrencyException: The agent is in another run.
         """
-        run = self._run or await asyncio.to_thread(self._begun, agent, state)
+        run = self._run
+        if run is None:
+            run = await asyncio.to_thread(self._begun, agent, state)
         if run.state is not state:
             raise ConcurrencyException("the agent is in another run: make one for each")
         return run
@@ -273,9 +275,7 @@ def _prompt(
     return [*blocks, {"text": text}] if text else before
 
 
-def _native(
-    tool: Tool, session: Session, *, approved: bool | None = None
-) -> AgentTool:
+def _native(tool: Tool, session: Session, *, approved: bool | None = None) -> AgentTool:
     """Return a tool in Strands' form; one that is of it already as it is."""
     if isinstance(tool.native, AgentTool):
         return tool.native
@@ -287,7 +287,7 @@ def _native(
         return {
             "toolUseId": use["toolUseId"],
             "status": "error" if failed else "success",
-            "content": [{"text": result_text(cast("object", result))}],
+            "content": [{"text": result_text(result)}],
         }
 
     schema = {"json": dict(tool.parameters)}
