@@ -1,0 +1,491 @@
+"""What only Strands has: prompts of blocks, snapshots, session managers, interrupts."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import BaseModel
+from strands import Agent, Snapshot, tool
+from strands.agent.conversation_manager import SlidingWindowConversationManager
+from strands.hooks import AfterToolCallEvent, BeforeModelCallEvent, BeforeToolCallEvent
+from strands.session import FileSessionManager
+from strands.types.agent import ConcurrentInvocationMode
+from strands.types.exceptions import ConcurrencyException
+
+from satchel import Satchel
+from satchel.adapters import strands
+from satchel.policy import Policy, ask
+from tests.adapters import driver as suite
+from tests.adapters.desk import (
+    BASE,
+    REFUNDS,
+    TRAVEL,
+    Desk,
+    load,
+    open_desk,
+    script,
+    scripts,
+    write_pack,
+    write_packs,
+)
+from tests.adapters.driver import Call, Say, Seen
+from tests.adapters.strands import FakeModel
+
+REFUND = Call("refund", {"order_id": "A-1", "cents": 995})
+ANA = {"user": "ana", "groups": ["support"]}
+SECTION = "## Agent Skills"
+
+
+@pytest.fixture
+def packs(tmp_path: Path) -> Path:
+    return write_packs(tmp_path / "packs")
+
+
+def agent_with(plugin: Any, model: suite.Model, **more: Any) -> Agent:
+    more = {"system_prompt": BASE, "callback_handler": None, **more}
+    return Agent(model=FakeModel(model, []), plugins=[plugin], **more)
+
+
+def seen_by(agent: Agent) -> list[Seen]:
+    assert isinstance(agent.model, FakeModel)
+    return agent.model.seen
+
+
+def prompts_of(agent: Agent) -> list[Any]:
+    assert isinstance(agent.model, FakeModel)
+    return agent.model.prompts
+
+
+async def say(agent: Agent, given: Any, who: Any = ANA) -> Any:
+    return await agent.invoke_async(given, invocation_state={"who": who})
+
+
+def attach(skills: Satchel, **options: Any) -> Any:
+    return strands.attach(skills, who=lambda state: state["who"], **options)
+
+
+def answer(result: Any, response: object) -> Any:
+    [pause] = result.interrupts
+    return [{"interruptResponse": {"interruptId": pause.id, "response": response}}]
+
+
+# Many users
+
+
+@pytest.mark.row("R09")
+async def test_fifty_agents_share_one_plugin(packs: Path) -> None:
+    """With an agent for each user, as Strands has it, nobody sees another's."""
+    plugin = attach(open_desk(packs))
+
+    async def user(number: int) -> tuple[list[Seen], Any]:
+        mine = "refunds" if number % 2 else "travel"
+        call = (
+            Call("refund", {"order_id": f"A-{number}", "cents": number})
+            if number % 2
+            else Call("book", {"city": f"C-{number}"})
+        )
+        agent = agent_with(plugin, script([load(mine)], [call], f"done {number}"))
+        groups = ["hr"] if number % 3 == 0 else []
+        await say(agent, "hi", {"user": f"u{number}", "groups": groups})
+        return seen_by(agent), agent.state.get("satchel")
+
+    ended = await asyncio.gather(*map(user, range(50)))
+
+    for number, ((first, second, last), kept) in enumerate(ended):
+        mine, others = ("refunds", {"book", "seat"})
+        if number % 2 == 0:
+            mine, others = ("travel", {"refund", "order_status"})
+        assert ("payroll" in first.system) == (number % 3 == 0)
+        assert not others & set(last.tools)
+        assert len(second.tools) == len(first.tools) + 2
+        assert (TRAVEL if number % 2 else REFUNDS) not in "".join(last.results)
+        assert last.results[1].endswith(f" u{number}")
+        assert [each["id"] for each in kept["active"]] == [mine]
+
+
+@pytest.mark.row("R09")
+async def test_an_agent_refuses_a_second_run_even_where_strands_would_not(
+    packs: Path,
+) -> None:
+    agent = agent_with(
+        attach(open_desk(packs)),
+        script("hello"),
+        concurrent_invocation_mode=ConcurrentInvocationMode.UNSAFE_REENTRANT,
+    )
+
+    said = await asyncio.gather(
+        say(agent, "hi"), say(agent, "hi", {"user": "bo"}), return_exceptions=True
+    )
+
+    refused = [each for each in said if isinstance(each, BaseException)]
+    assert [type(each) for each in refused] == [ConcurrencyException]
+    assert agent.system_prompt == BASE
+    assert agent.tool_names == []
+    assert str(await say(agent, "hi")).strip() == "hello"
+
+
+# The prompt
+
+
+async def test_the_agent_stays_as_it_was(packs: Path) -> None:
+    """Prompt and tools are lent for a model call: nothing piles up over turns."""
+    agent = agent_with(attach(open_desk(packs)), script([load("travel")], "done"))
+
+    for _ in range(2):
+        await say(agent, "hi")
+
+    assert agent.system_prompt == BASE
+    assert agent.tool_names == []
+    assert {seen.system.count(SECTION) for seen in seen_by(agent)} == {1}
+    assert len({seen.system for seen in seen_by(agent)}) == 1
+
+
+async def test_blocks_and_cache_points_are_kept(packs: Path) -> None:
+    blocks: Any = [{"text": BASE}, {"cachePoint": {"type": "default"}}]
+    agent = agent_with(attach(open_desk(packs)), script("hello"), system_prompt=blocks)
+
+    await say(agent, "hi")
+
+    [prompt] = prompts_of(agent)
+    assert prompt[:2] == blocks
+    assert [list(block) for block in prompt[2:]] == [["text"]]
+    assert SECTION in prompt[2]["text"]
+    assert agent.system_prompt_content == blocks
+
+
+async def test_the_last_block_of_text_is_continued(packs: Path) -> None:
+    blocks: Any = [{"cachePoint": {"type": "default"}}, {"text": BASE}]
+    agent = agent_with(attach(open_desk(packs)), script("hello"), system_prompt=blocks)
+
+    await say(agent, "hi")
+
+    [prompt] = prompts_of(agent)
+    assert prompt[0] == blocks[0]
+    assert prompt[1]["text"].startswith(f"{BASE}\n\n{SECTION}")
+    assert len(prompt) == 2
+
+
+@pytest.mark.parametrize("has_skills", [True, False])
+async def test_an_agent_without_a_prompt(
+    packs: Path, tmp_path: Path, *, has_skills: bool
+) -> None:
+    """It gets the catalog alone, and with no skills it stays without."""
+    (tmp_path / "none").mkdir()
+    skills = open_desk(packs if has_skills else tmp_path / "none")
+    agent = agent_with(attach(skills), script("hello"), system_prompt=None)
+
+    await say(agent, "hi")
+
+    [seen] = seen_by(agent)
+    assert seen.system.startswith(SECTION) == has_skills
+    assert bool(seen.system) == has_skills
+    assert agent.system_prompt_content is None
+
+
+async def test_a_prompt_that_another_hook_sets_stays(packs: Path) -> None:
+    agent = agent_with(attach(open_desk(packs)), script("hello"))
+
+    def replace(event: BeforeModelCallEvent) -> None:
+        event.agent.system_prompt = "You are the night desk."
+
+    agent.add_hook(replace, BeforeModelCallEvent)
+    await say(agent, "hi")
+
+    assert agent.system_prompt == "You are the night desk."
+    assert agent.tool_names == []
+
+
+async def test_a_model_call_that_fails_leaves_the_agent_as_it_was(packs: Path) -> None:
+    def fail(_: Seen) -> Say:
+        raise OSError("gone")
+
+    agent = agent_with(attach(open_desk(packs)), fail)
+    with pytest.raises(OSError, match="gone"):
+        await say(agent, "hi")
+
+    assert (agent.system_prompt, agent.tool_names) == (BASE, [])
+
+
+async def test_a_model_call_that_is_broken_off_leaves_the_agent_as_it_was(
+    packs: Path,
+) -> None:
+    """Cancelled from outside, a model call has no end that Strands tells of."""
+    started = asyncio.Event()
+
+    class Slow(FakeModel):
+        async def stream(self, *_: Any, **__: Any) -> Any:
+            yield {"messageStart": {"role": "assistant"}}
+            started.set()
+            await asyncio.Event().wait()
+
+    agent = agent_with(attach(open_desk(packs)), script("hello"))
+    model, agent.model = agent.model, Slow(script("never"), [])
+    running = asyncio.create_task(say(agent, "hi"))
+    await started.wait()
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+
+    assert (agent.system_prompt, agent.tool_names) == (BASE, [])
+    agent.model = model
+    assert str(await say(agent, "hi")).strip() == "hello"
+
+
+async def test_structured_output_is_unaffected(packs: Path) -> None:
+    class Order(BaseModel):
+        """An order."""
+
+        number: int
+
+    model = script([load("refunds")], [Call("Order", {"number": 7})], "done")
+    agent = agent_with(attach(open_desk(packs)), model)
+
+    result = await agent.invoke_async(
+        "hi", invocation_state={"who": ANA}, structured_output_model=Order
+    )
+
+    assert result.structured_output == Order(number=7)
+    before, after = seen_by(agent)
+    assert before.tools == ("Order", "load_skill", "read_skill_file")
+    assert after.tools == (*before.tools, "order_status", "refund")
+
+
+# For whom, and with what
+
+
+async def test_a_run_gets_the_invocation_state(tmp_path: Path) -> None:
+    """Without `deps` a tool gets the run's own state; `who` may be a mapping."""
+    from satchel import Run
+
+    got: list[Any] = []
+
+    def pay(run: Run) -> str:
+        """Pay."""
+        got.extend([run.who, run.deps["payments"], run.agent])
+        return "paid"
+
+    description = "Use when a bill is due.\nmetadata: {tools: pay}"
+    write_pack(tmp_path, "pay", description, "Pay it.")
+    plugin = strands.attach(Satchel(tmp_path, tools=[pay]), who=ANA)
+    model = script([load("pay")], [Call("pay")], "done")
+    agent = agent_with(plugin, model, name="cashier")
+
+    await agent.invoke_async("hi", invocation_state={"payments": "p-1"})
+
+    assert got == [ANA, "p-1", "cashier"]
+
+
+# Tool calls
+
+
+async def test_a_closed_tool_is_answered_with_advice(packs: Path) -> None:
+    agent = agent_with(attach(open_desk(packs)), script([REFUND], "done"))
+
+    await say(agent, "hi")
+
+    [result] = seen_by(agent)[1].results
+    assert "load the skill 'refunds' first" in result
+
+
+async def test_an_unknown_tool_is_left_to_strands(packs: Path) -> None:
+    agent = agent_with(attach(open_desk(packs)), script([Call("fly")], "done"))
+
+    await say(agent, "hi")
+
+    assert seen_by(agent)[1].results == ["Unknown tool: fly"]
+
+
+async def test_an_error_is_marked_as_one(packs: Path) -> None:
+    wrong = Call("refund", {"order_id": "A-1"})
+    agent = agent_with(
+        attach(open_desk(packs)), script([load("refunds")], [wrong], "done")
+    )
+
+    await say(agent, "hi")
+
+    blocks = [block for m in agent.messages for block in m["content"]]
+    results = [block["toolResult"] for block in blocks if "toolResult" in block]
+    assert [result["status"] for result in results] == ["success", "error"]
+
+
+async def test_hooks_of_others_see_the_call(packs: Path) -> None:
+    seen: list[Any] = []
+
+    def before(event: BeforeToolCallEvent) -> None:
+        seen.append(event.selected_tool and event.selected_tool.tool_name)
+
+    def after(event: AfterToolCallEvent) -> None:
+        seen.append(event.result["status"])
+
+    agent = agent_with(attach(open_desk(packs)), script([load("refunds")], "done"))
+    agent.add_hook(before, BeforeToolCallEvent)
+    agent.add_hook(after, AfterToolCallEvent)
+
+    await say(agent, "hi")
+
+    assert seen == ["load_skill", "success"]
+
+
+async def test_input_that_is_no_object_is_a_result(packs: Path) -> None:
+    class Odd(FakeModel):
+        async def stream(self, *given: Any, **more: Any) -> Any:
+            async for event in super().stream(*given, **more):
+                delta = event.get("contentBlockDelta", {}).get("delta", {})
+                if "toolUse" in delta:
+                    delta["toolUse"]["input"] = '"refunds"'
+                yield event
+
+    agent = agent_with(attach(open_desk(packs)), script("unused"))
+    agent.model = Odd(script([load("refunds")], "done"), [])
+
+    await say(agent, "hi")
+
+    [result] = seen_by(agent)[1].results
+    assert "skill_id" in result
+
+
+async def test_results_of_other_forms_are_read(packs: Path) -> None:
+    """JSON in a result, and a result whose call was trimmed away, hurt nobody."""
+    messages: Any = [
+        {
+            "role": "user",
+            "content": [
+                {
+                    "toolResult": {
+                        "toolUseId": "gone",
+                        "status": "success",
+                        "content": [{"json": {"a": 1}}, {"image": {}}],
+                    }
+                }
+            ],
+        },
+        {"role": "assistant", "content": [{"reasoningContent": {}}, {"text": "so"}]},
+    ]
+    seen = [*strands._seen(messages)]
+
+    assert [(each.role, each.text) for each in seen] == [
+        ("tool", '{"a": 1}'),
+        ("assistant", "so"),
+    ]
+
+
+# Approval
+
+
+def native_refund(done: list[str]) -> Any:
+    @tool
+    def refund(order_id: str, cents: int) -> str:
+        """Pay back."""
+        done.append(order_id)
+        return f"paid {cents}"
+
+    return refund
+
+
+@pytest.mark.parametrize(
+    ("response", "expected"),
+    [(True, ["A-1"]), (" Yes ", ["A-1"]), ("no", []), (7, []), ({"yes": 1}, [])],
+)
+async def test_a_native_tool_is_approved(
+    tmp_path: Path, response: object, expected: list[str]
+) -> None:
+    """Strands' own tool objects wait for approval too."""
+    done: list[str] = []
+    description = "Use for refunds.\nmetadata: {tools: refund}"
+    write_pack(tmp_path, "refunds", description, REFUNDS)
+    policy = Policy(ask("refunds", tool="refund"))
+    skills = Satchel(tmp_path, tools=[native_refund(done)], policy=policy)
+    model = script([load("refunds")], [REFUND], "done")
+    agent = agent_with(attach(skills), model)
+
+    paused = await say(agent, "hi")
+    before = [*done]
+    said = await say(agent, answer(paused, response))
+
+    assert paused.interrupts[0].name == "satchel"
+    assert before == []
+    assert done == expected
+    assert str(said).strip() == "done"
+    assert ("approval-declined" in seen_by(agent)[-1].results[-1]) == (not expected)
+
+
+async def test_two_calls_wait_and_are_answered_together(packs: Path) -> None:
+    desk = Desk()
+    skills = open_desk(packs, desk, ask("refunds", tool="refund"))
+    other = Call("refund", {"order_id": "A-2", "cents": 5})
+    model = script([load("refunds")], [REFUND, other], "done")
+    agent = agent_with(attach(skills), model)
+
+    paused = await say(agent, "hi")
+    stored = agent.take_snapshot(preset="session").to_dict()
+    agent = agent_with(attach(skills), model)  # as in another process
+    agent.load_snapshot(Snapshot.from_dict(stored))
+    answers = [
+        {"interruptResponse": {"interruptId": pause.id, "response": "y"}}
+        for pause in paused.interrupts
+    ]
+    said = await say(agent, answers)
+
+    assert str(said).strip() == "done"
+    assert sorted(desk.done) == ["refund A-1 995 by ana", "refund A-2 5 by ana"]
+
+
+# State
+
+
+async def test_a_session_manager_stores_it(packs: Path, tmp_path: Path) -> None:
+    """A conversation, and a run that waits, go on from a session manager's files."""
+    desk = Desk()
+    plugin = attach(open_desk(packs, desk, ask("refunds", tool="refund")))
+    by_text: dict[str, list[Say]] = {"one": [[load("refunds")], "ok"], "": [[REFUND]]}
+
+    def make() -> Agent:
+        manager = FileSessionManager("s-1", storage_dir=str(tmp_path / "sessions"))
+        return agent_with(plugin, scripts(by_text), session_manager=manager)
+
+    await say(make(), "one")
+    paused = await say(second := make(), "two")
+    said = await say(make(), answer(paused, "y"))
+
+    assert {"order_status", "refund"} <= set(seen_by(second)[0].tools)
+    assert str(said).strip() == "That is all."
+    assert desk.done == ["refund A-1 995 by ana"]
+
+
+async def test_a_window_that_slides_within_a_run(packs: Path) -> None:
+    """What the manager drops between two model calls is stated again in the next."""
+    status: Say = [Call("order_status", {"order_id": "A-1"})]
+    steps = ["done", status, status, [load("refunds")]]
+    manager = SlidingWindowConversationManager(window_size=2, per_turn=True)
+    plugin = attach(open_desk(packs))
+    agent = agent_with(plugin, lambda _: steps.pop(), conversation_manager=manager)
+
+    await say(agent, "hi")
+
+    _, loaded, _, last = seen_by(agent)
+    assert REFUNDS in loaded.results[0]
+    assert REFUNDS not in "".join(last.results)
+    assert REFUNDS in last.system
+    assert "refund" in last.tools
+    assert agent.system_prompt == BASE
+
+
+async def test_a_file_is_read_once_a_run(packs: Path) -> None:
+    """A run is a turn: what changes on disk meanwhile shows in the next."""
+    read = Call("read_skill_file", {"skill_id": "refunds", "path": "limits.md"})
+    agent = agent_with(attach(open_desk(packs)), script([read], [read], "done"))
+
+    def change(event: AfterToolCallEvent) -> None:
+        limits = packs / "refunds" / "references" / "limits.md"
+        limits.write_text("LIMITS-0001: none.\n", "utf-8")
+
+    agent.add_hook(change, AfterToolCallEvent)
+    await say(agent, "hi")
+    await say(agent, "again")
+
+    results = seen_by(agent)[-1].results
+    assert ["changed-since-sync" in each for each in results] == [
+        *(False, False),
+        *(True, True),
+    ]
