@@ -20,6 +20,7 @@ from langchain_core.messages import (
     SystemMessage,
     ToolMessage,
 )
+from langchain_core.messages.tool import tool_call_chunk
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import StructuredTool, tool
@@ -60,15 +61,12 @@ class FakeModel(BaseChatModel):
     ) -> Iterator[ChatGenerationChunk]:
         said = self._say(messages, tools)
         calls = [
-            {
-                "name": c["name"],
-                "args": json.dumps(c["args"]),
-                "id": c["id"],
-                "index": n,
-            }
+            tool_call_chunk(
+                name=c["name"], args=json.dumps(c["args"]), id=c["id"], index=n
+            )
             for n, c in enumerate(said.tool_calls)
         ]
-        chunk = AIMessageChunk(said.content, tool_call_chunks=calls, id=said.id)
+        chunk = AIMessageChunk(content=said.content, tool_call_chunks=calls, id=said.id)
         yield ChatGenerationChunk(message=chunk)
 
     def _say(self, messages: list[BaseMessage], tools: Any) -> AIMessage:
@@ -103,6 +101,10 @@ def _shown(message: BaseMessage) -> suite.Message:
     return suite.Message(role, message.text)  # type: ignore[arg-type]
 
 
+def fake_model(script: suite.Model) -> FakeModel:
+    return FakeModel(script=script)
+
+
 @dataclass
 class Context:
     """What an application would hand to a run."""
@@ -115,7 +117,7 @@ def middleware(setup: Setup) -> Any:
     return langchain.attach(
         setup.skills,
         who=lambda runtime: runtime.context.who,
-        **setup.options,  # type: ignore[misc]
+        **setup.options,
     )
 
 
@@ -154,7 +156,9 @@ class LangChainRig:
         self, paused: suite.Paused, *, approve: bool
     ) -> str | suite.Paused:
         decision = {"type": "approve" if approve else "reject"}
-        given = Command(resume={paused.state["id"]: {"decisions": [decision]}})
+        given: Command[Any] = Command(
+            resume={paused.state["id"]: {"decisions": [decision]}}
+        )
         return await self._run(given, paused.state["chat"], paused.state["who"])
 
     async def _run(
@@ -218,13 +222,13 @@ class LangChain:
     limits: Mapping[str, str] = {}
 
     def build(self, setup: Setup) -> Rig:
-        model, saver = FakeModel(script=setup.model), InMemorySaver()
+        model, saver = fake_model(setup.model), InMemorySaver()
         graph = agent_of(setup, model, checkpointer=saver)
         return cast("Rig", LangChainRig(graph, saver, model))
 
     def build_pair(self, first: Setup, second: Setup) -> Rig:
         """Return two agents as nodes of one graph, as LangChain's page on it does."""
-        models = FakeModel(script=first.model), FakeModel(script=second.model)
+        models = fake_model(first.model), fake_model(second.model)
         models[1].seen = models[0].seen
         saver = InMemorySaver()
         graph = StateGraph(AgentState, context_schema=Context)

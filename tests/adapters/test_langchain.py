@@ -1,0 +1,660 @@
+"""What is LangChain's own: its middleware, messages, state, interrupts and tools."""
+
+import threading
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Annotated, Any, NotRequired
+
+import pytest
+from langchain.agents import AgentState, create_agent
+from langchain.agents.middleware import (
+    AgentMiddleware,
+    ClearToolUsesEdit,
+    ContextEditingMiddleware,
+    HumanInTheLoopMiddleware,
+    SummarizationMiddleware,
+)
+from langchain.agents.structured_output import ToolStrategy
+from langchain.tools import ToolRuntime
+from langchain_core.messages import (
+    AIMessage,
+    HumanMessage,
+    RemoveMessage,
+    SystemMessage,
+    ToolMessage,
+)
+from langchain_core.tools import StructuredTool, tool
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph.message import REMOVE_ALL_MESSAGES
+from langgraph.prebuilt import InjectedState
+from langgraph.store.memory import InMemoryStore
+from langgraph.types import Command
+from pydantic import BaseModel
+
+from satchel import Satchel
+from satchel.adapters import langchain
+from satchel.errors import DuplicateToolError
+from satchel.model import Question
+from satchel.policy import Policy, Rule, ask, deny
+from tests.adapters.desk import (
+    MORE,
+    REFUNDS,
+    Desk,
+    load,
+    open_desk,
+    script,
+    scripts,
+    write_pack,
+    write_packs,
+)
+from tests.adapters.driver import Call, Say
+from tests.adapters.langchain import FakeModel, fake_model
+from tests.fakes import FakeSource, pack
+
+REFUND = Call("refund", {"order_id": "A-1", "cents": 995})
+REFUNDED = "refunded 995 of A-1 by ana"
+ANA = {"user": "ana"}
+THREAD: Any = {"configurable": {"thread_id": "one"}}
+
+
+@pytest.fixture
+def packs(tmp_path: Path) -> Path:
+    return write_packs(tmp_path / "packs")
+
+
+def agent_of(  # noqa: PLR0913 - what the tests vary, by name
+    skills: Satchel,
+    model: FakeModel,
+    *before: AgentMiddleware[Any, Any],
+    who: Any = ANA,
+    tools: Any = (),
+    prompt: Any = "You are the desk.",
+    options: Mapping[str, Any] | None = None,
+    **more: Any,
+) -> Any:
+    """Return an agent with a checkpointer; ours is the last of its middleware."""
+    attached = langchain.attach(skills, who=who, **(options or {}))
+    return create_agent(
+        model,
+        list(tools),
+        system_prompt=prompt,
+        middleware=[*before, attached],
+        checkpointer=more.pop("checkpointer", InMemorySaver()),
+        **more,
+    )
+
+
+def said(agent: Any, text: str = "hi") -> Any:
+    return agent.invoke({"messages": [HumanMessage(text)]}, THREAD)
+
+
+# The system message
+
+
+def test_blocks_and_their_cache_points_stay(packs: Path) -> None:
+    """Ours is one more block behind those of the user."""
+    model = fake_model(script("hello"))
+    block = {"type": "text", "text": "Desk.", "cache_control": {"type": "ephemeral"}}
+    prompt = SystemMessage(content=[block], id="s1")
+
+    said(agent_of(open_desk(packs), model, prompt=prompt))
+
+    system = model.requests[0][0]
+    assert system.id == "s1"
+    assert system.content[0] == block
+    assert system.content[1]["text"].startswith("\n\n## Agent Skills")
+    assert list(system.content[1]) == ["type", "text"]
+    assert prompt.content == [block]
+
+
+def test_blocks_stay_alone_where_there_is_nothing_to_add(tmp_path: Path) -> None:
+    model = fake_model(script("hello"))
+    prompt = SystemMessage(content=[{"type": "text", "text": "Desk."}])
+    (tmp_path / "none").mkdir()
+
+    said(agent_of(Satchel(tmp_path / "none"), model, prompt=prompt))
+
+    assert model.requests[0][0].content == [{"type": "text", "text": "Desk."}]
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_an_agent_without_a_prompt_gets_the_section_alone(
+    packs: Path, tmp_path: Path, there: bool
+) -> None:
+    model = fake_model(script("hello"))
+    (tmp_path / "none").mkdir()
+    skills = open_desk(packs) if there else Satchel(tmp_path / "none")
+
+    said(agent_of(skills, model, prompt=None))
+
+    first = model.requests[0][0]
+    assert isinstance(first, SystemMessage) == there
+    assert first.text.startswith("## Agent Skills" if there else "hi")
+
+
+# Beside other middleware
+
+
+async def test_what_a_summary_swallowed_is_stated_again(packs: Path) -> None:
+    """The ledger is no message: tools stay open, instructions come back."""
+    by_text: dict[str, list[Say]] = {
+        "one": [[load("refunds")], "done"],
+        "two": [[REFUND], "done"],
+    }
+    model = fake_model(scripts(by_text))
+    summary = SummarizationMiddleware(
+        fake_model(lambda _: "They talked."),
+        trigger=("messages", 4),
+        keep=("messages", 1),
+    )
+    agent = agent_of(open_desk(packs), model, summary)
+
+    await agent.ainvoke({"messages": [HumanMessage("one")]}, THREAD)
+    await agent.ainvoke({"messages": [HumanMessage("two")]}, THREAD)
+
+    after = model.seen[2]
+    assert any("They talked." in message.text for message in after.messages)
+    assert not after.results
+    assert REFUNDS in after.system
+    assert {"order_status", "refund"} <= set(after.tools)
+    assert model.seen[3].results == [REFUNDED]
+
+
+def test_a_result_that_others_keep_from_the_model_counts_as_gone(packs: Path) -> None:
+    """It stands in the state, but no "its text stands above" is said of it."""
+    steps: list[Say] = [[load("refunds")], [load("travel")], [load("refunds")], "done"]
+    model = fake_model(script(*steps))
+    edit = ClearToolUsesEdit(trigger=1, keep=1, placeholder="[cleared]")
+    agent = agent_of(
+        open_desk(packs),
+        model,
+        ContextEditingMiddleware(edits=[edit]),
+        options={"restate_tokens": 0},
+    )
+
+    result = said(agent)
+
+    kept = [m.text for m in result["messages"] if isinstance(m, ToolMessage)]
+    assert model.seen[2].results[0] == "[cleared]"
+    assert "left out for lack of room: refunds" in model.seen[2].system
+    assert [REFUNDS in text for text in kept] == [True, False, True]
+    assert agent.get_state(THREAD).values["satchel_hidden"] == ["c2-0", "c4-0"]
+
+
+def test_others_ask_for_a_carried_tool_by_its_name(packs: Path) -> None:
+    desk = Desk()
+    model = fake_model(script([load("refunds")], [REFUND], "done"))
+    human = HumanInTheLoopMiddleware(interrupt_on={"refund": True})
+    agent = agent_of(open_desk(packs, desk), model, human)
+
+    said(agent)
+    before = list(desk.done)
+    result = agent.invoke(Command(resume={"decisions": [{"type": "approve"}]}), THREAD)
+
+    assert before == []
+    assert desk.done == ["refund A-1 995 by ana"]
+    assert result["messages"][-1].text == "done"
+
+
+class Umbrella(AgentMiddleware[Any, Any]):
+    """Offers a tool of its own, which no node of the graph knows."""
+
+    def wrap_model_call(self, request: Any, handler: Callable[..., Any]) -> Any:
+        umbrella = StructuredTool.from_function(self.open, name="umbrella")
+        return handler(request.override(tools=[*request.tools, umbrella]))
+
+    def wrap_tool_call(self, request: Any, handler: Callable[..., Any]) -> Any:
+        if request.tool_call["name"] != "umbrella":
+            return handler(request)
+        return ToolMessage("it is open", tool_call_id=request.tool_call["id"])
+
+    def open(self) -> str:
+        """Open the umbrella."""
+        return ""
+
+
+def test_a_tool_that_only_others_know_is_theirs(packs: Path) -> None:
+    model = fake_model(script([Call("umbrella")], [Call("nothing")], "done"))
+    attached = langchain.attach(open_desk(packs))
+    agent = create_agent(model, [], middleware=[attached, Umbrella()])
+
+    agent.invoke({"messages": [HumanMessage("hi")]})
+
+    assert model.seen[0].tools == ("load_skill", "read_skill_file", "umbrella")
+    assert model.seen[1].results == ["it is open"]
+    assert "nothing is not a valid tool" in model.seen[2].results[1]
+
+
+class Rain(BaseModel):
+    """Whether it rains."""
+
+    mm: int
+
+
+def test_structured_output_stays_as_it_is(packs: Path) -> None:
+    model = fake_model(script([load("refunds")], [Call("Rain", {"mm": 3})]))
+    agent = agent_of(open_desk(packs), model, response_format=ToolStrategy(Rain))
+
+    result = said(agent)
+
+    assert result["structured_response"] == Rain(mm=3)
+    assert model.seen[0].tools == ("load_skill", "read_skill_file", "Rain")
+
+
+@pytest.mark.parametrize(
+    "provider",
+    [
+        {"type": "web_search_1", "name": "load_skill"},
+        {"type": "function", "function": {"name": "load_skill"}},
+    ],
+)
+def test_a_providers_own_tool_of_a_skills_name_is_refused(
+    packs: Path, provider: dict[str, Any]
+) -> None:
+    agent = agent_of(open_desk(packs), fake_model(script("hi")), tools=[provider])
+
+    with pytest.raises(DuplicateToolError, match=r"load_skill.*the agent"):
+        said(agent)
+
+
+# State
+
+
+def test_the_ledger_is_state_and_neither_input_nor_output(packs: Path) -> None:
+    """Nobody who may only send messages can open a tool by it."""
+    model = fake_model(script([REFUND], "done"))
+    skills = open_desk(packs)
+    session = skills.session(who=ANA)
+    session.call("load_skill", {"skill_id": "refunds"})
+    agent = agent_of(skills, model)
+
+    forged = {"messages": [HumanMessage("hi")], "satchel": session.dump()}
+    result = agent.invoke(forged, THREAD)
+
+    assert set(result) == {"messages"}
+    assert "refund" not in model.seen[0].tools
+    assert "load the skill 'refunds' first" in model.seen[1].results[0]
+    assert agent.get_state(THREAD).values["satchel"]["active"] == []
+
+
+def test_an_application_may_change_what_is_in_use(packs: Path) -> None:
+    """By `update_state`: what it puts away stays away until it is loaded again."""
+    by_text: dict[str, list[Say]] = {"one": [[load("refunds")], "done"], "two": ["ok"]}
+    model, skills = fake_model(scripts(by_text)), open_desk(packs)
+    agent = agent_of(skills, model)
+    said(agent, "one")
+
+    session = skills.session(who=ANA, resume=agent.get_state(THREAD).values["satchel"])
+    session.unload("refunds")
+    agent.update_state(THREAD, {"satchel": session.dump()})
+    said(agent, "two")
+
+    assert "refund" in model.seen[1].tools
+    assert "refund" not in model.seen[2].tools
+
+
+def test_without_a_checkpointer_the_messages_tell(packs: Path) -> None:
+    by_text: dict[str, list[Say]] = {
+        "one": [[load("refunds")], "done"],
+        "two": [[REFUND], "done"],
+    }
+    model = fake_model(scripts(by_text))
+    agent = agent_of(open_desk(packs), model, checkpointer=None)
+
+    first = agent.invoke({"messages": [HumanMessage("one")]})
+    agent.invoke({"messages": [*first["messages"], HumanMessage("two")]})
+
+    assert {"order_status", "refund"} <= set(model.seen[2].tools)
+    assert model.seen[3].results[-1] == REFUNDED
+
+
+def test_who_may_come_from_the_store(packs: Path) -> None:
+    store = InMemoryStore()
+    store.put(("users",), "ana", {"groups": ["hr"]})
+
+    def who(runtime: Any) -> dict[str, Any]:
+        return {"groups": runtime.store.get(("users",), "ana").value["groups"]}
+
+    model = fake_model(script([load("payroll")], "done"))
+    said(agent_of(open_desk(packs), model, who=who, store=store))
+
+    assert "PAYROLL" in model.seen[1].results[0]
+
+
+def test_content_of_blocks_is_read_as_text(packs: Path) -> None:
+    """A result that came as blocks shows its skill like any other."""
+    skills = open_desk(packs)
+    text = skills.session().call("load_skill", {"skill_id": "refunds"})
+    call = {"name": "load_skill", "args": {"skill_id": "refunds"}, "id": "1"}
+    history = [
+        HumanMessage("hi"),
+        AIMessage("", tool_calls=[call]),
+        ToolMessage(
+            content=[{"type": "text", "text": text}],
+            tool_call_id="1",
+            name="load_skill",
+        ),
+        HumanMessage("and now?"),
+    ]
+    model = fake_model(script("done"))
+
+    agent_of(skills, model).invoke({"messages": history}, THREAD)
+
+    assert "refund" in model.seen[0].tools
+    assert REFUNDS not in model.seen[0].system
+
+
+# Results and tools
+
+
+def test_an_error_is_marked_as_one(packs: Path) -> None:
+    model = fake_model(
+        script([load("refunds")], [Call("refund", {"order_id": 3})], [REFUND], "done")
+    )
+
+    result = said(agent_of(open_desk(packs), model))
+
+    found = [m for m in result["messages"] if isinstance(m, ToolMessage)]
+    assert [m.status for m in found] == ["success", "error", "success"]
+    assert "missing argument 'cents'" in found[1].text
+
+
+async def test_calls_are_told_to_callbacks_like_any_tool(packs: Path) -> None:
+    """So they stand in traces, and in `astream_events`."""
+    model = fake_model(script([load("refunds")], [REFUND], "done"))
+    agent = agent_of(open_desk(packs), model)
+
+    given = {"messages": [HumanMessage("hi")]}
+    names = [
+        event["name"]
+        async for event in agent.astream_events(given, THREAD, version="v2")
+        if event["event"] == "on_tool_start"
+    ]
+
+    assert names == ["load_skill", "refund"]
+
+
+async def test_an_argument_may_have_any_name(tmp_path: Path) -> None:
+    """Names that mean something to LangChain reach the function too."""
+
+    def odd(self: str, config: str, run_manager: str, args: str) -> str:
+        """Join."""
+        return self + config + run_manager + args
+
+    write_pack(tmp_path, "odd", "Use it.\nmetadata: {tools: odd}", "Go.")
+    words = {"self": "a", "config": "b", "run_manager": "c", "args": "d"}
+    model = fake_model(script([load("odd")], [Call("odd", words)], "done"))
+    agent = agent_of(Satchel(tmp_path, tools=[odd]), model)
+
+    said(agent)
+    await agent.ainvoke({"messages": [HumanMessage("hi")]}, THREAD)
+
+    assert model.seen[2].results[1] == "abcd"
+    assert model.seen[5].results[3] == "abcd"
+
+
+def test_a_tool_that_changed_is_offered_anew(tmp_path: Path) -> None:
+    """An agent lives on when its application offers other tools after a sync."""
+    write_pack(tmp_path, "a", "Use it.\nmetadata: {tools: one}", "Go.")
+    skills = Satchel(tmp_path)
+    attached: Any = langchain.attach(skills)
+
+    def one(city: str) -> str:
+        """Do one thing."""
+        return city
+
+    def other(town: str) -> str:
+        """Do another."""
+        return town
+
+    from satchel.tools import tool_from_function
+
+    made = [
+        attached._native(tool_from_function(each, name="one"))
+        for each in (one, one, other)
+    ]
+
+    assert made[0] is made[1]
+    assert [each.description for each in made[1:]] == ["Do one thing.", "Do another."]
+
+
+# Native tools
+
+
+class Counting(AgentState[Any]):
+    count: NotRequired[int]
+
+
+@tool
+def stamp(
+    city: str,
+    state: Annotated[dict[str, Any], InjectedState],
+    runtime: ToolRuntime[Any, Any],
+) -> Any:
+    """Stamp a card."""
+    done = f"{city} after {len(state['messages'])} messages"
+    update = {
+        "count": 1,
+        "messages": [ToolMessage(done, tool_call_id=runtime.tool_call_id or "")],
+    }
+    return Command(update=update)
+
+
+def cards(folder: Path, *rules: Rule) -> Satchel:
+    write_pack(
+        folder, "cards", "Use for cards.\nmetadata: {tools: stamp}", "Go." + MORE
+    )
+    return Satchel(folder, tools=[stamp], policy=Policy(*rules))
+
+
+STAMPED = script([load("cards")], [Call("stamp", {"city": "Bern"})], "done")
+
+
+def test_a_native_tool_gets_what_langchain_injects(tmp_path: Path) -> None:
+    """And may write to the state by a command."""
+    model = fake_model(STAMPED)
+
+    result = said(agent_of(cards(tmp_path), model, state_schema=Counting))
+
+    assert model.seen[1].tools[-1] == "stamp"
+    assert list(model.seen[1].schemas["stamp"]["properties"]) == ["city"]
+    assert model.seen[2].results[1] == "Bern after 4 messages"
+    assert result["count"] == 1
+
+
+@pytest.mark.parametrize("answer", ["approve", "reject"])
+def test_a_native_tool_waits_for_approval(tmp_path: Path, answer: str) -> None:
+    model = fake_model(STAMPED)
+    agent = agent_of(
+        cards(tmp_path, ask("cards", tool="stamp")), model, state_schema=Counting
+    )
+
+    paused = said(agent)
+    result = agent.invoke(Command(resume={"decisions": [{"type": answer}]}), THREAD)
+
+    [asked] = paused["__interrupt__"]
+    assert asked.value["action_requests"][0]["args"] == {"city": "Bern"}
+    assert ("count" in result) == (answer == "approve")
+    assert ("approval-declined" in model.seen[2].results[1]) == (answer == "reject")
+
+
+async def test_a_callback_decides_about_a_native_tool(tmp_path: Path) -> None:
+    asked: list[str] = []
+
+    async def approve(question: Question) -> bool:
+        asked.append(question.tool)
+        return False
+
+    model = fake_model(STAMPED)
+    skills = cards(tmp_path, ask("cards", tool="stamp"))
+    agent = agent_of(skills, model, options={"approve": approve})
+
+    await agent.ainvoke({"messages": [HumanMessage("hi")]}, THREAD)
+
+    assert asked == ["stamp"]
+    assert "approval-declined" in model.seen[2].results[1]
+
+
+def test_a_denied_native_tool_is_not_called(tmp_path: Path) -> None:
+    model = fake_model(STAMPED)
+
+    result = said(agent_of(cards(tmp_path, deny("cards", tool="stamp")), model))
+
+    assert "stamp" not in model.seen[1].tools
+    assert "denied-by-policy" in model.seen[2].results[1]
+    assert "count" not in result
+
+
+def test_the_tool_of_another_framework_cannot_be_called(tmp_path: Path) -> None:
+    """It is offered as far as it can be read; its call is an error."""
+
+    class Foreign:
+        name = "stamp"
+        description = "Stamp a card."
+
+    write_pack(tmp_path, "cards", "Use for cards.\nmetadata: {tools: stamp}", "Go.")
+    model = fake_model(script([load("cards")], [Call("stamp")], "done"))
+
+    said(agent_of(Satchel(tmp_path, tools=[Foreign()]), model))
+
+    assert "belongs to its framework" in model.seen[2].results[1]
+
+
+# Approval
+
+
+@pytest.mark.parametrize(
+    ("answer", "done"),
+    [
+        (True, True),
+        ({"type": "approve"}, True),
+        ({"decisions": [{"type": "approve"}]}, True),
+        (False, False),
+        ("yes", False),
+        ({"decisions": [{"type": "edit", "edited_action": {}}]}, False),
+    ],
+)
+def test_only_a_clear_yes_approves(packs: Path, answer: object, done: bool) -> None:
+    desk = Desk()
+    model = fake_model(script([load("refunds")], [REFUND], "done"))
+    agent = agent_of(open_desk(packs, desk, ask("refunds", tool="refund")), model)
+
+    said(agent)
+    agent.invoke(Command(resume=answer), THREAD)
+
+    assert bool(desk.done) == done
+
+
+def test_a_load_can_wait_for_approval(packs: Path) -> None:
+    """The question has the form that LangChain's own middleware asks in."""
+    model = fake_model(script([load("refunds")], "done"))
+    agent = agent_of(open_desk(packs, None, ask("refunds", action="load")), model)
+
+    paused = said(agent)
+    agent.invoke(Command(resume=True), THREAD)
+
+    assert paused["__interrupt__"][0].value == {
+        "action_requests": [
+            {
+                "name": "load_skill",
+                "args": {"skill_id": "refunds"},
+                "description": "rule 1",
+            }
+        ],
+        "review_configs": [
+            {"action_name": "load_skill", "allowed_decisions": ["approve", "reject"]}
+        ],
+    }
+    assert REFUNDS in model.seen[1].results[0]
+
+
+# Agents within agents
+
+
+def expert_of(skills: Satchel, model: FakeModel) -> Any:
+    return create_agent(
+        model, [], middleware=[langchain.attach(skills, who=ANA)], name="expert"
+    )
+
+
+def asks_expert(expert: Any) -> Any:
+    @tool
+    def ask_expert(question: str) -> str:
+        """Ask the expert."""
+        result = expert.invoke({"messages": [HumanMessage(question)]})
+        return str(result["messages"][-1].text)
+
+    return ask_expert
+
+
+def test_an_agent_in_a_tool_has_its_own_activations(packs: Path) -> None:
+    skills = open_desk(packs)
+    inner = fake_model(script([load("travel")], "by train"))
+    outer = fake_model(
+        script([load("refunds")], [Call("ask_expert", {"question": "how?"})], "done")
+    )
+    agent = agent_of(skills, outer, tools=[asks_expert(expert_of(skills, inner))])
+
+    said(agent)
+
+    assert "refund" not in inner.seen[0].tools
+    assert "book" in inner.seen[1].tools
+    assert "book" not in outer.seen[2].tools
+    assert outer.seen[2].results[1] == "by train"
+
+
+def test_an_approval_within_a_tool_pauses_the_whole_run(packs: Path) -> None:
+    desk = Desk()
+    skills = open_desk(packs, desk, ask("refunds", tool="refund"))
+    inner = fake_model(script([load("refunds")], [REFUND], "paid"))
+    outer = fake_model(script([Call("ask_expert", {"question": "pay"})], "done"))
+    agent = agent_of(skills, outer, tools=[asks_expert(expert_of(skills, inner))])
+
+    paused = said(agent)
+    before = list(desk.done)
+    result = agent.invoke(Command(resume={"decisions": [{"type": "approve"}]}), THREAD)
+
+    assert paused["__interrupt__"][0].value["action_requests"][0]["name"] == "refund"
+    assert before == []
+    assert desk.done == ["refund A-1 995 by ana"]
+    assert outer.seen[1].results == ["paid"]
+    assert result["messages"][-1].text == "done"
+
+
+def test_an_agent_takes_one_attachment(packs: Path) -> None:
+    """Two catalogs are one `Satchel` of both."""
+    two = [langchain.attach(open_desk(packs)) for _ in range(2)]
+
+    with pytest.raises(AssertionError, match="duplicate middleware"):
+        create_agent(fake_model(script("hi")), [], middleware=two)
+
+
+class Watched(FakeSource):
+    """Notes for each read whether it is on the thread of the event loop."""
+
+    def __init__(self) -> None:
+        super().__init__("s", {name: {"SKILL.md": pack(name)} for name in ("a", "b")})
+        self.on_main: list[bool] = []
+
+    def read(self, key: str, path: str, limit_bytes: int) -> bytes:
+        self.on_main.append(threading.current_thread() is threading.main_thread())
+        return super().read(key, path, limit_bytes)
+
+
+@pytest.mark.parametrize("always", [["a"], []])
+async def test_the_event_loop_does_not_wait_for_files(always: list[str]) -> None:
+    """Neither for worn skills nor for those that are stated again."""
+    source = Watched()
+    by_text: dict[str, list[Say]] = {"one": [[load("b")], "done"], "two": ["ok"]}
+    model = fake_model(scripts(by_text))
+    agent = agent_of(Satchel(source), model, options={"always": always})
+    source.on_main.clear()
+
+    await agent.ainvoke({"messages": [HumanMessage("one")]}, THREAD)
+    before = len(source.on_main)
+    update = {"messages": [RemoveMessage(REMOVE_ALL_MESSAGES)]}
+    await agent.aupdate_state(THREAD, update)
+    await agent.ainvoke({"messages": [HumanMessage("two")]}, THREAD)
+
+    assert len(source.on_main) > before > 0
+    assert not any(source.on_main)
