@@ -105,7 +105,10 @@ class _Skills(ContextProvider):
     ) -> None:
         """Add the section, the tools that are open, and what opens others."""
         defaults: Mapping[str, Any] = getattr(agent, "default_options", {})
-        run = await asyncio.to_thread(self._begin, agent, session, state)
+        if self._options.get("always"):  # they are read
+            run = await asyncio.to_thread(self._begin, agent, session, state)
+        else:
+            run = self._begin(agent, session, state)
         tools = run.tools(defaults.get("tools") or ())
         if not run.text and not tools:
             return
@@ -166,6 +169,7 @@ class _Run(FunctionMiddleware):
         self._asks = asks
         self._blind = blind
         self._history: list[Message] | None = None
+        self._calls: dict[str | None, Content] = {}
         self._made: dict[str, FunctionTool] = {}
         self._natives: set[str] = set()
 
@@ -187,7 +191,9 @@ class _Run(FunctionMiddleware):
         others = [tool for tool in live if not self._is_ours(tool)]
         live[:] = [*others, *self.tools(others)]
 
-    def look(self, messages: Sequence[Message], options: Mapping[str, Any]) -> str:
+    async def look(
+        self, messages: Sequence[Message], options: Mapping[str, Any]
+    ) -> str:
         """Take in what a model call sees; return what is to stand in its prompt more.
 
         A service that keeps the conversation is sent new messages only. Where this run
@@ -198,9 +204,11 @@ class _Run(FunctionMiddleware):
         if not self._blind and not (is_remote and self._history is None):
             before = self._history if is_remote and self._history else []
             self._history = [*before, *new]
-            self.session.see(_seen(self._history))
+            self.session.see(self._seen())
         self.keep()
-        return self.session.instructions().removeprefix(self.text)
+        if self.session.reads_files:
+            return await asyncio.to_thread(self.session.restated)
+        return self.session.restated()
 
     async def process(
         self,
@@ -254,8 +262,26 @@ class _Run(FunctionMiddleware):
             tool.approval_mode = _mode(asks=False)
         for content in (each for m in response.messages for each in m.contents):
             name = content.name or ""
+            if content.type == "function_call":
+                self._calls[content.call_id] = content
             if name in loads and self._asks_for(name, content.parse_arguments() or {}):
                 loads[name].approval_mode = _mode(asks=True)
+
+    def _seen(self) -> Iterator[Seen]:
+        """Yield what a session reads: results and their calls, of the rest the role."""
+        for message in self._history or ():
+            for content in message.contents:
+                if content.type == "function_call":
+                    self._calls[content.call_id] = content
+                elif content.type == "function_result":
+                    call = self._calls.get(content.call_id)
+                    name = (call.name or "") if call else ""
+                    arguments = (call.parse_arguments() or {}) if call else {}
+                    yield Seen("tool", result_text(content.result), name, arguments)
+            if message.role == "user":
+                yield Seen("user")
+            elif message.role == "assistant":
+                yield Seen("assistant")
 
     def _is_ours(self, tool: object) -> bool:
         return isinstance(tool, FunctionTool) and self._made.get(tool.name) is tool
@@ -307,7 +333,7 @@ class _ModelCalls(ChatMiddleware):
         context.options = options
 
         async def look(messages: Sequence[Message]) -> None:
-            more = await asyncio.to_thread(self._run.look, messages, options)
+            more = await self._run.look(messages, options)
             options.update({"instructions": _with(base, more)} if base or more else {})
 
         await look(context.messages)
@@ -332,26 +358,6 @@ class _ModelCalls(ChatMiddleware):
             self._run.expect(context.result)
 
 
-def _seen(messages: Iterable[Message]) -> Iterator[Seen]:
-    calls: dict[str | None, Content] = {}
-    for message in messages:
-        for content in message.contents:
-            if content.type == "function_call":
-                calls[content.call_id] = content
-            elif content.type == "function_result":
-                call = calls.get(content.call_id)
-                yield Seen(
-                    "tool",
-                    result_text(content.result),
-                    (call.name or "") if call else "",
-                    (call.parse_arguments() or {}) if call else {},
-                )
-        if message.role == "user":
-            yield Seen("user", message.text)
-        elif message.role == "assistant":
-            yield Seen("assistant", message.text)
-
-
 def _name(tool: object) -> str:
     """Return a tool's name; that of a provider's own may stand in a mapping."""
     if isinstance(tool, Mapping):
@@ -361,13 +367,13 @@ def _name(tool: object) -> str:
     return tool.name if isinstance(tool, FunctionTool) else ""
 
 
-def _with(base: object, more: str) -> object:
+def _with(base: Any, more: str) -> Any:  # noqa: ANN401 - what a client takes
     """Return instructions with more behind them; blocks stay as they are."""
     if not more:
         return base
-    if isinstance(base, Sequence) and not isinstance(base, str):
-        return [*base, more.strip()]
-    return [base, more.strip()] if isinstance(base, Mapping) else f"{base or ''}{more}"
+    if base is None or isinstance(base, str):
+        return f"{base}\n\n{more}" if base else more
+    return [base, more] if isinstance(base, Mapping) else [*base, more]
 
 
 def _arguments(context: FunctionInvocationContext) -> dict[str, Any]:

@@ -1,0 +1,521 @@
+"""What is Microsoft Agent Framework's own: its state, middleware and approvals."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from agent_framework import (
+    Agent,
+    AgentSession,
+    BaseChatClient,
+    ChatResponse,
+    Content,
+    ContextProvider,
+    FunctionInvocationContext,
+    FunctionInvocationLayer,
+    FunctionMiddleware,
+    FunctionTool,
+    InMemoryHistoryProvider,
+    Message,
+    SlidingWindowStrategy,
+    tool,
+)
+
+from satchel import Policy, Run, Satchel, ask
+from satchel.adapters.agent_framework import attach
+from satchel.errors import DuplicateToolError
+from tests.adapters.agent_framework import ScriptedClient
+from tests.adapters.desk import (
+    BASE,
+    REFUNDS,
+    TRAVEL,
+    Desk,
+    load,
+    open_desk,
+    script,
+    scripts,
+    write_pack,
+    write_packs,
+)
+from tests.adapters.driver import Call, Seen
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from tests.adapters.driver import Model, Say
+
+REFUND = Call("refund", {"order_id": "A-1", "cents": 995})
+ANA = {"user": "ana"}
+
+
+@pytest.fixture
+def skills(tmp_path: Path) -> Satchel:
+    return open_desk(write_packs(tmp_path / "packs"))
+
+
+class Talk:
+    """An agent, one conversation with it, and what its model saw."""
+
+    def __init__(
+        self,
+        model: Model,
+        *providers: ContextProvider,
+        client: Callable[..., Any] = ScriptedClient,
+        **options: Any,
+    ) -> None:
+        self.seen: list[Seen] = []
+        given = {"name": "desk", "instructions": BASE} | options
+        self.agent = Agent(
+            client(model, self.seen), context_providers=providers, **given
+        )
+        self.session = AgentSession()
+
+    async def say(
+        self, said: str | Sequence[Content], *, stream: bool = False, **options: Any
+    ) -> Any:
+        message = Message("user", [said] if isinstance(said, str) else said)
+        if stream:
+            run = self.agent.run(message, session=self.session, stream=True, **options)
+            return await run.get_final_response()
+        return await self.agent.run(message, session=self.session, **options)
+
+    async def answer(self, response: Any, *answers: bool, stream: bool = False) -> Any:
+        """Answer what the run waits for, in order."""
+        requests = response.user_input_requests
+        given = zip(requests, answers, strict=True)
+        answered = [each.to_function_approval_response(yes) for each, yes in given]
+        return await self.say(answered, stream=stream)
+
+    @property
+    def systems(self) -> list[str]:
+        return [seen.system for seen in self.seen]
+
+
+# State
+
+
+async def test_state_holds_ids_and_no_text(skills: Satchel) -> None:
+    talk = Talk(script([load("refunds")], "done"), attach(skills))
+
+    await talk.say("hi")
+
+    kept = talk.session.to_dict()["state"]["satchel"]
+    assert [each["id"] for each in kept["desk"]["active"]] == ["refunds"]
+    assert REFUNDS not in json.dumps(kept)
+
+
+async def test_agents_that_share_a_session_load_for_themselves(
+    skills: Satchel,
+) -> None:
+    """They are told apart by their names; messages of one show what it loaded."""
+    provider = attach(skills)
+    talk = Talk(script([load("refunds")], "done"), provider)
+    other = Talk(script("hi"), provider, name="second")
+
+    await talk.say("hi")
+    talk.session.state["in_memory"].clear()
+    await other.agent.run("hi", session=talk.session)
+    await talk.say("hi")
+
+    assert "refund" not in other.seen[0].tools
+    assert "refund" in talk.seen[-1].tools
+
+
+async def test_no_session_is_needed(skills: Satchel) -> None:
+    talk = Talk(script([load("refunds")], [REFUND], "done"), attach(skills, who=ANA))
+
+    response = await talk.agent.run("hi")
+
+    assert response.text == "done"
+    assert talk.seen[2].results[1] == "refunded 995 of A-1 by ana"
+
+
+async def test_a_run_that_fails_leaves_the_conversation_as_it_was_left(
+    skills: Satchel,
+) -> None:
+    def model(seen: Seen) -> Say:
+        if seen.results and seen.last_user == "one":
+            raise ConnectionError
+        return "done" if seen.results or seen.last_user == "two" else [load("refunds")]
+
+    talk = Talk(model, attach(skills))
+
+    with pytest.raises(ConnectionError):
+        await talk.say("one")
+    await talk.say("two")
+
+    assert "refund" in talk.seen[-1].tools
+    assert REFUNDS in talk.systems[-1]  # the framework kept nothing of the first run
+
+
+# For whom, and with what
+
+
+async def test_tools_are_given_what_the_run_gives_to_functions(tmp_path: Path) -> None:
+    """It is `function_invocation_kwargs`, or what `deps` makes of the call."""
+
+    def pay(run: Run) -> str:
+        """Pay."""
+        return f"{run.who['user']} pays with {run.deps['card']}"
+
+    write_pack(tmp_path, "pay", "Use to pay.\nmetadata: {tools: pay}", "Pay it.")
+    skills = Satchel(tmp_path, tools=[pay])
+    model = script([load("pay")], [Call("pay")], "done")
+    talks = [
+        Talk(model, attach(skills, who=ANA)),
+        Talk(
+            model, attach(skills, who=ANA, deps=lambda ctx: {"card": ctx.kwargs["b"]})
+        ),
+    ]
+
+    for talk in talks:
+        await talk.say("hi", function_invocation_kwargs={"card": "visa", "b": "amex"})
+
+    told = [talk.seen[2].results[1] for talk in talks]
+    assert told == ["ana pays with visa", "ana pays with amex"]
+
+
+# What stands in the prompt
+
+
+async def test_a_blank_line_stands_before_the_catalog(skills: Satchel) -> None:
+    with_base = Talk(script("hi"), attach(skills))
+    without = Talk(script("hi"), attach(skills), instructions=None)
+
+    await with_base.say("hi")
+    await without.say("hi")
+
+    [text], [alone] = with_base.systems, without.systems
+    assert text == f"{BASE}\n\n{alone}"
+    assert alone == alone.strip()
+
+
+async def test_instructions_in_blocks_stay_blocks(skills: Satchel) -> None:
+    """Some clients take blocks, which hold cache points; ours come behind them."""
+    blocks = [{"type": "text", "text": BASE, "cache_control": {"type": "ephemeral"}}]
+    talk = Talk(
+        script([load("refunds")], "done"),
+        attach(skills),
+        InMemoryHistoryProvider(),
+        instructions=None,
+        default_options={"instructions": blocks},
+    )
+
+    await talk.say("one")
+    talk.session.state["in_memory"].clear()
+    await talk.say("two")
+
+    shown: list[Any] = [list(system) for system in talk.systems]
+    first, _, last, *_ = shown
+    assert first[0] == blocks[0]
+    assert last[: len(first)] == first
+    assert REFUNDS in last[-1]
+    assert len(last) == len(first) + 1
+
+
+async def test_tools_of_a_run_stand_before_those_of_skills(skills: Satchel) -> None:
+    """So what opens during a run is behind them in the next one, too."""
+
+    @tool
+    def weather(city: str) -> str:
+        """Tell the weather."""
+        return city
+
+    model = scripts({"one": [[load("refunds")], "done"], "two": ["done"]})
+    talk = Talk(model, attach(skills))
+
+    await talk.say("one", tools=[weather])
+    await talk.say("two", tools=[weather])
+
+    first, opened, again = (seen.tools for seen in talk.seen)
+    assert first[0] == "weather"
+    assert opened == again == (*first, "order_status", "refund")
+
+
+async def test_a_tool_of_a_run_that_has_a_skills_name_is_loud(skills: Satchel) -> None:
+    @tool
+    def refund(order_id: str) -> str:
+        """Pay back in a way of our own."""
+        return order_id
+
+    with pytest.raises(DuplicateToolError, match="refund"):
+        await Talk(script("hi"), attach(skills)).say("hi", tools=[refund])
+    hosted = {"type": "function", "function": {"name": "refund"}}
+    with pytest.raises(DuplicateToolError, match="refund"):
+        await Talk(script("hi"), attach(skills), tools=[hosted]).say("hi")
+
+
+class NoMiddleware(FunctionInvocationLayer[Any], BaseChatClient[Any]):
+    """A client of somebody who left out the layer that carries chat middleware."""
+
+    def __init__(self, model: Model, seen: list[Seen]) -> None:
+        super().__init__()
+        self._scripted = ScriptedClient(model, seen)
+
+    def _inner_get_response(self, **given: Any) -> Any:
+        given.pop("middleware", None)
+        return self._scripted._inner_get_response(**given)
+
+
+async def test_tools_open_where_a_client_takes_no_chat_middleware(
+    skills: Satchel,
+) -> None:
+    model = script([load("refunds")], [REFUND], "done")
+    talk = Talk(model, attach(skills, who=ANA), client=NoMiddleware)
+
+    await talk.say("hi")
+
+    assert "wants money back" in talk.systems[0]
+    assert talk.seen[2].results[1] == "refunded 995 of A-1 by ana"
+
+
+# What the model sees of the conversation
+
+
+@pytest.mark.parametrize("stream", [False, True])
+async def test_what_is_compacted_within_a_run_is_stated_again_at_once(
+    skills: Satchel, *, stream: bool
+) -> None:
+    """And a load after it gives the text, for no message shows it any more."""
+    keep_one = SlidingWindowStrategy(keep_last_groups=1)
+    steps: list[Say] = [[load("refunds")], [load("travel")], [load("refunds")], "done"]
+
+    def model(seen: Seen) -> Say:
+        return steps[len(talk.seen) - 1]
+
+    talk = Talk(model, attach(skills), compaction_strategy=keep_one)
+
+    await talk.say("hi", stream=stream)
+
+    assert [REFUNDS in system for system in talk.systems] == [False, False, True, False]
+    assert [TRAVEL in system for system in talk.systems] == [False, False, False, True]
+    assert REFUNDS in talk.seen[3].results[-1]
+
+
+class Remote(ScriptedClient):
+    """A client whose service keeps the conversation, and is sent what is new."""
+
+    def _inner_get_response(self, **given: Any) -> Any:
+        async def respond() -> ChatResponse[Any]:
+            response = await super(Remote, self)._inner_get_response(**given)
+            response.conversation_id = "c-1"
+            return response
+
+        return respond()
+
+
+async def test_a_conversation_that_the_service_keeps_is_not_stated_again(
+    skills: Satchel,
+) -> None:
+    """Nobody here can see what the service has; so a load gives the text anew."""
+    steps: list[Say] = [[load("refunds")], "one", [load("refunds")], "two"]
+
+    def model(_: Seen) -> Say:
+        return steps[len(talk.seen) - 1]
+
+    talk = Talk(model, attach(skills), client=Remote)
+
+    await talk.say("one")
+    await talk.say("two")
+
+    assert len({*talk.systems}) == 1
+    assert "refund" in talk.seen[2].tools
+    assert [REFUNDS in "".join(seen.results) for seen in talk.seen[1::2]] == [True] * 2
+    assert "unchanged" not in talk.seen[3].results[-1]
+
+
+async def test_a_history_that_is_loaded_for_each_call_is_not_stated_again(
+    skills: Satchel,
+) -> None:
+    model = scripts({"one": [[load("refunds")], "done"], "two": ["done"]})
+    talk = Talk(
+        model,
+        attach(skills),
+        InMemoryHistoryProvider(),
+        require_per_service_call_history_persistence=True,
+    )
+
+    await talk.say("one")
+    await talk.say("two")
+
+    assert REFUNDS in "".join(talk.seen[2].results)
+    assert len({*talk.systems}) == 1
+
+
+# Approval
+
+
+@pytest.mark.parametrize("stream", [False, True])
+async def test_a_load_is_asked_for_where_its_skill_says_so(
+    tmp_path: Path, *, stream: bool
+) -> None:
+    policy = Policy(ask("refunds", action="load"))
+    skills = Satchel(write_packs(tmp_path), policy=policy)
+    model = script([load("travel")], [load("refunds")], [load("travel")], "done")
+    talk = Talk(model, attach(skills))
+
+    response = await talk.say("hi", stream=stream)
+    waits = list(talk.seen)
+    response = await talk.answer(response, True, stream=stream)
+
+    assert len(waits) == 2
+    assert response.text == "done"
+    assert REFUNDS in talk.seen[2].results[1]
+
+
+async def test_a_load_beside_one_that_is_asked_for_waits_with_it(
+    tmp_path: Path,
+) -> None:
+    """The framework asks by tool, so it asks for both."""
+    policy = Policy(ask("refunds", action="load"))
+    skills = Satchel(write_packs(tmp_path), policy=policy)
+    talk = Talk(script([load("refunds"), load("travel")], "done"), attach(skills))
+
+    response = await talk.say("hi")
+    await talk.answer(response, False, True)
+
+    declined, loaded = talk.seen[-1].results
+    assert REFUNDS not in declined
+    assert TRAVEL in loaded
+
+
+async def test_what_stands_beside_a_call_that_waits_is_done_with_it(
+    tmp_path: Path,
+) -> None:
+    skills = open_desk(write_packs(tmp_path), None, ask("refunds", tool="refund"))
+    status = Call("order_status", {"order_id": "A-1"})
+    model = script([load("refunds")], [status, REFUND], "done")
+    talk = Talk(model, attach(skills, who=ANA))
+
+    response = await talk.say("hi")
+    await talk.answer(response, True)
+
+    assert [each.function_call.name for each in response.user_input_requests] == [
+        "refund"
+    ]
+    assert talk.seen[-1].results[1:] == [
+        "A-1 is on its way",
+        "refunded 995 of A-1 by ana",
+    ]
+
+
+# Tools of the framework that a skill carries
+
+
+def cards(tmp_path: Path, post: FunctionTool, *rules: Any) -> Satchel:
+    header = "Use when a card is due.\nmetadata: {tools: post}"
+    write_pack(tmp_path, "cards", header, "Send it.")
+    return Satchel(tmp_path, tools=[post], policy=Policy(*rules))
+
+
+@pytest.fixture
+def post() -> FunctionTool:
+    @tool
+    def post(city: str, ctx: FunctionInvocationContext) -> str:
+        """Send a card."""
+        return f"a card to {city} by {ctx.kwargs['by']}"
+
+    return post
+
+
+SENDS = script([load("cards")], [Call("post", {"city": "Bern"})], "done")
+BY_AIR: dict[str, Any] = {"function_invocation_kwargs": {"by": "air"}}
+
+
+async def test_a_native_tool_is_handed_on_as_it_is(
+    tmp_path: Path, post: FunctionTool
+) -> None:
+    talk = Talk(SENDS, attach(cards(tmp_path, post)))
+
+    await talk.say("hi", **BY_AIR)
+
+    assert talk.seen[2].results[1] == "a card to Bern by air"
+    assert post.invocation_count == 1
+
+
+async def test_a_native_tool_waits_for_approval(
+    tmp_path: Path, post: FunctionTool
+) -> None:
+    """The tool itself stays as it is, for the agents that have it as their own."""
+    talk = Talk(SENDS, attach(cards(tmp_path, post, ask("cards", tool="post"))))
+
+    response = await talk.say("hi", **BY_AIR)
+    [request] = response.user_input_requests
+    answer = request.to_function_approval_response(approved=True)
+    await talk.say([answer], **BY_AIR)
+
+    assert talk.seen[2].results[1] == "a card to Bern by air"
+    assert post.approval_mode == "never_require"
+
+
+@pytest.mark.parametrize("answer", ["yes_in_session", "no"])
+async def test_a_callback_answers_for_a_native_tool(
+    tmp_path: Path, post: FunctionTool, answer: Any
+) -> None:
+    skills = cards(tmp_path, post, ask("cards", tool="post"))
+    talk = Talk(SENDS, attach(skills, approve=lambda _: answer))
+
+    await talk.say("hi", **BY_AIR)
+
+    grants = talk.session.state["satchel"]["desk"]["grants"]
+    result = talk.seen[2].results[1]
+    assert ("a card" in result) == (answer != "no")
+    assert ("approval-declined" in result) == (answer == "no")
+    assert len(grants) == (answer != "no")
+
+
+# Other people's middleware
+
+
+class Spoils(FunctionMiddleware):
+    async def process(self, context: Any, call_next: Any) -> None:
+        await call_next()
+        if context.function.name == "refund":
+            raise TypeError
+
+
+class Spoiler(ContextProvider):
+    async def before_run(self, *, context: Any, **_: Any) -> None:
+        context.extend_middleware(self.source_id, [Spoils()])
+
+
+async def test_a_call_that_was_made_is_not_made_again(tmp_path: Path) -> None:
+    """Whatever middleware below ours raises after it."""
+    desk = Desk()
+    skills = open_desk(write_packs(tmp_path), desk)
+    model = script([load("refunds")], [REFUND], "done")
+    talk = Talk(model, attach(skills, who=ANA), Spoiler("spoiler"))
+
+    await talk.say("hi")
+
+    assert desk.done == ["refund A-1 995 by ana"]
+    assert "Error" in talk.seen[2].results[1]
+
+
+async def test_arguments_that_only_look_wrong_are_taken(tmp_path: Path) -> None:
+    """The framework refuses "995" for a number; what the hint says takes it."""
+    skills = open_desk(write_packs(tmp_path))
+    call = Call("refund", {"order_id": "A-1", "cents": "995"})
+    talk = Talk(script([load("refunds")], [call], "done"), attach(skills, who=ANA))
+
+    await talk.say("hi")
+
+    assert talk.seen[2].results[1] == "refunded 995 of A-1 by ana"
+
+
+async def test_an_agents_own_tools_are_none_of_ours(skills: Satchel) -> None:
+    @tool(approval_mode="always_require")
+    def weather(city: str) -> str:
+        """Tell the weather."""
+        return f"sun in {city}"
+
+    call = Call("weather", {"city": "Bern"})
+    talk = Talk(script([call], "done"), attach(skills), tools=[weather])
+
+    response = await talk.say("hi")
+    await talk.answer(response, True)
+
+    assert talk.seen[-1].results == ["sun in Bern"]
