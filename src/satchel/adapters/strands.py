@@ -180,7 +180,7 @@ class _Hooks:
         """Leave the agent with its own prompt and tools."""
         self._end_loan(event.agent)
 
-    async def choose(self, event: BeforeToolCallEvent[Any]) -> None:
+    async def choose(self, event: "BeforeToolCallEvent[Any]") -> None:
         """Choose the tool of a skill for a call that none of the agent's own answers.
 
         Pauses the run where somebody has to approve the call.
@@ -209,7 +209,7 @@ class _Hooks:
                 return
         event.selected_tool = _native(tool, session, approved=approved)
 
-    def keep(self, event: AfterToolCallEvent[Any]) -> None:
+    def keep(self, event: "AfterToolCallEvent[Any]") -> None:
         """Keep what the session has to remember with the agent."""
         self._keep(event.agent)
 
