@@ -12,6 +12,7 @@ from pydantic_ai import (
     DeferredToolResults,
     RunContext,
     Tool,
+    ToolDefinition,
     ToolReturn,
 )
 from pydantic_ai.capabilities import AbstractCapability, ProcessHistory
@@ -31,6 +32,7 @@ from satchel import Satchel
 from satchel.adapters.pydantic_ai import attach
 from satchel.errors import DuplicateToolError
 from satchel.policy import Policy, ask, deny
+from satchel.tools import Run  # noqa: TC001 - hints of tools are read
 from tests.adapters.desk import REFUNDS, Desk, open_desk, write_pack, write_packs
 
 if TYPE_CHECKING:
@@ -332,6 +334,62 @@ async def test_a_denied_tool_of_the_framework_is_not_offered(tmp_path: Path) -> 
     await agent.run("hi", deps="ana")
 
     assert "post" not in model.tools[1]
+
+
+async def test_a_native_tool_may_leave_itself_out(tmp_path: Path) -> None:
+    def never(_: RunContext[Any], __: ToolDefinition) -> None:
+        """Offer nothing."""
+
+    def post(city: str) -> str:
+        return city
+
+    when = "Use when a card is due.\nmetadata: {tools: post}"
+    write_pack(tmp_path, "cards", when, "Send it.")
+    skills = Satchel(tmp_path, tools=[Tool(post, prepare=never)])
+    model = Script(CARDS, "done")
+
+    await Agent(model, capabilities=[attach(skills)]).run("hi")
+
+    assert model.tools == [["load_skill"], ["load_skill"]]
+
+
+async def test_metadata_of_the_application_stay(skills: Satchel) -> None:
+    """Even where it uses our name for something else."""
+    history: list[ModelMessage] = [
+        ModelRequest([UserPromptPart("one")], metadata={"satchel": "red", "id": 7}),
+        ModelResponse([TextPart("yes")]),
+    ]
+    agent = Agent(Script([LOAD], "done"), capabilities=[attach(skills)])
+
+    messages = (await agent.run("two", message_history=history)).all_messages()
+
+    assert messages[0].metadata == {"satchel": "red", "id": 7}
+    assert list((messages[-2].metadata or {})["satchel"]) == ["agent"]
+
+
+async def test_what_is_told_of_the_catalog_is_counted_once(tmp_path: Path) -> None:
+    """A catalog that moved saves its section with each model call, not each look."""
+    skills = open_desk(write_packs(tmp_path / "packs"))
+    saved: list[int] = []
+
+    def note(run: Run) -> str:
+        """Note it."""
+        write_pack(tmp_path / "packs", "visas", "Use at a border.", "Ask.")
+        skills.sync()
+        saved.append(run.session.savings.prefix_tokens)
+        return "noted"
+
+    skills.offer(note)
+    write_pack(tmp_path / "packs", "notes", "Use it.\nmetadata: {tools: note}", "Note.")
+    skills.sync()
+    call = [ToolCallPart("note", {})]
+    mine = attach(skills, always=["notes"])
+
+    await Agent(Script(call, call, call), capabilities=[mine]).run("hi")
+
+    first, second, third = saved
+    assert first == 0
+    assert third == 2 * second > 0
 
 
 class Ticket(BaseModel):

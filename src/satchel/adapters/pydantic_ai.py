@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
+from operator import is_
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from satchel.adapters import framework
@@ -26,8 +27,9 @@ if TYPE_CHECKING:
 
     from pydantic_ai.models import ModelRequestContext
 
-    from satchel import Satchel
+    from satchel.runtime.front import Satchel
     from satchel.runtime.session import Session, SessionOptions
+    from satchel.tools import Tool as SatchelTool
 
 with framework("Pydantic AI", "pydantic-ai"):
     from pydantic_ai import (
@@ -117,6 +119,7 @@ class SkillsToolset(AbstractToolset[AgentDepsT]):
         self._begin = begin
         self._asks = asks
         self._session = session
+        self._seen: list[ModelMessage] = []
         self._turn = ExitStack()
 
     @property
@@ -156,9 +159,13 @@ class SkillsToolset(AbstractToolset[AgentDepsT]):
         self._keep(ctx)
         return self
 
-    def see(self, messages: Sequence[ModelMessage]) -> None:
-        """Take in the messages of the next model call."""
+    def see(self, messages: Sequence[ModelMessage]) -> bool:
+        """Take in the messages of the next model call; tell whether they are others."""
+        if len(messages) == len(self._seen) and all(map(is_, messages, self._seen)):
+            return False
+        self._seen = list(messages)
         self.session.see(_history(_since_compaction(messages)))
+        return True
 
     def instructions(self) -> InstructionPart:
         """Return the catalog and what is to be said besides.
@@ -183,21 +190,28 @@ class SkillsToolset(AbstractToolset[AgentDepsT]):
         """Return the tools that are open now, in order."""
         tools = self.session.tools()
         native = [tool.native for tool in tools if isinstance(tool.native, Tool)]
-        given = await FunctionToolset(native).get_tools(ctx) if native else {}
+        theirs = await FunctionToolset(native).get_tools(ctx) if native else {}
         return {
-            tool.name: given.get(tool.name)
-            or ToolsetTool(
-                toolset=self,
-                tool_def=ToolDefinition(
-                    name=tool.name,
-                    description=tool.description,
-                    parameters_json_schema=cast("dict[str, Any]", tool.parameters),
-                ),
-                max_retries=ctx.max_retries,
-                args_validator=_ARGUMENTS,
-            )
+            tool.name: theirs.get(tool.name) or self._offered(tool, ctx)
             for tool in tools
+            # One of the framework's own may have left itself out.
+            if tool.name in theirs or not isinstance(tool.native, Tool)
         }
+
+    def _offered(
+        self, tool: SatchelTool, ctx: RunContext[AgentDepsT]
+    ) -> ToolsetTool[AgentDepsT]:
+        definition = ToolDefinition(
+            name=tool.name,
+            description=tool.description,
+            parameters_json_schema=cast("dict[str, Any]", tool.parameters),
+        )
+        return ToolsetTool(
+            toolset=self,
+            tool_def=definition,
+            max_retries=ctx.max_retries,
+            args_validator=_ARGUMENTS,
+        )
 
     async def call_tool(
         self,
@@ -236,10 +250,9 @@ class SkillsToolset(AbstractToolset[AgentDepsT]):
         message = ctx.messages[-1] if ctx.messages else None
         if message is None or message.run_id != ctx.run_id:
             return  # the caller's own, which may be part of other runs
-        before = message.metadata or {}
         state = self.session.dump() | {"grants": []}
-        kept = {**before.get(_KEY, {}), self.session.agent: state}
-        message.metadata = {**before, _KEY: kept}
+        states = {**_states(message), self.session.agent: state}
+        message.metadata = {**(message.metadata or {}), _KEY: states}
 
 
 class SkillsCapability(AbstractCapability[AgentDepsT]):
@@ -301,7 +314,8 @@ class SkillsCapability(AbstractCapability[AgentDepsT]):
     def _restated(self, request: ModelRequestContext) -> ModelRequestContext:
         toolset = self.toolset
         before = toolset.said
-        toolset.see(request.messages)
+        if not toolset.see(request.messages):
+            return request
         part = toolset.instructions()
         if part.content == before:
             return request
@@ -319,11 +333,14 @@ def _name(ctx: RunContext[AgentDepsT]) -> str:
 
 def _kept(messages: Sequence[ModelMessage], agent: str) -> Mapping[str, object] | None:
     """Return the newest state of this agent that a message keeps."""
-    for message in reversed(messages):
-        kept = (message.metadata or {}).get(_KEY, {})
-        if agent in kept:
-            return cast("Mapping[str, object]", kept[agent])
-    return None
+    states = (_states(message) for message in reversed(messages))
+    return next((each[agent] for each in states if agent in each), None)
+
+
+def _states(message: ModelMessage) -> Mapping[str, Mapping[str, object]]:
+    """Return the states that a message keeps, by agent."""
+    states: Any = (message.metadata or {}).get(_KEY)
+    return states if isinstance(states, Mapping) else {}
 
 
 def _since_compaction(messages: Sequence[ModelMessage]) -> Sequence[ModelMessage]:
