@@ -104,8 +104,9 @@ class FakeModel(Model):
         )
 
 
-def suite_model(model: suite.Model, seen: list[Seen]) -> FakeModel:
-    """Return a model that asks the suite's."""
+def fake_model(model: suite.Model, seen: list[Seen] | None = None) -> FakeModel:
+    """Return a model that asks the suite's, and notes what that was shown."""
+    shown = [] if seen is None else seen
 
     def answer(given: ModelCall) -> list[Any]:
         messages = [*_messages(given.messages)]
@@ -118,7 +119,7 @@ def suite_model(model: suite.Model, seen: list[Seen]) -> FakeModel:
             schemas=dict(offered),
             messages=tuple(m for m in messages if m.role != "other"),
         )
-        seen.append(now)
+        shown.append(now)
         said = model(now)
         if isinstance(said, str):
             return [text(said)]
@@ -277,7 +278,7 @@ def _agent(
         instructions=setup.base,
         tools=[function_tool(each) for each in setup.own_tools],
         handoffs=[*handoffs],
-        model=suite_model(setup.model, seen),
+        model=fake_model(setup.model, seen),
     )
     return attach(
         setup.skills, to=agent, who=lambda run: run.context["who"], **setup.options
