@@ -13,11 +13,11 @@ same session, here or in another process.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from copy import copy
 from functools import wraps
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from satchel.adapters import framework
 from satchel.model import Seen
@@ -52,6 +52,7 @@ Who: TypeAlias = (
     "Mapping[str, Any] | Callable[[AgentSession], Mapping[str, Any]] | None"
 )
 Deps: TypeAlias = "Callable[[FunctionInvocationContext], object] | None"
+Next: TypeAlias = Callable[[], Awaitable[None]]
 
 _OURS: Final = "satchel"
 _LOADS: Final = {READ_TOOL, *(name for name, _ in LOAD_TOOLS.values())}
@@ -90,10 +91,12 @@ class _Skills(ContextProvider):
         self, skills: Satchel, who: Who, deps: Deps, options: SessionOptions
     ) -> None:
         super().__init__(_OURS)
+        self.deps = deps
+        self.asks = options.get("approve") is None
         self._skills = skills
         self._who = who
-        self._deps = deps
         self._options = options
+        self._known: dict[str, FunctionTool] = {}
 
     async def before_run(
         self,
@@ -104,16 +107,18 @@ class _Skills(ContextProvider):
         state: dict[str, Any],
     ) -> None:
         """Add the section, the tools that are open, and what opens others."""
-        defaults: Mapping[str, Any] = getattr(agent, "default_options", {})
         if self._options.get("always"):  # they are read
             run = await asyncio.to_thread(self._begin, agent, session, state)
         else:
             run = self._begin(agent, session, state)
-        tools = run.tools(defaults.get("tools") or ())
-        if not run.text and not tools:
+        defaults: Mapping[str, Any] = getattr(agent, "default_options", {})
+        own: list[Any] = defaults.get("tools") or []
+        tools = run.open([*own])[len(own) :]
+        text = run.session.instructions()
+        if not text and not tools:
             return
         gap = [""] if context.instructions or defaults.get("instructions") else []
-        context.extend_instructions(self.source_id, [*gap, run.text])
+        context.extend_instructions(self.source_id, [*gap, text])
         context.extend_tools(self.source_id, tools)
         context.extend_middleware(self.source_id, [_ModelCalls(run), run])
         context.metadata[self.source_id] = run
@@ -133,19 +138,34 @@ class _Skills(ContextProvider):
         if isinstance(run, _Run):
             run.turn.close()
 
+    def template(self, tool: Tool) -> FunctionTool:
+        """Return a tool in the framework's form, made once while it stays as it is."""
+        made = self._known.get(tool.name)
+        if (
+            made is None
+            or made.description != tool.description
+            or made.parameters() != tool.parameters
+        ):
+            made = FunctionTool(
+                name=tool.name,
+                description=tool.description,
+                func=_closed,
+                input_model=tool.parameters,
+            )
+            self._known[tool.name] = made
+        return made
+
     def _begin(
         self, agent: SupportsAgentRun, session: AgentSession, state: dict[str, Any]
     ) -> _Run:
         # Agents may share a session: each has its own skills in use.
         given: SessionOptions = {"agent": agent.name or "agent", **self._options}
         who = self._who(session) if callable(self._who) else self._who
-        opened = self._skills.session(
-            who=who, resume=state.get(given["agent"]), **given
-        )
-        asks = given.get("approve") is None
+        kept = state.get(given["agent"])
+        opened = self._skills.session(who=who, resume=kept, **given)
         # Where each model call loads the history, it does so below our middleware.
         blind = getattr(agent, "require_per_service_call_history_persistence", False)
-        return _Run(opened, state, self._deps, asks=asks, blind=blind)
+        return _Run(self, opened, state, blind=blind)
 
 
 class _Run(FunctionMiddleware):
@@ -153,43 +173,41 @@ class _Run(FunctionMiddleware):
 
     def __init__(
         self,
+        provider: _Skills,
         session: Session,
         state: dict[str, Any],
-        deps: Deps,
         *,
-        asks: bool,
         blind: bool,
     ) -> None:
         self.session = session
         self.turn = ExitStack()
         self.turn.enter_context(session.turn())
-        self.text = session.instructions()
+        self._provider = provider
         self._state = state
-        self._deps = deps
-        self._asks = asks
         self._blind = blind
         self._history: list[Message] | None = None
         self._calls: dict[str | None, Content] = {}
         self._made: dict[str, FunctionTool] = {}
         self._natives: set[str] = set()
+        self._opened: tuple[object, ...] = ()
 
     def keep(self) -> None:
         """Put down what the conversation has to remember."""
         self._state[self.session.agent] = self.session.dump()
 
-    def tools(self, beside: Iterable[object]) -> list[FunctionTool]:
-        """Return the tools that are open now.
+    def open(self, live: list[Any]) -> list[Any]:
+        """Bring a list of tools up to date, and return it: ours behind all others.
 
         Raises:
             DuplicateToolError: One of the agent's own has the name of one of a skill.
         """
-        open_now = self.session.tools(beside=filter(None, map(_name, beside)))
-        return [self._native(tool) for tool in open_now]
-
-    def open(self, live: list[Any]) -> None:
-        """Bring the run's list of tools up to date: ours stand behind all others."""
-        others = [tool for tool in live if not self._is_ours(tool)]
-        live[:] = [*others, *self.tools(others)]
+        session = self.session
+        if self._opened != (session.activations, session.catalog, live):
+            others = [tool for tool in live if not self._is_ours(tool)]
+            ours = session.tools(beside=filter(None, map(_name, others)))
+            live[:] = [*others, *map(self._native, ours)]
+            self._opened = (session.activations, session.catalog, [*live])
+        return live
 
     async def look(
         self, messages: Sequence[Message], options: Mapping[str, Any]
@@ -199,30 +217,42 @@ class _Run(FunctionMiddleware):
         A service that keeps the conversation is sent new messages only. Where this run
         has seen all before, they are added up; else nothing can be told.
         """
-        new = [m for m in messages if not m.additional_properties.get(_EXCLUDED)]
         is_remote = bool(options.get("conversation_id"))
         if not self._blind and not (is_remote and self._history is None):
             before = self._history if is_remote and self._history else []
-            self._history = [*before, *new]
+            self._history = [*before, *filter(_is_shown, messages)]
             self.session.see(self._seen())
         self.keep()
         if self.session.reads_files:
             return await asyncio.to_thread(self.session.restated)
         return self.session.restated()
 
+    def expect(self, response: ChatResponse[Any]) -> None:
+        """Let the framework ask for the loads that somebody has to approve.
+
+        It asks by tool: with one such load those beside it are asked for, too.
+        """
+        loads = {name: self._made[name] for name in _LOADS & self._made.keys()}
+        for tool in loads.values():
+            tool.approval_mode = "never_require"
+        for content in (each for m in response.messages for each in m.contents):
+            if content.type != "function_call":
+                continue
+            self._calls[content.call_id] = content
+            name, arguments = content.name or "", content.parse_arguments() or {}
+            if name in loads and self._asks_for(name, arguments):
+                loads[name].approval_mode = "always_require"
+
     async def process(
-        self,
-        context: FunctionInvocationContext,
-        call_next: Callable[[], Awaitable[None]],
+        self, context: FunctionInvocationContext, call_next: Next
     ) -> None:
         """Go around each tool call; those of the agent's own tools pass."""
-        name, arguments = context.function.name, _arguments(context)
+        name = context.function.name
         if not self._is_ours(context.function):
             await call_next()
         elif name in self._natives:
-            refused = await self.session.arefusal(
-                name, arguments, approved=_is_approved(context)
-            )
+            arguments, approved = _arguments(context), _is_approved(context)
+            refused = await self.session.arefusal(name, arguments, approved=approved)
             self.keep()
             if refused is None:
                 await call_next()
@@ -236,36 +266,19 @@ class _Run(FunctionMiddleware):
                 # which of them is wrong. Ours does, and takes some that it does not.
                 if _OURS in context.metadata:
                     raise
-                context.result = await self._call(name, arguments, context)
+                context.result = await self._call(context, _arguments(context))
             if context.tools is not None:
                 self.open(context.tools)
 
     async def _call(
-        self,
-        name: str,
-        arguments: Mapping[str, object],
-        context: FunctionInvocationContext,
+        self, context: FunctionInvocationContext, arguments: Mapping[str, object]
     ) -> str:
-        self.session.deps = self._deps(context) if self._deps else context.kwargs
-        approved = _is_approved(context)
+        deps = self._provider.deps
+        self.session.deps = deps(context) if deps else context.kwargs
+        name, approved = context.function.name, _is_approved(context)
         result = await self.session.acall(name, arguments, approved=approved)
         self.keep()
         return result_text(result)
-
-    def expect(self, response: ChatResponse[Any]) -> None:
-        """Let the framework ask for the loads that somebody has to approve.
-
-        It asks by tool: with one such load those beside it are asked for, too.
-        """
-        loads = {name: self._made[name] for name in _LOADS & self._made.keys()}
-        for tool in loads.values():
-            tool.approval_mode = _mode(asks=False)
-        for content in (each for m in response.messages for each in m.contents):
-            name = content.name or ""
-            if content.type == "function_call":
-                self._calls[content.call_id] = content
-            if name in loads and self._asks_for(name, content.parse_arguments() or {}):
-                loads[name].approval_mode = _mode(asks=True)
 
     def _seen(self) -> Iterator[Seen]:
         """Yield what a session reads: results and their calls, of the rest the role."""
@@ -287,35 +300,29 @@ class _Run(FunctionMiddleware):
         return isinstance(tool, FunctionTool) and self._made.get(tool.name) is tool
 
     def _asks_for(self, name: str, arguments: Mapping[str, object]) -> bool:
-        return self._asks and self.session.decide(name, arguments).verdict == "ask"
+        asks = self._provider.asks
+        return asks and self.session.decide(name, arguments).verdict == "ask"
 
     def _native(self, tool: Tool) -> FunctionTool:
-        name = tool.name
-        if name not in self._made:
-            asks = self._asks_for(name, {})
-            if isinstance(tool.native, FunctionTool):
-                self._natives.add(name)
-                made = tool.native
-                if asks:
-                    made = copy(made)
-                    made.approval_mode = _mode(asks=True)
-                self._made[name] = made
-            else:
-                self._made[name] = self._own(tool, asks=asks)
-        return self._made[name]
+        """Return a tool in the framework's form; one for the whole run."""
+        if tool.name in self._made:
+            return self._made[tool.name]
+        asks = self._asks_for(tool.name, {})
+        if isinstance(tool.native, FunctionTool):
+            self._natives.add(tool.name)
+            made = copy(tool.native) if asks else tool.native
+        else:
 
-    def _own(self, tool: Tool, *, asks: bool) -> FunctionTool:
-        async def call(ctx: FunctionInvocationContext, **arguments: object) -> str:
-            ctx.metadata[_OURS] = True
-            return await self._call(tool.name, arguments, ctx)
+            async def call(ctx: FunctionInvocationContext, **arguments: object) -> str:
+                ctx.metadata[_OURS] = True
+                return await self._call(ctx, arguments)
 
-        return FunctionTool(
-            name=tool.name,
-            description=tool.description,
-            approval_mode=_mode(asks=asks),
-            func=call,
-            input_model=tool.parameters,
-        )
+            made = copy(self._provider.template(tool))
+            made.func = call
+        if asks:
+            made.approval_mode = "always_require"
+        self._made[tool.name] = made
+        return made
 
 
 class _ModelCalls(ChatMiddleware):
@@ -324,21 +331,19 @@ class _ModelCalls(ChatMiddleware):
     def __init__(self, run: _Run) -> None:
         self._run = run
 
-    async def process(
-        self, context: ChatContext, call_next: Callable[[], Awaitable[None]]
-    ) -> None:
+    async def process(self, context: ChatContext, call_next: Next) -> None:
         """Look at the messages as they are, and again when they were compacted."""
-        options = dict(context.options or {})
+        run, options = self._run, dict(context.options or {})
         base = options.get("instructions")
         context.options = options
 
         async def look(messages: Sequence[Message]) -> None:
-            more = await self._run.look(messages, options)
+            more = await run.look(messages, options)
             options.update({"instructions": _with(base, more)} if base or more else {})
 
         await look(context.messages)
         if isinstance(live := options.get("tools"), list):
-            self._run.open(live)
+            run.open(live)
         compact = context.kwargs.get("compaction_strategy") or getattr(
             context.client, "compaction_strategy", None
         )
@@ -352,18 +357,24 @@ class _ModelCalls(ChatMiddleware):
                 return changed
 
             context.kwargs["compaction_strategy"] = compact_and_look
-        context.stream_result_hooks.append(self._run.expect)
+        context.stream_result_hooks.append(run.expect)
         await call_next()
         if isinstance(context.result, ChatResponse):
-            self._run.expect(context.result)
+            run.expect(context.result)
+
+
+async def _closed(ctx: FunctionInvocationContext, **_: object) -> str:
+    """Stand for what a tool does, until a run takes a copy of it."""
+    raise NotImplementedError(ctx.function.name)
 
 
 def _name(tool: object) -> str:
     """Return a tool's name; that of a provider's own may stand in a mapping."""
     if isinstance(tool, Mapping):
         function = tool.get("function")
-        tool = function if isinstance(function, Mapping) else tool
-        return str(tool.get("name", ""))
+        return str(
+            (function if isinstance(function, Mapping) else tool).get("name", "")
+        )
     return tool.name if isinstance(tool, FunctionTool) else ""
 
 
@@ -376,6 +387,10 @@ def _with(base: Any, more: str) -> Any:  # noqa: ANN401 - what a client takes
     return [base, more] if isinstance(base, Mapping) else [*base, more]
 
 
+def _is_shown(message: Message) -> bool:
+    return not message.additional_properties.get(_EXCLUDED)
+
+
 def _arguments(context: FunctionInvocationContext) -> dict[str, Any]:
     given = context.arguments
     return dict(given) if isinstance(given, Mapping) else given.model_dump()
@@ -384,7 +399,3 @@ def _arguments(context: FunctionInvocationContext) -> dict[str, Any]:
 def _is_approved(context: FunctionInvocationContext) -> bool | None:
     """Tell whether somebody approved this very call; the framework makes no other."""
     return True if context.metadata.get("approval_response") is not None else None
-
-
-def _mode(*, asks: bool) -> Literal["always_require", "never_require"]:
-    return "always_require" if asks else "never_require"
