@@ -70,9 +70,25 @@ def write_synthetic(folder: Path, packs: int) -> int:
     return packs
 
 
-def _text(chance: random.Random, name: str, number: int) -> str:
+def write_plain(folder: Path, packs: int) -> None:
+    """Write that many packs as ``<name>/SKILL.md``, such as every loader takes.
+
+    No name comes twice, and every fourth pack has a second file.
+    """
+    chance = random.Random(_SEED)  # noqa: S311
+    for number in range(packs):
+        name = f"{chance.choice(_WORDS)}-{chance.choice(_WORDS)}-{number}"
+        pack = folder / name
+        pack.mkdir(parents=True)
+        (pack / "SKILL.md").write_text(_text(chance, name, number, odd=False), "utf-8")
+        if number % _METADATA == 0:
+            (pack / "references").mkdir()
+            (pack / "references" / "more.md").write_text(_prose(chance, 400), "utf-8")
+
+
+def _text(chance: random.Random, name: str, number: int, *, odd: bool = True) -> str:
     description = _prose(chance, _between(chance, _DESCRIPTION_CHARS))
-    if number % _COLON == 0:
+    if odd and number % _COLON == 0:
         description = f"Use when: {description}"
     lines = ["---", f"name: {name}", f"description: {description}"]
     if number % _METADATA == 0:
