@@ -70,7 +70,7 @@ def attach(
     who: Who = None,
     deps: Callable[[Any], object] | None = None,
     **options: Unpack[SessionOptions],
-) -> "AgentMiddleware[SkillsState, Any, Any]":
+) -> "AgentMiddleware[Any, Any, Any]":
     """Return a middleware that lets an agent load skills and call their tools.
 
     Where the policy says ask and no ``approve`` is given, the run pauses with an
