@@ -52,7 +52,7 @@ with framework("LangChain", "langchain"):
     from langgraph.types import Command, interrupt
     from pydantic import Field
 
-__all__ = ["SkillsState", "attach"]
+__all__ = ["attach"]
 
 Who: TypeAlias = Mapping[str, Any] | Callable[[Any], Mapping[str, Any]] | None
 Result: TypeAlias = ToolMessage | Command[Any]
