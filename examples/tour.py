@@ -17,7 +17,9 @@ from pathlib import Path
 from typing import Final
 
 from satchel import Finding, Satchel, SkillError
+from satchel.skills.calc import calc
 from satchel.text import EstimateCounter, printable
+from satchel.tools import result_text
 
 HERE: Final = Path(os.path.relpath(Path(__file__).parent))
 LIBRARY: Final = str(HERE / "skills")
@@ -47,6 +49,7 @@ def main(arguments: list[str]) -> int:
         show_sum(section, loaded, everything)
     else:
         say(f"\nThere is no skill that can be used in {flat(folder)}.")
+    show_tools()
     show_broken(skills, folder)
     show_next(chosen, folder)
     return 0
@@ -139,6 +142,22 @@ def choose(skills: Satchel, *, own_library: bool) -> tuple[str, str]:
     return entry.id, next(iter(files), "")
 
 
+def show_tools() -> None:
+    """A skill that carries a tool, and a conversation in which it opens."""
+    chat = Satchel(calc()).session()
+    head(4, "A skill brings a tool, closed until the skill is loaded")
+    for name, arguments in (
+        ("calculate", {"expression": "0.1 + 0.2"}),
+        ("load_skill", {"skill_id": "calc"}),
+        ("calculate", {"expression": "0.1 + 0.2"}),
+    ):
+        say(f"  tools: {', '.join(tool.name for tool in chat.tools())}")
+        result = chat.call(name, arguments)
+        say(f"  -> {name}({next(iter(arguments.values()))!r})")
+        if name == "calculate":
+            wrapped(result_text(result), "     ")
+
+
 def show_broken(skills: Satchel, folder: str) -> None:
     """What is repaired or refused is told: where, what, and what to do."""
     findings = [each for each in skills.findings if each.severity != "note"]
@@ -146,7 +165,7 @@ def show_broken(skills: Satchel, folder: str) -> None:
     if not findings:
         findings = list(Satchel(BROKEN).findings)
         where = BROKEN
-    head(4, f"What a broken pack is told ({where})")
+    head(5, f"What a broken pack is told ({where})")
     for finding in findings[:FEW]:
         show_finding(finding)
     if len(findings) > FEW:
@@ -169,7 +188,7 @@ def show_finding(finding: Finding) -> None:
 
 def show_next(name: str, folder: str) -> None:
     """Say what to type next: lines that work when they are copied."""
-    head(5, "Now you")
+    head(6, "Now you")
     satchel, where, name = command(), shlex.quote(folder), shlex.quote(name)
     lines = [
         (f"{satchel} list --skills {where}", "what there is"),
@@ -184,7 +203,11 @@ def show_next(name: str, folder: str) -> None:
     say("In Python:")
     say("  from satchel import Satchel")
     say(f"  skills = Satchel({flat(repr(folder))})")
-    say('  system_prompt = "You are a helpful agent.\\n\\n" + str(skills.prompt())')
+    say("  chat = skills.session()")
+    say('  system_prompt = chat.instructions("You are a helpful agent.")')
+    say("  tools = chat.tools()        # chat.call(name, arguments) carries one out")
+    say()
+    say("On an agent of your framework: from satchel.adapters import langchain, ...")
 
 
 def command() -> str:
