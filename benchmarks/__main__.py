@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 import yaml
 
-from benchmarks import discovery, loading, memory, rendering, startup
+from benchmarks import adapters, discovery, loading, memory, rendering, startup
 from benchmarks.library import PACKS, open_library
 from benchmarks.measure import BAR_HEAD, table
 from benchmarks.peers import choose
@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from benchmarks.library import Library
     from benchmarks.measure import Bar
 
-WHAT: Final = ("discovery", "rendering", "loading", "memory", "startup")
+WHAT: Final = ("discovery", "rendering", "loading", "memory", "startup", "adapters")
+OWN_PACKS: Final = {"startup", "adapters"}
+"""These make packs of their own, and take nothing of a corpus."""
 ROUNDS: Final = 5
 
 
@@ -34,6 +36,7 @@ def main() -> None:
     )
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     parser.add_argument("--peers", help="a,b,c or none; else all that are installed")
+    parser.add_argument("--frameworks", default="", help="of adapters: a,b,c; else all")
     options = parser.parse_args()
     # Each table as soon as it is there, also into a file.
     sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
@@ -44,7 +47,7 @@ def main() -> None:
         f"{platform.system()}. {options.rounds} rounds: median (least to greatest); "
         "ratios are taken round by round.\n"
     )
-    if options.corpus is None and wanted != ["startup"]:
+    if options.corpus is None and not OWN_PACKS.issuperset(wanted):
         print(f"No corpus was given: {PACKS:,} synthetic packs stand in for one.\n")
     bars: list[Bar] = []
     with open_library(options.corpus) as library:
@@ -70,6 +73,8 @@ def _run(name: str, library: Library, options: argparse.Namespace) -> list[Bar]:
             return loading.run(library, options.rounds)
         case "memory":
             return memory.run(library)
+        case "adapters":
+            return adapters.run(options.rounds, options.frameworks.split(","))
         case _:
             return startup.run(options.rounds)
 

@@ -1,8 +1,9 @@
 """Time the agents of one framework, under its interpreter.
 
-``python -m benchmarks.attached NAME FOLDER REPEATS`` prints one JSON object. Each
+``python -m benchmarks.attached NAME FOLDER SECONDS`` prints one JSON object. Each
 conversation is held once by every set-up before the next one begins, every other time
-in reverse, so that what slows the machine down slows all of them.
+in reverse, so that what slows the machine down slows all of them; SECONDS is for all of
+them together.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ import sys
 import time
 import warnings
 from collections import deque
+from itertools import count
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from benchmarks.attached._script import Script
@@ -24,11 +27,14 @@ from benchmarks.peers._run import describe
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from types import ModuleType
 
     from benchmarks.attached._script import Call, Open, Setup
 
 STEPS: Final = 10
 TURNS: Final = 20
+LEAST: Final = 4
+"""So often is each conversation held in any case."""
 Talk = list[list["Call"]]
 """The tool calls of each turn; a turn ends with a text."""
 
@@ -71,9 +77,10 @@ async def hold(begin: Open, talk: Talk, script: Script) -> tuple[float, float]:
     return wall / calls, spent / calls
 
 
-async def measure(module: Any, folder: str, repeats: int) -> dict[str, Any]:  # noqa: ANN401
+async def measure(
+    module: ModuleType, folder: str, skill: str, seconds: float
+) -> dict[str, Any]:
     """Return the figures of every set-up by name."""
-    skill = sorted(os.listdir(folder))[len(os.listdir(folder)) // 2]
     found: dict[str, dict[str, Any]] = {}
     agents: list[tuple[Setup, Open, Script, dict[str, Talk]]] = []
     for setup in module.SETUPS:
@@ -99,7 +106,10 @@ async def measure(module: Any, folder: str, repeats: int) -> dict[str, Any]:  # 
         }
     gc.freeze()
     for name in talks(("", {})):
-        for number in range(repeats):
+        end = time.monotonic() + seconds
+        for number in count():
+            if number >= LEAST and time.monotonic() > end:
+                break
             for setup, begin, script, held in _turned(agents, number):
                 wall, cpu = await hold(begin, held[name], script)
                 found[setup.name][name]["wall"].append(wall)
@@ -113,7 +123,7 @@ def _turned(agents: list[Any], number: int) -> Iterator[Any]:
 
 def main() -> None:
     """Measure, and report on standard output; what frameworks print goes nowhere."""
-    name, folder, repeats = sys.argv[1:]
+    name, folder, seconds = sys.argv[1:]
     report = os.fdopen(os.dup(1), "w", encoding="utf-8")
     sink = os.open(os.devnull, os.O_WRONLY)
     os.dup2(sink, 1)
@@ -121,7 +131,9 @@ def main() -> None:
     module = importlib.import_module(f"benchmarks.attached.{name}")
     logging.disable(logging.CRITICAL)
     try:
-        found = asyncio.run(measure(module, folder, int(repeats)))
+        packs = sorted(path.name for path in Path(folder).iterdir())
+        skill = packs[len(packs) // 2]
+        found = asyncio.run(measure(module, folder, skill, float(seconds)))
     except Exception as error:  # noqa: BLE001 - whatever a framework does is its result
         found = {"error": describe(error)}
     report.write(json.dumps(found) + "\n")

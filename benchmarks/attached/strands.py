@@ -1,4 +1,4 @@
-"""Strands Agents: the plugin ``AgentSkills``; a new agent for each conversation."""
+"""Strands Agents: the plugin ``AgentSkills``; each conversation begins anew."""
 
 from __future__ import annotations
 
@@ -79,6 +79,7 @@ def _agent(folder: str, script: Script, *plugins: Any) -> Open:  # noqa: ANN401
 
     def begin() -> Say:
         agent.load_snapshot(blank)
+        agent.system_prompt = BASE  # no part of a session, and a plugin's goes on in it
         return agent.invoke_async
 
     return begin
