@@ -1,0 +1,313 @@
+"""Satchel on Google ADK: a toolset.
+
+::
+
+    agent = LlmAgent(name="desk", model=..., tools=[mine, attach(skills, who=...)])
+
+What a conversation has loaded stands in the session's state, under ``satchel:`` and the
+agent's name, and goes with the events of Satchel's tools. Where a call needs approval
+ADK's own tool confirmation is asked for.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from copy import copy
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from satchel.adapters import framework
+from satchel.model import Seen
+from satchel.tools import Tool, result_text
+
+if TYPE_CHECKING:
+    from typing import Unpack
+
+    from google.adk.agents.callback_context import CallbackContext
+    from google.adk.models.llm_request import LlmRequest
+    from google.adk.tools.tool_context import ToolContext
+
+    from satchel.runtime.front import Satchel
+    from satchel.runtime.session import Session, SessionOptions
+
+with framework("Google ADK", "google-adk"):
+    from google.adk.agents.readonly_context import ReadonlyContext
+    from google.adk.tools.base_tool import BaseTool
+    from google.adk.tools.base_toolset import BaseToolset
+    from google.genai import types
+
+__all__ = ["SkillsToolset", "attach"]
+
+Who: TypeAlias = (
+    Mapping[str, Any] | Callable[[ReadonlyContext], Mapping[str, Any]] | None
+)
+Deps: TypeAlias = Callable[[ReadonlyContext], object] | None
+
+_WAITS: Final = "This tool call requires confirmation, please approve or reject."
+"""In ADK's own words; the model does not see it before there is an answer."""
+
+
+def attach(
+    skills: Satchel,
+    *,
+    who: Who = None,
+    deps: Deps = None,
+    **options: Unpack[SessionOptions],
+) -> SkillsToolset:
+    """Return what goes into ``LlmAgent(tools=[...])``, behind the agent's own tools.
+
+    Args:
+        skills: What is attached.
+        who: For whom a run is, or what tells it from the run's context, which has the
+            user's id and the session's state.
+        deps: What tells the object that tools are given; by default that context.
+        options: As for `satchel.Satchel.session`. ``agent`` is by default the agent's
+            name. With ``approve`` no confirmation is asked for.
+    """
+
+    def begin(ctx: ReadonlyContext | None) -> Session:
+        agent = options.get("agent") or (ctx.agent_name if ctx else "")
+        given: SessionOptions = {**options, "agent": agent}
+        state = ctx.state.get(_key(agent)) if ctx else None
+        return skills.session(
+            who=(who(ctx) if ctx else {}) if callable(who) else who,
+            deps=deps(ctx) if deps and ctx else ctx,
+            resume=None if state is None else _unpacked(state),
+            **given,
+        )
+
+    return SkillsToolset(begin, asks=options.get("approve") is None)
+
+
+class SkillsToolset(BaseToolset):
+    """Tools and instructions of a `satchel.Satchel`, with a session for each step."""
+
+    def __init__(
+        self, begin: Callable[[ReadonlyContext | None], Session], *, asks: bool
+    ) -> None:
+        """Take what opens a session, and whether calls wait for confirmation."""
+        super().__init__()
+        self._use_invocation_cache = False  # tools open from step to step
+        self._begin = begin
+        self._asks = asks
+
+    async def get_tools(
+        self, readonly_context: ReadonlyContext | None = None
+    ) -> list[BaseTool]:
+        """Return the tools that are open now, behind one that is for instructions.
+
+        That one is never declared to a model.
+        """
+        try:
+            step = _Step(self._begin(readonly_context), asks=self._asks)
+            return [_Instructions(step), *map(step.offered, step.session.tools())]
+        except Exception as error:  # noqa: BLE001 - ADK logs it and leaves us out: R33
+            return [_Failed(error)]
+
+    async def before_model_callback(
+        self, callback_context: CallbackContext, llm_request: LlmRequest
+    ) -> None:
+        """Look again at the messages, and keep the state; for the slot of that name.
+
+        Without it the state is first kept with the first call of a tool of Satchel's,
+        and what plug-ins do to the messages is not seen.
+        """
+        for tool in llm_request.tools_dict.values():
+            if isinstance(tool, _SkillTool):
+                tool.step.see_again(llm_request)
+                tool.step.keep(callback_context)
+                return
+
+
+class _Step:
+    """What all tools of one step share: the session, and what it has said."""
+
+    def __init__(self, session: Session, *, asks: bool) -> None:
+        self.session = session
+        self._asks = asks
+        self._said = ""
+
+    def see(self, llm_request: LlmRequest) -> str:
+        """Take in the messages; return the instructions."""
+        self.session.see(_history(llm_request.contents))
+        self._said = self.session.instructions()
+        return self._said
+
+    def see_again(self, llm_request: LlmRequest) -> None:
+        """Take in the messages, and change the instructions where that matters."""
+        before, system = self._said, llm_request.config.system_instruction
+        if self.see(llm_request) != before and isinstance(system, str):
+            changed = system.replace(before, self._said)
+            llm_request.config.system_instruction = changed
+
+    def keep(self, ctx: CallbackContext) -> None:
+        """Write what is in use to the session's state."""
+        ctx.state[_key(self.session.agent)] = _packed(self.session.dump())
+
+    def offered(self, tool: Tool) -> BaseTool:
+        """Return a tool as the framework has it."""
+        native = tool.native
+        if not isinstance(native, BaseTool):
+            return _SkillTool(self, tool)
+
+        async def run_async(*, args: dict[str, Any], tool_context: ToolContext) -> Any:  # noqa: ANN401 - any result
+            if self.waits(native.name, args, tool_context):
+                return {"error": _WAITS}
+            approved = _answer(tool_context)
+            refused = await self.session.arefusal(native.name, args, approved=approved)
+            if refused is not None:
+                return refused
+            return await native.run_async(args=args, tool_context=tool_context)
+
+        gated = copy(native)  # as ADK itself does where it puts a prefix before names
+        gated.run_async = run_async  # type: ignore[method-assign]
+        return gated
+
+    def waits(self, name: str, args: dict[str, Any], ctx: ToolContext) -> bool:
+        """Ask for confirmation, if somebody has to give it and nobody has answered."""
+        if not self._asks or ctx.tool_confirmation is not None:
+            return False
+        decision = self.session.decide(name, args)
+        if decision.verdict != "ask":
+            return False
+        ctx.request_confirmation(hint=f"Please approve or reject the call {name}().")
+        ctx.actions.skip_summarization = True
+        return True
+
+
+class _SkillTool(BaseTool):
+    """A tool that Satchel carries out."""
+
+    def __init__(self, step: _Step, tool: Tool) -> None:
+        super().__init__(name=tool.name, description=tool.description)
+        self.step = step
+        self._parameters = tool.parameters
+
+    def _get_declaration(self) -> types.FunctionDeclaration:
+        return types.FunctionDeclaration(
+            name=self.name,
+            description=self.description,
+            parameters_json_schema=self._parameters,
+        )
+
+    async def run_async(
+        self, *, args: dict[str, Any], tool_context: ToolContext
+    ) -> Any:  # noqa: ANN401 - any result
+        step = self.step
+        if step.waits(self.name, args, tool_context):
+            return {"error": _WAITS}
+        approved = _answer(tool_context)
+        result = await step.session.acall(self.name, args, approved=approved)
+        step.keep(tool_context)
+        if isinstance(result, (str, types.Part, types.FunctionResponse)):
+            return result
+        return json.loads(result_text(result))
+
+
+class _Instructions(BaseTool):
+    """No tool for a model: it is asked last what goes into the request."""
+
+    def __init__(self, step: _Step) -> None:
+        description = "Tells the model which skills there are."
+        super().__init__(name="satchel_instructions", description=description)
+        self._step = step
+
+    async def process_llm_request(
+        self, *, tool_context: ToolContext, llm_request: LlmRequest
+    ) -> None:
+        """Add the instructions.
+
+        Raises:
+            DuplicateToolError: An own tool of the agent has the name of one of ours.
+        """
+        step = self._step
+        step.session.tools(beside=_own_tools(tool_context, llm_request))
+        said = step.see(llm_request)
+        if said:
+            llm_request.append_instructions([said])
+            step.keep(tool_context)  # for the other steps of this run
+
+
+class _Failed(BaseTool):
+    """Stands for tools that cannot be had, so that the run ends with the reason."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__(name="satchel_failed", description=str(error))
+        self._error = error
+
+    async def process_llm_request(
+        self, *, tool_context: ToolContext, llm_request: LlmRequest
+    ) -> None:
+        """Say what went wrong."""
+        del tool_context, llm_request
+        raise self._error
+
+
+def _answer(ctx: ToolContext) -> bool | None:
+    return None if ctx.tool_confirmation is None else ctx.tool_confirmation.confirmed
+
+
+def _own_tools(ctx: ToolContext, llm_request: LlmRequest) -> Iterator[str]:
+    """Yield the names of tools that are not ours, as far as they are known by now."""
+    yield from llm_request.tools_dict
+    agent: Any = ctx._invocation_context.agent  # noqa: SLF001 - no other way to it
+    for each in agent.tools:
+        name = getattr(each, "name", None) or getattr(each, "__name__", None)
+        if isinstance(name, str):
+            yield name
+
+
+def _history(contents: Iterable[types.Content]) -> Iterator[Seen]:
+    pending: list[types.FunctionCall] = []
+    for content in contents:
+        for part in content.parts or ():
+            if part.function_call is not None:
+                pending.append(part.function_call)
+                yield Seen("assistant")
+            elif (answer := part.function_response) is not None:
+                at = (answer.name, answer.id)
+                call = next((c for c in pending if (c.name, c.id) == at), None)
+                if call is not None:
+                    pending.remove(call)
+                arguments = (call.args if call else None) or {}
+                yield Seen("tool", _text(answer), answer.name or "", arguments)
+            elif part.text:
+                yield Seen("user" if content.role == "user" else "assistant")
+
+
+def _text(answer: types.FunctionResponse) -> str:
+    """Return what a tool said; ADK puts what is no object into one."""
+    response = answer.response or {}
+    said: object = response["result"] if response.keys() == {"result"} else response
+    return result_text(said)
+
+
+def _key(agent: str) -> str:
+    return f"satchel:{agent}"
+
+
+def _packed(dump: Mapping[str, object]) -> dict[str, object]:
+    """Return the state with mappings for lists.
+
+    ADK merges what parallel calls wrote, mappings key by key, while of lists the last
+    one stays.
+    """
+    active: Any = dump["active"]
+    grants: Any = dump["grants"]
+    return {
+        **dump,
+        "active": {each["id"]: {**each, "place": n} for n, each in enumerate(active)},
+        "grants": {"\t".join(each): each for each in grants},
+    }
+
+
+def _unpacked(state: Mapping[str, Any]) -> dict[str, object]:
+    unloaded = state["unloaded"]
+    active = sorted(state["active"].values(), key=lambda each: each["place"])
+    return {
+        **state,
+        "active": [
+            each for each in active if each["at"] > unloaded.get(each["id"], -1.0)
+        ],
+        "grants": list(state["grants"].values()),
+    }

@@ -1,0 +1,281 @@
+"""Drives Google ADK: `LlmAgent`s on a fake `BaseLlm`, sessions replayed from events."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from google.adk.agents import LlmAgent
+from google.adk.agents.run_config import RunConfig, StreamingMode
+from google.adk.events import Event, EventActions
+from google.adk.events.event_actions import EventCompaction
+from google.adk.models import BaseLlm, LlmRequest, LlmResponse
+from google.adk.runners import InMemoryRunner
+from google.adk.sessions import Session
+from google.adk.tools import FunctionTool
+from google.genai import types
+from pydantic import ConfigDict, Field
+
+from satchel.adapters.google_adk import attach
+from tests.adapters import driver as suite
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator, Mapping
+
+    from google.adk.agents.readonly_context import ReadonlyContext
+
+    from tests.adapters.driver import Mode, Rig, Setup
+
+APP: Final = "suite"
+USER: Final = "somebody"
+CONFIRM: Final = "adk_request_confirmation"
+"""The call by which ADK tells the application that somebody has to answer."""
+
+
+class FakeLlm(BaseLlm):
+    """Says what the script says."""
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+
+    model: str = "fake"
+    script: Any
+    name: str = "desk"
+    seen: Any = Field(default_factory=list)
+
+    async def generate_content_async(
+        self,
+        llm_request: LlmRequest,
+        stream: bool = False,
+    ) -> AsyncGenerator[LlmResponse]:
+        self.seen.append(_seen(llm_request, self.name))
+        said = self.script(self.seen[-1])
+        if isinstance(said, str):
+            parts = [types.Part(text=said)]
+            if stream:
+                content = types.Content(role="model", parts=parts)
+                yield LlmResponse(content=content, partial=True)
+        else:
+            parts = [types.Part.from_function_call(**_call(call)) for call in said]
+        yield LlmResponse(content=types.Content(role="model", parts=parts))
+
+
+def fake_model(script: suite.Model) -> FakeLlm:
+    return FakeLlm(script=script)
+
+
+def _call(call: suite.Call) -> dict[str, Any]:
+    # The suite knows no names of agents.
+    hands_over = call.name == "transfer_to_agent"
+    args = {"agent_name": "second"} if hands_over else dict(call.arguments)
+    return {"name": call.name, "args": args}
+
+
+@dataclass
+class AdkRig:
+    """A runner with its sessions; what a run is for stands in the session's state."""
+
+    runner: InMemoryRunner
+    seen: list[suite.Seen]
+    known: set[str] = field(default_factory=set[str])
+
+    async def say(
+        self,
+        text: str,
+        *,
+        chat: str = "one",
+        who: Mapping[str, Any] | None = None,
+        mode: Mode = "async",
+    ) -> str | suite.Paused:
+        if chat not in self.known:
+            self.known.add(chat)
+            await self._create(chat)
+        return await self._run([types.Part(text=text)], chat, dict(who or {}), mode)
+
+    async def decide(
+        self, paused: suite.Paused, *, approve: bool
+    ) -> str | suite.Paused:
+        state = paused.state
+        answers = {**state["answers"], state["open"][0][0]: approve}
+        if state["open"][1:]:
+            return _paused(state | {"open": state["open"][1:], "answers": answers})
+        parts = [
+            types.Part(
+                function_response=types.FunctionResponse(
+                    id=call_id, name=CONFIRM, response={"confirmed": confirmed}
+                )
+            )
+            for call_id, confirmed in answers.items()
+        ]
+        return await self._run(parts, state["chat"], state["who"], "async")
+
+    async def _run(
+        self, parts: list[types.Part], chat: str, who: dict[str, Any], mode: Mode
+    ) -> str | suite.Paused:
+        streaming = StreamingMode.SSE if mode == "stream" else StreamingMode.NONE
+        given: dict[str, Any] = {
+            "user_id": USER,
+            "session_id": chat,
+            "new_message": types.Content(role="user", parts=parts),
+            "state_delta": {"who": who},
+            "run_config": RunConfig(streaming_mode=streaming),
+        }
+        if mode == "sync":
+            events = await asyncio.to_thread(lambda: [*self.runner.run(**given)])
+        else:
+            events = [event async for event in self.runner.run_async(**given)]
+        waits = [
+            (call.id, (call.args or {})["originalFunctionCall"])
+            for event in events
+            for call in event.get_function_calls()
+            if call.name == CONFIRM
+        ]
+        if waits:
+            return _paused({"chat": chat, "who": who, "open": waits, "answers": {}})
+        last = next(event for event in reversed(events) if event.is_final_response())
+        return "".join(part.text or "" for part in _parts(last.content))
+
+    def save(self, chat: str = "one") -> str:
+        return _wait(self._session(chat)).model_dump_json()
+
+    def restore(self, saved: str, chat: str = "one") -> None:
+        self.known.add(chat)
+        _wait(self._replay(Session.model_validate_json(saved), chat))
+
+    def trim(self, chat: str = "one") -> None:
+        _wait(self._compact(chat))
+
+    async def _create(self, chat: str) -> Session:
+        service = self.runner.session_service
+        return await service.create_session(app_name=APP, user_id=USER, session_id=chat)
+
+    async def _session(self, chat: str) -> Session:
+        service = self.runner.session_service
+        session = await service.get_session(app_name=APP, user_id=USER, session_id=chat)
+        assert session is not None
+        return session
+
+    async def _replay(self, saved: Session, chat: str) -> None:
+        """Build a session up from its events alone, as a database has them."""
+        session = await self._create(chat)
+        for event in saved.events:
+            await self.runner.session_service.append_event(session, event)
+
+    async def _compact(self, chat: str) -> None:
+        """Put a summary in the place of all events, as ADK's own compaction does."""
+        session = await self._session(chat)
+        summary = types.Content(role="model", parts=[types.Part(text="We talked.")])
+        compaction = EventCompaction(
+            start_timestamp=session.events[0].timestamp,
+            end_timestamp=session.events[-1].timestamp,
+            compacted_content=summary,
+        )
+        event = Event(author="user", actions=EventActions(compaction=compaction))
+        await self.runner.session_service.append_event(session, event)
+
+
+def _wait(coroutine: Coroutine[Any, Any, Any]) -> Any:
+    """Run to the end beside the loop that runs: the suite saves from within one."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, coroutine).result()
+
+
+def _paused(state: Mapping[str, Any]) -> suite.Paused:
+    call = state["open"][0][1]
+    return suite.Paused(call["name"], call["args"], state)
+
+
+def _who(ctx: ReadonlyContext) -> Mapping[str, Any]:
+    return cast("Mapping[str, Any]", ctx.state["who"])
+
+
+def _agent(setup: Setup, llm: FakeLlm, **given: Any) -> LlmAgent:
+    return LlmAgent(
+        name=llm.name,
+        model=llm,
+        instruction=setup.base,
+        tools=[*setup.own_tools, attach(setup.skills, who=_who, **setup.options)],
+        **given,
+    )
+
+
+def _parts(content: types.Content | None) -> list[types.Part]:
+    return (content.parts if content else None) or []
+
+
+def _seen(request: LlmRequest, name: str) -> suite.Seen:
+    # ADK tells each agent its name; what is left is the application's and ours.
+    identity = f'You are an agent. Your internal name is "{name}".'
+    system = str(request.config.system_instruction or "").replace(identity, "")
+    declarations = [
+        declaration
+        for tool in request.config.tools or []
+        for declaration in cast("types.Tool", tool).function_declarations or []
+    ]
+    return suite.Seen(
+        system=system,
+        tools=tuple(str(each.name) for each in declarations),
+        schemas={str(each.name): _schema(each) for each in declarations},
+        messages=tuple(_shown(request.contents)),
+    )
+
+
+def _schema(declaration: types.FunctionDeclaration) -> Any:
+    if declaration.parameters_json_schema is not None:
+        return declaration.parameters_json_schema
+    parameters = declaration.parameters
+    return parameters.model_dump(exclude_none=True) if parameters else {}
+
+
+def _shown(contents: list[types.Content]) -> Iterator[suite.Message]:
+    for content in contents:
+        parts = _parts(content)
+        calls = [part.function_call for part in parts if part.function_call]
+        text = "".join(part.text or "" for part in parts)
+        if content.role == "model":
+            told = [f"{call.name}({json.dumps(call.args)})" for call in calls]
+            yield suite.Message("assistant", text or " ".join(told))
+            continue
+        for part in parts:
+            if (answer := part.function_response) is not None:
+                yield suite.Message("tool", _text(answer), answer.name or "")
+        if text:
+            # So the framework tells an agent what another one has said.
+            is_note = text.startswith("For context:")
+            yield suite.Message("other" if is_note else "user", text)
+
+
+def _text(answer: types.FunctionResponse) -> str:
+    response = answer.response or {}
+    said = response.get("result", response)
+    return said if isinstance(said, str) else json.dumps(said)
+
+
+class GoogleAdk:
+    """Drives the agents above."""
+
+    name = "google_adk"
+    distribution = "google-adk"
+    limits: Mapping[str, str] = {}
+
+    def build(self, setup: Setup) -> Rig:
+        llm = fake_model(setup.model)
+        runner = InMemoryRunner(_agent(setup, llm), app_name=APP)
+        return cast("Rig", AdkRig(runner, llm.seen))
+
+    def build_pair(self, first: Setup, second: Setup) -> Rig:
+        llm = FakeLlm(script=first.model, name="first")
+        deputy = FakeLlm(script=second.model, name="second", seen=llm.seen)
+        agent = _agent(first, llm, sub_agents=[_agent(second, deputy)])
+        runner = InMemoryRunner(agent, app_name=APP)
+        return cast("Rig", AdkRig(runner, llm.seen))
+
+    def native_tool(self, name: str, function: Callable[..., object]) -> object:
+        tool = FunctionTool(function)
+        assert tool.name == name
+        return tool
+
+
+DRIVER = GoogleAdk()
