@@ -1,0 +1,594 @@
+"""Skills for smolagents: ``attach(skills, to=agent)``.
+
+smolagents has no slot for instructions and tools that change from call to call, so what
+is returned is a copy of the agent whose class answers for both::
+
+    agent = attach(skills, to=ToolCallingAgent(tools=[mine], model=model))
+    agent.run("hi")
+    agent.run("and then?", reset=False)
+
+An agent of smolagents holds one conversation. Here each run that begins one anew has a
+memory, a state and variables of its own, so that runs may go on side by side;
+``copy.copy(agent)`` is a conversation that goes its own way from here. What one has in
+use stands in ``agent.memory.skills``, as JSON-safe values: ids and digests, no text.
+"""
+
+import ast
+import asyncio
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from contextvars import copy_context
+from copy import copy
+from dataclasses import dataclass, field
+from html import unescape
+from typing import Any, Final, TypeAlias, TypeVar, Unpack, cast
+from weakref import WeakSet
+
+from satchel.adapters import framework
+from satchel.errors import ToolError, error_payload
+from satchel.model import Json, Seen
+from satchel.runtime.front import Satchel
+from satchel.runtime.session import Session, SessionOptions
+from satchel.tools import Tool as OurTool
+from satchel.tools import result_text
+
+with framework("smolagents", "smolagents"):
+    from smolagents import (
+        ChatMessage,
+        LocalPythonExecutor,
+        MessageRole,
+        MultiStepAgent,
+        Tool,
+    )
+    from smolagents.agent_types import AgentAudio, AgentImage, handle_agent_output_types
+    from smolagents.local_python_executor import BASE_PYTHON_TOOLS
+    from smolagents.memory import SystemPromptStep
+    from smolagents.tools import AUTHORIZED_TYPES
+
+__all__ = ["attach"]
+
+AgentT = TypeVar("AgentT", bound=MultiStepAgent)
+Who: TypeAlias = Mapping[str, Any] | Callable[[Any], Mapping[str, Any]]
+"""For whom a run is, or how the agent that runs tells."""
+Deps: TypeAlias = Callable[[Any], object]
+
+_CONTEXT: Final = re.compile(
+    r'^<skill_context id="([^"\n]*)">\n.*?^</skill_context>$', re.DOTALL | re.MULTILINE
+)
+"""The result of a load, somewhere in what one step has brought."""
+_CUT: Final = "_This content has been truncated"
+"""How smolagents marks an output of code that it has shortened."""
+_CALLS: Final = "Calling tools:\n"
+_RESULTS: Final = "Observation:\n"
+_OPEN: Final = "These tools are open now, and behave like regular python functions:"
+_KEPT: Final = "skills"
+"""The attribute of an agent's memory that holds what its conversation has in use."""
+_WHO: Final = "_skills_for"
+"""The attribute that holds for whom it was."""
+_CODE: Final = "python_interpreter"
+"""The tool that a `CodeAgent` says it calls, whatever its code calls."""
+
+
+def attach(
+    skills: Satchel,
+    *,
+    to: AgentT,
+    who: Who | None = None,
+    deps: Deps | None = None,
+    **options: Unpack[SessionOptions],
+) -> AgentT:
+    """Return a copy of the agent that has skills; ``to`` itself stays as it is.
+
+    Its own instructions come first in the prompt and its own tools first among the
+    tools. It may be a manager, or be managed. smolagents has no approval: without
+    ``approve``, a call that the policy asks about is a result that says so.
+
+    Args:
+        skills: Whose skills.
+        to: A `ToolCallingAgent`, a `CodeAgent`, or one of a subclass.
+        who: For whom a run is, or how the agent that runs tells: by its ``state``, or
+            by a context variable.
+        deps: What tools get as ``Run.deps``; by default the ``state`` of the agent.
+        options: As for `satchel.Satchel.session`; ``agent`` is the agent's name.
+
+    Raises:
+        ValueError: The agent has skills already, or its code runs elsewhere, from
+            where no tool of a skill can be called.
+        DuplicateToolError: When it runs: a tool of its own and one of a skill have
+            the same name.
+    """
+    if isinstance(to, _Skilled):
+        told = "has skills already; give one Satchel all of them"
+        raise ValueError(f"agent {to.name!r} {told}")  # noqa: TRY004 - no other type fits
+    executor = getattr(to, "python_executor", None)
+    if executor is not None and not isinstance(executor, LocalPythonExecutor):
+        told = "runs its code where no tool of a skill can be called"
+        raise ValueError(f"agent {to.name!r} {told}: in a {type(executor).__name__}")
+    kind = type(to)
+    attached = _Attached(skills, who, deps, {"agent": to.name or "agent", **options})
+    skilled = type(kind.__name__, (_Skilled, kind), {"_attached": attached})
+    return cast("AgentT", _forked(to, skilled))
+
+
+class _Skilled(MultiStepAgent):
+    """An agent with skills; made as a subclass of the class of the agent it was.
+
+    What runs is a copy, so that no run meets another: that has a ``_live``.
+    """
+
+    _attached: "_Attached"
+    _is_run: bool
+    _live: "_Live | None"
+    _runs: "WeakSet[_Skilled]"
+    _executor: LocalPythonExecutor | None
+    python_executor: LocalPythonExecutor | None
+
+    def __copy__(self) -> "_Skilled":
+        fork: _Skilled = _forked(self, type(self))
+        fork._executor = self._executor
+        return fork
+
+    def run(
+        self,
+        task: str,
+        stream: bool = False,  # noqa: FBT001, FBT002 - as smolagents has it
+        reset: bool = True,  # noqa: FBT001, FBT002
+        *args: Any,  # noqa: ANN401
+        **kwargs: Any,  # noqa: ANN401
+    ) -> Any:  # noqa: ANN401
+        """Run as the agent did; it goes on with what was begun last."""
+        run = copy(self)
+        run._is_run = True  # noqa: SLF001 - its own class
+        if reset:
+            run.memory.reset()
+            vars(run.memory).pop(_KEPT, None)
+            run.python_executor = _fresh(self._executor)
+            self.memory, self.state = run.memory, run.state
+            self.python_executor = run.python_executor
+        else:
+            run.memory, run.state = self.memory, self.state
+            run.python_executor = self.python_executor
+        self._runs.add(run)
+        return super(_Skilled, run).run(task, stream, reset, *args, **kwargs)
+
+    def __call__(self, task: str, **kwargs: Any) -> Any:  # noqa: ANN401
+        """Run for a manager; a summary that it wants is one of this very run."""
+        run = copy(self)
+        self._runs.add(run)
+        report = super(_Skilled, run).__call__(task, **kwargs)
+        self.memory, self.state = run.memory, run.state
+        return report
+
+    def interrupt(self) -> None:
+        """Interrupt all runs of this agent."""
+        super().interrupt()
+        for run in list(self._runs):
+            run.interrupt()
+
+    def initialize_system_prompt(self) -> str:
+        """Return the agent's own prompt, in a run with what skills add to it."""
+        if not self._is_run:
+            return self.own_prompt()
+        if self._live is None:
+            self._live = self._attached.begin(self)
+        return self._live.prompt()
+
+    def own_prompt(self) -> str:
+        """Return what the agent's own class makes of its instructions and tools."""
+        under: Any = super()
+        text: str = under.initialize_system_prompt()
+        return text
+
+    def write_memory_to_messages(
+        self,
+        summary_mode: bool = False,  # noqa: FBT001, FBT002
+    ) -> list[ChatMessage]:
+        """Return what the next model call sees; its tools are those that are open."""
+        messages: list[ChatMessage] = super().write_memory_to_messages(summary_mode)
+        if self._live is None or summary_mode:
+            return messages
+        return self._live.look(messages)
+
+    @property
+    def tools_and_managed_agents(self) -> list[Any]:
+        """What a model can call: skills' tools behind all others."""
+        own = _own_tools(self)
+        skills = [each for name, each in self.tools.items() if name not in own]
+        return [*own.values(), *self.managed_agents.values(), *skills]
+
+    def execute_tool_call(self, tool_name: str, arguments: Any) -> Any:  # noqa: ANN401
+        """Carry out a call; whatever goes wrong in one of a skill is its result."""
+        under: Any = super()
+        if self._live is not None:
+            given = under._substitute_state_variables(arguments)  # noqa: SLF001 - as it does
+            answer = self._live.answer(tool_name, given)
+            if answer is not None:
+                return answer
+        return under.execute_tool_call(tool_name, arguments)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _Attached:
+    """What `attach` was told."""
+
+    skills: Satchel
+    who: Who | None
+    deps: Deps | None
+    options: SessionOptions
+
+    def begin(self, agent: _Skilled) -> "_Live":
+        """Open what one run of the agent needs.
+
+        Raises:
+            DuplicateToolError: A tool of the agent and one of a skill have one name.
+        """
+        who = self.who(agent) if callable(self.who) else self.who
+        kept = vars(agent.memory).get(_KEPT)
+        session = self.skills.session(
+            who=who,
+            deps=agent.state if self.deps is None else self.deps(agent),
+            resume=kept,
+            **self.options,
+        )
+        before = vars(agent.memory).setdefault(_WHO, session.who)
+        if before != session.who:
+            session.revoke()
+            vars(agent.memory)[_WHO] = session.who
+        own = [*_own_tools(agent), *agent.managed_agents]
+        if agent.python_executor is not None:
+            own += BASE_PYTHON_TOOLS
+        tools = session.tools(beside=own)
+        if session.activations:
+            # A prompt lists the tools that are there from the start, and so it stays
+            # as it was when the conversation began.
+            bare = {**session.dump(), "active": []}
+            tools = self.skills.session(who=who, resume=bare, **self.options).tools()
+        return _Live(agent, session, frozenset(tool.name for tool in tools))
+
+
+@dataclass(eq=False, slots=True)
+class _Live:
+    """The session of one run, and its tools as smolagents has them."""
+
+    agent: _Skilled
+    session: Session
+    listed: frozenset[str]
+    made: dict[tuple[str, str], Tool] = field(
+        default_factory=dict[tuple[str, str], Tool]
+    )
+    rendered: tuple[str, str] | None = None
+    texts: str = ""
+    turn: ExitStack = field(default_factory=ExitStack)
+
+    def __post_init__(self) -> None:
+        # It ends with the run's objects: the session serves no other.
+        self.turn.enter_context(self.session.turn())
+        self.open()
+
+    def prompt(self) -> str:
+        """Return the system prompt as it is to be for the messages seen last."""
+        added = "\n\n".join(filter(None, (self.session.instructions(), self._unseen())))
+        if self.rendered is None or self.rendered[0] != added:
+            self.rendered = added, self._render(added)
+        return self.rendered[1]
+
+    def look(self, messages: list[ChatMessage]) -> list[ChatMessage]:
+        """See what the model sees; return it with what it is to see besides."""
+        in_use = {each.id for each in self.session.activations}
+        seen = [*_seen(messages, in_use)]
+        self.session.see(seen)
+        self.open()
+        self.texts = "\n".join(each.text for each in seen if each.role == "tool")
+        before = self.rendered
+        prompt = self.prompt()
+        self.keep()
+        if self.rendered is before:
+            return messages
+        self.agent.memory.system_prompt = SystemPromptStep(system_prompt=prompt)
+        rest = (each for each in messages if each.role != MessageRole.SYSTEM)
+        return [*self.agent.memory.system_prompt.to_messages(), *rest]
+
+    def open(self) -> None:
+        """Give the agent the tools that are open now, behind its own."""
+        agent = self.agent
+        tools = _own_tools(agent)
+        tools |= {tool.name: self._native(tool) for tool in self.session.tools()}
+        if agent.python_executor is not None and tools.keys() != agent.tools.keys():
+            agent.python_executor.send_tools({**tools, **agent.managed_agents})
+        agent.tools = tools
+
+    def keep(self) -> None:
+        """Write down what the next run of this conversation resumes from."""
+        vars(self.agent.memory)[_KEPT] = self.session.dump()
+
+    def answer(self, name: str, arguments: object) -> object | None:
+        """Return the result of a call; None where the agent is to make it itself."""
+        agent = self.agent
+        tool = agent.tools.get(name)
+        if name in _own_tools(agent) or name in agent.managed_agents:
+            return None
+        if isinstance(tool, Tool) and not isinstance(tool, _SkillTool):
+            given = arguments if isinstance(arguments, Mapping) else {}
+            refused = self.session.refusal(name, given)
+            self.keep()
+            return None if refused is None else result_text(refused)
+        if tool is None and not self.session.tools():
+            return None
+        if not isinstance(arguments, Mapping):
+            inputs = [*tool.inputs] if tool is not None else []
+            if len(inputs) != 1:
+                detail = "its arguments are to be a JSON object"
+                return result_text(error_payload(ToolError(name, detail)))
+            arguments = {inputs[0]: arguments}
+        result = handle_agent_output_types(self.call(name, arguments))
+        is_shown = isinstance(result, (AgentImage, AgentAudio))
+        return result if is_shown else result_text(result)
+
+    def call(self, name: str, arguments: Mapping[str, object]) -> object:
+        """Carry out a call; never raises. smolagents waits for no coroutine."""
+        tool = self.session.tools().get(name)
+        if tool is None or not tool.is_async:
+            result = self.session.call(name, arguments)
+        else:
+            with ThreadPoolExecutor(1) as pool:
+                waited = self.session.acall(name, arguments)
+                result = pool.submit(copy_context().run, asyncio.run, waited).result()
+        self.keep()
+        return result
+
+    def call_from_code(self, name: str, arguments: Mapping[str, object]) -> object:
+        """Do as `call` does; say how the tools are called that it has opened."""
+        before = {tool.name for tool in self.session.tools()}
+        result = self.call(name, arguments)
+        opened = [t for t in self.session.tools() if t.name not in before]
+        if opened and isinstance(result, str):
+            return f"{result}\n\n{self._code(opened)}"
+        return result
+
+    def _native(self, tool: OurTool) -> Tool:
+        key = tool.name, tool.description
+        if key not in self.made:
+            self.made[key] = self._make(tool)
+        return self.made[key]
+
+    def _make(self, tool: OurTool) -> Tool:
+        is_code = self.agent.python_executor is not None
+        if not isinstance(tool.native, Tool):
+            return _SkillTool(tool, self.call_from_code)
+        return _Gated(tool.native, self.session.refusal) if is_code else tool.native
+
+    def _unseen(self) -> str:
+        """Return the open tools that code may call, and no message shows how.
+
+        For an agent that calls tools otherwise, they are no part of a prompt.
+        """
+        if self.agent.python_executor is None:
+            return ""
+        later = (t for t in self.session.tools() if t.name not in self.listed)
+        return self._code([t for t in later if f"def {t.name}(" not in self.texts])
+
+    def _code(self, tools: Iterable[OurTool]) -> str:
+        shown = [self._native(tool).to_code_prompt() for tool in tools]
+        if not shown:
+            return ""
+        agent: Any = self.agent
+        start, end = agent.code_block_tags
+        return "\n".join((_OPEN, start, *shown, end))
+
+    def _render(self, added: str) -> str:
+        """Return the agent's own prompt with more behind its own instructions.
+
+        A template may have no place for instructions: then it stands at the end.
+        """
+        agent = self.agent
+        own, tools = agent.instructions, agent.tools
+        first = {*_own_tools(agent), *self.listed}
+        agent.instructions = "\n\n".join(filter(None, (own, added))) or own
+        agent.tools = {name: tool for name, tool in tools.items() if name in first}
+        try:
+            text = agent.own_prompt()
+        finally:
+            agent.instructions, agent.tools = own, tools
+        return text if added in text else f"{text}\n\n{added}"
+
+
+class _SkillTool(Tool):
+    """A tool of a skill, in the form of smolagents."""
+
+    skip_forward_signature_validation = True
+    output_type = "any"
+
+    def __init__(
+        self, tool: OurTool, call: Callable[[str, Mapping[str, object]], object]
+    ) -> None:
+        self.name = tool.name
+        self.description = tool.description
+        self.inputs = _inputs(tool.parameters)
+        self._call = call
+        super().__init__()
+
+    def forward(self, *args: object, **kwargs: object) -> object:
+        """Call it from code, where arguments may stand in their order."""
+        return self._call(self.name, _named(self, args, kwargs))
+
+
+class _Gated(Tool):
+    """A tool of smolagents that a skill carries, called from code."""
+
+    skip_forward_signature_validation = True
+
+    def __init__(
+        self,
+        native: Tool,
+        refusal: Callable[[str, Mapping[str, object]], object | None],
+    ) -> None:
+        self.name, self.description = native.name, native.description
+        self.inputs, self.output_type = native.inputs, native.output_type
+        self.output_schema = getattr(native, "output_schema", None)
+        self._native, self._refusal = native, refusal
+        super().__init__()
+
+    def forward(self, *args: object, **kwargs: object) -> object:
+        """Call it if the policy lets it be called."""
+        refused = self._refusal(self.name, _named(self, args, kwargs))
+        native: Any = self._native
+        return native(*args, **kwargs) if refused is None else refused
+
+
+def _forked(agent: MultiStepAgent, kind: type) -> Any:  # noqa: ANN401 - of any kind
+    """Return an agent of that class whose conversation goes its own way from here."""
+    executor = _fresh(getattr(agent, "python_executor", None))
+    fork: Any = object.__new__(kind)
+    vars(fork).update(vars(agent), python_executor=executor, _executor=_fresh(executor))
+    vars(fork).update(_is_run=False, _live=None, _runs=WeakSet())
+    fork.memory = copy(agent.memory)
+    fork.memory.steps = [*agent.memory.steps]
+    fork.state, fork.tools = dict(agent.state), _own_tools(agent)
+    return fork
+
+
+def _fresh(executor: LocalPythonExecutor | None) -> LocalPythonExecutor | None:
+    """Return an executor with the same variables, to be changed by itself."""
+    fresh = copy(executor)
+    if fresh is not None:
+        fresh.state, fresh.custom_tools = dict(fresh.state), dict(fresh.custom_tools)
+    return fresh
+
+
+def _own_tools(agent: MultiStepAgent) -> dict[str, Any]:
+    """Return the agent's tools without those of skills."""
+    live: _Live | None = getattr(agent, "_live", None)
+    made = {id(each) for each in live.made.values()} if live is not None else set()
+    return {name: each for name, each in agent.tools.items() if id(each) not in made}
+
+
+def _named(
+    tool: Tool, args: tuple[object, ...], kwargs: Mapping[str, object]
+) -> dict[str, object]:
+    """Return a call's arguments by their names.
+
+    Raises:
+        TypeError: There are more than the tool takes.
+    """
+    if len(args) > len(tool.inputs):
+        told = f"takes {len(tool.inputs)} arguments, and {len(args)} were given"
+        raise TypeError(f"{tool.name} {told}")
+    return {**dict(zip(tool.inputs, args, strict=False)), **kwargs}
+
+
+def _inputs(parameters: Mapping[str, Json]) -> dict[str, dict[str, Any]]:
+    """Return a JSON Schema as smolagents has it: by name, no references, nullable."""
+    schema = cast("Mapping[str, Any]", parameters)
+    required = schema.get("required", ())
+    inputs: dict[str, dict[str, Any]] = {}
+    for name, each in schema["properties"].items():
+        told = _input(_inlined(each, schema.get("$defs", {})))
+        inputs[name] = told if name in required else {**told, "nullable": True}
+    return inputs
+
+
+def _input(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Return one parameter with a type, or several, that smolagents knows."""
+    told = {key: each for key, each in schema.items() if key != "anyOf"}
+    variants: list[Mapping[str, Any]] = schema.get("anyOf", [schema])
+    kept = [each for each in variants if each.get("type") != "null"]
+    if len(kept) == 1:
+        told = {**kept[0], **told}
+    kinds = [kind for each in kept for kind in _kinds(each)]
+    known = [kind for kind in dict.fromkeys(kinds) if kind in AUTHORIZED_TYPES]
+    told["type"] = (known[0] if len(known) == 1 else known) or "any"
+    if len(kept) < len(variants):
+        told["nullable"] = True
+    return {"description": "", **told}
+
+
+def _kinds(schema: Mapping[str, Any]) -> list[str]:
+    kind: str | list[str] = schema.get("type", "any")
+    return [kind] if isinstance(kind, str) else kind
+
+
+def _inlined(
+    schema: Any,  # noqa: ANN401 - JSON
+    definitions: Mapping[str, Any],
+    within: tuple[str, ...] = (),
+) -> Any:  # noqa: ANN401
+    """Return a schema with what it refers to in place; what holds itself is cut."""
+    if isinstance(schema, list):
+        return [_inlined(each, definitions, within) for each in schema]
+    if not isinstance(schema, Mapping):
+        return schema
+    plain = {
+        key: _inlined(each, definitions, within)
+        for key, each in schema.items()
+        if key != "$ref"
+    }
+    name = str(schema.get("$ref", "")).rpartition("/")[2]
+    if name in within:
+        return {"type": "object", **plain}
+    if name in definitions:
+        return {**_inlined(definitions[name], definitions, (*within, name)), **plain}
+    return plain
+
+
+def _seen(messages: Iterable[ChatMessage], in_use: set[str]) -> Iterator[Seen]:
+    """Yield what the messages show; ``in_use`` are skills that are known to be."""
+    calls: list[tuple[str, object]] = []
+    for message in messages:
+        text = _text(message.content)
+        if message.role == MessageRole.TOOL_CALL:
+            calls = _calls(text)
+            yield Seen("assistant")
+        elif message.role == MessageRole.TOOL_RESPONSE:
+            yield from _results(text.removeprefix(_RESULTS), calls, in_use)
+            calls = []
+        elif message.role == MessageRole.USER:
+            yield Seen("user", text)
+
+
+def _results(
+    text: str, calls: list[tuple[str, object]], in_use: set[str]
+) -> Iterator[Seen]:
+    """Yield what one step brought: the results of its calls are one text.
+
+    Where there were several, any of them may look like a skill; so what does counts
+    only for skills that are known to be in use.
+    """
+    name, arguments = calls[0] if len(calls) == 1 else ("", None)
+    if isinstance(arguments, Mapping):
+        yield Seen("tool", text, name, arguments)
+        return
+    yield Seen("tool", text, _CODE)
+    for each in _CONTEXT.finditer(text):
+        if unescape(each[1]) in in_use and _CUT not in each[0]:
+            yield Seen("tool", each[0])
+    for line in text.splitlines():
+        if line.startswith("{") and _loaded(line) in in_use:
+            yield Seen("tool", line)
+
+
+def _loaded(line: str) -> str:
+    """Return what a result in JSON says it is about."""
+    try:
+        return str(json.loads(line).get("name"))
+    except ValueError:
+        return ""
+
+
+def _calls(text: str) -> list[tuple[str, object]]:
+    """Return names and arguments of the calls, as smolagents tells a model."""
+    try:
+        calls = ast.literal_eval(text.removeprefix(_CALLS))
+        return [
+            (call["function"]["name"], call["function"]["arguments"]) for call in calls
+        ]
+    except (ValueError, SyntaxError, TypeError, KeyError):
+        return []
+
+
+def _text(content: str | list[dict[str, Any]] | None) -> str:
+    if isinstance(content, list):
+        return "\n".join(str(part["text"]) for part in content if "text" in part)
+    return content or ""

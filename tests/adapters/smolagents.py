@@ -1,0 +1,261 @@
+"""Drives smolagents: one agent object, and for each chat the run that it is in.
+
+A `ToolCallingAgent` answers by calling ``final_answer``; here that is the assistant's
+text. All results of one step are one text for a model of smolagents; here they are
+taken apart, where each begins.
+"""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import base64
+import inspect
+import json
+import pickle
+import re
+from contextvars import ContextVar
+from copy import copy
+from typing import TYPE_CHECKING, Any, Final
+
+from smolagents import (
+    ChatMessage,
+    LogLevel,
+    MessageRole,
+    Model,
+    Tool,
+    ToolCallingAgent,
+)
+from smolagents.agents import EMPTY_PROMPT_TEMPLATES, PromptTemplates
+from smolagents.memory import FinalAnswerStep
+from smolagents.models import (
+    ChatMessageStreamDelta,
+    ChatMessageToolCall,
+    ChatMessageToolCallFunction,
+    ChatMessageToolCallStreamDelta,
+    get_tool_json_schema,
+)
+
+from satchel.adapters.smolagents import attach
+from tests.adapters.driver import Call, Message, Seen
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from tests.adapters import driver as suite
+
+WHO: ContextVar[Mapping[str, Any]] = ContextVar("who")
+RUNNING: ContextVar[list[Any]] = ContextVar("running")
+FINAL: Final = "final_answer"
+PROMPTS: Final = PromptTemplates(
+    system_prompt="{{custom_instructions}}",
+    planning=EMPTY_PROMPT_TEMPLATES["planning"],
+    managed_agent={"task": "{{task}}", "report": "{{final_answer}}"},
+    final_answer=EMPTY_PROMPT_TEMPLATES["final_answer"],
+)
+TYPES: Final = {str: "string", int: "integer"}
+
+
+class Fake(Model):
+    """Asks the suite's model."""
+
+    def __init__(self, model: suite.Model, seen: list[Seen]) -> None:
+        super().__init__(model_id="fake")
+        self._model = model
+        self._seen = seen
+
+    def generate(
+        self,
+        messages: list[ChatMessage],
+        *_: Any,
+        tools_to_call_from: list[Tool] | None = None,
+        **__: Any,
+    ) -> ChatMessage:
+        calls = self._step(messages, tools_to_call_from or [])
+        return ChatMessage(MessageRole.ASSISTANT, None, tool_calls=calls)
+
+    def generate_stream(
+        self,
+        messages: list[ChatMessage],
+        *_: Any,
+        tools_to_call_from: list[Tool] | None = None,
+        **__: Any,
+    ) -> Iterator[ChatMessageStreamDelta]:
+        for at, call in enumerate(self._step(messages, tools_to_call_from or [])):
+            arguments = json.dumps(call.function.arguments)
+            function = ChatMessageToolCallFunction(arguments, call.function.name)
+            delta = ChatMessageToolCallStreamDelta(at, call.id, call.type, function)
+            yield ChatMessageStreamDelta(tool_calls=[delta])
+
+    def _step(
+        self, messages: list[ChatMessage], tools: Iterable[Tool]
+    ) -> list[ChatMessageToolCall]:
+        schemas = {each.name: get_tool_json_schema(each)["function"] for each in tools}
+        shown = [*_shown(messages)]
+        seen = Seen(
+            system="\n\n".join(each.text for each in shown if each.role == "other"),
+            tools=tuple(schemas),
+            schemas={name: each["parameters"] for name, each in schemas.items()},
+            messages=tuple(each for each in shown if each.role != "other"),
+        )
+        self._seen.append(seen)
+        said = self._model(seen)
+        calls = [Call(FINAL, {"answer": said})] if isinstance(said, str) else said
+        return [
+            ChatMessageToolCall(
+                ChatMessageToolCallFunction(dict(call.arguments), call.name),
+                f"{len(messages)}-{at}",
+                "function",
+            )
+            for at, call in enumerate(calls)
+        ]
+
+
+def _shown(messages: Iterable[ChatMessage]) -> Iterator[Message]:
+    names: list[str] = []
+    for message in messages:
+        assert isinstance(message.content, list)
+        text = message.content[0]["text"]
+        if message.role == MessageRole.SYSTEM:
+            yield Message("other", text)
+        elif message.role == MessageRole.USER:
+            yield Message("user", text.removeprefix("New task:\n"))
+        elif message.role == MessageRole.TOOL_CALL:
+            calls = ast.literal_eval(text.removeprefix("Calling tools:\n"))
+            functions = [call["function"] for call in calls]
+            names = [function["name"] for function in functions]
+            told = (f"{each['name']}({each['arguments']})" for each in functions)
+            answer = functions[0]["arguments"].get("answer") if names == [FINAL] else ""
+            yield Message("assistant", answer or " ".join(told))
+        elif message.role == MessageRole.TOOL_RESPONSE and names != [FINAL]:
+            results = _apart(text.removeprefix("Observation:\n"), len(names))
+            named = zip(names, results, strict=True)
+            yield from (Message("tool", each, name) for name, each in named)
+
+
+def _apart(text: str, count: int) -> list[str]:
+    return re.split(r"\n(?=<skill_context )", text) if count > 1 else [text]
+
+
+class SmolRig:
+    """One agent; a chat goes on with the agent that its run tells of."""
+
+    def __init__(self, agent: ToolCallingAgent, seen: list[Seen]) -> None:
+        self.seen = seen
+        self._agent = agent
+        self._streaming: Any = copy(agent)
+        self._streaming.stream_outputs = True
+        self._chats: dict[str, Any] = {}
+
+    async def say(
+        self,
+        text: str,
+        *,
+        chat: str = "one",
+        who: Mapping[str, Any] | None = None,
+        mode: suite.Mode = "async",
+    ) -> str | suite.Paused:
+        WHO.set(who or {})
+        RUNNING.set([])
+        said = await asyncio.to_thread(self._run, text, chat, mode)
+        self._chats[chat] = RUNNING.get()[-1]
+        return said
+
+    async def decide(
+        self, paused: suite.Paused, *, approve: bool
+    ) -> str | suite.Paused:
+        raise NotImplementedError
+
+    def save(self, chat: str = "one") -> str:
+        memory = self._chats[chat].memory
+        steps = base64.b64encode(pickle.dumps(memory.steps)).decode()
+        return json.dumps([steps, memory.skills])
+
+    def restore(self, saved: str, chat: str = "one") -> None:
+        steps, skills = json.loads(saved)
+        agent: Any = copy(self._agent)
+        agent.memory.steps = pickle.loads(base64.b64decode(steps))  # noqa: S301
+        agent.memory.skills = skills
+        self._chats[chat] = agent
+
+    def trim(self, chat: str = "one") -> None:
+        self._chats[chat].memory.steps = []
+
+    def _run(self, text: str, chat: str, mode: suite.Mode) -> str:
+        anew = self._streaming if mode == "stream" else self._agent
+        agent = self._chats.get(chat, anew)
+        if mode == "stream":
+            *_, last = agent.run(text, stream=True, reset=agent is anew)
+            return str(last.output)
+        return str(agent.run(text, reset=agent is anew))
+
+
+class Smolagents:
+    """Drives smolagents."""
+
+    name = "smolagents"
+    distribution = "smolagents"
+    limits: Mapping[str, str] = dict.fromkeys(
+        (
+            "test_an_approval_pauses_the_run",
+            "test_an_approval_resumes_elsewhere",
+            "test_each_call_is_approved_by_itself",
+            "test_declined_is_a_result_and_retryable",
+        ),
+        "smolagents carries out a step's calls as soon as the model has made them, and "
+        "its interrupt takes effect after them: no call waits; give attach an approve",
+    )
+
+    def build(self, setup: suite.Setup) -> SmolRig:
+        seen: list[Seen] = []
+        return SmolRig(_agent(setup, seen), seen)
+
+    def build_pair(self, first: suite.Setup, second: suite.Setup) -> SmolRig:
+        seen: list[Seen] = []
+        named = {"name": "delegate_to_second", "description": "The second desk."}
+        managed = _agent(second, seen, **named)
+        return SmolRig(_agent(first, seen, managed_agents=[managed]), seen)
+
+    def native_tool(self, name: str, function: Callable[..., object]) -> object:
+        return Native(function, name)
+
+
+class Native(Tool):
+    """A tool around a function whose docstring tells nothing of its parameters."""
+
+    skip_forward_signature_validation = True
+    output_type = "string"
+
+    def __init__(self, function: Callable[..., object], name: str = "") -> None:
+        self.name = name or function.__name__
+        self.description = function.__doc__ or ""
+        hints = inspect.get_annotations(function, eval_str=True)
+        hints.pop("return")
+        self.inputs = {
+            each: {"type": TYPES[hint], "description": each}
+            for each, hint in hints.items()
+        }
+        vars(self)["forward"] = function
+        super().__init__()
+
+
+def _agent(setup: suite.Setup, seen: list[Seen], **named: Any) -> ToolCallingAgent:
+    agent = ToolCallingAgent(
+        [Native(each) for each in setup.own_tools],
+        Fake(setup.model, seen),
+        PROMPTS,
+        instructions=setup.base,
+        verbosity_level=LogLevel.OFF,
+        step_callbacks={FinalAnswerStep: _keep},
+        **named,
+    )
+    options = {"who": lambda _: WHO.get(), **setup.options}
+    return attach(setup.skills, to=agent, **options)
+
+
+def _keep(_: FinalAnswerStep, agent: Any) -> None:
+    """Keep the agent that has run: a manager ends after those that it manages."""
+    RUNNING.get().append(agent)
+
+
+DRIVER = Smolagents()
