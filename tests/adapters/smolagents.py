@@ -128,13 +128,14 @@ def _shown(messages: Iterable[ChatMessage]) -> Iterator[Message]:
             answer = functions[0]["arguments"].get("answer") if names == [FINAL] else ""
             yield Message("assistant", answer or " ".join(told))
         elif message.role == MessageRole.TOOL_RESPONSE and names != [FINAL]:
-            results = _apart(text.removeprefix("Observation:\n"), len(names))
-            named = zip(names, results, strict=True)
-            yield from (Message("tool", each, name) for name, each in named)
+            yield from _results(text.removeprefix("Observation:\n"), names)
 
 
-def _apart(text: str, count: int) -> list[str]:
-    return re.split(r"\n(?=<skill_context )", text) if count > 1 else [text]
+def _results(text: str, names: list[str]) -> Iterator[Message]:
+    """Yield the results of skills' loads by themselves, others as they stand."""
+    apart = re.split(r"\n(?=<skill_context )", text)
+    results = apart if len(apart) == len(names) else [text]
+    yield from (Message("tool", each, name) for name, each in zip(names, results))  # noqa: B905
 
 
 class SmolRig:

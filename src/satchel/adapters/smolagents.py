@@ -31,6 +31,7 @@ from satchel.adapters import framework
 from satchel.errors import ToolError, error_payload
 from satchel.model import Json, Seen
 from satchel.runtime.front import Satchel
+from satchel.runtime.history import LOAD_TOOLS
 from satchel.runtime.session import Session, SessionOptions
 from satchel.tools import Tool as OurTool
 from satchel.tools import result_text
@@ -68,8 +69,6 @@ _KEPT: Final = "skills"
 """The attribute of an agent's memory that holds what its conversation has in use."""
 _WHO: Final = "_skills_for"
 """The attribute that holds for whom it was."""
-_CODE: Final = "python_interpreter"
-"""The tool that a `CodeAgent` says it calls, whatever its code calls."""
 
 
 def attach(
@@ -188,7 +187,10 @@ class _Skilled(MultiStepAgent):
     ) -> list[ChatMessage]:
         """Return what the next model call sees; its tools are those that are open."""
         messages: list[ChatMessage] = super().write_memory_to_messages(summary_mode)
-        if self._live is None or summary_mode:
+        if self._live is None:
+            return messages
+        if summary_mode:  # for a plan, which names the tools, and sees no prompt
+            self._live.open()
             return messages
         return self._live.look(messages)
 
@@ -278,7 +280,8 @@ class _Live:
     def look(self, messages: list[ChatMessage]) -> list[ChatMessage]:
         """See what the model sees; return it with what it is to see besides."""
         in_use = {each.id for each in self.session.activations}
-        seen = [*_seen(messages, in_use)]
+        loader, _ = LOAD_TOOLS[self.session.style]
+        seen = [*_seen(messages, loader, in_use)]
         self.session.see(seen)
         self.open()
         self.texts = "\n".join(each.text for each in seen if each.role == "tool")
@@ -330,6 +333,8 @@ class _Live:
     def call(self, name: str, arguments: Mapping[str, object]) -> object:
         """Carry out a call; never raises. smolagents waits for no coroutine."""
         tool = self.session.tools().get(name)
+        if tool is not None:
+            arguments = _without_nulls(tool, arguments)
         if tool is None or not tool.is_async:
             result = self.session.call(name, arguments)
         else:
@@ -479,6 +484,22 @@ def _named(
     return {**dict(zip(tool.inputs, args, strict=False)), **kwargs}
 
 
+def _without_nulls(tool: OurTool, given: Mapping[str, object]) -> dict[str, object]:
+    """Return arguments without those that smolagents alone takes for optional."""
+    schema = cast("Mapping[str, Any]", tool.parameters)
+    required, known = schema.get("required", ()), schema["properties"]
+    return {
+        name: value
+        for name, value in given.items()
+        if value is not None or name in required or _takes_null(known.get(name, {}))
+    }
+
+
+def _takes_null(schema: Mapping[str, Any]) -> bool:
+    kinds = (_kinds(each) for each in schema.get("anyOf", [schema]))
+    return any({"null", "any"}.intersection(each) for each in kinds)
+
+
 def _inputs(parameters: Mapping[str, Json]) -> dict[str, dict[str, Any]]:
     """Return a JSON Schema as smolagents has it: by name, no references, nullable."""
     schema = cast("Mapping[str, Any]", parameters)
@@ -533,8 +554,15 @@ def _inlined(
     return plain
 
 
-def _seen(messages: Iterable[ChatMessage], in_use: set[str]) -> Iterator[Seen]:
-    """Yield what the messages show; ``in_use`` are skills that are known to be."""
+def _seen(
+    messages: Iterable[ChatMessage], loader: str, in_use: set[str]
+) -> Iterator[Seen]:
+    """Yield what the messages show.
+
+    All results of one step are one text. Where it had several calls, or was code, any
+    of them may look like a skill; so that counts as what ``loader`` gave only for the
+    skills that are known to be ``in_use``.
+    """
     calls: list[tuple[str, object]] = []
     for message in messages:
         text = _text(message.content)
@@ -542,31 +570,27 @@ def _seen(messages: Iterable[ChatMessage], in_use: set[str]) -> Iterator[Seen]:
             calls = _calls(text)
             yield Seen("assistant")
         elif message.role == MessageRole.TOOL_RESPONSE:
-            yield from _results(text.removeprefix(_RESULTS), calls, in_use)
+            text = text.removeprefix(_RESULTS)
+            name, arguments = calls[0] if len(calls) == 1 else ("", None)
+            if isinstance(arguments, Mapping):
+                yield Seen("tool", text, name, arguments)
+            else:
+                yield Seen("tool", text)
+                for each in _skills(text, in_use):
+                    yield Seen("tool", each, loader)
             calls = []
         elif message.role == MessageRole.USER:
             yield Seen("user", text)
 
 
-def _results(
-    text: str, calls: list[tuple[str, object]], in_use: set[str]
-) -> Iterator[Seen]:
-    """Yield what one step brought: the results of its calls are one text.
-
-    Where there were several, any of them may look like a skill; so what does counts
-    only for skills that are known to be in use.
-    """
-    name, arguments = calls[0] if len(calls) == 1 else ("", None)
-    if isinstance(arguments, Mapping):
-        yield Seen("tool", text, name, arguments)
-        return
-    yield Seen("tool", text, _CODE)
+def _skills(text: str, in_use: set[str]) -> Iterator[str]:
+    """Yield what looks like the result of a load of one of these skills."""
     for each in _CONTEXT.finditer(text):
         if unescape(each[1]) in in_use and _CUT not in each[0]:
-            yield Seen("tool", each[0])
+            yield each[0]
     for line in text.splitlines():
         if line.startswith("{") and _loaded(line) in in_use:
-            yield Seen("tool", line)
+            yield line
 
 
 def _loaded(line: str) -> str:
