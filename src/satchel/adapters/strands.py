@@ -136,6 +136,16 @@ class _Run:
     session: Session
     turn: AbstractContextManager[object]
     kept: object
+    made: dict[str, tuple[Tool, AgentTool]]
+
+    def native(self, tool: Tool) -> AgentTool:
+        """Return a tool in Strands' form, made once while it stays as it is."""
+        known = self.made.get(tool.name)
+        if known is not None and _is_same(known[0], tool):
+            return known[1]
+        made = _native(tool, self.session)
+        self.made[tool.name] = tool, made
+        return made
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,17 +169,17 @@ class _Hooks:
     async def lend(self, event: BeforeModelCallEvent) -> None:
         """Give the agent the prompt and the tools of this model call."""
         agent = event.agent
-        session = (await self._entered(agent, event.invocation_state)).session
+        run = await self._entered(agent, event.invocation_state)
+        session = run.session
         self._end_loan(agent)
         registry, before = agent.tool_registry, agent.system_prompt_content
         own = (*registry.registry, *registry.dynamic_tools)
-
-        def prepare() -> tuple[list[SystemContentBlock] | None, list[AgentTool]]:
-            session.see(_seen(agent.messages))
-            tools = session.tools(beside=own)
-            return _prompt(before, session), [_native(each, session) for each in tools]
-
-        prompt, tools = await asyncio.to_thread(prepare)
+        session.see(_seen(agent.messages))
+        if session.reads_files:
+            prompt = await asyncio.to_thread(_prompt, before, session)
+        else:
+            prompt = _prompt(before, session)
+        tools = [run.native(each) for each in session.tools(beside=own)]
         self._lent = _Lent(before, prompt, tuple(each.tool_name for each in tools))
         agent.system_prompt = prompt
         for tool in tools:
@@ -229,7 +239,10 @@ class _Hooks:
         """
         run = self._run
         if run is None:
-            run = await asyncio.to_thread(self._begun, agent, state)
+            if self._plugin.options.get("always"):  # they are read
+                run = await asyncio.to_thread(self._begun, agent, state)
+            else:
+                run = self._begun(agent, state)
         if run.state is not state:
             raise ConcurrencyException("the agent is in another run: make one for each")
         return run
@@ -241,7 +254,7 @@ class _Hooks:
                 session = self._plugin.open(agent, state)
                 turn = session.turn()
                 turn.__enter__()
-                self._run = _Run(state, session, turn, kept)
+                self._run = _Run(state, session, turn, kept, {})
             return self._run
 
     def _keep(self, agent: Agent) -> None:
@@ -273,6 +286,14 @@ def _prompt(
         return [*blocks, {"text": session.instructions(base)}]
     text = session.instructions()
     return [*blocks, {"text": text}] if text else before
+
+
+def _is_same(one: Tool, other: Tool) -> bool:
+    return (
+        one.native is other.native
+        and one.description == other.description
+        and one.parameters == other.parameters
+    )
 
 
 def _native(tool: Tool, session: Session, *, approved: bool | None = None) -> AgentTool:
