@@ -9,13 +9,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from google.adk.agents import LlmAgent
-from google.adk.agents.run_config import RunConfig, StreamingMode
+from google.adk.agents.run_config import RunConfig
 from google.adk.events import Event, EventActions
 from google.adk.events.event_actions import EventCompaction
-from google.adk.models import BaseLlm, LlmRequest, LlmResponse
+from google.adk.models.base_llm import BaseLlm
+from google.adk.models.llm_response import LlmResponse
 from google.adk.runners import InMemoryRunner
 from google.adk.sessions import Session
-from google.adk.tools import FunctionTool
+from google.adk.tools.function_tool import FunctionTool
 from google.genai import types
 from pydantic import ConfigDict, Field
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator, Mapping
 
     from google.adk.agents.readonly_context import ReadonlyContext
+    from google.adk.models.llm_request import LlmRequest
 
     from tests.adapters.driver import Mode, Rig, Setup
 
@@ -114,13 +116,13 @@ class AdkRig:
     async def _run(
         self, parts: list[types.Part], chat: str, who: dict[str, Any], mode: Mode
     ) -> str | suite.Paused:
-        streaming = StreamingMode.SSE if mode == "stream" else StreamingMode.NONE
+        streaming = {"streaming_mode": "sse" if mode == "stream" else None}
         given: dict[str, Any] = {
             "user_id": USER,
             "session_id": chat,
             "new_message": types.Content(role="user", parts=parts),
             "state_delta": {"who": who},
-            "run_config": RunConfig(streaming_mode=streaming),
+            "run_config": RunConfig.model_validate(streaming),
         }
         if mode == "sync":
             events = await asyncio.to_thread(lambda: [*self.runner.run(**given)])
@@ -138,7 +140,8 @@ class AdkRig:
         return "".join(part.text or "" for part in _parts(last.content))
 
     def save(self, chat: str = "one") -> str:
-        return _wait(self._session(chat)).model_dump_json()
+        saved: str = _wait(self._session(chat)).model_dump_json()
+        return saved
 
     def restore(self, saved: str, chat: str = "one") -> None:
         self.known.add(chat)

@@ -94,15 +94,22 @@ class SkillsToolset(BaseToolset):
     async def get_tools(
         self, readonly_context: ReadonlyContext | None = None
     ) -> list[BaseTool]:
-        """Return the tools that are open now, behind one that is for instructions.
+        """Return the tools that are open now.
 
-        That one is never declared to a model.
+        In a run they stand behind one that no model is offered: it adds the
+        instructions to the request.
         """
+        if readonly_context is None:
+            return self._tools(None)
         try:
-            step = _Step(self._begin(readonly_context), asks=self._asks)
-            return [_Instructions(step), *map(step.offered, step.session.tools())]
-        except Exception as error:  # noqa: BLE001 - ADK logs it and leaves us out: R33
+            return self._tools(readonly_context)
+        except Exception as error:  # noqa: BLE001 - ADK would go on without us: R33
             return [_Failed(error)]
+
+    def _tools(self, ctx: ReadonlyContext | None) -> list[BaseTool]:
+        step = _Step(self._begin(ctx), asks=self._asks)
+        instructions = [] if ctx is None else [_Instructions(step)]
+        return [*instructions, *map(step.offered, step.session.tools())]
 
     async def before_model_callback(
         self, callback_context: CallbackContext, llm_request: LlmRequest
@@ -205,7 +212,7 @@ class _SkillTool(BaseTool):
 
 
 class _Instructions(BaseTool):
-    """No tool for a model: it is asked last what goes into the request."""
+    """No tool for a model; ADK asks it for its part in the request."""
 
     def __init__(self, step: _Step) -> None:
         description = "Tells the model which skills there are."

@@ -1,0 +1,370 @@
+"""What is Google ADK's own: its state, its confirmations, its callbacks, its tools."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from google.adk.agents import LlmAgent
+from google.adk.apps import App
+from google.adk.plugins.context_filter_plugin import ContextFilterPlugin
+from google.adk.runners import InMemoryRunner, Runner
+from google.adk.sessions.sqlite_session_service import SqliteSessionService
+from google.adk.tools.function_tool import FunctionTool
+from google.adk.tools.tool_context import ToolContext  # noqa: TC002 - ADK reads hints
+from google.genai import types
+
+from satchel import Satchel, Skill
+from satchel.adapters.google_adk import attach
+from satchel.errors import DuplicateToolError
+from satchel.policy import Policy, ask
+from satchel.tools import Run  # noqa: TC001 - hints of tools are read
+from tests.adapters.desk import (
+    REFUNDS,
+    TRAVEL,
+    load,
+    open_desk,
+    script,
+    scripts,
+    setup,
+    write_pack,
+    write_packs,
+)
+from tests.adapters.driver import Call, Paused
+from tests.adapters.google_adk import APP, DRIVER, USER, FakeLlm, fake_model
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from google.adk.events import Event
+
+    from tests.adapters.driver import Say
+
+REFUND = Call("refund", {"order_id": "A-1", "cents": 995})
+
+
+@pytest.fixture
+def packs(tmp_path: Path) -> Path:
+    return write_packs(tmp_path / "packs")
+
+
+@pytest.fixture
+def skills(packs: Path) -> Satchel:
+    return open_desk(packs)
+
+
+def agent_of(llm: FakeLlm, *tools: Any, **given: Any) -> LlmAgent:
+    return LlmAgent(name="desk", model=llm, tools=list(tools), **given)
+
+
+async def said(runner: Runner, *texts: str, chat: str = "one") -> list[Event]:
+    """Say these in turn; return the events of the last run."""
+    events: list[Event] = []
+    for text in texts:
+        message = types.Content(role="user", parts=[types.Part(text=text)])
+        run = runner.run_async(user_id=USER, session_id=chat, new_message=message)
+        events = [event async for event in run]
+    return events
+
+
+async def begun(agent: LlmAgent | App) -> Runner:
+    runner = (
+        InMemoryRunner(app=agent)
+        if isinstance(agent, App)
+        else InMemoryRunner(agent, app_name=APP)
+    )
+    await runner.session_service.create_session(
+        app_name=runner.app_name, user_id=USER, session_id="one"
+    )
+    return runner
+
+
+async def kept(runner: Runner) -> dict[str, Any]:
+    """Return the state of the session, as it is stored."""
+    session = await runner.session_service.get_session(
+        app_name=runner.app_name, user_id=USER, session_id="one"
+    )
+    assert session is not None
+    return session.state
+
+
+async def test_parallel_loads_are_all_kept(packs: Path) -> None:
+    """ADK merges what parallel calls wrote; the stored events open both skills."""
+    steps: dict[str, list[Say]] = {
+        "one": [[load("refunds"), load("travel")], "done"],
+        "two": ["done"],
+    }
+    rig = DRIVER.build(setup(open_desk(packs), scripts(steps)))
+    await rig.say("one")
+    other = DRIVER.build(setup(open_desk(packs), scripts(steps)))
+    other.restore(rig.save())
+
+    await other.say("two")
+
+    opened = set(other.seen[0].tools[-4:])
+    assert opened == {"order_status", "refund", "book", "seat"}
+
+
+async def test_what_is_put_away_beside_a_load_stays_away(tmp_path: Path) -> None:
+    """ADK unites what both wrote; what was put away last is not in use."""
+
+    async def put_away(run: Run) -> str:
+        """Put the first one away, after the other has been loaded."""
+        while len(run.session.activations) < 2:  # noqa: ASYNC110 - no event of ours
+            await asyncio.sleep(0)
+        run.session.unload("first")
+        return "away"
+
+    first = Skill("first", instructions="1", description="One.", tools=[put_away])
+    other = Skill("other", instructions="2", description="Two.")
+    calls = [load("other"), Call("put_away")]
+    llm = fake_model(scripts({"one": [[load("first")], calls, "done"], "": ["done"]}))
+    runner = await begun(agent_of(llm, attach(Satchel(first, other))))
+
+    await said(runner, "one", "two")
+
+    assert "put_away" in llm.seen[1].tools
+    assert "put_away" not in llm.seen[3].tools
+    assert "other" in (await kept(runner))["satchel:desk"]["active"]
+
+
+async def test_a_session_resumes_from_a_database(packs: Path, tmp_path: Path) -> None:
+    """The state holds ids and digests, and no text."""
+    path = str(tmp_path / "sessions.db")
+    steps: dict[str, list[Say]] = {"one": [[load("refunds")], "done"], "": ["done"]}
+    llms = [fake_model(scripts(steps)) for _ in range(2)]
+    for llm, text in zip(llms, ("one", "two"), strict=True):
+        service = SqliteSessionService(path)
+        agent = agent_of(llm, attach(open_desk(packs)))
+        runner = Runner(app_name=APP, agent=agent, session_service=service)
+        if text == "one":
+            await service.create_session(app_name=APP, user_id=USER, session_id="one")
+        await said(runner, text)
+
+    assert REFUNDS not in json.dumps(await kept(runner))
+    assert llms[1].seen[0].tools[-2:] == ("order_status", "refund")
+    assert llms[1].seen[0].system == llms[0].seen[0].system
+
+
+@pytest.mark.parametrize("is_kept", [True, False])
+async def test_with_the_callback_the_prompt_is_frozen_from_the_first_word(
+    packs: Path, *, is_kept: bool
+) -> None:
+    """Without it, only a call of one of Satchel's tools can write to the state."""
+    skills = open_desk(packs)
+    llm = fake_model(script("hello"))
+    mine = attach(skills)
+    callback = mine.before_model_callback if is_kept else None
+    runner = await begun(agent_of(llm, mine, before_model_callback=callback))
+
+    await said(runner, "one")
+    write_pack(packs, "visas", "Use when a border is crossed.", "Ask the embassy.")
+    skills.sync()
+    await said(runner, "two")
+
+    assert ["visas" in seen.system for seen in llm.seen] == [False, not is_kept]
+    assert ("satchel:desk" in await kept(runner)) == is_kept
+
+
+async def test_with_the_callback_a_plugin_may_shorten_the_messages(
+    skills: Satchel,
+) -> None:
+    """It stands behind all plug-ins, and states again what they took away."""
+    llm = fake_model(scripts({"one": [[load("refunds")], "done"], "two": ["done"]}))
+    mine = attach(skills)
+    agent = agent_of(llm, mine, before_model_callback=mine.before_model_callback)
+    plugin = ContextFilterPlugin(num_invocations_to_keep=1)
+    runner = await begun(App(name=APP, root_agent=agent, plugins=[plugin]))
+
+    await said(runner, "one", "two")
+
+    assert [REFUNDS in seen.system for seen in llm.seen] == [False, False, True]
+    assert llm.seen[2].system.count("wants money back") == 2  # the catalog, its pack
+    assert [message.text for message in llm.seen[2].messages] == ["two"]
+
+
+async def test_the_callback_does_nothing_where_there_are_no_skills(
+    tmp_path: Path,
+) -> None:
+    mine = attach(Satchel(tmp_path))
+    llm = fake_model(script("hello"))
+    callback = mine.before_model_callback
+    runner = await begun(agent_of(llm, mine, before_model_callback=callback))
+
+    await said(runner, "one")
+
+    assert await kept(runner) == {}
+    assert llm.seen[0].tools == ()
+
+
+async def test_a_skill_can_be_instructions_alone(tmp_path: Path) -> None:
+    """They reach the model, though there is no tool."""
+    house = Skill("house", instructions="Write plain English.")
+    llm = fake_model(script("hello"))
+    runner = await begun(agent_of(llm, attach(Satchel(tmp_path), always=[house])))
+
+    await said(runner, "one")
+
+    assert llm.seen[0].tools == ()
+    assert "Write plain English." in llm.seen[0].system
+
+
+async def test_what_goes_wrong_before_a_step_ends_the_run(skills: Satchel) -> None:
+    """ADK leaves a toolset out that fails, and only logs it."""
+
+    def who(_: object) -> dict[str, Any]:
+        raise LookupError("who is it?")
+
+    llm = fake_model(script("hello"))
+    runner = await begun(agent_of(llm, attach(skills, who=who)))
+
+    with pytest.raises(LookupError, match="who is it"):
+        await said(runner, "one")
+    assert llm.seen == []
+
+
+def refund(order_id: str) -> str:
+    """Pay back in a way of our own."""
+    return order_id
+
+
+@pytest.mark.parametrize("own", [refund, FunctionTool(refund)])
+async def test_an_own_tool_of_a_carried_name_is_refused_wherever_it_stands(
+    skills: Satchel, own: Any
+) -> None:
+    llm = fake_model(script("hello"))
+    runner = await begun(agent_of(llm, attach(skills), own))
+
+    with pytest.raises(DuplicateToolError, match=r"refund.*the agent.*skill 'refunds'"):
+        await said(runner, "one")
+    assert llm.seen == []
+
+
+async def test_without_a_run_the_tools_can_be_listed(skills: Satchel) -> None:
+    """As ADK does for a card of the agent."""
+    tools = await attach(skills, who=lambda ctx: {"user": ctx.user_id}).get_tools()
+
+    assert [tool.name for tool in tools] == ["load_skill", "read_skill_file"]
+
+
+def native(folder: Path, *rules: Any, **given: Any) -> tuple[Satchel, list[str]]:
+    """Return skills with a tool object of the framework, and what it did."""
+    done: list[str] = []
+
+    def post(city: str, tool_context: ToolContext) -> str:
+        """Send a card."""
+        done.append(f"{city} for {tool_context.user_id}")
+        return f"sent to {city}"
+
+    when = "Use when a card is due.\nmetadata: {tools: post}"
+    write_pack(folder, "cards", when, "Send it.")
+    tool = FunctionTool(post, **given)
+    return Satchel(folder, tools=[tool], policy=Policy(*rules)), done
+
+
+SENDS = script([load("cards")], [Call("post", {"city": "Bern"})], "done")
+
+
+async def test_a_native_tool_gets_its_own_context(tmp_path: Path) -> None:
+    skills, done = native(tmp_path)
+
+    said = await DRIVER.build(setup(skills, SENDS)).say("hi")
+
+    assert (said, done) == ("done", ["Bern for somebody"])
+
+
+@pytest.mark.parametrize("approve", [True, False])
+@pytest.mark.parametrize("by_policy", [True, False])
+async def test_a_native_tool_waits_for_confirmation(
+    tmp_path: Path, *, approve: bool, by_policy: bool
+) -> None:
+    """Whether the policy says so, or the tool itself."""
+    rules = [ask("cards", tool="post")] if by_policy else []
+    skills, done = native(tmp_path, *rules, require_confirmation=not by_policy)
+    rig = DRIVER.build(setup(skills, SENDS))
+
+    paused = await rig.say("hi")
+    assert isinstance(paused, Paused)
+    said = await rig.decide(paused, approve=approve)
+
+    assert said == "done"
+    assert done == (["Bern for somebody"] if approve else [])
+
+
+async def test_a_native_tool_is_refused_by_a_callback(tmp_path: Path) -> None:
+    skills, done = native(tmp_path, ask("cards", tool="post"))
+    rig = DRIVER.build(setup(skills, SENDS, approve=lambda _: False))
+
+    await rig.say("hi")
+
+    assert done == []
+    assert "approval-declined" in rig.seen[-1].results[-1]
+
+
+async def test_loading_can_wait_for_confirmation(packs: Path) -> None:
+    skills = open_desk(packs, None, ask("refunds", action="load"))
+    rig = DRIVER.build(setup(skills, script([load("refunds")], [REFUND], "done")))
+
+    paused = await rig.say("hi", who={"user": "ana"})
+    assert isinstance(paused, Paused)
+    said = await rig.decide(paused, approve=True)
+
+    assert said == "done"
+    assert REFUNDS in rig.seen[1].results[0]
+    assert "refund" in rig.seen[1].tools
+    assert rig.seen[2].results[1] == "refunded 995 of A-1 by ana"
+
+
+async def test_results_are_objects_of_json(tmp_path: Path) -> None:
+    """Objects as they are, media as ADK has it, all else under ``result``."""
+
+    def rows() -> dict[str, object]:
+        """Count."""
+        return {"rows": {1, 2}}
+
+    def cells() -> list[int]:
+        """List."""
+        return [1, 2]
+
+    def chart() -> types.Part:
+        """Draw."""
+        return types.Part.from_bytes(data=b"x", mime_type="image/png")
+
+    when = "Use when drawing.\nmetadata: {tools: rows cells chart}"
+    write_pack(tmp_path, "charts", when, "Draw.")
+    mine = attach(Satchel(tmp_path, tools=[rows, cells, chart]), always=["charts"])
+    llm = fake_model(script([Call("rows"), Call("cells"), Call("chart")], "done"))
+    runner = await begun(agent_of(llm, mine))
+
+    events = await said(runner, "hi")
+
+    answers = [each for event in events for each in event.get_function_responses()]
+    assert [each.response for each in answers[:2]] == [
+        {"rows": [1, 2]},
+        {"result": [1, 2]},
+    ]
+    [image] = answers[2].parts or []
+    assert image.inline_data is not None
+    assert image.inline_data.data == b"x"
+
+
+async def test_agents_of_a_team_keep_apart_what_they_use(skills: Satchel) -> None:
+    """After a transfer and back, each has open what it has loaded itself."""
+    steps: list[Say] = [[load("refunds")], [Call("transfer_to_agent")], "back"]
+    llm = FakeLlm(script=script(*steps), name="first")
+    deputy = FakeLlm(script=script([load("travel")], "done"), name="second")
+    second = LlmAgent(name="second", model=deputy, tools=[attach(skills)])
+    first = LlmAgent(
+        name="first", model=llm, tools=[attach(skills)], sub_agents=[second]
+    )
+    runner = await begun(first)
+
+    await said(runner, "hi")
+
+    state = await kept(runner)
+    in_use = {key: list(each["active"]) for key, each in state.items()}
+    assert in_use == {"satchel:first": ["refunds"], "satchel:second": ["travel"]}
+    assert TRAVEL in deputy.seen[1].results[0]
+    assert "refund" not in deputy.seen[1].tools
