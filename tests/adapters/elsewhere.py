@@ -1,6 +1,7 @@
 """The other process of the suite: it takes a conversation up and says what it saw.
 
-Run as ``python -m tests.adapters.elsewhere ADAPTER PACKS``, the conversation on stdin.
+Run as ``python -m tests.adapters.elsewhere ADAPTER PACKS``, the conversation on stdin;
+``ADAPTER:NAME`` is a driver beside ``DRIVER``.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ REFUND = Call("refund", {"order_id": "A-1", "cents": 995})
 
 def main(name: str, packs: str) -> None:
     """Say one thing more, and print what the model saw as one line of JSON."""
-    driver: Driver = import_module(f"tests.adapters.{name}").DRIVER
+    module, _, attribute = name.partition(":")
+    drivers = import_module(f"tests.adapters.{module}")
+    driver: Driver = getattr(drivers, attribute or "DRIVER")
     rig = driver.build(setup(open_desk(Path(packs)), script([REFUND], "done")))
     rig.restore(sys.stdin.read())
     who = {"user": "ana", "groups": ["support"]}

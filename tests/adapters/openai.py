@@ -1,0 +1,431 @@
+"""Drives OpenAI's SDK: loops over Responses and Chat Completions, no network.
+
+The table tells of Responses; `tests.adapters.test_openai` runs the same suite over Chat
+Completions.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
+
+import openai
+from openai import AsyncOpenAI, OpenAI
+from openai.lib.responses_tool_runner import RegisteredFunction
+from openai.lib.streaming.chat import ChatCompletionStreamState
+
+from satchel.adapters.openai import Chat, attach
+from satchel.tools import Run, Toolbox, tool_from_function
+from tests.adapters.driver import Message, Paused, Seen
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+
+    from satchel.tools import Tool
+    from tests.adapters import driver as suite
+
+try:
+    import httpx2 as httpx
+except ImportError:  # before 3.0
+    import httpx  # type: ignore[import-not-found, no-redef]
+
+HAND_OVER = "transfer_to_second"
+Steps: TypeAlias = "Generator[Any, list[Any], str | Paused]"
+"""A loop: yields requests, and chats with the answers about calls that wait."""
+
+
+class Api(Protocol):
+    """One of the two APIs: what a loop sends, and what comes back."""
+
+    def own(self, tool: Tool) -> Any:
+        """Return a tool in the form that the API takes."""
+        ...
+
+    def request(self, chat: Chat, items: list[Any], base: str) -> Mapping[str, Any]:
+        """Return the arguments of a call, from what the adapter says."""
+        ...
+
+    def create(self, client: Any) -> Callable[..., Any]:
+        """Return what is called."""
+        ...
+
+    def said(self, events: Iterable[Any]) -> list[Any]:
+        """Return what the model said: from a response, or the events of a stream."""
+        ...
+
+    def shown(self, body: Any) -> Seen:
+        """Return what a model was sent."""
+        ...
+
+    def reply(self, said: suite.Say, number: int) -> dict[str, Any]:
+        """Return what a model answers."""
+        ...
+
+    def events(self, reply: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        """Return the answer as a stream."""
+        ...
+
+
+class Responses:
+    """``client.responses.create``."""
+
+    def own(self, tool: Tool) -> Any:
+        schema = dict(tool.parameters)
+        return {"type": "function", "name": tool.name, "parameters": schema}
+
+    def request(self, chat: Chat, items: list[Any], base: str) -> Mapping[str, Any]:
+        return cast("Mapping[str, Any]", chat.responses(items, instructions=base))
+
+    def create(self, client: Any) -> Callable[..., Any]:
+        return cast("Callable[..., Any]", client.responses.create)
+
+    def said(self, events: Iterable[Any]) -> list[Any]:
+        response = [*events][-1]
+        response = getattr(response, "response", response)  # of response.completed
+        return [item.to_dict() for item in response.output]
+
+    def shown(self, body: Any) -> Seen:
+        messages: list[Message] = []
+        names: dict[str, str] = {}
+        for is_call, group in groupby(body["input"], lambda item: "arguments" in item):
+            items = [*group]
+            if is_call:
+                names |= {item["call_id"]: item["name"] for item in items}
+                told = (f"{item['name']}({item['arguments']})" for item in items)
+                messages.append(Message("assistant", " ".join(told)))
+                continue
+            for item in items:
+                if "output" in item:
+                    name = names[item["call_id"]]
+                    messages.append(Message("tool", item["output"], name))
+                elif item["role"] == "user":
+                    messages.append(Message("user", item["content"]))
+                else:
+                    messages.append(Message("assistant", item["content"][0]["text"]))
+        tools = {tool["name"]: tool["parameters"] for tool in body.get("tools", ())}
+        system = body.get("instructions", "")
+        return Seen(system, tuple(tools), tools, tuple(messages))
+
+    def reply(self, said: suite.Say, number: int) -> dict[str, Any]:
+        output: list[dict[str, Any]]
+        if isinstance(said, str):
+            part = {"type": "output_text", "text": said, "annotations": []}
+            message = {"type": "message", "id": "msg", "role": "assistant"}
+            output = [{**message, "status": "completed", "content": [part]}]
+        else:
+            output = [
+                {
+                    "type": "function_call",
+                    "id": f"fc{number}-{at}",
+                    "call_id": f"c{number}-{at}",
+                    "name": call.name,
+                    "arguments": json.dumps(dict(call.arguments)),
+                    "status": "completed",
+                }
+                for at, call in enumerate(said)
+            ]
+        return {
+            "id": "resp",
+            "object": "response",
+            "created_at": 0,
+            "model": "fake",
+            "output": output,
+            "parallel_tool_calls": True,
+            "tool_choice": "auto",
+            "tools": [],
+        }
+
+    def events(self, reply: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        started = {**reply, "output": []}
+        yield {"type": "response.created", "sequence_number": 0, "response": started}
+        yield {"type": "response.completed", "sequence_number": 1, "response": reply}
+
+
+class Completions:
+    """``client.chat.completions.create``."""
+
+    def own(self, tool: Tool) -> Any:
+        function = {"name": tool.name, "parameters": dict(tool.parameters)}
+        return {"type": "function", "function": function}
+
+    def request(self, chat: Chat, items: list[Any], base: str) -> Mapping[str, Any]:
+        first = [{"role": "system", "content": base}] if base else []
+        return cast("Mapping[str, Any]", chat.completions([*first, *items]))
+
+    def create(self, client: Any) -> Callable[..., Any]:
+        return cast("Callable[..., Any]", client.chat.completions.create)
+
+    def said(self, events: Iterable[Any]) -> list[Any]:
+        got = [*events]
+        if got[0].object == "chat.completion":
+            message = got[0].choices[0].message
+        else:
+            state: Any = ChatCompletionStreamState()
+            for chunk in got:
+                state.handle_chunk(chunk)
+            message = state.get_final_completion().choices[0].message
+        return [message.to_dict()]
+
+    def shown(self, body: Any) -> Seen:
+        system: list[str] = []
+        messages: list[Message] = []
+        names: dict[str, str] = {}
+        for item in body["messages"]:
+            text = item.get("content") or ""
+            if item["role"] == "system":
+                system.append(text)
+            elif item["role"] == "tool":
+                messages.append(Message("tool", text, names[item["tool_call_id"]]))
+            else:
+                for call in item.get("tool_calls") or ():
+                    function = call["function"]
+                    names[call["id"]] = function["name"]
+                    text += f" {function['name']}({function['arguments']})"
+                messages.append(Message(item["role"], text.strip()))
+        functions = [tool["function"] for tool in body.get("tools", ())]
+        tools = {each["name"]: each["parameters"] for each in functions}
+        return Seen("\n\n".join(system), tuple(tools), tools, tuple(messages))
+
+    def reply(self, said: suite.Say, number: int) -> dict[str, Any]:
+        message: dict[str, Any] = {"role": "assistant", "content": None}
+        if isinstance(said, str):
+            message["content"] = said
+        else:
+            message["tool_calls"] = [
+                {
+                    "id": f"c{number}-{at}",
+                    "type": "function",
+                    "function": {
+                        "name": call.name,
+                        "arguments": json.dumps(dict(call.arguments)),
+                    },
+                }
+                for at, call in enumerate(said)
+            ]
+        reason = "stop" if isinstance(said, str) else "tool_calls"
+        choice = {"index": 0, "finish_reason": reason, "message": message}
+        return {**_COMPLETION, "object": "chat.completion", "choices": [choice]}
+
+    def events(self, reply: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        message = reply["choices"][0]["message"]
+        deltas = [{"role": "assistant", "content": message["content"] or ""}]
+        for at, call in enumerate(message.get("tool_calls", ())):
+            function = call["function"]
+            start = {**call, "index": at, "function": {**function, "arguments": ""}}
+            rest = {"index": at, "function": {"arguments": function["arguments"]}}
+            deltas += [{"tool_calls": [start]}, {"tool_calls": [rest]}]
+        reasons = [*[None] * len(deltas), reply["choices"][0]["finish_reason"]]
+        for delta, reason in zip([*deltas, {}], reasons, strict=True):
+            choice = {"index": 0, "delta": delta, "finish_reason": reason}
+            chunk = {**_COMPLETION, "object": "chat.completion.chunk"}
+            yield {**chunk, "choices": [choice]}
+
+
+_COMPLETION = {"id": "c", "created": 0, "model": "fake"}
+
+
+def transport(api: Api, model: suite.Model, seen: list[Seen]) -> httpx.MockTransport:
+    """Return a network in which the suite's model answers."""
+
+    def handler(request: httpx.Request) -> httpx.Response:
+        body = json.loads(request.content)
+        now = api.shown(body)
+        seen.append(now)
+        reply = api.reply(model(now), len(now.messages))
+        if not body.get("stream"):
+            return httpx.Response(200, json=reply)
+        lines = [f"data: {json.dumps(event)}\n\n" for event in api.events(reply)]
+        text = "".join([*lines, "data: [DONE]\n\n"])
+        headers = {"content-type": "text/event-stream"}
+        return httpx.Response(200, text=text, headers=headers)
+
+    return httpx.MockTransport(handler)
+
+
+def clients(network: httpx.MockTransport) -> tuple[OpenAI, AsyncOpenAI]:
+    """Return a client of each kind."""
+    http = openai.DefaultHttpxClient(transport=network)
+    ahttp = openai.DefaultAsyncHttpxClient(transport=network)
+    return (
+        OpenAI(api_key="-", http_client=http),
+        AsyncOpenAI(api_key="-", http_client=ahttp),
+    )
+
+
+@dataclass
+class Kept:
+    """One conversation: its messages, and for each agent what its chat dumped."""
+
+    items: list[Any] = field(default_factory=list[Any])
+    states: list[Any] = field(default_factory=lambda: [None, None])
+    active: int = 0
+
+
+class LoopRig:
+    """A loop as its users write it; the first agent may hand over to the second."""
+
+    def __init__(self, api: Api, *setups: suite.Setup) -> None:
+        self.seen: list[Seen] = []
+        self._api = api
+        self._setups = setups
+        self._clients = [clients(transport(api, x.model, self.seen)) for x in setups]
+        self._own = [Toolbox.of("desk", each.own_tools) for each in setups]
+        self._chats: dict[str, Kept] = {}
+
+    async def say(
+        self,
+        text: str,
+        *,
+        chat: str = "one",
+        who: Mapping[str, Any] | None = None,
+        mode: suite.Mode = "async",
+    ) -> str | Paused:
+        kept = self._chats.setdefault(chat, Kept())
+        kept.items.append({"role": "user", "content": text})
+        steps = self._steps(chat, dict(who or {}), {})
+        if mode == "sync":
+            return await asyncio.to_thread(self._drive, kept, steps)
+        return await self._adrive(kept, steps, stream=mode == "stream")
+
+    async def decide(self, paused: Paused, *, approve: bool) -> str | Paused:
+        state = paused.state
+        approved = {**state["approved"], state["call"]: approve}
+        steps = self._steps(state["chat"], state["who"], approved)
+        return await self._adrive(self._chats[state["chat"]], steps)
+
+    def save(self, chat: str = "one") -> str:
+        kept = self._chats[chat]
+        return json.dumps([kept.items, kept.states, kept.active])
+
+    def restore(self, saved: str, chat: str = "one") -> None:
+        self._chats[chat] = Kept(*json.loads(saved))
+
+    def trim(self, chat: str = "one") -> None:
+        self._chats[chat].items.clear()
+
+    def _steps(
+        self, name: str, who: dict[str, Any], approved: dict[str, bool]
+    ) -> Steps:
+        """Yield what is to be sent or made, and take what the model or tools said."""
+        kept = self._chats[name]
+        while True:
+            chat = self._chat(kept, who)
+            if kept.items[-1].get("role") == "user" or _is_result(kept.items[-1]):
+                base = self._setups[kept.active].base
+                said = yield self._api.request(chat, kept.items, base)
+                kept.items += said
+            waiting = [
+                each for each in chat.waiting(kept.items) if each.id not in approved
+            ]
+            kept.states[kept.active] = chat.dump()
+            if waiting:
+                call = waiting[0]
+                state = {"chat": name, "who": who, "approved": approved}
+                return Paused(
+                    call.name, call.arguments or {}, {**state, "call": call.id}
+                )
+            at = kept.active
+            kept.items += yield chat, approved
+            kept.states[at] = chat.dump()
+            for call in chat.yours(kept.items):
+                done = self._own_tools(kept).call(
+                    call.name, call.arguments or {}, Run(who)
+                )
+                kept.items.append(call.result(done))
+            if not _is_result(kept.items[-1]):
+                return _text(kept.items[-1]["content"])
+
+    def _chat(self, kept: Kept, who: dict[str, Any]) -> Chat:
+        setup = self._setups[kept.active]
+        options = dict(setup.options)
+        deps = options.pop("deps", None)
+        return attach(
+            setup.skills,
+            tools=[self._api.own(tool) for tool in self._own_tools(kept)],
+            who=who,
+            deps=deps(self) if deps else None,
+            resume=kept.states[kept.active],
+            **options,
+        )
+
+    def _own_tools(self, kept: Kept) -> Toolbox:
+        own = self._own[kept.active]
+        if kept.active or len(self._setups) == 1:
+            return own
+
+        def hand_over() -> str:
+            """Hand over to the second desk."""
+            kept.active = 1
+            return "over to the second desk"
+
+        return Toolbox("desk", (*own, tool_from_function(hand_over, name=HAND_OVER)))
+
+    def _drive(self, kept: Kept, steps: Steps) -> str | Paused:
+        sent: list[Any] | None = None
+        while True:
+            try:
+                step = steps.send(cast("list[Any]", sent))
+            except StopIteration as stopped:
+                return cast("str | Paused", stopped.value)
+            if isinstance(step, tuple):
+                sent = step[0].run(kept.items, approved=step[1])
+            else:
+                create = self._api.create(self._clients[kept.active][0])
+                sent = self._api.said([create(model="fake", **step)])
+
+    async def _adrive(
+        self, kept: Kept, steps: Steps, *, stream: bool = False
+    ) -> str | Paused:
+        sent: list[Any] | None = None
+        while True:
+            try:
+                step = steps.send(cast("list[Any]", sent))
+            except StopIteration as stopped:
+                return cast("str | Paused", stopped.value)
+            if isinstance(step, tuple):
+                sent = await step[0].arun(kept.items, approved=step[1])
+            else:
+                create = self._api.create(self._clients[kept.active][1])
+                got = await create(model="fake", stream=stream, **step)
+                events = [event async for event in got] if stream else [got]
+                sent = self._api.said(events)
+
+
+def _is_result(item: Mapping[str, Any]) -> bool:
+    return item.get("type") == "function_call_output" or item.get("role") == "tool"
+
+
+def _text(content: Any) -> str:
+    return content if isinstance(content, str) else str(content[0]["text"])
+
+
+@dataclass
+class OpenAISdk:
+    """Drives a loop over one of the APIs."""
+
+    api: Api
+    name: str = "openai"
+    distribution: str = "openai"
+    limits: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    def build(self, setup: suite.Setup) -> LoopRig:
+        return LoopRig(self.api, setup)
+
+    def build_pair(self, first: suite.Setup, second: suite.Setup) -> LoopRig:
+        return LoopRig(self.api, first, second)
+
+    def native_tool(self, name: str, function: Callable[..., object]) -> object:
+        """Return what the SDK's tool runner takes, under the name it is offered by."""
+        tool = Responses().own(tool_from_function(function, name=name))
+
+        def execute(given: dict[str, object]) -> str:
+            return str(function(**given))
+
+        return {name: RegisteredFunction(tool, execute)}
+
+
+DRIVER = OpenAISdk(Responses())
+COMPLETIONS = OpenAISdk(Completions(), "openai:COMPLETIONS")

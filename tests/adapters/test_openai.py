@@ -1,0 +1,378 @@
+"""What is OpenAI's SDK's own; and the whole suite over Chat Completions.
+
+The suite itself drives Responses, see `tests.adapters.openai`.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from openai.types.chat import ChatCompletion
+from openai.types.responses import Response
+
+from satchel import Policy, Satchel, Skill, ask
+from satchel.adapters.openai import Chat, attach
+from satchel.errors import DuplicateToolError
+from tests.adapters import test_contract
+from tests.adapters.desk import (
+    BASE,
+    REFUNDS,
+    Desk,
+    load,
+    open_desk,
+    write_pack,
+    write_packs,
+)
+from tests.adapters.driver import Call, Seen
+from tests.adapters.openai import (
+    COMPLETIONS,
+    Completions,
+    Responses,
+    clients,
+    transport,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.adapters import driver as suite
+
+REFUND = Call("refund", {"order_id": "A-1", "cents": 995})
+HI = {"role": "user", "content": "hi"}
+
+
+packs = test_contract.packs
+# Every row once more, with the driver below.
+globals().update(
+    (name, each) for name, each in vars(test_contract).items() if name[:5] == "test_"
+)
+
+
+@pytest.fixture
+def driver() -> suite.Driver:
+    return COMPLETIONS
+
+
+@pytest.fixture
+def skills(tmp_path: Path) -> Satchel:
+    return open_desk(write_packs(tmp_path / "packs"))
+
+
+def said(*calls: suite.Call | str) -> Response:
+    """Return a model's response."""
+    step = calls[0] if isinstance(calls[0], str) else calls
+    return Response.model_validate(Responses().reply(step, 0))  # type: ignore[arg-type]
+
+
+def completed(*calls: suite.Call) -> ChatCompletion:
+    return ChatCompletion.model_validate(Completions().reply(calls, 0))
+
+
+def shown(chat: Chat, items: list[Any]) -> Any:
+    """Return the request, as a dictionary of any kind."""
+    return chat.responses(items)
+
+
+# What is sent
+
+
+def test_with_no_skills_nothing_is_added(tmp_path: Path) -> None:
+    chat = attach(Satchel(tmp_path))
+
+    assert chat.responses("hi") == {"input": "hi"}
+    assert chat.completions([HI]) == {"messages": [HI]}
+
+
+def test_both_apis_get_the_same_in_their_own_form(skills: Satchel) -> None:
+    chat = attach(skills)
+
+    of_responses, of_chat = shown(chat, [HI]), chat.completions([HI])
+
+    first, *rest = of_chat["messages"]
+    assert first == {"role": "system", "content": of_responses["instructions"]}
+    assert rest == [HI]
+    named = [{**tool["function"], "type": "function"} for tool in of_chat["tools"]]
+    assert [{**tool, "strict": False} for tool in named] == of_responses["tools"]
+
+
+@pytest.mark.parametrize("role", ["system", "developer"])
+def test_skills_stand_behind_your_leading_messages(skills: Satchel, role: str) -> None:
+    mine = [{"role": role, "content": "One."}, {"role": role, "content": "Two."}]
+    given = [*mine, HI, {"role": role, "content": "Later."}]
+
+    messages = attach(skills).completions(given)["messages"]
+
+    assert messages[0] == mine[0]
+    assert messages[1]["role"] == role
+    assert messages[1]["content"].startswith("Two.\n\n## Agent Skills")
+    assert messages[2:] == given[2:]
+    assert given[1] == {"role": role, "content": "Two."}
+
+
+def test_parts_of_a_leading_message_are_kept(skills: Satchel, tmp_path: Path) -> None:
+    part = {"type": "text", "text": BASE}
+    given = [{"role": "system", "content": [part]}, HI]
+
+    [first, _] = attach(skills).completions(given)["messages"]
+    (tmp_path / "none").mkdir()
+    [same, _] = attach(Satchel(tmp_path / "none")).completions(given)["messages"]
+
+    assert first["content"][0] is part
+    assert first["content"][1]["text"].startswith("## Agent Skills")
+    assert same is given[0]
+
+
+@pytest.mark.parametrize(
+    "own",
+    [
+        {"type": "function", "name": "refund", "parameters": {}},
+        {"type": "function", "function": {"name": "refund", "parameters": {}}},
+    ],
+)
+def test_your_own_tool_of_a_carried_name_is_loud_at_once(
+    skills: Satchel, own: Any
+) -> None:
+    with pytest.raises(DuplicateToolError, match="refund"):
+        attach(skills, tools=[{"type": "web_search"}, own])
+
+
+def test_a_tool_that_the_provider_runs_is_handed_on(tmp_path: Path) -> None:
+    search = {"type": "web_search"}
+    text = (
+        "---\nname: news\ndescription: Use for news.\nmetadata: {tools: search}\n---\n"
+    )
+    (tmp_path / "news").mkdir()
+    (tmp_path / "news" / "SKILL.md").write_text(text, "utf-8")
+    chat = attach(Satchel(tmp_path, tools=[{"search": search}]), always=["news"])
+
+    assert shown(chat, [HI])["tools"][0] is search
+    assert chat.completions([HI])["tools"][0] is search
+
+
+# Answers
+
+
+def test_a_response_a_completion_or_the_messages_are_answered(skills: Satchel) -> None:
+    response, completion = said(load("refunds")), completed(load("refunds"))
+    message = completion.choices[0].message.to_dict()
+
+    [first] = attach(skills).run(response)
+    [second] = attach(skills).run([HI, *response.output])
+    [third] = attach(skills).run(completion)
+    [fourth] = attach(skills).run([HI, message])
+
+    assert first == second
+    assert third == fourth
+    assert (first["type"], first["call_id"]) == ("function_call_output", "c0-0")
+    assert (third["role"], third["tool_call_id"]) == ("tool", "c0-0")
+    assert first["output"] == third["content"]
+
+
+def test_what_is_answered_is_not_made_again(skills: Satchel) -> None:
+    chat = attach(skills)
+    items = [HI, *said(load("refunds")).output]
+
+    items += chat.run(items)
+
+    assert chat.run(items) == []
+    assert chat.run(said("done")) == []
+
+
+def test_calls_of_your_own_tools_are_left_to_you(skills: Satchel) -> None:
+    own = {"type": "function", "name": "weather", "parameters": {}}
+    chat = attach(skills, tools=[own])
+    response = said(Call("weather", {"city": "Bern"}), load("refunds"))
+
+    [call] = chat.yours(response)
+    results = chat.run(response)
+
+    assert (call.name, call.arguments) == ("weather", {"city": "Bern"})
+    assert call.result({"sun": True})["output"] == '{"sun": true}'
+    assert [each["call_id"] for each in results] == ["c0-1"]
+
+
+@pytest.mark.parametrize("arguments", ["[1]", "{"])
+def test_arguments_that_are_no_object_are_a_result(
+    skills: Satchel, arguments: str
+) -> None:
+    chat = attach(skills)
+    response = said(load("refunds"))
+    response.output[0].arguments = arguments  # type: ignore[union-attr]
+
+    [result] = chat.run(response)
+
+    assert "no JSON object" in result["output"]
+
+
+async def test_so_they_are_where_calls_are_awaited(skills: Satchel) -> None:
+    response = said(load("refunds"))
+    response.output[0].arguments = "["  # type: ignore[union-attr]
+
+    [result] = await attach(skills).arun(response)
+
+    assert "no JSON object" in result["output"]
+
+
+def test_parts_are_a_result_of_responses() -> None:
+    part = {"type": "input_image", "image_url": "https://example.org/a.png"}
+
+    def photo() -> object:
+        """Take a photo."""
+        return [part]
+
+    skill = Skill("cam", description="Use for photos.", instructions="", tools=[photo])
+    chat = attach(Satchel(skill), always=["cam"])
+
+    [of_responses] = chat.run(said(Call("photo")))
+    [of_chat] = chat.run(completed(Call("photo")))
+
+    assert of_responses["output"] == [part]
+    assert json.loads(of_chat["content"]) == [part]
+
+
+# State
+
+
+def test_what_is_in_use_is_read_from_the_messages(skills: Satchel) -> None:
+    chat = attach(skills)
+    items = [HI, *said(load("refunds")).output]
+    items += chat.run(items)
+
+    later = attach(skills)
+    request = shown(later, [*items, HI])
+
+    assert "refund" in [tool["name"] for tool in request["tools"]]
+    assert REFUNDS not in request["instructions"]
+
+
+def test_where_the_provider_keeps_the_messages_what_is_new_is_enough(
+    skills: Satchel,
+) -> None:
+    chat = attach(skills)
+    request = shown(chat, [HI])
+    results = chat.run(said(load("refunds")))
+
+    later: Any = chat.responses(results, previous_response_id="resp")
+    last: Any = chat.responses([HI], conversation="conv")
+    again = attach(skills, resume=json.dumps(chat.dump()))
+    resumed: Any = again.responses([HI], previous_response_id="resp")
+
+    assert later["previous_response_id"] == "resp"
+    assert last["conversation"] == "conv"
+    assert later["instructions"] == last["instructions"] == request["instructions"]
+    assert "refund" in [tool["name"] for tool in last["tools"]]
+    assert REFUNDS in resumed["instructions"]
+
+
+# Native functions
+
+
+def paying(tmp_path: Path, execute: Any, **named: Any) -> Chat:
+    from openai import pydantic_function_tool
+    from openai.lib.responses_tool_runner import RegisteredFunction
+    from pydantic import BaseModel
+
+    class Pay(BaseModel):
+        """Pay a bill."""
+
+        cents: int
+
+    function = pydantic_function_tool(Pay, name="pay")["function"]
+    if named.pop("typed", False):
+        from openai import pydantic_responses_function_tool
+
+        tool = pydantic_responses_function_tool(Pay, name="pay")
+        native = RegisteredFunction.from_tool(tool, execute=execute)
+    else:
+        native = RegisteredFunction({"type": "function", **function}, execute)  # type: ignore[typeddict-item]
+    text = (
+        "---\nname: bills\ndescription: Use for bills.\nmetadata: {tools: pay}\n---\n"
+    )
+    (tmp_path / "bills").mkdir()
+    (tmp_path / "bills" / "SKILL.md").write_text(text, "utf-8")
+    policy = Policy(*named.pop("rules", ()))
+    skills = Satchel(tmp_path, tools=[{"pay": native}], policy=policy)
+    return attach(skills, always=["bills"], **named)
+
+
+PAY = Call("pay", {"cents": 5})
+
+
+def test_a_function_of_the_tool_runner_has_both_forms(tmp_path: Path) -> None:
+    chat = paying(tmp_path, str)
+
+    of_responses, of_chat = shown(chat, [HI])["tools"], chat.completions([HI])["tools"]
+
+    assert of_responses[0]["name"] == of_chat[0]["function"]["name"] == "pay"
+    assert of_responses[0]["strict"] is True
+    assert "type" not in of_chat[0]["function"]
+
+
+def test_a_typed_one_gets_its_model(tmp_path: Path) -> None:
+    chat = paying(tmp_path, lambda pay: f"paid {pay.cents}", typed=True)
+
+    assert chat.run(said(PAY))[0]["output"] == "paid 5"
+
+
+def test_one_that_raises_is_a_result(tmp_path: Path) -> None:
+    def execute(_: object) -> str:
+        raise RuntimeError("/secret")
+
+    [result] = paying(tmp_path, execute).run(said(PAY))
+
+    assert "internal-error" in result["output"]
+    assert "secret" not in result["output"]
+
+
+async def test_an_asynchronous_one_is_awaited(tmp_path: Path) -> None:
+    async def execute(given: Any) -> str:
+        return f"paid {given['cents']}"
+
+    chat = paying(tmp_path, execute)
+
+    assert (await chat.arun(said(PAY)))[0]["output"] == "paid 5"
+    assert "acall" in chat.run(said(PAY))[0]["output"]
+
+
+async def test_one_waits_for_approval(tmp_path: Path) -> None:
+    rules = [ask("bills", tool="pay")]
+    chat = paying(tmp_path, lambda given: f"paid {given['cents']}", rules=rules)
+    response = said(PAY)
+
+    assert [call.name for call in chat.waiting(response)] == ["pay"]
+    assert "approval-required" in chat.run(response)[0]["output"]
+    assert "approval-required" in (await chat.arun(response))[0]["output"]
+    [paid] = chat.run(response, approved={"c0-0": True})
+    [declined] = await chat.arun(response, approved={"c0-0": False})
+    assert paid["output"] == "paid 5"
+    assert "approval-declined" in declined["output"]
+
+
+# The SDK's own streams
+
+
+def test_the_sdks_stream_of_completions_can_be_answered(skills: Satchel) -> None:
+    seen: list[Seen] = []
+    client, _ = clients(transport(Completions(), lambda _: [load("refunds")], seen))
+    chat = attach(skills)
+
+    request: Any = chat.completions([HI])
+    with client.chat.completions.stream(model="fake", **request) as stream:
+        completion = stream.get_final_completion()
+
+    assert REFUNDS in chat.run(completion)[0]["content"]
+
+
+def test_an_approver_is_asked_in_the_loop(tmp_path: Path) -> None:
+    desk = Desk()
+    rule = ask("refunds", tool="refund")
+    skills = open_desk(write_packs(tmp_path / "packs"), desk, rule)
+    chat = attach(skills, who={"user": "ana"}, approve=lambda _: True)
+    items = [HI, *said(load("refunds")).output]
+    items += chat.run(items)
+
+    assert chat.waiting(said(REFUND)) == []
+    chat.run(said(REFUND))
+    assert desk.done == ["refund A-1 995 by ana"]
