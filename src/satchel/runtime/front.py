@@ -26,7 +26,7 @@ from satchel.model import (
 )
 from satchel.policy import OPEN_POLICY, Policy
 from satchel.protocols import Approver, Clock, Ranker, TokenCounter, UsageSink
-from satchel.runtime.editions import Editions
+from satchel.runtime.conversation.editions import Editions
 from satchel.runtime.opening import Named, open_any
 from satchel.runtime.sections import Sections
 from satchel.runtime.switches import switches
@@ -38,10 +38,10 @@ if TYPE_CHECKING:  # each costs start-up time, and most programs need few of the
     from satchel.catalog.watch import Watch
     from satchel.load import TurnCache
     from satchel.prompt import Format
+    from satchel.runtime.conversation.shelf import Shelf
     from satchel.runtime.loading import LoadPath
     from satchel.runtime.offers import Offers
     from satchel.runtime.session import Session
-    from satchel.runtime.shelf import Shelf
     from satchel.runtime.staging import LocalStager, Stager
     from satchel.runtime.why import Why
     from satchel.spec import Profile
@@ -297,9 +297,9 @@ class Satchel:
             SkillError: A skill of ``always`` cannot be loaded.
             ValueError: ``resume`` is no dump.
         """
+        from satchel.runtime.conversation.settings import RESTATE_TOKENS, Settings
+        from satchel.runtime.conversation.worn import wear
         from satchel.runtime.session import Session
-        from satchel.runtime.settings import RESTATE_TOKENS, Settings
-        from satchel.runtime.worn import wear
         from satchel.session.ledger import State
 
         self.registry.check_conflicts()
@@ -381,8 +381,8 @@ class Satchel:
 
     @cached_property
     def _shelf(self) -> "Shelf":
+        from satchel.runtime.conversation.shelf import Shelf
         from satchel.runtime.manifests import manifest_of
-        from satchel.runtime.shelf import Shelf
 
         return Shelf(
             catalog=lambda: self.catalog,

@@ -22,15 +22,15 @@ from satchel.model import (
     Seen,
     Style,
 )
-from satchel.runtime.belt import Belt, Offer
-from satchel.runtime.comments import Comments
-from satchel.runtime.gate import Gate
-from satchel.runtime.history import wish_of
-from satchel.runtime.memory import Memory
-from satchel.runtime.reading import Reading
-from satchel.runtime.restating import restate
-from satchel.runtime.settings import SessionOptions, Settings
-from satchel.runtime.worn import wear
+from satchel.runtime.conversation.belt import Belt, Offer
+from satchel.runtime.conversation.comments import Comments
+from satchel.runtime.conversation.gate import Gate
+from satchel.runtime.conversation.history import wish_of
+from satchel.runtime.conversation.memory import Memory
+from satchel.runtime.conversation.reading import Reading
+from satchel.runtime.conversation.restating import restate
+from satchel.runtime.conversation.settings import SessionOptions, Settings
+from satchel.runtime.conversation.worn import wear
 from satchel.session.approvals import Approvals
 from satchel.session.ledger import State
 from satchel.tools import Run, Tool, Toolbox
@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from satchel.agent import Skill
-    from satchel.runtime.invoking import Invoked
-    from satchel.runtime.shelf import Shelf
+    from satchel.runtime.conversation.invoking import Invoked
+    from satchel.runtime.conversation.shelf import Shelf
 
 __all__ = ["Session", "SessionOptions"]
 
@@ -286,7 +286,7 @@ class Session:
         Raises:
             SkillError: As for `load`; one that no user may invoke is withheld.
         """
-        from satchel.runtime.invoking import invoked
+        from satchel.runtime.conversation.invoking import invoked
 
         loaded = self._reading.fetch(skill_id, None, via="user")
         self._memory.activate(loaded)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias, Unpack
 from satchel.agent import Agent, Call, Message, Stopped
 from satchel.model import Seen
 from satchel.runtime import Satchel
-from satchel.runtime.settings import SessionOptions
+from satchel.runtime.conversation.settings import SessionOptions
 from satchel.runtime.whole import Whole
 from satchel.text import EstimateCounter
 

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 from satchel.errors import SkillError
 from satchel.model import Loaded
-from satchel.runtime.memory import Memory
-from satchel.runtime.misses import advice, is_miss
+from satchel.runtime.conversation.memory import Memory
+from satchel.runtime.conversation.misses import advice, is_miss
+from satchel.runtime.conversation.reading import Reading
 from satchel.runtime.offers import Offers
-from satchel.runtime.reading import Reading
 
 __all__ = ["Comments"]
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, TypedDict
 
 from satchel.model import Style
-from satchel.runtime.worn import Worn
+from satchel.runtime.conversation.worn import Worn
 from satchel.session.approvals import Approver
 
 if TYPE_CHECKING:

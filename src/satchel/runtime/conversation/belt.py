@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
 from satchel.errors import DuplicateToolError, ToolError
 from satchel.load import Hooks, StyleOptions, offer_find, offer_reader, tools_for
 from satchel.model import Descriptor, Loaded, Request
-from satchel.runtime.editions import Edition
-from satchel.runtime.history import READ_TOOL
-from satchel.runtime.reading import Reading
-from satchel.runtime.settings import Settings
+from satchel.runtime.conversation.editions import Edition
+from satchel.runtime.conversation.history import READ_TOOL
+from satchel.runtime.conversation.reading import Reading
+from satchel.runtime.conversation.settings import Settings
 from satchel.tools import Tool, Toolbox
 
 if TYPE_CHECKING:
-    from satchel.runtime.shelf import Shelf
+    from satchel.runtime.conversation.shelf import Shelf
 
 __all__ = ["Belt"]
 

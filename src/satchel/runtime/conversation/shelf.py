@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from satchel.model import Catalog, Hit, Loaded, Manifest, Rendered, Style
 from satchel.policy import Policy
 from satchel.protocols import Clock, TokenCounter
-from satchel.runtime.editions import Editions
+from satchel.runtime.conversation.editions import Editions
 from satchel.runtime.loading import LoadPath
 from satchel.runtime.offers import Offers
 

@@ -14,11 +14,11 @@ from satchel.model import (
     Loaded,
     Request,
 )
-from satchel.runtime.gate import Gate
-from satchel.runtime.settings import Settings
+from satchel.runtime.conversation.gate import Gate
+from satchel.runtime.conversation.settings import Settings
 
 if TYPE_CHECKING:
-    from satchel.runtime.shelf import Shelf
+    from satchel.runtime.conversation.shelf import Shelf
     from satchel.runtime.staging import Staged
 
 __all__ = ["Reading"]

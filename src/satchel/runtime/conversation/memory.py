@@ -7,14 +7,14 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from satchel.model import Activation, Loaded, Savings, Seen
-from satchel.runtime.editions import Edition, tell_changes
-from satchel.runtime.history import View, read_history
-from satchel.runtime.reading import Reading
-from satchel.runtime.settings import Settings
+from satchel.runtime.conversation.editions import Edition, tell_changes
+from satchel.runtime.conversation.history import View, read_history
+from satchel.runtime.conversation.reading import Reading
+from satchel.runtime.conversation.settings import Settings
 from satchel.session.ledger import State
 
 if TYPE_CHECKING:
-    from satchel.runtime.shelf import Shelf
+    from satchel.runtime.conversation.shelf import Shelf
 
 __all__ = ["Memory"]
 

@@ -1,0 +1,1 @@
+"""The parts of a session, one idea each; `satchel.runtime.session` joins them."""
