@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from satchel.adapters import framework
 from satchel.model import Seen
-from satchel.runtime.history import LOAD_TOOLS, READ_TOOL
+from satchel.runtime.conversation.history import LOAD_TOOLS, READ_TOOL
 from satchel.tools import Tool, result_text
 
 if TYPE_CHECKING:

@@ -30,8 +30,8 @@ from weakref import WeakSet
 from satchel.adapters import framework
 from satchel.errors import ToolError, error_payload
 from satchel.model import Json, Seen
+from satchel.runtime.conversation.history import LOAD_TOOLS
 from satchel.runtime.front import Satchel
-from satchel.runtime.history import LOAD_TOOLS
 from satchel.runtime.session import Session, SessionOptions
 from satchel.tools import Tool as OurTool
 from satchel.tools import result_text
