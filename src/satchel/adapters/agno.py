@@ -1,0 +1,441 @@
+"""Skills on Agno agents and teams: a copy of the agent.
+
+::
+
+    agent = agno.attach(skills, to=Agent(model=model, tools=[mine], db=db))
+
+Agno fixes the prompt and the tools of a run before its first model call, and sorts the
+tools by name. So the copy has a model that adds the catalog and the tools to each call,
+behind the agent's own; its class is one below that of the agent's model. What a
+conversation has loaded lives in the session state.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from inspect import iscoroutinefunction
+from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias, TypeVar, Unpack, cast
+
+from satchel.adapters import framework
+from satchel.errors import DuplicateToolError
+from satchel.model import Json, Seen
+from satchel.runtime.front import Satchel
+from satchel.runtime.session import Session, SessionOptions
+from satchel.tools import Tool, result_text
+
+with framework("Agno", "agno"):
+    from agno.agent import Agent
+    from agno.models.base import Model
+    from agno.models.fallback import FallbackConfig
+    from agno.models.message import Message
+    from agno.models.response import ModelResponse, ToolExecution
+    from agno.models.utils import get_model
+    from agno.run import RunContext
+    from agno.team import Team
+    from agno.tools import Toolkit
+    from agno.tools.function import Function, FunctionCall
+    from agno.utils.callables import ainvoke_callable_factory, invoke_callable_factory
+    from pydantic import Field, PrivateAttr
+
+__all__ = ["attach"]
+
+Who: TypeAlias = Mapping[str, Any] | Callable[[RunContext], Mapping[str, Any]]
+Deps: TypeAlias = Callable[[RunContext], object]
+Component = TypeVar("Component", Agent, Team)
+Functions: TypeAlias = dict[str, Function]
+
+_NAME: Final = "satchel"
+"""Of the toolkit, its one function, and what the session state holds of ours."""
+
+_NOTHING: Final[dict[str, Json]] = {"type": "object", "properties": {}}
+_FALLBACKS: Final = ("on_error", "on_rate_limit", "on_context_overflow")
+_OF_THE_RUN: Final = (
+    *("_agent", "_team", "_run_context"),
+    *("_images", "_videos", "_audios", "_files"),
+)
+"""What Agno tells a function of the run that it is in."""
+
+
+def attach(
+    skills: Satchel,
+    *,
+    to: Component,
+    who: Who | None = None,
+    deps: Deps | None = None,
+    **options: Unpack[SessionOptions],
+) -> Component:
+    """Return a copy of an agent or a team that loads skills and calls their tools.
+
+    Where the policy says ask and no ``approve`` is given, the run pauses as it does for
+    any tool of Agno that requires confirmation, and goes on with ``continue_run``.
+
+    Args:
+        skills: Where they come from.
+        to: The agent or team; it stays as it is. Members of a team are attached each.
+        who: For whom a run is: a mapping, or a function of its ``RunContext``.
+        deps: A function of the same, for tools that ask for a `satchel.Run`; None is
+            the run's ``dependencies``.
+        options: Of every session: ``always``, ``only``, ``approve`` and others.
+
+    Raises:
+        ExtraMissingError: Agno is not installed, or is too old.
+        DuplicateToolError: One of the agent's own tools has the name of one of a
+            skill. Where its tools are made for each run, or the skill is not there for
+            everybody, a run fails with it.
+        ValueError: The agent has no model.
+    """
+    own, model = to.tools, get_model(to.model)
+    if model is None:
+        raise ValueError("give the agent its model before skills are attached")
+    if not callable(own):
+        names = [*_names(own or ())]
+        if _NAME in names:
+            raise DuplicateToolError(_NAME, "the agent", "satchel")
+        skills.session(**options).tools(beside=names)
+    kit = _Kit(_Desk(skills, who, deps, options))
+    update = {
+        "model": _skilled(model),
+        "tools": _made_with(own, kit) if callable(own) else [*(own or ()), kit],
+    }
+    if to.fallback_config is not None:
+        update["fallback_config"] = _skilled_all(to.fallback_config)
+    return to.deep_copy(update=update)
+
+
+@dataclass(frozen=True, slots=True)
+class _Desk:
+    """What was said when skills were attached; shared by all copies of the agent."""
+
+    skills: Satchel
+    who: Who | None
+    deps: Deps | None
+    options: SessionOptions
+
+    def __deepcopy__(self, _: object) -> Self:
+        """Return itself: Agno copies an agent with all that it holds."""
+        return self
+
+    def open(self, run: RunContext, owner: Agent | Team, key: str) -> Session:
+        """Take the conversation up from what is kept of it under the key."""
+        kept = (run.session_state or {}).get(key)
+        if kept is not None and owner.enable_agentic_state:
+            kept = {**kept, "grants": []}  # the model can write there what it likes
+        options: SessionOptions = {"agent": owner.name or "", **self.options}
+        return self.skills.session(
+            who=self.who(run) if callable(self.who) else self.who,
+            deps=run.dependencies if self.deps is None else self.deps(run),
+            resume=kept,
+            **options,
+        )
+
+
+class _Anchor(Function):
+    """A function that no model sees: each run has a copy of it, which knows the run."""
+
+    desk: Any = Field(exclude=True, repr=False)
+    is_async: bool = Field(exclude=True)
+    _session: Any = PrivateAttr(default=None)
+
+    @property
+    def owner(self) -> Any:  # noqa: ANN401 - an agent or a team
+        """Whose run it is."""
+        return self._team if self._agent is None else self._agent
+
+    @property
+    def session(self) -> Session:
+        """The session of this run."""
+        if self._session is None:
+            self._session = self.desk.open(self._run_context, self.owner, self._key)
+        return cast("Session", self._session)
+
+    @property
+    def _key(self) -> str:
+        # A team and its members have one session state.
+        name = self.desk.options.get("agent") or self.owner.name
+        return f"{_NAME}:{name}" if name else _NAME
+
+    def keep(self) -> None:
+        """Keep what the session has to remember, in the session state."""
+        run = cast("RunContext", self._run_context)
+        if run.session_state is None:
+            run.session_state = {}
+        run.session_state[self._key] = self.session.dump()
+
+    def native(self, tool: Tool) -> Function:
+        """Return a tool in Agno's form, bound to this run."""
+        if isinstance(tool.native, Function):
+            function = tool.native.model_copy()
+            function.parameters = deepcopy(function.parameters)
+        else:
+            function = Function(
+                name=tool.name,
+                description=tool.description,
+                parameters=deepcopy(dict(tool.parameters)),
+                entrypoint=_nothing,
+                skip_entrypoint_processing=True,
+            )
+        function.process_entrypoint(strict=bool(self.strict))
+        function.strict = function.strict or self.strict
+        for name in _OF_THE_RUN:
+            setattr(function, name, getattr(self, name))
+        return function
+
+    def function(
+        self, name: str, arguments: Mapping[str, Any], *, approved: bool | None = None
+    ) -> Function:
+        """Return what carries out one call; what stands against it is its result."""
+        tool = self.session.tools().get(name) or Tool(name, "", _NOTHING, dict)
+        function = self.native(tool)
+        is_native = tool.native is not None
+        asks = self.session.decide(name, arguments).verdict == "ask"
+        if asks and approved is None and self.desk.options.get("approve") is None:
+            function.requires_confirmation = True
+        hook = self._ahook if self.is_async else self._hook
+        function.tool_hooks = [
+            *(self.owner.tool_hooks or ()),
+            hook(name, approved=approved, is_native=is_native),
+        ]
+        if is_native and not asks:
+            function.tool_hooks = self.owner.tool_hooks
+        return function
+
+    def _hook(
+        self, name: str, *, approved: bool | None, is_native: bool
+    ) -> Callable[..., object]:
+        """Return what stands in the place of a function, or before one of Agno's own."""
+
+        def hook(function_call: Any, arguments: dict[str, Any]) -> object:  # noqa: ANN401
+            session = self.session
+            carry_out = session.refusal if is_native else session.call
+            result = carry_out(name, arguments, approved=approved)
+            self.keep()
+            if is_native and result is None:
+                return function_call(**arguments)
+            return result_text(result)
+
+        return hook
+
+    def _ahook(
+        self, name: str, *, approved: bool | None, is_native: bool
+    ) -> Callable[..., object]:
+        async def hook(function_call: Any, arguments: dict[str, Any]) -> object:  # noqa: ANN401
+            session = self.session
+            carry_out = session.arefusal if is_native else session.acall
+            result = await carry_out(name, arguments, approved=approved)
+            self.keep()
+            if is_native and result is None:
+                return await function_call(**arguments)
+            return result_text(result)
+
+        return hook
+
+
+class _Kit(Toolkit):
+    """Brings the function that knows the run, one for each way in which runs go."""
+
+    def __init__(self, desk: _Desk) -> None:
+        super().__init__(name=_NAME)
+        self.functions[_NAME] = _anchor(desk, is_async=False)
+        self.async_functions[_NAME] = _anchor(desk, is_async=True)
+
+
+def _anchor(desk: _Desk, *, is_async: bool) -> _Anchor:
+    return _Anchor(
+        name=_NAME,
+        description="Looks after skills; there is nothing to call.",
+        entrypoint=_nothing,
+        skip_entrypoint_processing=True,
+        desk=desk,
+        is_async=is_async,
+    )
+
+
+def _nothing(**_: object) -> str:
+    """Answer a model that is given the anchor all the same, one that reasons say."""
+    return "There is nothing to call here."
+
+
+class _Offered(list[dict[str, Any]]):
+    """The agent's own tools in a provider's form, with what ours are made of."""
+
+    anchor: _Anchor
+    beside: tuple[str, ...]
+
+
+if TYPE_CHECKING:
+    _Base = Model
+else:
+    _Base = object
+
+
+class _Skilled(_Base):
+    """Mixed into the class of a model: looks after the prompt and tools of each call.
+
+    `Model.response` and its kin format the tools once a run, hand them to ``invoke``
+    for each step, and look up in the run's own functions what is called.
+    """
+
+    def _format_tools(
+        self, tools: list[Function | dict[str, Any]] | None
+    ) -> list[dict[str, Any]]:
+        own = [each for each in tools or () if not isinstance(each, _Anchor)]
+        formatted = super()._format_tools(own)
+        for each in tools or ():
+            if isinstance(each, _Anchor):
+                formatted = _Offered(formatted)
+                formatted.anchor, formatted.beside = each, (*_names(own),)
+        return formatted
+
+    def invoke(self, *args: object, **given: object) -> ModelResponse:
+        return super().invoke(*args, **self._prepared(given))
+
+    async def ainvoke(self, *args: object, **given: object) -> ModelResponse:
+        prepared = await asyncio.to_thread(self._prepared, given)
+        return await super().ainvoke(*args, **prepared)
+
+    def invoke_stream(self, *args: object, **given: object) -> Iterator[ModelResponse]:
+        return super().invoke_stream(*args, **self._prepared(given))
+
+    async def ainvoke_stream(
+        self, *args: object, **given: object
+    ) -> AsyncIterator[ModelResponse]:
+        prepared = await asyncio.to_thread(self._prepared, given)
+        async for each in super().ainvoke_stream(*args, **prepared):
+            yield each
+
+    def get_function_calls_to_run(
+        self,
+        assistant_message: Message,
+        messages: list[Message],
+        functions: Functions | None = None,
+    ) -> list[FunctionCall]:
+        own, anchor = _parted(functions)
+        ours: Functions = {}
+        for called in (assistant_message.tool_calls or ()) if anchor else ():
+            name = called.get("function", {}).get("name")
+            if name not in own and _is_known(anchor.session, name):
+                ours[name] = Function(name=name)
+        calls = super().get_function_calls_to_run(
+            assistant_message, messages, own | ours
+        )
+        for call in calls:
+            name = call.function.name
+            if anchor is not None and name in ours:
+                call.function = anchor.function(name, call.arguments or {})
+        return calls
+
+    def get_function_call_to_run_from_tool_execution(
+        self, tool_execution: ToolExecution, functions: Functions | None = None
+    ) -> FunctionCall:
+        own, anchor = _parted(functions)
+        name, arguments = tool_execution.tool_name, tool_execution.tool_args or {}
+        if anchor is not None and name is not None and name not in own:
+            approved = True if tool_execution.confirmed else None
+            own[name] = anchor.function(name, arguments, approved=approved)
+        return super().get_function_call_to_run_from_tool_execution(tool_execution, own)
+
+    def _prepared(self, given: dict[str, Any]) -> dict[str, Any]:
+        """Return the arguments of a model call with all that is added to them."""
+        offered = given.get("tools")
+        if not isinstance(offered, _Offered):
+            return given
+        anchor, messages = offered.anchor, given["messages"]
+        session = anchor.session
+        session.see(
+            _seen(messages, compressed=bool(given.get("compress_tool_results")))
+        )
+        tools = list(offered)
+        for tool in session.tools(beside=offered.beside):
+            # One by one: Agno sorts what it is given by name.
+            tools += super()._format_tools([anchor.native(tool)])
+        messages = _prompted(messages, session, anchor.owner.system_message_role)
+        anchor.keep()
+        return {**given, "messages": messages, "tools": tools}
+
+
+def _skilled(model: Model) -> Model:
+    """Return a copy of a model whose class is that of the model and ours."""
+    kind = type(model)
+    names = {"__module__": kind.__module__, "__doc__": kind.__doc__}
+    skilled_kind = type(kind)(kind.__name__, (_Skilled, kind), names)
+    skilled = skilled_kind.__new__(skilled_kind)
+    skilled.__dict__.update(model.__dict__)  # as Agno itself copies models
+    skilled.cache_response = False  # its keys know nothing of what is loaded
+    return skilled
+
+
+def _skilled_all(fallback: FallbackConfig) -> FallbackConfig:
+    models = {name: map(get_model, getattr(fallback, name)) for name in _FALLBACKS}
+    skilled = {name: [_skilled(m) for m in ms if m] for name, ms in models.items()}
+    return replace(fallback, **skilled)
+
+
+def _made_with(factory: Callable[..., Any], kit: _Kit) -> Callable[..., Any]:
+    """Return a factory of an agent's tools that makes ours beside them."""
+
+    def make(agent: object, run_context: RunContext) -> list[object]:
+        return [kit, *(invoke_callable_factory(factory, agent, run_context) or ())]
+
+    async def amake(agent: object, run_context: RunContext) -> list[object]:
+        made = await ainvoke_callable_factory(factory, agent, run_context)
+        return [kit, *(made or ())]
+
+    return amake if iscoroutinefunction(factory) else make
+
+
+def _names(tools: Iterable[Any]) -> Iterator[str]:
+    """Yield the names of tools in all forms that Agno takes."""
+    for tool in tools:
+        if isinstance(tool, Toolkit):
+            yield from tool.functions | tool.async_functions
+        elif isinstance(tool, Mapping):
+            yield str(tool.get("name", ""))
+        else:
+            yield tool.name if isinstance(tool, Function) else tool.__name__
+
+
+def _parted(functions: Functions | None) -> tuple[Functions, _Anchor | None]:
+    """Return the functions that are the agent's own, and ours."""
+    own = dict(functions or {})
+    anchor = own.get(_NAME)
+    if not isinstance(anchor, _Anchor):
+        return own, None
+    del own[_NAME]
+    return own, anchor
+
+
+def _prompted(messages: list[Message], session: Session, role: str) -> list[Message]:
+    """Return the messages with the session's text behind the agent's own."""
+    if not messages or messages[0].role != role:
+        text = session.instructions()
+        return [Message(role=role, content=text), *messages] if text else messages
+    first, *others = messages
+    content: Any = first.content or ""
+    if isinstance(content, str):
+        content = session.instructions(content)
+    elif text := session.instructions():
+        content = [*content, {"type": "text", "text": text}]
+    return [first.model_copy(update={"content": content}), *others]
+
+
+def _seen(messages: Iterable[Message], *, compressed: bool) -> Iterator[Seen]:
+    """Yield messages as a session takes them, the results as the model sees them."""
+    for message in messages:
+        content = message.get_content(use_compressed_content=compressed)
+        text = content if isinstance(content, str) else result_text(content)
+        if message.role == "tool":
+            given = message.tool_args
+            arguments = given if isinstance(given, Mapping) else {}
+            yield Seen("tool", text, message.tool_name or "", arguments)
+        elif message.role == "user":
+            yield Seen("user", text)
+        elif message.role in ("assistant", "model"):
+            yield Seen("assistant", text)
+
+
+def _is_known(session: Session, name: str) -> bool:
+    """Tell whether a name is that of a tool, a closed one too, or of a skill."""
+    if session.tools().get(name) is not None or name in session.catalog:
+        return True
+    return any(name in entry.tools for entry in session.catalog.entries)

@@ -1,0 +1,215 @@
+"""Drives an agent of Agno, its sessions in the database that it has for tests."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from typing import Any, cast
+
+from agno.agent import Agent
+from agno.db.in_memory import InMemoryDb
+from agno.models.base import Model
+from agno.models.message import Message
+from agno.models.response import ModelResponse
+from agno.run.base import RunStatus
+from agno.run.requirement import RunRequirement
+from agno.team import Team
+from agno.tools import tool
+
+from satchel.adapters import agno
+from tests.adapters import driver as suite
+from tests.adapters.driver import Mode, Rig, Setup
+
+
+class FakeModel(Model):
+    """Says what the script says, and keeps what it saw."""
+
+    def __init__(self, script: suite.Model, seen: list[suite.Seen]) -> None:
+        super().__init__(id="fake", name="fake", provider="fake")
+        self.script = script
+        self.seen = seen
+
+    def invoke(self, *_: Any, **given: Any) -> ModelResponse:
+        functions = [each["function"] for each in given.get("tools") or ()]
+        messages: list[Message] = given["messages"]
+        seen = suite.Seen(
+            "\n".join(str(m.content) for m in messages if m.role == "system"),
+            tuple(each["name"] for each in functions),
+            {each["name"]: each["parameters"] for each in functions},
+            tuple(_shown(m) for m in messages if m.role != "system"),
+        )
+        self.seen.append(seen)
+        said = self.script(seen)
+        if isinstance(said, str):
+            return ModelResponse(role="assistant", content=said)
+        calls = []
+        for at, call in enumerate(said):
+            arguments = dict(call.arguments)
+            if call.name == "delegate_task_to_member":  # the suite gives some text
+                arguments["member_id"] = "second"
+            function = {"name": call.name, "arguments": json.dumps(arguments)}
+            id_ = f"c{len(messages)}-{at}"
+            calls.append({"id": id_, "type": "function", "function": function})
+        return ModelResponse(role="assistant", tool_calls=calls)
+
+    async def ainvoke(self, *_: Any, **given: Any) -> ModelResponse:
+        await asyncio.sleep(0)
+        return FakeModel.invoke(self, **given)
+
+    def invoke_stream(self, *_: Any, **given: Any) -> Iterator[ModelResponse]:
+        yield FakeModel.invoke(self, **given)
+
+    async def ainvoke_stream(
+        self, *_: Any, **given: Any
+    ) -> AsyncIterator[ModelResponse]:
+        yield await FakeModel.ainvoke(self, **given)
+
+    def _parse_provider_response(self, response: Any, **_: Any) -> ModelResponse:
+        raise NotImplementedError
+
+    def _parse_provider_response_delta(self, response: Any) -> ModelResponse:
+        raise NotImplementedError
+
+
+def _shown(message: Message) -> suite.Message:
+    if message.role == "tool":
+        return suite.Message("tool", str(message.content), message.tool_name or "")
+    if message.role == "assistant":
+        calls = [each["function"] for each in message.tool_calls or ()]
+        told = (f"{each['name']}({each['arguments']})" for each in calls)
+        return suite.Message("assistant", str(message.content or " ".join(told)))
+    return suite.Message("user", str(message.content))
+
+
+def attached(setup: Setup, to: Any) -> Any:
+    """Attach as the suite asks for it."""
+    who = lambda run: run.dependencies["who"]  # noqa: E731
+    return agno.attach(setup.skills, to=to, who=who, **setup.options)
+
+
+def agent_of(setup: Setup, seen: list[suite.Seen], **more: Any) -> Agent:
+    agent = Agent(
+        model=FakeModel(setup.model, seen),
+        tools=[*setup.own_tools],
+        system_message=setup.base,
+        add_history_to_context=True,
+        num_history_runs=20,
+        telemetry=False,
+        **more,
+    )
+    return cast("Agent", attached(setup, agent))
+
+
+class AgnoRig:
+    """An agent or a team, and the sessions in its database as conversations."""
+
+    def __init__(self, agent: Any, db: InMemoryDb, seen: list[suite.Seen]) -> None:
+        self.agent = agent
+        self.db = db
+        self.seen = seen
+
+    async def say(
+        self,
+        text: str,
+        *,
+        chat: str = "one",
+        who: Mapping[str, Any] | None = None,
+        mode: Mode = "async",
+    ) -> str | suite.Paused:
+        who = dict(who or {})
+        given = {"session_id": chat, "dependencies": {"who": who}}
+        if mode == "sync":
+            run = await asyncio.to_thread(self.agent.run, text, **given)
+        elif mode == "async":
+            run = await self.agent.arun(text, **given)
+        else:
+            stream = self.agent.arun(text, stream=True, yield_run_output=True, **given)
+            *_, run = [each async for each in stream]
+        return _said(run, who, [])
+
+    async def decide(
+        self, paused: suite.Paused, *, approve: bool
+    ) -> str | suite.Paused:
+        """Answer; the run goes on when all that it waits for is answered."""
+        state = paused.state
+        requirements = [RunRequirement.from_dict(each) for each in state["waiting"]]
+        answered = [RunRequirement.from_dict(each) for each in state["answered"]]
+        now = requirements.pop(0)
+        now.confirm() if approve else now.reject()
+        answered.append(now)
+        if requirements:
+            return _paused(
+                state["run"], state["chat"], state["who"], requirements, answered
+            )
+        run = await self.agent.acontinue_run(
+            run_id=state["run"],
+            session_id=state["chat"],
+            requirements=answered,
+            dependencies={"who": state["who"]},
+        )
+        return _said(run, state["who"], [])
+
+    def save(self, chat: str = "one") -> str:
+        return json.dumps(self.db._sessions[chat])
+
+    def restore(self, saved: str, chat: str = "one") -> None:
+        self.db._sessions[chat] = json.loads(saved)
+
+    def trim(self, chat: str = "one") -> None:
+        self.db._sessions[chat]["runs"] = []
+
+
+def _said(run: Any, who: Any, answered: Any) -> str | suite.Paused:
+    if run.status == RunStatus.error:
+        raise RuntimeError(run.content)
+    if not run.is_paused:
+        return cast("str", run.content)
+    return _paused(run.run_id, run.session_id, who, run.active_requirements, answered)
+
+
+def _paused(
+    run: str,
+    chat: str,
+    who: Any,
+    waiting: list[RunRequirement],
+    answered: list[RunRequirement],
+) -> suite.Paused:
+    call = waiting[0].tool_execution
+    assert call is not None
+    state = {
+        "run": run,
+        "chat": chat,
+        "who": who,
+        "waiting": [each.to_dict() for each in waiting],
+        "answered": [each.to_dict() for each in answered],
+    }
+    return suite.Paused(call.tool_name or "", call.tool_args or {}, state)
+
+
+class Agno:
+    """Builds agents of Agno, and a team of two."""
+
+    name = "agno"
+    distribution = "agno"
+    limits: Mapping[str, str] = {}
+
+    def build(self, setup: Setup) -> Rig:
+        db, seen = InMemoryDb(), list[suite.Seen]()
+        return cast("Rig", AgnoRig(agent_of(setup, seen, db=db), db, seen))
+
+    def build_pair(self, first: Setup, second: Setup) -> Rig:
+        """Return a team whose leader is the first, and its member the second."""
+        db, seen = InMemoryDb(), list[suite.Seen]()
+        team = Team(
+            model=FakeModel(first.model, seen),
+            members=[agent_of(second, seen, name="second", id="second")],
+            system_message=first.base,
+            db=db,
+            telemetry=False,
+        )
+        return cast("Rig", AgnoRig(attached(first, team), db, seen))
+
+    def native_tool(self, name: str, function: Callable[..., object]) -> object:
+        return tool(name=name)(function)
+
+
+DRIVER = Agno()
