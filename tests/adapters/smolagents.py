@@ -27,7 +27,7 @@ from smolagents import (
     ToolCallingAgent,
 )
 from smolagents.agents import EMPTY_PROMPT_TEMPLATES, PromptTemplates
-from smolagents.memory import FinalAnswerStep
+from smolagents.memory import ActionStep
 from smolagents.models import (
     ChatMessageStreamDelta,
     ChatMessageToolCall,
@@ -247,15 +247,15 @@ def _agent(setup: suite.Setup, seen: list[Seen], **named: Any) -> ToolCallingAge
         PROMPTS,
         instructions=setup.base,
         verbosity_level=LogLevel.OFF,
-        step_callbacks={FinalAnswerStep: _keep},
+        step_callbacks=[_keep],
         **named,
     )
     options = {"who": lambda _: WHO.get(), **setup.options}
     return attach(setup.skills, to=agent, **options)
 
 
-def _keep(_: FinalAnswerStep, agent: Any) -> None:
-    """Keep the agent that has run: a manager ends after those that it manages."""
+def _keep(_: ActionStep, agent: Any) -> None:
+    """Keep the agent that runs: a manager ends after those that it manages."""
     RUNNING.get().append(agent)
 
 
