@@ -106,7 +106,7 @@ def _events(message: dict[str, Any]) -> Iterator[dict[str, Any]]:
     yield {"type": "message_start", "message": start}
     for at, block in enumerate(message["content"]):
         if block["type"] == "text":
-            empty = {"type": "text", "text": ""}
+            empty: dict[str, Any] = {"type": "text", "text": ""}
             delta = {"type": "text_delta", "text": block["text"]}
         else:
             empty = {**block, "input": {}}
@@ -265,7 +265,7 @@ class Run:
         )
 
     async def by_loop(self) -> str | suite.Paused:
-        own = {tool.name: tool for tool in map(beta_tool, self.own)}
+        own = {each.__name__: beta_tool(cast("Any", each)) for each in self.own}
         chat = self._attach([*own.values()])
         messages, client = self.kept.messages, self.api.async_client
         while True:
@@ -292,7 +292,7 @@ class Run:
         return None
 
     def by_runner(self) -> str | suite.Paused:
-        chat = self._attach([beta_tool(each) for each in self.own])
+        chat = self._attach([beta_tool(cast("Any", each)) for each in self.own])
         runner = chat.tool_runner(
             self.api.client,
             messages=[*self.kept.messages],

@@ -18,7 +18,7 @@ Or the SDK's tool runner does it: ``chat.tool_runner(client, messages=..., ...)`
 
 import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import (
     TYPE_CHECKING,
@@ -153,7 +153,7 @@ class Chat:
             cache_control: A cache point to put behind what stays the same for the whole
                 conversation, in front of skills that are stated again.
         """
-        self._see(messages)
+        self.see(messages)
         prompt = self.system(system, cache_control=cache_control)
         tools = self.tools()
         request: Request = {"messages": messages}
@@ -162,6 +162,11 @@ class Chat:
         if tools:
             request["tools"] = tools
         return request
+
+    def see(self, messages: Sequence[Any]) -> None:
+        """Take the messages that the model sees next; `request` does it by itself."""
+        self.session.see(_seen(messages, self._cleared))
+        self._is_seen = True
 
     def system(
         self,
@@ -285,9 +290,10 @@ class Chat:
                 ``stream`` and so on; not ``tools``, which `attach` took.
         """
         # What the provider clears by itself cannot be told while the runner runs.
-        is_edited = params.get("context_management")
-        self._see(() if is_edited else params.get("messages", ()))
-        run = _Run(self, is_async=isinstance(client, AsyncAnthropic))
+        is_edited = bool(params.get("context_management"))
+        self.see(() if is_edited else params.get("messages", ()))
+        run = _Run(self, is_edited=is_edited)
+        run.kind = _AsyncRunnable if isinstance(client, AsyncAnthropic) else _Runnable
         if any(entry.tools for entry in self.session.catalog.entries):
             params["betas"] = [*params.get("betas", ()), INLINE_TOOLS]
         if prompt := self.system(system):
@@ -301,10 +307,6 @@ class Chat:
         """Return what `attach` can resume from, safe for JSON; no text."""
         return self.session.dump()
 
-    def _see(self, messages: Sequence[Any]) -> None:
-        self.session.see(_seen(messages, self._cleared))
-        self._is_seen = True
-
     def _unanswered(self, given: Given) -> list[Call]:
         if isinstance(given, (Message, BetaMessage)):
             self._cleared = _cleared_by(given)
@@ -312,7 +314,7 @@ class Chat:
         else:
             items = given
         if not self._is_seen:  # another process has sent it
-            self._see(items)
+            self.see(items)
         calls: dict[str, Call] = {}
         for item in items:
             for block in _blocks(item):
@@ -332,21 +334,29 @@ class Chat:
 class _Run:
     """What one tool runner was given, so that it is given what opens later."""
 
-    def __init__(self, chat: Chat, *, is_async: bool) -> None:
-        self.chat = chat
-        self.runner: Any = None
-        self._is_async = is_async
+    kind: "type[_Runnable | _AsyncRunnable]"
+    runner: Any
+
+    def __init__(self, chat: Chat, *, is_edited: bool) -> None:
+        self._chat = chat
+        self._is_edited = is_edited
         self._given: set[str] = set()
 
     def more(self) -> list[Any]:
         """Return the tools that it was not given yet."""
-        tools = [t for t in self.chat.session.tools() if t.name not in self._given]
+        tools = [t for t in self._chat.session.tools() if t.name not in self._given]
         self._given.update(tool.name for tool in tools)
-        kind = _AsyncRunnable if self._is_async else _Runnable
         return [
-            tool.native if isinstance(tool.native, Mapping) else kind(self, tool)
+            tool.native if isinstance(tool.native, Mapping) else self.kind(self, tool)
             for tool in tools
         ]
+
+    def look(self) -> Chat:
+        """Return the conversation, after showing it the runner's messages."""
+        if not self._is_edited:
+            with suppress(_LookedError):
+                self.runner.set_messages_params(self._show)
+        return self._chat
 
     def told(self, result: object) -> Any:
         """Return a result as the runner takes it, after giving it what has opened.
@@ -360,6 +370,14 @@ class _Run:
         if _is_error(result):
             raise ToolError(content)
         return content
+
+    def _show(self, params: Mapping[str, Any]) -> Any:
+        self._chat.see([*params["messages"], {"role": "assistant"}])
+        raise _LookedError  # so that the runner changes nothing
+
+
+class _LookedError(Exception):
+    """A runner hands its messages only to a function that may change them."""
 
 
 class _Known:
@@ -380,14 +398,14 @@ class _Runnable(_Known, BetaBuiltinFunctionTool):
     """One for the runner of a synchronous client."""
 
     def call(self, input: object) -> Any:  # noqa: A002 - as the SDK names it
-        return self._run.told(self._run.chat.call(self._call(input)))
+        return self._run.told(self._run.look().call(self._call(input)))
 
 
 class _AsyncRunnable(_Known, BetaAsyncBuiltinFunctionTool):
     """One for the runner of an asynchronous client."""
 
     async def call(self, input: object) -> Any:  # noqa: A002 - as the SDK names it
-        return self._run.told(await self._run.chat.acall(self._call(input)))
+        return self._run.told(await self._run.look().acall(self._call(input)))
 
 
 def _entry(tool: Any) -> Any:
