@@ -93,8 +93,8 @@ class AdkRig:
     ) -> str | suite.Paused:
         if chat not in self.known:
             self.known.add(chat)
-            await self._create(chat)
-        return await self._run([types.Part(text=text)], chat, dict(who or {}), mode)
+            await self._create(chat, who)
+        return await self._run([types.Part(text=text)], chat, mode)
 
     async def decide(
         self, paused: suite.Paused, *, approve: bool
@@ -111,17 +111,16 @@ class AdkRig:
             )
             for call_id, confirmed in answers.items()
         ]
-        return await self._run(parts, state["chat"], state["who"], "async")
+        return await self._run(parts, state["chat"], "async")
 
     async def _run(
-        self, parts: list[types.Part], chat: str, who: dict[str, Any], mode: Mode
+        self, parts: list[types.Part], chat: str, mode: Mode
     ) -> str | suite.Paused:
         streaming = {"streaming_mode": "sse" if mode == "stream" else None}
         given: dict[str, Any] = {
             "user_id": USER,
             "session_id": chat,
             "new_message": types.Content(role="user", parts=parts),
-            "state_delta": {"who": who},
             "run_config": RunConfig.model_validate(streaming),
         }
         if mode == "sync":
@@ -135,7 +134,7 @@ class AdkRig:
             if call.name == CONFIRM
         ]
         if waits:
-            return _paused({"chat": chat, "who": who, "open": waits, "answers": {}})
+            return _paused({"chat": chat, "open": waits, "answers": {}})
         last = next(event for event in reversed(events) if event.is_final_response())
         return "".join(part.text or "" for part in _parts(last.content))
 
@@ -150,9 +149,11 @@ class AdkRig:
     def trim(self, chat: str = "one") -> None:
         _wait(self._compact(chat))
 
-    async def _create(self, chat: str) -> Session:
-        service = self.runner.session_service
-        return await service.create_session(app_name=APP, user_id=USER, session_id=chat)
+    async def _create(self, chat: str, who: Mapping[str, Any] | None) -> Session:
+        service, state = self.runner.session_service, {"who": dict(who or {})}
+        return await service.create_session(
+            app_name=APP, user_id=USER, session_id=chat, state=state
+        )
 
     async def _session(self, chat: str) -> Session:
         service = self.runner.session_service
@@ -161,8 +162,8 @@ class AdkRig:
         return session
 
     async def _replay(self, saved: Session, chat: str) -> None:
-        """Build a session up from its events alone, as a database has them."""
-        session = await self._create(chat)
+        """Build a session up from its events, as they stand in a database."""
+        session = await self._create(chat, saved.state["who"])
         for event in saved.events:
             await self.runner.session_service.append_event(session, event)
 
