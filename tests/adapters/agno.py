@@ -80,6 +80,11 @@ def _shown(message: Message) -> suite.Message:
     return suite.Message("user", str(message.content))
 
 
+def in_memory() -> InMemoryDb:
+    make: Any = InMemoryDb  # has no types
+    return cast("InMemoryDb", make())
+
+
 def attached(setup: Setup, to: Any) -> Any:
     """Attach as the suite asks for it."""
     who = lambda run: run.dependencies["who"]  # noqa: E731
@@ -134,7 +139,7 @@ class AgnoRig:
         requirements = [RunRequirement.from_dict(each) for each in state["waiting"]]
         answered = [RunRequirement.from_dict(each) for each in state["answered"]]
         now = requirements.pop(0)
-        now.confirm() if approve else now.reject()
+        cast("Any", now.confirm if approve else now.reject)()
         answered.append(now)
         if requirements:
             return _paused(
@@ -193,12 +198,12 @@ class Agno:
     limits: Mapping[str, str] = {}
 
     def build(self, setup: Setup) -> Rig:
-        db, seen = InMemoryDb(), list[suite.Seen]()
+        db, seen = in_memory(), list[suite.Seen]()
         return cast("Rig", AgnoRig(agent_of(setup, seen, db=db), db, seen))
 
     def build_pair(self, first: Setup, second: Setup) -> Rig:
         """Return a team whose leader is the first, and its member the second."""
-        db, seen = InMemoryDb(), list[suite.Seen]()
+        db, seen = in_memory(), list[suite.Seen]()
         team = Team(
             model=FakeModel(first.model, seen),
             members=[agent_of(second, seen, name="second", id="second")],

@@ -13,13 +13,13 @@ conversation has loaded lives in the session state.
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from copy import deepcopy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from inspect import iscoroutinefunction
-from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias, TypeVar, Unpack, cast
+from typing import Any, Final, Self, TypeAlias, TypeVar, Unpack, cast
 
 from satchel.adapters import framework
 from satchel.errors import DuplicateToolError
-from satchel.model import Json, Seen
+from satchel.model import Seen
 from satchel.runtime.front import Satchel
 from satchel.runtime.session import Session, SessionOptions
 from satchel.tools import Tool, result_text
@@ -48,14 +48,6 @@ Functions: TypeAlias = dict[str, Function]
 _NAME: Final = "satchel"
 """Of the toolkit, its one function, and what the session state holds of ours."""
 
-_NOTHING: Final[dict[str, Json]] = {"type": "object", "properties": {}}
-_FALLBACKS: Final = ("on_error", "on_rate_limit", "on_context_overflow")
-_OF_THE_RUN: Final = (
-    *("_agent", "_team", "_run_context"),
-    *("_images", "_videos", "_audios", "_files"),
-)
-"""What Agno tells a function of the run that it is in."""
-
 
 def attach(
     skills: Satchel,
@@ -80,12 +72,12 @@ def attach(
 
     Raises:
         ExtraMissingError: Agno is not installed, or is too old.
-        DuplicateToolError: One of the agent's own tools has the name of one of a
-            skill. Where its tools are made for each run, or the skill is not there for
-            everybody, a run fails with it.
+        DuplicateToolError: An own tool has the name of one of a skill. Where tools are
+            made for each run, or not everybody has the skill, a run fails with it.
         ValueError: The agent has no model.
     """
-    own, model = to.tools, get_model(to.model)
+    own: Any = to.tools
+    model = get_model(to.model)
     if model is None:
         raise ValueError("give the agent its model before skills are attached")
     if not callable(own):
@@ -93,24 +85,38 @@ def attach(
         if _NAME in names:
             raise DuplicateToolError(_NAME, "the agent", "satchel")
         skills.session(**options).tools(beside=names)
-    kit = _Kit(_Desk(skills, who, deps, options))
-    update = {
-        "model": _skilled(model),
-        "tools": _made_with(own, kit) if callable(own) else [*(own or ()), kit],
-    }
-    if to.fallback_config is not None:
-        update["fallback_config"] = _skilled_all(to.fallback_config)
-    return to.deep_copy(update=update)
+    kit = _Kit(skills, who, deps, options)
+    fallback = to.fallback_config
+    return to.deep_copy(
+        update={
+            "model": _skilled(model),
+            "tools": _made_with(own, kit) if callable(own) else [*(own or ()), kit],
+            "fallback_config": None if fallback is None else _skilled_all(fallback),
+        }
+    )
 
 
-@dataclass(frozen=True, slots=True)
-class _Desk:
-    """What was said when skills were attached; shared by all copies of the agent."""
+class _Kit(Toolkit):
+    """What was said when skills were attached, and a function that knows the run."""
 
-    skills: Satchel
-    who: Who | None
-    deps: Deps | None
-    options: SessionOptions
+    def __init__(
+        self,
+        skills: Satchel,
+        who: Who | None,
+        deps: Deps | None,
+        options: SessionOptions,
+    ) -> None:
+        super().__init__(name=_NAME)
+        self.skills, self.who, self.deps, self.options = skills, who, deps, options
+        for functions in (self.functions, self.async_functions):
+            functions[_NAME] = _Anchor(
+                name=_NAME,
+                description="Looks after skills; there is nothing to call.",
+                entrypoint=_nothing,
+                skip_entrypoint_processing=True,
+                kit=self,
+                is_async=functions is self.async_functions,
+            )
 
     def __deepcopy__(self, _: object) -> Self:
         """Return itself: Agno copies an agent with all that it holds."""
@@ -133,7 +139,7 @@ class _Desk:
 class _Anchor(Function):
     """A function that no model sees: each run has a copy of it, which knows the run."""
 
-    desk: Any = Field(exclude=True, repr=False)
+    kit: Any = Field(exclude=True, repr=False)
     is_async: bool = Field(exclude=True)
     _session: Any = PrivateAttr(default=None)
 
@@ -146,13 +152,13 @@ class _Anchor(Function):
     def session(self) -> Session:
         """The session of this run."""
         if self._session is None:
-            self._session = self.desk.open(self._run_context, self.owner, self._key)
+            self._session = self.kit.open(self._run_context, self.owner, self._key)
         return cast("Session", self._session)
 
     @property
     def _key(self) -> str:
         # A team and its members have one session state.
-        name = self.desk.options.get("agent") or self.owner.name
+        name = self.kit.options.get("agent") or self.owner.name
         return f"{_NAME}:{name}" if name else _NAME
 
     def keep(self) -> None:
@@ -165,8 +171,7 @@ class _Anchor(Function):
     def native(self, tool: Tool) -> Function:
         """Return a tool in Agno's form, bound to this run."""
         if isinstance(tool.native, Function):
-            function = tool.native.model_copy()
-            function.parameters = deepcopy(function.parameters)
+            function = tool.native.model_copy(deep=True)
         else:
             function = Function(
                 name=tool.name,
@@ -177,36 +182,33 @@ class _Anchor(Function):
             )
         function.process_entrypoint(strict=bool(self.strict))
         function.strict = function.strict or self.strict
-        for name in _OF_THE_RUN:
-            setattr(function, name, getattr(self, name))
+        for name in Function.__private_attributes__.keys() - {"_framework_params"}:
+            setattr(function, name, getattr(self, name))  # what Agno tells of the run
         return function
 
     def function(
         self, name: str, arguments: Mapping[str, Any], *, approved: bool | None = None
     ) -> Function:
         """Return what carries out one call; what stands against it is its result."""
-        tool = self.session.tools().get(name) or Tool(name, "", _NOTHING, dict)
-        function = self.native(tool)
-        is_native = tool.native is not None
+        nothing = Tool(name, "", {"type": "object", "properties": {}}, dict)
+        tool = self.session.tools().get(name) or nothing
+        function, is_native = self.native(tool), tool.native is not None
         asks = self.session.decide(name, arguments).verdict == "ask"
-        if asks and approved is None and self.desk.options.get("approve") is None:
+        if asks and approved is None and self.kit.options.get("approve") is None:
             function.requires_confirmation = True
-        hook = self._ahook if self.is_async else self._hook
-        function.tool_hooks = [
-            *(self.owner.tool_hooks or ()),
-            hook(name, approved=approved, is_native=is_native),
-        ]
-        if is_native and not asks:
-            function.tool_hooks = self.owner.tool_hooks
+        function.tool_hooks = self.owner.tool_hooks
+        if asks or not is_native:
+            hook = self._hook(name, approved=approved, is_native=is_native)
+            function.tool_hooks = [*(self.owner.tool_hooks or ()), hook]
         return function
 
     def _hook(
         self, name: str, *, approved: bool | None, is_native: bool
     ) -> Callable[..., object]:
-        """Return what stands in the place of a function, or before one of Agno's own."""
+        """Return what stands in a function's place, or before one of Agno's own."""
+        session = self.session
 
         def hook(function_call: Any, arguments: dict[str, Any]) -> object:  # noqa: ANN401
-            session = self.session
             carry_out = session.refusal if is_native else session.call
             result = carry_out(name, arguments, approved=approved)
             self.keep()
@@ -214,13 +216,7 @@ class _Anchor(Function):
                 return function_call(**arguments)
             return result_text(result)
 
-        return hook
-
-    def _ahook(
-        self, name: str, *, approved: bool | None, is_native: bool
-    ) -> Callable[..., object]:
-        async def hook(function_call: Any, arguments: dict[str, Any]) -> object:  # noqa: ANN401
-            session = self.session
+        async def ahook(function_call: Any, arguments: dict[str, Any]) -> object:  # noqa: ANN401
             carry_out = session.arefusal if is_native else session.acall
             result = await carry_out(name, arguments, approved=approved)
             self.keep()
@@ -228,27 +224,7 @@ class _Anchor(Function):
                 return await function_call(**arguments)
             return result_text(result)
 
-        return hook
-
-
-class _Kit(Toolkit):
-    """Brings the function that knows the run, one for each way in which runs go."""
-
-    def __init__(self, desk: _Desk) -> None:
-        super().__init__(name=_NAME)
-        self.functions[_NAME] = _anchor(desk, is_async=False)
-        self.async_functions[_NAME] = _anchor(desk, is_async=True)
-
-
-def _anchor(desk: _Desk, *, is_async: bool) -> _Anchor:
-    return _Anchor(
-        name=_NAME,
-        description="Looks after skills; there is nothing to call.",
-        entrypoint=_nothing,
-        skip_entrypoint_processing=True,
-        desk=desk,
-        is_async=is_async,
-    )
+        return ahook if self.is_async else hook
 
 
 def _nothing(**_: object) -> str:
@@ -263,14 +239,8 @@ class _Offered(list[dict[str, Any]]):
     beside: tuple[str, ...]
 
 
-if TYPE_CHECKING:
-    _Base = Model
-else:
-    _Base = object
-
-
-class _Skilled(_Base):
-    """Mixed into the class of a model: looks after the prompt and tools of each call.
+class _Skilled(Model):
+    """Mixed into a model's class: looks after the prompt and tools of each call.
 
     `Model.response` and its kin format the tools once a run, hand them to ``invoke``
     for each step, and look up in the run's own functions what is called.
@@ -288,20 +258,24 @@ class _Skilled(_Base):
         return formatted
 
     def invoke(self, *args: object, **given: object) -> ModelResponse:
-        return super().invoke(*args, **self._prepared(given))
+        model: Any = super()
+        return cast("ModelResponse", model.invoke(*args, **self._prepared(given)))
 
     async def ainvoke(self, *args: object, **given: object) -> ModelResponse:
+        model: Any = super()
         prepared = await asyncio.to_thread(self._prepared, given)
-        return await super().ainvoke(*args, **prepared)
+        return cast("ModelResponse", await model.ainvoke(*args, **prepared))
 
     def invoke_stream(self, *args: object, **given: object) -> Iterator[ModelResponse]:
-        return super().invoke_stream(*args, **self._prepared(given))
+        model: Any = super()
+        yield from model.invoke_stream(*args, **self._prepared(given))
 
     async def ainvoke_stream(
         self, *args: object, **given: object
     ) -> AsyncIterator[ModelResponse]:
+        model: Any = super()
         prepared = await asyncio.to_thread(self._prepared, given)
-        async for each in super().ainvoke_stream(*args, **prepared):
+        async for each in model.ainvoke_stream(*args, **prepared):
             yield each
 
     def get_function_calls_to_run(
@@ -311,17 +285,15 @@ class _Skilled(_Base):
         functions: Functions | None = None,
     ) -> list[FunctionCall]:
         own, anchor = _parted(functions)
-        ours: Functions = {}
-        for called in (assistant_message.tool_calls or ()) if anchor else ():
-            name = called.get("function", {}).get("name")
-            if name not in own and _is_known(anchor.session, name):
-                ours[name] = Function(name=name)
-        calls = super().get_function_calls_to_run(
-            assistant_message, messages, own | ours
-        )
+        if anchor is None:
+            return super().get_function_calls_to_run(assistant_message, messages, own)
+        tool_calls = assistant_message.tool_calls or ()
+        called = {each.get("function", {}).get("name") for each in tool_calls} - {*own}
+        ours = {n: Function(name=n) for n in called if _is_known(anchor.session, n)}
+        known = own | ours
+        calls = super().get_function_calls_to_run(assistant_message, messages, known)
         for call in calls:
-            name = call.function.name
-            if anchor is not None and name in ours:
+            if (name := call.function.name) in ours:
                 call.function = anchor.function(name, call.arguments or {})
         return calls
 
@@ -342,9 +314,8 @@ class _Skilled(_Base):
             return given
         anchor, messages = offered.anchor, given["messages"]
         session = anchor.session
-        session.see(
-            _seen(messages, compressed=bool(given.get("compress_tool_results")))
-        )
+        compressed = bool(given.get("compress_tool_results"))
+        session.see(_seen(messages, compressed=compressed))
         tools = list(offered)
         for tool in session.tools(beside=offered.beside):
             # One by one: Agno sorts what it is given by name.
@@ -356,18 +327,19 @@ class _Skilled(_Base):
 
 def _skilled(model: Model) -> Model:
     """Return a copy of a model whose class is that of the model and ours."""
-    kind = type(model)
-    names = {"__module__": kind.__module__, "__doc__": kind.__doc__}
-    skilled_kind = type(kind)(kind.__name__, (_Skilled, kind), names)
-    skilled = skilled_kind.__new__(skilled_kind)
+    kind: Any = type(model)
+    ours: Any = type(kind)(kind.__name__, (_Skilled, kind), {})
+    skilled: Model = ours.__new__(ours)
     skilled.__dict__.update(model.__dict__)  # as Agno itself copies models
     skilled.cache_response = False  # its keys know nothing of what is loaded
     return skilled
 
 
 def _skilled_all(fallback: FallbackConfig) -> FallbackConfig:
-    models = {name: map(get_model, getattr(fallback, name)) for name in _FALLBACKS}
-    skilled = {name: [_skilled(m) for m in ms if m] for name, ms in models.items()}
+    skilled: dict[str, Any] = {}
+    for name in ("on_error", "on_rate_limit", "on_context_overflow"):
+        models = map(get_model, getattr(fallback, name))
+        skilled[name] = [_skilled(model) for model in models if model is not None]
     return replace(fallback, **skilled)
 
 
@@ -398,44 +370,31 @@ def _names(tools: Iterable[Any]) -> Iterator[str]:
 def _parted(functions: Functions | None) -> tuple[Functions, _Anchor | None]:
     """Return the functions that are the agent's own, and ours."""
     own = dict(functions or {})
-    anchor = own.get(_NAME)
-    if not isinstance(anchor, _Anchor):
-        return own, None
-    del own[_NAME]
-    return own, anchor
+    return own, cast("_Anchor | None", own.pop(_NAME, None))
 
 
 def _prompted(messages: list[Message], session: Session, role: str) -> list[Message]:
     """Return the messages with the session's text behind the agent's own."""
-    if not messages or messages[0].role != role:
-        text = session.instructions()
-        return [Message(role=role, content=text), *messages] if text else messages
-    first, *others = messages
-    content: Any = first.content or ""
-    if isinstance(content, str):
-        content = session.instructions(content)
-    elif text := session.instructions():
-        content = [*content, {"type": "text", "text": text}]
-    return [first.model_copy(update={"content": content}), *others]
+    at = 1 if messages and messages[0].role == role else 0
+    if at and isinstance(base := messages[0].content, str):
+        prompt = messages[0].model_copy(update={"content": session.instructions(base)})
+        return [prompt, *messages[1:]]
+    text = session.instructions()
+    ours = [Message(role=role, content=text)] if text else []
+    return [*messages[:at], *ours, *messages[at:]]
 
 
 def _seen(messages: Iterable[Message], *, compressed: bool) -> Iterator[Seen]:
     """Yield messages as a session takes them, the results as the model sees them."""
     for message in messages:
-        content = message.get_content(use_compressed_content=compressed)
-        text = content if isinstance(content, str) else result_text(content)
+        text = result_text(message.get_content(use_compressed_content=compressed))
         if message.role == "tool":
-            given = message.tool_args
-            arguments = given if isinstance(given, Mapping) else {}
-            yield Seen("tool", text, message.tool_name or "", arguments)
-        elif message.role == "user":
-            yield Seen("user", text)
-        elif message.role in ("assistant", "model"):
-            yield Seen("assistant", text)
+            yield Seen("tool", text, message.tool_name or "")
+        else:
+            yield Seen("user" if message.role == "user" else "assistant", text)
 
 
 def _is_known(session: Session, name: str) -> bool:
     """Tell whether a name is that of a tool, a closed one too, or of a skill."""
-    if session.tools().get(name) is not None or name in session.catalog:
-        return True
-    return any(name in entry.tools for entry in session.catalog.entries)
+    named = (name in entry.tools for entry in session.catalog.entries)
+    return bool(session.tools().get(name)) or name in session.catalog or any(named)
