@@ -1,0 +1,662 @@
+"""What is of Anthropic's SDK: its blocks, its cache points, and its tool runner."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import TYPE_CHECKING, Any, cast
+
+import httpx2
+import pytest
+from anthropic.lib.tools import (
+    BetaAbstractMemoryTool,
+    BetaToolRunner,
+    ToolError,
+    beta_async_tool,
+    beta_tool,
+)
+
+from satchel import Satchel
+from satchel.adapters import anthropic
+from satchel.errors import DuplicateToolError
+from satchel.policy import Policy, Rule, ask, deny
+from tests.adapters import test_contract as contract
+from tests.adapters.anthropic import (
+    MODEL,
+    AnthropicDriver,
+    AnthropicRig,
+    FakeApi,
+    Run,
+    fake_model,
+)
+from tests.adapters.desk import (
+    MORE,
+    REFUNDS,
+    TRAVEL,
+    Desk,
+    load,
+    open_desk,
+    script,
+    scripts,
+    write_pack,
+    write_packs,
+)
+from tests.adapters.driver import Call
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from pathlib import Path
+
+    from satchel.model import Question
+    from tests.adapters.driver import Rig, Say, Setup
+
+REFUND = Call("refund", {"order_id": "A-1", "cents": 995})
+REFUNDED = "refunded 995 of A-1 by ana"
+ANA = {"user": "ana"}
+POINT = {"type": "ephemeral"}
+
+
+@pytest.fixture
+def packs(tmp_path: Path) -> Path:
+    return write_packs(tmp_path / "packs")
+
+
+def user(text: str) -> dict[str, Any]:
+    return {"role": "user", "content": text}
+
+
+def talk(api: FakeApi, chat: anthropic.Chat, messages: list[Any], **given: Any) -> str:
+    """Go round the loop that the adapter's docstring shows."""
+    while True:
+        request = chat.request(messages)
+        message = api.client.messages.create(**MODEL, **request, **given)
+        messages.append({"role": "assistant", "content": message.content})
+        results = chat.run(message)
+        if not results:
+            return str(cast("Any", message.content[0]).text)
+        messages.append({"role": "user", "content": results})
+
+
+# Other loops
+
+RUNNERS: dict[str, dict[str, Any]] = {
+    "full history": {"thread": False},
+    "eager": {"stream": True, "run_tools_eagerly": True},
+    "asynchronous": {"asynchronous": True},
+}
+
+
+class RunnerDriver(AnthropicDriver):
+    """Drives the tool runner with other parameters than the suite."""
+
+    def __init__(self, how: str) -> None:
+        self.params = dict(RUNNERS[how])
+        self.is_async = self.params.pop("asynchronous", False)
+
+    def build(self, setup: Setup) -> Rig:
+        return cast("Rig", RunnerRig(self, setup))
+
+
+class RunnerRig(AnthropicRig):
+    def __init__(self, driver: RunnerDriver, *setups: Setup) -> None:
+        super().__init__(*setups)
+        self.driver = driver
+        self._messages: dict[str, list[Any]] = {}
+
+    async def say(
+        self, text: str, *, chat: str = "one", who: Any = None, mode: Any = "async"
+    ) -> Any:
+        from tests.adapters.anthropic import Kept
+
+        del mode
+        kept = self._kept.setdefault(chat, Kept())
+        kept.messages.append(user(text))
+        run = Run(self, chat, kept, dict(who or {}))
+        attached = run._attach([beta_tool(cast("Any", each)) for each in run.own])
+        params: Any = {
+            "messages": [*kept.messages],
+            "system": run.setup.base,
+            **MODEL,
+            **self.driver.params,
+        }
+        if self.driver.is_async:
+            last = await attached.tool_runner(
+                run.api.async_client, **params
+            ).until_done()
+        else:
+            runner = attached.tool_runner(run.api.client, **params)
+            last = await asyncio.to_thread(runner.until_done)
+        run._keep(last)
+        kept.states[0] = attached.dump()
+        return str(kept.messages[-1]["content"][0]["text"])
+
+
+def takes(how: str) -> bool:
+    """Tell whether this release of the SDK has such a runner."""
+    from inspect import signature
+
+    from anthropic.resources.beta.messages import Messages
+
+    known = signature(Messages.tool_runner).parameters
+    return all(key in known or key == "asynchronous" for key in RUNNERS[how])
+
+
+@pytest.mark.parametrize("how", [how for how in RUNNERS if takes(how)])
+@pytest.mark.parametrize(
+    "row",
+    [
+        contract.test_load_answers,
+        contract.test_parallel_loads,
+        contract.test_a_miss_is_a_result,
+        contract.test_a_refusal_is_a_result,
+    ],
+)
+async def test_the_contract_holds_for_other_runners(
+    packs: Path, how: str, row: Callable[..., Any]
+) -> None:
+    await row(RunnerDriver(how), packs, "async")
+
+
+# The system prompt
+
+
+def test_blocks_and_their_cache_points_stay(packs: Path) -> None:
+    """Skills are one more block; a cache point stands where it was asked for."""
+    block = {"type": "text", "text": "Desk.", "cache_control": POINT}
+    chat = anthropic.attach(open_desk(packs))
+
+    plain = chat.request([user("hi")], system=[block])["system"]
+    pointed = chat.request([user("hi")], system=[block], cache_control=POINT)["system"]
+
+    assert plain[0] == pointed[0] == block
+    assert plain[1]["text"].startswith("\n\n## Agent Skills")
+    assert [sorted(each) for each in plain[1:]] == [["text", "type"]]
+    assert pointed[1] == plain[1] | {"cache_control": POINT}
+
+
+def test_the_cache_point_stands_in_front_of_what_is_stated_again(packs: Path) -> None:
+    """So the prefix holds while skills come back and go."""
+    skills = open_desk(packs)
+    chat = anthropic.attach(skills)
+    before = chat.request([user("hi")], system="Desk.", cache_control=POINT)["system"]
+    chat.session.call("load_skill", {"skill_id": "refunds"})
+
+    after = chat.request([user("hi")], system="Desk.", cache_control=POINT)["system"]
+    text = chat.request([user("hi")], system="Desk.")["system"]
+
+    assert [before[0]] == after[:1]
+    assert before[0]["text"].startswith("Desk.\n\n## Agent Skills")
+    assert REFUNDS in after[1]["text"]
+    assert "cache_control" not in after[1]
+    assert text == after[0]["text"] + after[1]["text"]
+
+
+def test_without_skills_nothing_is_added(tmp_path: Path) -> None:
+    (tmp_path / "none").mkdir()
+    messages = [user("hi")]
+    chat = anthropic.attach(Satchel(tmp_path / "none"))
+    block = {"type": "text", "text": "Desk."}
+
+    assert chat.request(messages) == {"messages": messages}
+    assert chat.request(messages, system="Desk.") == {
+        "messages": messages,
+        "system": "Desk.",
+    }
+    assert chat.request(messages, system=[block])["system"] == [block]
+    assert "system" not in chat.request(messages, cache_control=POINT)
+
+
+# Messages
+
+
+def test_the_loop_of_the_docstring(packs: Path) -> None:
+    """Messages may hold what the SDK returned, as it is."""
+    api = fake_model(script([load("refunds")], [REFUND], "done"))
+    chat = anthropic.attach(open_desk(packs), who=ANA)
+
+    assert talk(api, chat, [user("hi")]) == "done"
+    assert api.seen[2].results[1] == REFUNDED
+
+
+def test_without_a_dump_the_messages_tell(packs: Path) -> None:
+    by_text: dict[str, list[Say]] = {
+        "one": [[load("refunds")], "done"],
+        "two": [[load("refunds")], [REFUND], "done"],
+    }
+    api, skills = fake_model(scripts(by_text)), open_desk(packs)
+    messages: list[Any] = [user("one")]
+
+    talk(api, anthropic.attach(skills, who=ANA), messages)
+    talk(api, anthropic.attach(skills, who=ANA), [*messages, user("two")])
+
+    assert {"order_status", "refund"} <= set(api.seen[2].tools)
+    assert "unchanged" in api.seen[3].results[-1]
+    assert api.seen[4].results[-1] == REFUNDED
+
+
+def loaded(packs: Path) -> tuple[Satchel, list[Any]]:
+    """Return a conversation in which a skill was loaded, and then another."""
+    api, skills = (
+        fake_model(script([load("refunds")], [load("travel")])),
+        open_desk(packs),
+    )
+    messages: list[Any] = [user("hi")]
+    talk(api, anthropic.attach(skills, who=ANA), messages)
+    return skills, [*messages, user("go on")]
+
+
+def test_results_that_the_api_cleared_are_stated_again(packs: Path) -> None:
+    """It clears the oldest, and says how many; nothing "stands above" there."""
+    skills, messages = loaded(packs)
+    api = fake_model(script([load("refunds")], [load("travel")], "done"))
+    edit = {
+        "type": "clear_tool_uses_20250919",
+        "cleared_tool_uses": 1,
+        "cleared_input_tokens": 9,
+    }
+    api.extra["context_management"] = {"applied_edits": [edit]}
+    chat = anthropic.attach(skills, who=ANA)
+
+    while True:
+        message = api.client.beta.messages.create(**MODEL, **chat.request(messages))
+        messages.append({"role": "assistant", "content": message.content})
+        if not (results := chat.run(message)):
+            break
+        messages.append({"role": "user", "content": results})
+
+    assert REFUNDS not in api.seen[0].system
+    assert REFUNDS in api.seen[1].system
+    assert TRAVEL not in api.seen[1].system
+    assert "unchanged" in api.seen[2].results[-1]
+
+
+def test_what_stands_before_a_compaction_is_gone(packs: Path) -> None:
+    skills, messages = loaded(packs)
+    summary = {"type": "compaction", "content": "They talked."}
+    compacted = [*messages, {"role": "assistant", "content": [summary]}, user("so?")]
+    chat = anthropic.attach(skills, resume=anthropic.attach(skills).dump())
+    chat.request(messages)
+
+    system = chat.request(compacted)["system"]
+
+    assert REFUNDS in system
+    assert TRAVEL in system
+
+
+def test_what_is_no_call_of_ours_is_left_alone(packs: Path) -> None:
+    """Calls of a provider's toolset, of its own tools, and of yours."""
+
+    def weather(city: str) -> str:
+        """Tell the weather."""
+        return city
+
+    chat = anthropic.attach(open_desk(packs), tools=[beta_tool(weather)])
+    content = [
+        {"type": "text", "text": "I look."},
+        {"type": "tool_use", "id": "1", "name": "weather", "input": {"city": "Bern"}},
+        {"type": "tool_use", "id": "2", "name": "x", "input": {}, "toolset_name": "b"},
+        {"type": "server_tool_use", "id": "3", "name": "web_search", "input": {}},
+        {"type": "tool_use", "id": "4", "name": "load_skill", "input": "?"},
+    ]
+
+    results = chat.run([user("hi"), {"role": "assistant", "content": content}])
+
+    assert [each["tool_use_id"] for each in results] == ["4"]
+    assert results[0]["is_error"] is True
+    assert "missing argument" in results[0]["content"]
+
+
+def test_calls_that_have_a_result_are_not_made_again(packs: Path) -> None:
+    skills, messages = loaded(packs)
+
+    assert anthropic.attach(skills).run(messages) == []
+
+
+@pytest.mark.parametrize(
+    "own",
+    [
+        {"name": "load_skill", "input_schema": {"type": "object"}},
+        {"type": "web_search_20250305", "name": "refund"},
+    ],
+)
+def test_an_own_tool_of_a_skills_name_is_refused(packs: Path, own: Any) -> None:
+    with pytest.raises(DuplicateToolError, match="the agent"):
+        anthropic.attach(open_desk(packs), tools=[own])
+
+
+# Approval
+
+
+async def test_a_load_can_wait(packs: Path) -> None:
+    """What waits is known from the messages alone, in another process too."""
+    skills = open_desk(packs, None, ask("refunds", action="load"))
+    use = {"type": "tool_use", "id": "1", "name": "load_skill"}
+    content = [{**use, "input": {"skill_id": "refunds"}}]
+    messages = [user("hi"), {"role": "assistant", "content": content}]
+    chat = anthropic.attach(skills)
+
+    waiting = chat.waiting(messages)
+    unasked = chat.run(messages)
+    refused = await chat.arun(messages, approved={"1": False})
+    done = await chat.arun(messages, approved={"1": True})
+
+    assert waiting == [anthropic.Call("1", "load_skill", {"skill_id": "refunds"})]
+    assert REFUNDS not in str(unasked + refused)
+    assert REFUNDS in done[0]["content"]
+
+
+def test_in_the_tool_runner_a_call_that_nobody_approved_is_an_error(
+    packs: Path,
+) -> None:
+    desk = Desk()
+    skills = open_desk(packs, desk, ask("refunds", tool="refund"))
+    api = fake_model(script([load("refunds")], [REFUND], "done"))
+    chat = anthropic.attach(skills, who=ANA)
+
+    last = chat.tool_runner(api.client, messages=[user("hi")], **MODEL).until_done()
+
+    assert desk.done == []
+    assert last.stop_reason == "end_turn"
+    result = api.bodies[-1]["messages"][0]["content"][0]
+    assert result["is_error"] is True
+    assert "approval-required" in result["content"]
+
+
+async def test_a_callback_is_asked_in_the_tool_runner(packs: Path) -> None:
+    asked: list[str] = []
+
+    async def approve(question: Question) -> bool:
+        asked.append(question.tool)
+        return True
+
+    desk = Desk()
+    skills = open_desk(packs, desk, ask("refunds", tool="refund"))
+    api = fake_model(script([load("refunds")], [REFUND], "done"))
+    chat = anthropic.attach(skills, who=ANA, approve=approve)
+
+    await chat.tool_runner(
+        api.async_client, messages=[user("hi")], **MODEL
+    ).until_done()
+
+    assert asked == ["refund"]
+    assert desk.done == ["refund A-1 995 by ana"]
+
+
+# The tool runner
+
+
+def test_tools_that_open_leave_the_cached_prefix_alone(packs: Path) -> None:
+    """They come in a message; no request changes what earlier ones sent in front."""
+    api = fake_model(script([load("refunds")], [REFUND], "done"))
+    chat = anthropic.attach(open_desk(packs), who=ANA)
+    params: Any = {"thread": False} if takes("full history") else {}
+
+    chat.tool_runner(
+        api.client, messages=[user("hi")], system="Desk.", **MODEL, **params
+    ).until_done()
+
+    first, second, third = api.bodies
+    assert first["tools"] == second["tools"] == third["tools"]
+    assert first["system"] == second["system"] == third["system"]
+    assert second["messages"] == third["messages"][: len(second["messages"])]
+    added = [block["type"] for block in second["messages"][-1]["content"]]
+    assert added == ["tool_addition", "tool_addition"]
+    assert all(anthropic.INLINE_TOOLS in betas for betas in api.betas)
+
+
+def test_the_beta_is_asked_for_where_tools_may_open(tmp_path: Path) -> None:
+    write_pack(tmp_path, "plain", "Use it.", "Go.")
+    api = fake_model(script("done"))
+    chat = anthropic.attach(Satchel(tmp_path))
+
+    runner = chat.tool_runner(
+        api.client, messages=[user("hi")], betas=["mine-2026-01-01"], **MODEL
+    )
+    runner.until_done()
+
+    assert isinstance(runner, BetaToolRunner)
+    assert anthropic.INLINE_TOOLS not in api.betas[0]
+    assert "mine-2026-01-01" in api.betas[0]
+
+
+def test_in_one_run_a_skill_loaded_again_is_a_note(packs: Path) -> None:
+    api = fake_model(script([load("refunds")], [load("refunds")], "done"))
+    chat = anthropic.attach(open_desk(packs))
+
+    chat.tool_runner(api.client, messages=[user("hi")], **MODEL).until_done()
+
+    first, second = api.seen[2].results
+    assert REFUNDS in first
+    assert "unchanged" in second
+
+
+def test_where_the_api_may_clear_results_the_text_is_given_again(packs: Path) -> None:
+    """The runner does not tell in time what was cleared."""
+    api = fake_model(script([load("refunds")], [load("refunds")], "done"))
+    chat = anthropic.attach(open_desk(packs))
+    edits = {"edits": [{"type": "clear_tool_uses_20250919"}]}
+
+    chat.tool_runner(
+        api.client, messages=[user("hi")], context_management=edits, **MODEL
+    ).until_done()
+
+    assert [REFUNDS in each for each in api.seen[2].results] == [True, True]
+
+
+@pytest.mark.skipif(
+    not hasattr(BetaToolRunner, "compact_before_next_turn"),
+    reason="this release of the SDK does not compact in a run",
+)
+def test_after_a_compaction_in_a_run_the_text_is_given_again(packs: Path) -> None:
+    def model(seen: Any) -> Any:
+        steps: list[Any] = [[load("refunds")], [load("refunds")], "done"]
+        return steps[len(api.seen) - 1]
+
+    compactions: list[Any] = []
+    api = FakeApi(model)
+    answer = api._answer
+
+    def compacting(request: Any) -> Any:
+        if not json.loads(request.content).get("compaction"):
+            return answer(request)
+        compactions.append(request)
+        message = {
+            "id": "msg_c",
+            "type": "message",
+            "role": "assistant",
+            "model": "claude-fake",
+            "content": [{"type": "compaction", "content": "They talked."}],
+            "stop_reason": "compaction",
+            "stop_sequence": None,
+            "usage": {"input_tokens": 1, "output_tokens": 1},
+        }
+        return httpx2.Response(200, json=message)
+
+    api.client._client._transport.handler = compacting  # type: ignore[attr-defined]
+    chat = anthropic.attach(open_desk(packs))
+    runner = chat.tool_runner(api.client, messages=[user("hi")], **MODEL)
+    for message in runner:
+        if message.stop_reason == "tool_use" and not compactions:
+            runner.compact_before_next_turn()
+
+    texts = json.dumps([body["messages"] for body in api.bodies[1:]])
+    assert len(compactions) == 1
+    assert "unchanged" not in texts
+    assert REFUNDS in texts
+
+
+# Native tools
+
+
+def cards(folder: Path, native: object, *rules: Rule) -> Satchel:
+    name = native if isinstance(native, str) else "stamp"
+    write_pack(
+        folder, "cards", "Use for cards.\nmetadata: {tools: stamp}", "Go." + MORE
+    )
+    return Satchel(folder, tools=[{name: native}], policy=Policy(*rules))
+
+
+@beta_tool(name="stamp", strict=True, cache_control={"type": "ephemeral"})
+def stamp(city: str) -> Any:
+    """Stamp a card."""
+    if city == "Atlantis":
+        raise ToolError([{"type": "text", "text": "no such city"}])
+    if city == "Rome":
+        raise RuntimeError("cannot open /var/stamps.db")
+    return [{"type": "text", "text": f"stamped {city}"}]
+
+
+@beta_async_tool(name="stamp")
+async def later(city: str) -> str:
+    """Stamp a card later."""
+    await asyncio.sleep(0)
+    return f"stamped {city}"
+
+
+def stamping(*cities: str) -> Any:
+    return script(
+        [load("cards")], [Call("stamp", {"city": city}) for city in cities], "done"
+    )
+
+
+def by_loop(api: FakeApi, skills: Satchel, **options: Any) -> None:
+    talk(api, anthropic.attach(skills, **options), [user("hi")])
+
+
+def by_runner(api: FakeApi, skills: Satchel, **options: Any) -> None:
+    chat = anthropic.attach(skills, **options)
+    chat.tool_runner(api.client, messages=[user("hi")], **MODEL).until_done()
+
+
+LOOPS = pytest.mark.parametrize("loop", [by_loop, by_runner])
+
+
+@LOOPS
+def test_a_native_tool_is_offered_as_it_says_itself(
+    tmp_path: Path, loop: Callable[..., None]
+) -> None:
+    """With its cache point, and the blocks that it returns."""
+    api = fake_model(stamping("Bern"))
+
+    loop(api, cards(tmp_path, stamp))
+
+    told = json.dumps(api.bodies[1])
+    assert json.dumps(stamp.to_dict()) in told
+    assert api.seen[2].results[1] == "stamped Bern"
+
+
+@LOOPS
+def test_what_a_native_tool_says_when_it_fails_is_told(
+    tmp_path: Path, loop: Callable[..., None]
+) -> None:
+    """The SDK's own error is made for the model; any other may hold what it is not."""
+    api = fake_model(stamping("Atlantis", "Rome"))
+
+    loop(api, cards(tmp_path, stamp))
+
+    _, atlantis, rome = api.seen[2].results
+    assert "no such city" in atlantis
+    assert "stamp failed: RuntimeError" in rome
+    assert "/var" not in rome
+    blocks = [
+        block
+        for message in api.bodies[2]["messages"]
+        for block in message["content"]
+        if isinstance(block, dict) and block["type"] == "tool_result"
+    ]
+    assert [block.get("is_error") for block in blocks[-2:]] == [True, True]
+
+
+@LOOPS
+@pytest.mark.parametrize("answer", [True, False])
+def test_a_native_tool_is_asked_for(
+    tmp_path: Path, loop: Callable[..., None], answer: bool
+) -> None:
+    api = fake_model(stamping("Bern"))
+    skills = cards(tmp_path, stamp, ask("cards", tool="stamp"))
+
+    loop(api, skills, approve=lambda _: answer)
+
+    assert ("stamped Bern" in api.seen[2].results[1]) == answer
+    assert ("approval-declined" in api.seen[2].results[1]) != answer
+
+
+def test_a_denied_native_tool_is_not_called(tmp_path: Path) -> None:
+    api = fake_model(stamping("Bern"))
+
+    by_loop(api, cards(tmp_path, stamp, deny("cards", tool="stamp")))
+
+    assert "stamp" not in api.seen[1].tools
+    assert "denied-by-policy" in api.seen[2].results[1]
+
+
+async def test_an_asynchronous_native_tool_is_awaited(tmp_path: Path) -> None:
+    skills, api = cards(tmp_path, later), fake_model(stamping("Bern"))
+    chat = anthropic.attach(skills)
+    await chat.tool_runner(
+        api.async_client, messages=[user("hi")], **MODEL
+    ).until_done()
+    call = anthropic.Call("1", "stamp", {"city": "Bern"})
+
+    assert api.seen[2].results[1] == "stamped Bern"
+    assert await chat.acall(call) == "stamped Bern"
+    assert "asynchronous" in str(chat.call(call))
+
+
+def test_a_synchronous_native_tool_runs_for_an_asynchronous_client(
+    tmp_path: Path,
+) -> None:
+    skills, api = cards(tmp_path, stamp), fake_model(stamping("Bern"))
+    runner = anthropic.attach(skills).tool_runner(
+        api.async_client, messages=[user("hi")], **MODEL
+    )
+    asyncio.run(runner.until_done())
+
+    assert api.seen[2].results[1] == "stamped Bern"
+
+
+@LOOPS
+def test_a_tool_that_the_provider_runs_opens_too(
+    tmp_path: Path, loop: Callable[..., None]
+) -> None:
+    """It is handed on as it is, and the API carries out its calls."""
+    search = {"type": "web_search_20250305", "name": "stamp"}
+    api = fake_model(script([load("cards")], "done"))
+
+    loop(api, cards(tmp_path, search))
+
+    assert api.seen[1].tools[-1] == "stamp"
+    assert json.dumps(search) in json.dumps(api.bodies[1])
+
+
+def test_one_of_the_sdks_built_in_tools_is_carried(tmp_path: Path) -> None:
+    class Memory(BetaAbstractMemoryTool):
+        def call(self, input: object) -> Any:  # noqa: A002 - as the SDK names it
+            return f"did {cast('Any', input)['command']}"
+
+        view = create = str_replace = insert = delete = rename = cast("Any", None)
+
+    write_pack(tmp_path, "notes", "Use it.\nmetadata: {tools: memory}", "Go.")
+    skills = Satchel(tmp_path, tools=[Memory()])
+    api = fake_model(
+        script([load("notes")], [Call("memory", {"command": "view"})], "done")
+    )
+
+    by_loop(api, skills)
+
+    assert api.bodies[1]["tools"][-1]["name"] == "memory"
+    assert api.seen[2].results[1] == "did view"
+
+
+def test_own_tools_of_either_form_stand_first(packs: Path) -> None:
+    own = {"name": "mine", "input_schema": {"type": "object"}}
+    chat = anthropic.attach(open_desk(packs), tools=[own, stamp])
+
+    tools: Iterable[Any] = chat.tools()
+
+    assert [tool["name"] for tool in tools] == [
+        "mine",
+        "stamp",
+        "load_skill",
+        "read_skill_file",
+    ]
