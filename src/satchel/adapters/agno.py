@@ -11,10 +11,18 @@ conversation has loaded lives in the session state.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from collections.abc import (
+    AsyncIterator,
+    Callable,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from copy import deepcopy
 from dataclasses import replace
 from inspect import iscoroutinefunction
+from itertools import chain
 from typing import Any, Final, Self, TypeAlias, TypeVar, Unpack, cast
 
 from satchel.adapters import framework
@@ -22,7 +30,7 @@ from satchel.errors import DuplicateToolError
 from satchel.model import Seen
 from satchel.runtime.front import Satchel
 from satchel.runtime.session import Session, SessionOptions
-from satchel.tools import Tool, result_text
+from satchel.tools import Tool, Toolbox, result_text
 
 with framework("Agno", "agno"):
     from agno.agent import Agent
@@ -161,6 +169,11 @@ class _Anchor(Function):
         name = self.kit.options.get("agent") or self.owner.name
         return f"{_NAME}:{name}" if name else _NAME
 
+    def look(self, given: Mapping[str, Any]) -> None:
+        """Take in the messages of a model call."""
+        compressed = bool(given.get("compress_tool_results"))
+        self.session.see(_seen(given["messages"], compressed=compressed))
+
     def keep(self) -> None:
         """Keep what the session has to remember, in the session state."""
         run = cast("RunContext", self._run_context)
@@ -237,6 +250,9 @@ class _Offered(list[dict[str, Any]]):
 
     anchor: _Anchor
     beside: tuple[str, ...]
+    ours: Toolbox | None = None
+    model: Model | None = None
+    formatted: Sequence[dict[str, Any]] = ()
 
 
 class _Skilled(Model):
@@ -263,7 +279,7 @@ class _Skilled(Model):
 
     async def ainvoke(self, *args: object, **given: object) -> ModelResponse:
         model: Any = super()
-        prepared = await asyncio.to_thread(self._prepared, given)
+        prepared = await self._aprepared(given)
         return cast("ModelResponse", await model.ainvoke(*args, **prepared))
 
     def invoke_stream(self, *args: object, **given: object) -> Iterator[ModelResponse]:
@@ -274,7 +290,7 @@ class _Skilled(Model):
         self, *args: object, **given: object
     ) -> AsyncIterator[ModelResponse]:
         model: Any = super()
-        prepared = await asyncio.to_thread(self._prepared, given)
+        prepared = await self._aprepared(given)
         async for each in model.ainvoke_stream(*args, **prepared):
             yield each
 
@@ -312,17 +328,35 @@ class _Skilled(Model):
         offered = given.get("tools")
         if not isinstance(offered, _Offered):
             return given
-        anchor, messages = offered.anchor, given["messages"]
-        session = anchor.session
-        compressed = bool(given.get("compress_tool_results"))
-        session.see(_seen(messages, compressed=compressed))
-        tools = list(offered)
-        for tool in session.tools(beside=offered.beside):
+        offered.anchor.look(given)
+        return self._added(given, offered)
+
+    async def _aprepared(self, given: dict[str, Any]) -> dict[str, Any]:
+        """Do as `_prepared` does; what reads files does so in a thread."""
+        offered = given.get("tools")
+        if not isinstance(offered, _Offered):
+            return given
+        anchor = offered.anchor
+        if anchor.kit.options.get("always"):
+            return await asyncio.to_thread(self._prepared, given)
+        anchor.look(given)
+        if anchor.session.reads_files:
+            return await asyncio.to_thread(self._added, given, offered)
+        return self._added(given, offered)
+
+    def _added(self, given: dict[str, Any], offered: _Offered) -> dict[str, Any]:
+        anchor, session = offered.anchor, offered.anchor.session
+        ours = session.tools(beside=offered.beside)
+        if offered.ours is not ours or offered.model is not self:
             # One by one: Agno sorts what it is given by name.
-            tools += super()._format_tools([anchor.native(tool)])
-        messages = _prompted(messages, session, anchor.owner.system_message_role)
+            form = super()._format_tools
+            each = (form([anchor.native(tool)]) for tool in ours)
+            offered.formatted = [*chain(offered, *each)]
+            offered.ours, offered.model = ours, self
+        role = anchor.owner.system_message_role
+        messages = _prompted(given["messages"], session, role)
         anchor.keep()
-        return {**given, "messages": messages, "tools": tools}
+        return {**given, "messages": messages, "tools": [*offered.formatted]}
 
 
 def _skilled(model: Model) -> Model:
@@ -387,11 +421,11 @@ def _prompted(messages: list[Message], session: Session, role: str) -> list[Mess
 def _seen(messages: Iterable[Message], *, compressed: bool) -> Iterator[Seen]:
     """Yield messages as a session takes them, the results as the model sees them."""
     for message in messages:
-        text = result_text(message.get_content(use_compressed_content=compressed))
         if message.role == "tool":
+            text = result_text(message.get_content(use_compressed_content=compressed))
             yield Seen("tool", text, message.tool_name or "")
         else:
-            yield Seen("user" if message.role == "user" else "assistant", text)
+            yield Seen("user" if message.role == "user" else "assistant")
 
 
 def _is_known(session: Session, name: str) -> bool:

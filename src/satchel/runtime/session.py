@@ -88,6 +88,7 @@ class Session:
             misses=comments.missed,
         )
         self._belt = Belt(shelf, settings, self._reading, self._load, hooks)
+        self._offered: tuple[tuple[Offer, ...], Toolbox] = (), Toolbox("satchel")
         self._worn_texts()
         self._belt.check(self._memory.edition)
 
@@ -168,16 +169,21 @@ class Session:
 
         Those of worn skills; of the style, as far as they can work with this catalog;
         of loaded skills, as these were loaded. Tools that the policy denies are left
-        out. ``beside`` are the names of the agent's own tools.
+        out. ``beside`` are the names of the agent's own tools. While nothing changes
+        it is the same object.
 
         Raises:
             DuplicateToolError: One of those is the name of a tool that is here, or that
                 opens with a skill that is listed; names both owners.
         """
         memory = self._memory
-        offers = [*self._belt.offered(memory.edition, memory.in_use)]
+        offers = tuple(self._belt.offered(memory.edition, memory.in_use))
         self._belt.check_beside(beside, offers)
-        return Toolbox("satchel", tuple(self._bound(*offer) for offer in offers))
+        before, toolbox = self._offered
+        if offers != before:
+            toolbox = Toolbox("satchel", tuple(self._bound(*each) for each in offers))
+            self._offered = offers, toolbox
+        return toolbox
 
     def decide(self, name: str, arguments: Mapping[str, object]) -> Decision:
         """Return what the policy says of a call, for a framework's own approval.
