@@ -10,6 +10,7 @@ import asyncio
 import json
 from dataclasses import dataclass, field
 from functools import wraps
+from itertools import count
 from typing import TYPE_CHECKING, Any, cast
 
 import anthropic as sdk
@@ -38,6 +39,7 @@ class FakeApi:
         self.betas: list[str] = []
         self.extra: dict[str, Any] = {}
         self._kept: dict[str, dict[str, Any]] = {}
+        self._numbers = count(1)  # many threads may ask at once
         transport = httpx2.MockTransport(self._answer)
         self.client = sdk.Anthropic(
             api_key="none", http_client=sdk.DefaultHttpxClient(transport=transport)
@@ -54,8 +56,7 @@ class FakeApi:
         whole = self._whole(body)
         seen = _seen(whole)
         self.seen.append(seen)
-        number = len(self.bodies)
-        message = _message(self.script(seen), f"msg_{number}") | self.extra
+        message = _message(self.script(seen), f"msg_{next(self._numbers)}") | self.extra
         reply = {"role": "assistant", "content": message["content"]}
         self._kept[message["id"]] = {**whole, "messages": [*whole["messages"], reply]}
         if not body.get("stream"):

@@ -357,7 +357,7 @@ def test_in_the_tool_runner_a_call_that_nobody_approved_is_an_error(
 
     assert desk.done == []
     assert last.stop_reason == "end_turn"
-    result = api.bodies[-1]["messages"][0]["content"][0]
+    result = api.bodies[-1]["messages"][-1]["content"][-1]
     assert result["is_error"] is True
     assert "approval-required" in result["content"]
 
