@@ -116,6 +116,7 @@ class _Kit(Toolkit):
     ) -> None:
         super().__init__(name=_NAME)
         self.skills, self.who, self.deps, self.options = skills, who, deps, options
+        self.known: dict[object, tuple[object, list[dict[str, Any]]]] = {}
         for functions in (self.functions, self.async_functions):
             functions[_NAME] = _Anchor(
                 name=_NAME,
@@ -180,6 +181,19 @@ class _Anchor(Function):
         if run.session_state is None:
             run.session_state = {}
         run.session_state[self._key] = self.session.dump()
+
+    def formatted(
+        self, tool: Tool, kind: type, form: Callable[[list[Any]], list[dict[str, Any]]]
+    ) -> list[dict[str, Any]]:
+        """Return a tool in a provider's form; one that stays as it is is made once."""
+        if tool.native is not None:
+            return form([self.native(tool)])
+        place = kind, bool(self.strict), tool.name
+        made_of = tool.description, tool.parameters
+        known = self.kit.known.get(place)
+        if known is None or known[0] != made_of:
+            known = self.kit.known[place] = made_of, form([self.native(tool)])
+        return cast("list[dict[str, Any]]", known[1])
 
     def native(self, tool: Tool) -> Function:
         """Return a tool in Agno's form, bound to this run."""
@@ -350,7 +364,7 @@ class _Skilled(Model):
         if offered.ours is not ours or offered.model is not self:
             # One by one: Agno sorts what it is given by name.
             form = super()._format_tools
-            each = (form([anchor.native(tool)]) for tool in ours)
+            each = (anchor.formatted(tool, type(self), form) for tool in ours)
             offered.formatted = [*chain(offered, *each)]
             offered.ours, offered.model = ours, self
         role = anchor.owner.system_message_role

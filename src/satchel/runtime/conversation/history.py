@@ -2,14 +2,21 @@
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from html import unescape
 from typing import Final, cast
 
 from satchel.model import Action, Seen, Style
 
-__all__ = ["LOAD_TOOLS", "READ_TOOL", "View", "read_history", "wish_of"]
+__all__ = [
+    "LOAD_TOOLS",
+    "READ_TOOL",
+    "View",
+    "loads_within",
+    "read_history",
+    "wish_of",
+]
 
 LOAD_TOOLS: Final[dict[Style, tuple[str, str]]] = {
     "agent-skills": ("load_skill", "skill_id"),
@@ -23,6 +30,9 @@ READ_TOOL: Final = "read_skill_file"
 
 _FILES: Final = frozenset({"reference", "script"})
 _ID: Final = re.compile(r'\s*<skill_context id="([^"]*)">')
+_CONTEXT: Final = re.compile(
+    r'^<skill_context id="([^"\n]*)">\n.*?^</skill_context>$', re.DOTALL | re.MULTILINE
+)
 SHORTEST_CHARS: Final = 200
 """A text that is shorter than this costs no more than the note in its place."""
 
@@ -58,23 +68,24 @@ def read_history(style: Style, messages: Iterable[Seen]) -> View:
     results: list[str] = []
     loaded: dict[str, str] = {}
     last = ""
+    tool, parameter = LOAD_TOOLS[style]
     for message in messages:
-        if message.role != "system":
-            last = message.role
-        if message.role != "tool":
+        role = message.role
+        if role != "system":
+            last = role
+        if role != "tool":
             continue
         results.append(message.text)
-        for id in _loaded_by(style, message):
+        if message.tool != tool:  # what another tool brings may look like it
+            continue
+        for id in _loaded_by(style, parameter, message):
             loaded.pop(id, None)
             loaded[id] = message.text
     return View(tuple(results), tuple(loaded.items()), last == "user")
 
 
-def _loaded_by(style: Style, message: Seen) -> Iterator[str]:
-    """Yield the id of the skill whose instructions this result gives."""
-    tool, parameter = LOAD_TOOLS[style]
-    if message.tool != tool:  # what another tool brings may look like it
-        return
+def _loaded_by(style: Style, parameter: str, message: Seen) -> Iterator[str]:
+    """Yield the id of the skill whose instructions this result of its load gives."""
     if any(message.arguments.get(name) for name in _FILES):
         return
     if style == "agent-skills":
@@ -87,6 +98,22 @@ def _loaded_by(style: Style, message: Seen) -> Iterator[str]:
     id = result.get("name") or message.arguments.get(parameter)
     if isinstance(id, str) and isinstance(text, str) and text:
         yield id
+
+
+def loads_within(
+    style: Style, text: str, in_use: Collection[str]
+) -> Iterator[Seen]:
+    """Yield the loads that stand somewhere in a text that several calls have brought.
+
+    For frameworks that show a model the results of a step as one text. Any call may
+    bring what looks like a load; so only those are told that are known to be in use.
+    """
+    tool, _ = LOAD_TOOLS[style]
+    if style == "agent-skills":
+        found = ((unescape(each[1]), each[0]) for each in _CONTEXT.finditer(text))
+    else:
+        found = ((_parsed(line).get("name"), line) for line in text.splitlines())
+    yield from (Seen("tool", load, tool) for id, load in found if id in in_use)
 
 
 def _parsed(text: str) -> dict[str, object]:
