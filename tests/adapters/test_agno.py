@@ -1,0 +1,510 @@
+"""What only Agno has: copies of agents, factories of tools, hooks, fallbacks, teams."""
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from agno.agent import Agent
+from agno.exceptions import ModelProviderError
+from agno.models.fallback import FallbackConfig
+from agno.models.message import Message
+from agno.models.response import ModelResponse
+from agno.run import RunContext
+from agno.team import Team
+from agno.tools import Function, Toolkit, tool
+from pydantic import BaseModel
+
+from satchel import Run, Satchel
+from satchel.adapters import agno
+from satchel.errors import DuplicateToolError
+from satchel.policy import Policy, ask
+from tests.adapters import driver as suite
+from tests.adapters.agno import FakeModel, in_memory
+from tests.adapters.desk import (
+    BASE,
+    REFUNDS,
+    TRAVEL,
+    Desk,
+    load,
+    open_desk,
+    script,
+    write_pack,
+    write_packs,
+)
+from tests.adapters.driver import Call, Seen
+
+REFUND = Call("refund", {"order_id": "A-1", "cents": 995})
+ANA = {"user": "ana", "groups": ["support"]}
+SECTION = "## Agent Skills"
+
+
+@pytest.fixture
+def packs(tmp_path: Path) -> Path:
+    return write_packs(tmp_path / "packs")
+
+
+def plain(model: suite.Model, **more: Any) -> Agent:
+    given = {"system_message": BASE, "telemetry": False, **more}
+    return Agent(model=FakeModel(model, []), **given)
+
+
+def attach(skills: Satchel, to: Any, **options: Any) -> Any:
+    return agno.attach(skills, to=to, who=ANA, **options)
+
+
+def seen_by(agent: Any) -> list[Seen]:
+    seen: list[Seen] = agent.model.seen
+    return seen
+
+
+# The agent
+
+
+async def test_the_agent_that_was_given_stays_as_it_was(packs: Path) -> None:
+    def weather(city: str) -> str:
+        """Tell the weather."""
+        return city
+
+    given = plain(script("hello"), tools=[weather])
+    model = given.model
+    attached = attach(open_desk(packs), given)
+
+    await attached.arun("hi")
+    await given.arun("hi")
+
+    with_skills, without = seen_by(given)
+    assert given.model is model
+    assert type(model) is FakeModel
+    assert given.tools == [weather]
+    assert with_skills.tools == ("weather", "load_skill", "read_skill_file")
+    assert (without.tools, without.system) == (("weather",), BASE)
+
+
+@pytest.mark.row("R09")
+async def test_copies_of_an_attached_agent_have_skills_too(packs: Path) -> None:
+    """Servers copy an agent for each request; copies share the skills, and no more."""
+    attached = attach(open_desk(packs), plain(script([load("refunds")], "done")))
+
+    first, second = attached.deep_copy(), attached.deep_copy()
+    await first.arun("hi")
+    await second.arun("hi")
+
+    runs = seen_by(attached)
+    assert [SECTION in seen.system for seen in runs] == [True] * 4
+    assert ["refund" in seen.tools for seen in runs] == [False, True, False, True]
+
+
+def test_skills_are_attached_once(packs: Path) -> None:
+    skills = open_desk(packs)
+    attached = attach(skills, plain(script("hello")))
+
+    with pytest.raises(DuplicateToolError, match="satchel"):
+        attach(skills, attached)
+
+
+def test_an_agent_needs_its_model(packs: Path) -> None:
+    with pytest.raises(ValueError, match="model"):
+        attach(open_desk(packs), Agent(telemetry=False))
+
+
+def test_names_of_own_tools_are_read_in_all_forms(packs: Path) -> None:
+    @tool(name="refund")
+    def pay(order_id: str) -> str:
+        """Pay."""
+        return order_id
+
+    def refund(order_id: str) -> str:
+        """Pay back."""
+        return order_id
+
+    async def arefund(order_id: str) -> str:
+        """Pay back."""
+        return order_id
+
+    forms: list[Any] = [
+        pay,
+        refund,
+        {"name": "refund", "type": "built-in"},
+        Toolkit("mine", tools=[refund]),
+        Toolkit("mine", async_tools=[(arefund, "refund")]),
+    ]
+    for form in forms:
+        with pytest.raises(DuplicateToolError, match="refund"):
+            attach(open_desk(packs), plain(script("hello"), tools=[form]))
+
+
+# Tools that are made for each run
+
+
+def weather(city: str) -> str:
+    """Tell the weather."""
+    return f"sun in {city}"
+
+
+def make(run_context: Any) -> list[Any]:
+    assert run_context.run_id
+    return [weather]
+
+
+async def amake(agent: Agent) -> list[Any]:
+    assert agent.model
+    return [weather]
+
+
+def make_none() -> None:
+    return None
+
+
+@pytest.mark.parametrize(
+    ("factory", "own"),
+    [(make, ("weather",)), (amake, ("weather",)), (make_none, ())],
+)
+async def test_a_factory_of_tools(
+    packs: Path, factory: Callable[..., Any], own: tuple[str, ...]
+) -> None:
+    model = script([load("refunds")], [REFUND], "done")
+    agent = attach(open_desk(packs), plain(model, tools=factory))
+
+    await agent.arun("hi")
+
+    before, after, last = seen_by(agent)
+    assert before.tools == (*own, "load_skill", "read_skill_file")
+    assert after.tools == (*before.tools, "order_status", "refund")
+    assert last.results[1] == "refunded 995 of A-1 by ana"
+
+
+def test_a_factory_in_a_synchronous_run(packs: Path) -> None:
+    agent = attach(open_desk(packs), plain(script("hello"), tools=make))
+
+    agent.run("hi")
+
+    assert seen_by(agent)[0].tools == ("weather", "load_skill", "read_skill_file")
+
+
+async def test_a_made_tool_of_a_skills_name_ends_the_run(packs: Path) -> None:
+    def load_skill(name: str) -> str:
+        """Load in a way of our own."""
+        return name
+
+    agent = attach(open_desk(packs), plain(script("hi"), tools=lambda: [load_skill]))
+    run = await agent.arun("hi")
+
+    assert run.status.value == "ERROR"
+    assert "load_skill" in run.content
+    assert "the agent" in run.content
+
+
+# The prompt
+
+
+async def test_an_agent_without_a_prompt(packs: Path) -> None:
+    agent = attach(open_desk(packs), plain(script("hello"), system_message=None))
+
+    await agent.arun("hi")
+
+    [seen] = seen_by(agent)
+    assert seen.system.startswith(SECTION)
+
+
+async def test_a_prompt_of_parts_stays_whole(packs: Path) -> None:
+    """Content that is no text stays a message of its own, before ours."""
+    parts = Message(role="system", content=[{"type": "text", "text": BASE}])
+    agent = attach(open_desk(packs), plain(script("hello"), system_message=parts))
+
+    await agent.arun("hi")
+
+    [seen] = seen_by(agent)
+    assert seen.system.index(BASE) < seen.system.index(SECTION)
+
+
+async def test_what_is_stored_is_the_agents_own_prompt(packs: Path) -> None:
+    agent = attach(open_desk(packs), plain(script("hello")))
+
+    run = await agent.arun("hi")
+
+    assert [m.content for m in run.messages if m.role == "system"] == [BASE]
+
+
+def test_results_are_read_as_the_model_sees_them() -> None:
+    messages = [
+        Message(role="tool", content="long", compressed_content="short", tool_name="a"),
+        Message(role="model", content=None),
+        Message(role="user", content=[{"text": "b"}]),
+    ]
+
+    for compressed, text in ((False, "long"), (True, "short")):
+        seen = [*agno._seen(messages, compressed=compressed)]
+        assert [each.role for each in seen] == ["tool", "assistant", "user"]
+        assert seen[0].text == text
+
+
+async def test_responses_are_not_cached(packs: Path) -> None:
+    """The key of a cached response would not know for whom it was."""
+    given = plain(script("hello"))
+    assert isinstance(given.model, FakeModel)
+    given.model.cache_response = True
+    agent = attach(open_desk(packs), given)
+
+    await agent.arun("hi")
+    await agent.arun("hi")
+
+    assert len(seen_by(agent)) == 2
+    assert given.model.cache_response
+
+
+# Models
+
+
+class Broken(FakeModel):
+    """A model whose provider does not answer."""
+
+    async def ainvoke(self, *_: Any, **__: Any) -> ModelResponse:
+        raise ModelProviderError("no answer", status_code=503)
+
+
+async def test_a_fallback_has_skills_too(packs: Path) -> None:
+    fallback = FakeModel(script([load("refunds")], [REFUND], "done"), [])
+    given = Agent(
+        model=Broken(script("unused"), []),
+        fallback_config=FallbackConfig(on_error=[fallback]),
+        telemetry=False,
+    )
+    agent = attach(open_desk(packs), given)
+    run = await agent.arun("hi")
+
+    first, _, last = agent.fallback_config.on_error[0].seen
+    assert run.content == "done"
+    assert SECTION in first.system
+    assert last.results[1] == "refunded 995 of A-1 by ana"
+
+
+async def test_structured_output_makes_tools_strict(packs: Path) -> None:
+    class Answer(BaseModel):
+        word: str
+
+    given = plain(script([load("refunds")], '{"word": "yes"}'), output_schema=Answer)
+    assert isinstance(given.model, FakeModel)
+    given.model.supports_native_structured_outputs = True
+    run = await attach(open_desk(packs), given).arun("hi")
+
+    schemas = given.model.seen[1].schemas
+    assert run.content == Answer(word="yes")
+    assert {schema["additionalProperties"] for schema in schemas.values()} == {False}
+
+
+async def test_a_model_that_is_used_for_something_else(packs: Path) -> None:
+    """Without the run's own tools, as a memory manager calls it, nothing is added."""
+    agent = attach(open_desk(packs), plain(script([Call("weather", {"city": "a"})])))
+    function = Function.from_callable(weather)
+    messages = [Message(role="user", content="hi")]
+
+    await agent.model.aresponse(messages=messages, tools=[function])
+
+    [first, last] = seen_by(agent)
+    assert (first.system, first.tools) == ("", ("weather",))
+    assert last.results == ["sun in a"]
+
+
+async def test_who_calls_the_anchor_learns_that_it_is_nothing(packs: Path) -> None:
+    """A model to reason with is given all functions of the agent as they are."""
+    skills = open_desk(packs)
+    agent = attach(skills, plain(script("hello")))
+    [kit] = agent.tools
+    [anchor] = kit.get_functions().values()
+
+    assert "nothing to call" in anchor.entrypoint()
+
+
+# Tool calls
+
+
+def log_of(log: list[str], *, is_async: bool) -> Callable[..., Any]:
+    def hook(function_name: str, function_call: Any, arguments: Any) -> Any:
+        log.append(function_name)
+        return function_call(**arguments)
+
+    async def ahook(function_name: str, function_call: Any, arguments: Any) -> Any:
+        log.append(function_name)
+        return await function_call(**arguments)
+
+    return ahook if is_async else hook
+
+
+@pytest.mark.parametrize("is_async", [True, False])
+async def test_hooks_see_the_calls_of_skills_tools(
+    packs: Path, *, is_async: bool
+) -> None:
+    log: list[str] = []
+    model = script([load("refunds")], [REFUND], "done")
+    given = plain(model, tool_hooks=[log_of(log, is_async=is_async)])
+    agent = attach(open_desk(packs), given)
+
+    run = agent.arun("hi") if is_async else asyncio.to_thread(agent.run, "hi")
+    await run
+
+    assert log == ["load_skill", "refund"]
+    assert seen_by(agent)[2].results[1] == "refunded 995 of A-1 by ana"
+
+
+async def test_a_closed_tool_is_answered_with_advice(packs: Path) -> None:
+    model = script([REFUND, Call("travel"), Call("fly")], "done")
+    agent = attach(open_desk(packs), plain(model))
+
+    await agent.arun("hi")
+
+    fly, refund, travel = seen_by(agent)[1].results
+    assert "load the skill 'refunds' first" in refund
+    assert "it is a skill" in travel
+    assert "does not exist" in fly  # Agno's own words
+
+
+async def test_a_run_gets_the_dependencies(tmp_path: Path) -> None:
+    got: list[Any] = []
+
+    def pay(run: Run) -> str:
+        """Pay."""
+        got.extend([run.deps, run.agent])
+        return "paid"
+
+    description = "Use when a bill is due.\nmetadata: {tools: pay}"
+    write_pack(tmp_path, "pay", description, "Pay it.")
+    model = script([load("pay")], [Call("pay")], "done")
+    agent = attach(Satchel(tmp_path, tools=[pay]), plain(model, name="cashier"))
+
+    await agent.arun("hi", dependencies={"payments": "p-1"})
+
+    assert got == [{"payments": "p-1"}, "cashier"]
+
+
+# Approval
+
+
+def native_desk(tmp_path: Path, done: list[str], *, is_async: bool) -> Satchel:
+    @tool(name="refund")
+    def refund(order_id: str, cents: int, run_context: RunContext) -> str:
+        """Pay back."""
+        assert run_context.run_id
+        done.append(order_id)
+        return f"paid {cents}"
+
+    @tool(name="refund")
+    async def arefund(order_id: str, cents: int) -> str:
+        """Pay back."""
+        done.append(order_id)
+        return f"paid {cents}"
+
+    description = "Use for refunds.\nmetadata: {tools: refund}"
+    write_pack(tmp_path, "refunds", description, REFUNDS)
+    policy = Policy(ask("refunds", tool="refund"))
+    return Satchel(tmp_path, tools=[arefund if is_async else refund], policy=policy)
+
+
+@pytest.mark.parametrize("answer", [True, False])
+@pytest.mark.parametrize("is_async", [True, False])
+async def test_a_callback_is_asked_for_a_native_tool(
+    tmp_path: Path, *, is_async: bool, answer: bool
+) -> None:
+    done: list[str] = []
+    skills = native_desk(tmp_path, done, is_async=is_async)
+    model = script([load("refunds")], [REFUND], "done")
+    agent = attach(skills, plain(model), approve=lambda _: answer)
+
+    await (agent.arun("hi") if is_async else asyncio.to_thread(agent.run, "hi"))
+
+    result = seen_by(agent)[2].results[1]
+    assert done == (["A-1"] if answer else [])
+    assert result == "paid 995" if answer else "approval-declined" in result
+
+
+@pytest.mark.parametrize("answer", [True, False])
+async def test_a_native_tool_waits_for_confirmation(
+    tmp_path: Path, *, answer: bool
+) -> None:
+    done: list[str] = []
+    skills = native_desk(tmp_path, done, is_async=True)
+    model = script([load("refunds")], [REFUND], "done")
+    agent = attach(skills, plain(model, db=in_memory()))
+
+    run = await agent.arun("hi", session_id="s")
+    before = [*done]
+    [waiting] = run.active_requirements
+    (waiting.confirm if answer else waiting.reject)()
+    run = await agent.acontinue_run(
+        run_id=run.run_id, session_id="s", requirements=[waiting]
+    )
+
+    assert before == []
+    assert run.content == "done"
+    assert done == (["A-1"] if answer else [])
+
+
+@pytest.mark.parametrize("agentic", [True, False])
+async def test_grants_hold_where_the_model_cannot_write_them(
+    packs: Path, *, agentic: bool
+) -> None:
+    """With agentic state a model could grant itself what it likes, so none hold."""
+    asked: list[object] = []
+
+    def approve(question: Any) -> Any:
+        asked.append(question.tool)
+        return "yes_in_session"
+
+    skills = open_desk(packs, Desk(), ask("refunds", tool="refund"))
+    given = plain(
+        script([load("refunds")], [REFUND], "done"),
+        db=in_memory(),
+        enable_agentic_state=agentic,
+    )
+    agent = attach(skills, given, approve=approve)
+
+    for _ in range(2):
+        await agent.arun("hi", session_id="s")
+
+    assert asked == ["refund"] * (2 if agentic else 1)
+
+
+# State
+
+
+async def test_the_ledger_stands_in_the_session_state(packs: Path) -> None:
+    given = plain(script([load("refunds")], "done"), db=in_memory(), name="desk")
+    agent = attach(open_desk(packs), given)
+
+    await agent.arun("hi", session_id="s", session_state={"mine": 1})
+
+    state = agent.get_session_state(session_id="s")
+    assert state["mine"] == 1
+    assert [each["id"] for each in state["satchel:desk"]["active"]] == ["refunds"]
+    assert REFUNDS not in str(state)
+
+
+async def test_members_of_a_team_keep_apart_what_they_use(packs: Path) -> None:
+    """They share a session state, and each has its own part of it."""
+
+    def leads(seen: Seen) -> suite.Say:
+        order = Call("delegate_task_to_member", {"task": "book"})
+        steps: list[suite.Say] = [[load("refunds")], [order], "done"]
+        return steps[seen.since_user]
+
+    skills = open_desk(packs)
+    books = script([load("travel")], [Call("book", {"city": "Basel"})], "booked")
+    member = attach(skills, plain(books, name="second", id="second"))
+    team = Team(
+        model=FakeModel(leads, []),
+        members=[member],
+        db=in_memory(),
+        name="first",
+        telemetry=False,
+    )
+    team = attach(skills, team)
+
+    run = await team.arun("hi", session_id="s")
+
+    state = team.get_session_state(session_id="s")
+    kept = {key: state[key]["active"] for key in state if key.startswith("satchel")}
+    used = {key: [each["id"] for each in active] for key, active in kept.items()}
+    assert run.content == "done"
+    assert used == {"satchel:first": ["refunds"], "satchel:second": ["travel"]}
+    assert TRAVEL not in "".join(seen_by(team)[-1].results)
