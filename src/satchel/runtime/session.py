@@ -72,7 +72,8 @@ class Session:
             SkillError: A skill that is to be worn cannot be loaded.
             DuplicateToolError: Tools of one name would meet; names both owners.
         """
-        self.settings = settings
+        worn = settings.worn.permitted(shelf.policy, settings.who)
+        self.settings = settings = replace(settings, worn=worn)
         self.deps = deps
         self._shelf = shelf
         given = state or State()

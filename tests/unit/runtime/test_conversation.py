@@ -502,6 +502,19 @@ class TestWhoSeesWhat:
         assert child.agent == "researcher"
         assert "not found" in load(child, "wages")
 
+    def test_what_is_not_listed_is_not_here_either(self) -> None:
+        """A hidden or a deprecated skill loads, but not past ``only``."""
+        of = source()
+        of.packs["old"] = {
+            "SKILL.md": carrying("old", "book").replace(
+                "tools", "status: retired\n  tools"
+            )
+        }
+        skills = shelf(of)
+
+        assert "Look the order up" in load(skills.session(), "old")
+        assert "not found" in load(skills.session(only=["refunds"]), "old")
+
     def test_nothing_is_emitted_where_nothing_is_here(self) -> None:
         session = shelf().session(only=["nope"])
 
@@ -541,6 +554,34 @@ class TestWhatIsWorn:
     def test_one_that_is_not_there_is_an_error_at_once(self) -> None:
         with pytest.raises(SkillNotFoundError):
             shelf().session(always=["nope"])
+
+    @pytest.mark.row("R09")
+    def test_what_is_denied_is_not_worn_whoever_wore_it_before(self) -> None:
+        rules = Policy(
+            deny("wages", action="load", unless=lambda who: who.get("hr", False))
+        )
+        skills = shelf(policy=rules)
+
+        boss = skills.session(who={"hr": True}, always=["wages"]).instructions()
+        clerk = skills.session(who={}, always=["wages"]).instructions()
+
+        assert "# Do" in boss
+        assert "# Do" not in clerk
+
+    @pytest.mark.row("E18")
+    def test_the_policy_holds_for_its_tools(self) -> None:
+        raw = Skill("raw", tools=[tool("act"), tool("look")], category="raw")
+        closed = shelf().session(always=[raw])
+        rules = Policy(ask("raw", tool="act"), allow("raw"))
+        opened = shelf(policy=rules).session(always=[raw])
+
+        assert "act" not in names(closed)
+        assert names(opened)[:2] == ["act", "look"]
+        refused: Any = closed.call("act", {})
+        asked: Any = opened.tools().call("act", {})
+        assert refused["error"]["code"] == "denied-by-policy"
+        assert asked["error"]["code"] == "approval-required"
+        assert opened.call("look", {}) == "done"
 
     @pytest.mark.row("X17")
     def test_a_whole_satchel_is_one_skill(self) -> None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["Belt"]
 
 Offer: TypeAlias = tuple[Descriptor | None, Tool]
-"""A tool, and the skill that carries it; None for worn ones and those of the style."""
+"""A tool, and the skill that carries it; None for those of the style."""
 
 _OURS: Final = "satchel"
 """The owner of the style's tools."""
@@ -85,7 +85,10 @@ class Belt:
             for tool in self.shelf.offers.carried(owner).tools:
                 if tool.name == name:
                     return owner, tool
-        for tool in (*self._worn(), *self._of_style(edition, approved=approved)):
+        for owner, tool in self._worn():
+            if tool.name == name:
+                return owner, tool
+        for tool in self._of_style(edition, approved=approved):
             if tool.name == name:
                 return None, tool
         raise ToolError(name, self._advice(name))
@@ -102,14 +105,15 @@ class Belt:
             DuplicateToolError: Names the tool and both owners.
         """
         owners = {tool.name: _OURS for tool in self._of_style(edition)}
-        for box in self.settings.worn.toolboxes:
-            for tool in box:
-                first = owners.setdefault(tool.name, box.name)
-                if first != box.name:
-                    raise DuplicateToolError(tool.name, first, box.name)
+        worn: dict[str, Tool] = {}
+        for owner, tool in self._worn():
+            first = owners.setdefault(tool.name, owner.id)
+            if first != owner.id:
+                raise DuplicateToolError(tool.name, first, owner.id)
+            worn[tool.name] = tool
         offers = self.shelf.offers
         for name in offers.names:
-            if name in owners and offers.get(name) not in self._worn():
+            if name in owners and offers.get(name) != worn.get(name):
                 raise DuplicateToolError(name, owners[name], offers.owner(name))
 
     def check_beside(self, names: Iterable[str], offered: Iterable[Offer]) -> None:
@@ -132,7 +136,9 @@ class Belt:
                     raise DuplicateToolError(name, _AGENT, f"skill {entry.id!r}")
 
     def _all(self, edition: Edition, in_use: Iterable[str]) -> Iterator[Offer]:
-        yield from ((None, tool) for tool in self._worn())
+        for skill, tool in self._worn():
+            if self.reading.may_call(skill, tool.name):
+                yield skill, tool
         for skill_id in self.settings.worn.ids:
             yield from self._carried(skill_id)
         later = None
@@ -153,8 +159,9 @@ class Belt:
         if owner is not None:
             yield from ((owner, tool) for tool in self.opened_by(owner))
 
-    def _worn(self) -> list[Tool]:
-        return [tool for box in self.settings.worn.toolboxes for tool in box]
+    def _worn(self) -> Iterator[tuple[Descriptor, Tool]]:
+        for owner, box in self.settings.worn.boxes:
+            yield from ((owner, tool) for tool in box)
 
     def _of_style(self, edition: Edition, *, approved: bool | None = None) -> Toolbox:
         """Return the style's tools; those that nobody approved are made once."""

@@ -11,9 +11,10 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from hashlib import sha256
+from itertools import compress
 from typing import Final, TypeVar
 
-from satchel.model import Catalog, Rendered, Style
+from satchel.model import Catalog, Descriptor, Rendered, Style
 from satchel.text import clean_line
 
 __all__ = ["Edition", "Editions", "tell_changes"]
@@ -82,27 +83,27 @@ class Editions:
                 self._by_key.move_to_end(key)
             return edition
 
-    def view(self, catalog: Catalog, kept: tuple[bool, ...]) -> Catalog:
-        """Return the catalog of the entries that are kept: one object for equal calls.
+    def view(
+        self, catalog: Catalog, keep: Callable[[Descriptor], bool], *, whole: bool
+    ) -> Catalog:
+        """Return the catalog of what is kept: one object for equal answers.
 
-        With all of them it is the catalog itself.
+        Where all of it is kept it is the catalog itself. ``whole`` asks for the packs
+        that are not listed, too; else these stay.
         """
-        if all(kept):
+        kept = tuple(map(keep, catalog.entries))
+        held = tuple(keep(each.descriptor) for each in catalog.withheld if whole)
+        if all(kept) and all(held):
             return catalog
-        place = id(catalog), bytes(kept)
+        place = id(catalog), bytes((*kept, *held))
         with self._lock:
             known = self._views.get(place)
             if known is not None and known[0] is catalog:
                 self._views.move_to_end(place)
                 return known[1]
-        entries = tuple(
-            entry
-            for entry, is_kept in zip(catalog.entries, kept, strict=True)
-            if is_kept
-        )
         view = Catalog(
-            entries,
-            catalog.withheld,
+            tuple(compress(catalog.entries, kept)),
+            tuple(compress(catalog.withheld, held)) if whole else catalog.withheld,
             catalog.conflicts,
             catalog.findings,
             catalog.sources,

@@ -1,6 +1,7 @@
 """What a session may list, find and read: the catalog as one ``who`` has it."""
 
 from fnmatch import fnmatchcase
+from functools import partial
 from typing import TYPE_CHECKING
 
 from satchel.errors import ApprovalNeededError, DeniedError, SkillWithheldError
@@ -38,16 +39,9 @@ class Reading:
     def scoped(self) -> Catalog:
         """The skills that this session is about, whatever the policy says of them."""
         catalog = self._shelf.catalog()
-        groups = self._settings.only
-        if not groups:
+        if not self._settings.only:
             return catalog
-        kept = tuple(
-            all(
-                any(fnmatchcase(e.id, pattern) for pattern in group) for group in groups
-            )
-            for e in catalog.entries
-        )
-        return self._shelf.editions.view(catalog, kept)
+        return self._shelf.editions.view(catalog, self._is_here, whole=True)
 
     @property
     def listed(self) -> Catalog:
@@ -55,8 +49,8 @@ class Reading:
         scoped = self.scoped
         if not self._shelf.policy.rules:
             return scoped
-        kept = tuple(self._may("list", entry) for entry in scoped.entries)
-        return self._shelf.editions.view(scoped, kept)
+        may_list = partial(self._may, "list")
+        return self._shelf.editions.view(scoped, may_list, whole=False)
 
     def descriptor(self, skill_id: str) -> Descriptor | None:
         """Return a skill that is here, a hidden or deprecated one too."""
@@ -160,6 +154,12 @@ class Reading:
     def may_call(self, owner: Descriptor, tool: str) -> bool:
         """Tell whether a tool of a skill is not denied outright."""
         return self._gate.ask("tool", owner, tool)[0].verdict != "deny"
+
+    def _is_here(self, entry: Descriptor) -> bool:
+        return all(
+            any(fnmatchcase(entry.id, pattern) for pattern in group)
+            for group in self._settings.only
+        )
 
     def _may(self, action: Action, entry: Descriptor) -> bool:
         decision = self._shelf.policy.decide(action, entry.id, self._settings.who)

@@ -1,10 +1,16 @@
 """What an agent wears: skills whose instructions always stand in its prompt."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from satchel.agent import Skill
+from satchel.model import Descriptor
+from satchel.policy import Decides
 from satchel.tools import Toolbox
+
+if TYPE_CHECKING:
+    from satchel.model.pack import Category
 
 __all__ = ["Worn", "wear"]
 
@@ -21,12 +27,22 @@ class Worn:
         return tuple(each for each in self.order if isinstance(each, str))
 
     @property
-    def toolboxes(self) -> tuple[Toolbox, ...]:
-        """The tools of the skills that are no packs."""
+    def boxes(self) -> tuple[tuple[Descriptor, Toolbox], ...]:
+        """The skills that are no packs and have tools, each with its tools."""
         return tuple(
-            each.tools
+            (_described(each), each.tools)
             for each in self.order
             if not isinstance(each, str) and each.tools is not None
+        )
+
+    def permitted(self, policy: Decides, who: Mapping[str, Any]) -> "Worn":
+        """Return what of it may be loaded for this ``who``; the rest is not worn."""
+        return Worn(
+            tuple(
+                each
+                for each in self.order
+                if policy.decide("load", _id(each), who).verdict != "deny"
+            )
         )
 
     def instructions(self, text: Callable[[str], str]) -> list[str]:
@@ -44,3 +60,13 @@ class Worn:
 def wear(always: Iterable[str | Skill]) -> Worn:
     """Return what is worn, each once."""
     return Worn(tuple(dict.fromkeys(always)))
+
+
+def _id(each: str | Skill) -> str:
+    return each if isinstance(each, str) else each.name
+
+
+def _described(skill: Skill) -> Descriptor:
+    """Return what a policy is asked about; a foreign object is a standard skill."""
+    category: Category = getattr(skill, "category", "standard")
+    return Descriptor(skill.name, "", category=category)
