@@ -27,7 +27,6 @@ from smolagents import (
     ToolCallingAgent,
 )
 from smolagents.agents import EMPTY_PROMPT_TEMPLATES, PromptTemplates
-from smolagents.memory import ActionStep
 from smolagents.models import (
     ChatMessageStreamDelta,
     ChatMessageToolCall,
@@ -41,6 +40,8 @@ from tests.adapters.driver import Call, Message, Seen
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from smolagents.memory import ActionStep
 
     from tests.adapters import driver as suite
 

@@ -15,22 +15,19 @@ use stands in ``agent.memory.skills``, as JSON-safe values: ids and digests, no 
 
 import ast
 import asyncio
-import json
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from contextvars import copy_context
 from copy import copy
 from dataclasses import dataclass, field
-from html import unescape
 from typing import Any, Final, TypeAlias, TypeVar, Unpack, cast
 from weakref import WeakSet
 
 from satchel.adapters import framework
 from satchel.errors import ToolError, error_payload
 from satchel.model import Json, Seen
-from satchel.runtime.conversation.history import LOAD_TOOLS
+from satchel.runtime.conversation.history import loads_within
 from satchel.runtime.front import Satchel
 from satchel.runtime.session import Session, SessionOptions
 from satchel.tools import Tool as OurTool
@@ -56,10 +53,6 @@ Who: TypeAlias = Mapping[str, Any] | Callable[[Any], Mapping[str, Any]]
 """For whom a run is, or how the agent that runs tells."""
 Deps: TypeAlias = Callable[[Any], object]
 
-_CONTEXT: Final = re.compile(
-    r'^<skill_context id="([^"\n]*)">\n.*?^</skill_context>$', re.DOTALL | re.MULTILINE
-)
-"""The result of a load, somewhere in what one step has brought."""
 _CUT: Final = "_This content has been truncated"
 """How smolagents marks an output of code that it has shortened."""
 _CALLS: Final = "Calling tools:\n"
@@ -279,9 +272,7 @@ class _Live:
 
     def look(self, messages: list[ChatMessage]) -> list[ChatMessage]:
         """See what the model sees; return it with what it is to see besides."""
-        in_use = {each.id for each in self.session.activations}
-        loader, _ = LOAD_TOOLS[self.session.style]
-        seen = [*_seen(messages, loader, in_use)]
+        seen = [*_seen(messages, self._loads)]
         self.session.see(seen)
         self.open()
         self.texts = "\n".join(each.text for each in seen if each.role == "tool")
@@ -293,6 +284,12 @@ class _Live:
         self.agent.memory.system_prompt = SystemPromptStep(system_prompt=prompt)
         rest = (each for each in messages if each.role != MessageRole.SYSTEM)
         return [*self.agent.memory.system_prompt.to_messages(), *rest]
+
+    def _loads(self, text: str) -> Iterator[Seen]:
+        """Yield the loads in what several calls, or code, have brought."""
+        in_use = {each.id for each in self.session.activations}
+        loads = loads_within(self.session.style, text, in_use)
+        return (each for each in loads if _CUT not in each.text)
 
     def open(self) -> None:
         """Give the agent the tools that are open now, behind its own."""
@@ -555,14 +552,9 @@ def _inlined(
 
 
 def _seen(
-    messages: Iterable[ChatMessage], loader: str, in_use: set[str]
+    messages: Iterable[ChatMessage], loads: Callable[[str], Iterable[Seen]]
 ) -> Iterator[Seen]:
-    """Yield what the messages show.
-
-    All results of one step are one text. Where it had several calls, or was code, any
-    of them may look like a skill; so that counts as what ``loader`` gave only for the
-    skills that are known to be ``in_use``.
-    """
+    """Yield what the messages show; all results of one step are one text."""
     calls: list[tuple[str, object]] = []
     for message in messages:
         text = _text(message.content)
@@ -576,29 +568,10 @@ def _seen(
                 yield Seen("tool", text, name, arguments)
             else:
                 yield Seen("tool", text)
-                for each in _skills(text, in_use):
-                    yield Seen("tool", each, loader)
+                yield from loads(text)
             calls = []
         elif message.role == MessageRole.USER:
             yield Seen("user", text)
-
-
-def _skills(text: str, in_use: set[str]) -> Iterator[str]:
-    """Yield what looks like the result of a load of one of these skills."""
-    for each in _CONTEXT.finditer(text):
-        if unescape(each[1]) in in_use and _CUT not in each[0]:
-            yield each[0]
-    for line in text.splitlines():
-        if line.startswith("{") and _loaded(line) in in_use:
-            yield line
-
-
-def _loaded(line: str) -> str:
-    """Return what a result in JSON says it is about."""
-    try:
-        return str(json.loads(line).get("name"))
-    except ValueError:
-        return ""
 
 
 def _calls(text: str) -> list[tuple[str, object]]:

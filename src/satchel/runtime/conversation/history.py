@@ -100,15 +100,14 @@ def _loaded_by(style: Style, parameter: str, message: Seen) -> Iterator[str]:
         yield id
 
 
-def loads_within(
-    style: Style, text: str, in_use: Collection[str]
-) -> Iterator[Seen]:
+def loads_within(style: Style, text: str, in_use: Collection[str]) -> Iterator[Seen]:
     """Yield the loads that stand somewhere in a text that several calls have brought.
 
     For frameworks that show a model the results of a step as one text. Any call may
     bring what looks like a load; so only those are told that are known to be in use.
     """
     tool, _ = LOAD_TOOLS[style]
+    found: Iterable[tuple[object, str]]
     if style == "agent-skills":
         found = ((unescape(each[1]), each[0]) for each in _CONTEXT.finditer(text))
     else:
