@@ -6,12 +6,14 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from typing import Any, cast
 
 from agno.agent import Agent
+from agno.db.base import SessionType
 from agno.db.in_memory import InMemoryDb
 from agno.models.base import Model
 from agno.models.message import Message
 from agno.models.response import ModelResponse
 from agno.run.base import RunStatus
 from agno.run.requirement import RunRequirement
+from agno.session import AgentSession
 from agno.team import Team
 from agno.tools import tool
 
@@ -154,13 +156,25 @@ class AgnoRig:
         return _said(run, state["who"], [])
 
     def save(self, chat: str = "one") -> str:
-        return json.dumps(self.db._sessions[chat])
+        return json.dumps(self._stored(chat).to_dict())
 
     def restore(self, saved: str, chat: str = "one") -> None:
-        self.db._sessions[chat] = json.loads(saved)
+        self._store(AgentSession.from_dict(json.loads(saved)), chat)
 
     def trim(self, chat: str = "one") -> None:
-        self.db._sessions[chat]["runs"] = []
+        session = self._stored(chat)
+        session.runs = []
+        self._store(session, chat)
+
+    def _stored(self, chat: str) -> AgentSession:
+        session = self.db.get_session(chat, SessionType.AGENT)
+        assert isinstance(session, AgentSession)
+        return session
+
+    def _store(self, session: AgentSession | None, chat: str) -> None:
+        assert session is not None
+        self.db.delete_session(chat)  # what is stored keeps its runs
+        self.db.upsert_session(session)
 
 
 def _said(run: Any, who: Any, answered: Any) -> str | suite.Paused:
