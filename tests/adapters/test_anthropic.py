@@ -218,6 +218,25 @@ def test_the_loop_of_the_docstring(packs: Path) -> None:
     assert api.seen[2].results[1] == REFUNDED
 
 
+@pytest.mark.parametrize("beta", [True, False])
+def test_the_loop_may_stream(packs: Path, beta: bool) -> None:
+    api = fake_model(script([load("refunds")], [REFUND], "done"))
+    chat = anthropic.attach(open_desk(packs), who=ANA)
+    endpoint: Any = api.client.beta.messages if beta else api.client.messages
+    messages: list[Any] = [user("hi")]
+
+    while True:
+        with endpoint.stream(**MODEL, **chat.request(messages)) as stream:
+            message = stream.get_final_message()
+        messages.append({"role": "assistant", "content": message.content})
+        if not (results := chat.run(message)):
+            break
+        messages.append({"role": "user", "content": results})
+
+    assert message.content[0].text == "done"
+    assert api.seen[2].results[1] == REFUNDED
+
+
 def test_without_a_dump_the_messages_tell(packs: Path) -> None:
     by_text: dict[str, list[Say]] = {
         "one": [[load("refunds")], "done"],

@@ -14,6 +14,8 @@ One `attach` is one conversation. Its messages stay yours, and so does the loop:
 Or the SDK's tool runner does it: ``chat.tool_runner(client, messages=..., ...)``.
 """
 
+# Longer than other adapters: the SDK has a loop and two forms of all its values, and
+# keeps nothing itself.
 # ruff: noqa: ANN401 - blocks and tools: dictionaries, or any of a hundred classes
 
 import asyncio
@@ -293,7 +295,9 @@ class Chat:
         is_edited = bool(params.get("context_management"))
         self.see(() if is_edited else params.get("messages", ()))
         run = _Run(self, is_edited=is_edited)
-        run.kind = _AsyncRunnable if isinstance(client, AsyncAnthropic) else _Runnable
+        # Clients of other clouds are of classes of their own.
+        is_async = hasattr(type(client), "__aenter__")
+        run.kind = _AsyncRunnable if is_async else _Runnable
         if any(entry.tools for entry in self.session.catalog.entries):
             params["betas"] = [*params.get("betas", ()), INLINE_TOOLS]
         if prompt := self.system(system):
