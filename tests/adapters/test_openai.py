@@ -28,6 +28,7 @@ from tests.adapters.desk import (
 from tests.adapters.driver import Call, Seen
 from tests.adapters.openai import (
     COMPLETIONS,
+    LIMITS,
     Completions,
     Responses,
     clients,
@@ -45,9 +46,8 @@ HI = {"role": "user", "content": "hi"}
 
 packs = test_contract.packs
 # Every row once more, with the driver below.
-globals().update(
-    (name, each) for name, each in vars(test_contract).items() if name[:5] == "test_"
-)
+rows = {name for name in vars(test_contract) if name.startswith("test_")}
+globals().update({name: getattr(test_contract, name) for name in rows - {*LIMITS}})
 
 
 @pytest.fixture
@@ -140,11 +140,7 @@ def test_your_own_tool_of_a_carried_name_is_loud_at_once(
 
 def test_a_tool_that_the_provider_runs_is_handed_on(tmp_path: Path) -> None:
     search = {"type": "web_search"}
-    text = (
-        "---\nname: news\ndescription: Use for news.\nmetadata: {tools: search}\n---\n"
-    )
-    (tmp_path / "news").mkdir()
-    (tmp_path / "news" / "SKILL.md").write_text(text, "utf-8")
+    write_pack(tmp_path, "news", "Use for news.\nmetadata: {tools: search}", "Search.")
     chat = attach(Satchel(tmp_path, tools=[{"search": search}]), always=["news"])
 
     assert shown(chat, [HI])["tools"][0] is search
@@ -270,8 +266,8 @@ def test_where_the_provider_keeps_the_messages_what_is_new_is_enough(
 
 
 def paying(tmp_path: Path, execute: Any, **named: Any) -> Chat:
+    runner = pytest.importorskip("openai.lib.responses_tool_runner")
     from openai import pydantic_function_tool
-    from openai.lib.responses_tool_runner import RegisteredFunction
     from pydantic import BaseModel
 
     class Pay(BaseModel):
@@ -284,14 +280,10 @@ def paying(tmp_path: Path, execute: Any, **named: Any) -> Chat:
         from openai import pydantic_responses_function_tool
 
         tool = pydantic_responses_function_tool(Pay, name="pay")
-        native = RegisteredFunction.from_tool(tool, execute=execute)
+        native = runner.RegisteredFunction.from_tool(tool, execute=execute)
     else:
-        native = RegisteredFunction({"type": "function", **function}, execute)  # type: ignore[typeddict-item]
-    text = (
-        "---\nname: bills\ndescription: Use for bills.\nmetadata: {tools: pay}\n---\n"
-    )
-    (tmp_path / "bills").mkdir()
-    (tmp_path / "bills" / "SKILL.md").write_text(text, "utf-8")
+        native = runner.RegisteredFunction({"type": "function", **function}, execute)
+    write_pack(tmp_path, "bills", "Use for bills.\nmetadata: {tools: pay}", "Pay.")
     policy = Policy(*named.pop("rules", ()))
     skills = Satchel(tmp_path, tools=[{"pay": native}], policy=policy)
     return attach(skills, always=["bills"], **named)
@@ -359,7 +351,10 @@ def test_the_sdks_stream_of_completions_can_be_answered(skills: Satchel) -> None
     chat = attach(skills)
 
     request: Any = chat.completions([HI])
-    with client.chat.completions.stream(model="fake", **request) as stream:
+    completions: Any = client.chat.completions
+    if not hasattr(completions, "stream"):  # before 1.92
+        completions = client.beta.chat.completions
+    with completions.stream(model="fake", **request) as stream:
         completion = stream.get_final_completion()
 
     assert REFUNDS in chat.run(completion)[0]["content"]
