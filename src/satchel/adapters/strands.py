@@ -118,14 +118,12 @@ class _Skills(Plugin):
         """Take the agent's conversation up where it stands."""
         who, deps = self.who, self.deps
         options: SessionOptions = {"agent": agent.name, **self.options}
-        session = self.skills.session(
+        return self.skills.session(
             who=who(state) if callable(who) else who,
             deps=state if deps is None else deps(state),
             resume=agent.state.get(_NAME),
             **options,
         )
-        session.see(_seen(agent.messages))
-        return session
 
 
 @dataclass(slots=True)
@@ -252,6 +250,9 @@ class _Hooks:
             if self._run is None:
                 kept = agent.state.get(_NAME)
                 session = self._plugin.open(agent, state)
+                if agent.messages and agent.messages[-1]["role"] == "assistant":
+                    # It goes on with a tool call; a model call looks for itself.
+                    session.see(_seen(agent.messages))
                 turn = session.turn()
                 turn.__enter__()
                 self._run = _Run(state, session, turn, kept, {})
