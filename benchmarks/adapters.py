@@ -2,18 +2,16 @@
 
 A real agent of each framework with a model that answers at once holds the same two
 conversations in each of its set-ups (`benchmarks.attached`), over the same 100 packs.
-What a set-up adds is its time less that of the agent without skills, for each model
-call, the median of conversations held in turn in one process; a round is one process of
-each framework.
+What a set-up adds is its time for each model call less that of the agent without
+skills, each the least of many conversations held in turn in one process: what others do
+on the machine can only add to a time. A round is one process of each framework.
 
-The bars are on processor time, all threads together: on a machine that others use, a
-difference of two wall times of milliseconds says little. Wall times are told beside.
+The bars are on processor time, all threads together; wall times are told beside.
 """
 
 from __future__ import annotations
 
 import json
-import statistics
 import subprocess
 import tempfile
 from dataclasses import dataclass
@@ -31,7 +29,7 @@ if TYPE_CHECKING:
 
 PACKS: Final = 100
 SECONDS: Final = 6.0
-"""For each of the two conversations, in each process, all set-ups together."""
+"""Of processor time, for each of the two conversations in each process."""
 TIMEOUT_S: Final = 600.0
 FRAMEWORKS: Final = {
     "agent_framework": "agent_framework",
@@ -43,6 +41,7 @@ FRAMEWORKS: Final = {
 }
 """Each with the peer whose environment it takes."""
 _OURS: Final = "satchel"
+_FIRST: Final = ("made_s", "first_s")
 _TALKS: Final = {"steps": "one turn of many steps", "turns": "many turns"}
 _ROOT: Final = Path(__file__).parents[1]
 
@@ -58,17 +57,12 @@ class Added:
 
     def seconds(self, talk: str, clock: str) -> list[float]:
         """Return seconds for each model call by round."""
-        return [
-            statistics.median(
-                mine - bare
-                for mine, bare in zip(
-                    found[self.name][talk][clock],
-                    found[found[self.name]["over"]][talk][clock],
-                    strict=True,
-                )
-            )
-            for found in self.rounds
-        ]
+        added: list[float] = []
+        for found in self.rounds:
+            mine = found[self.name]
+            bare = found[mine["over"]]
+            added.append(min(mine[talk][clock]) - min(bare[talk][clock]))
+        return added
 
     def first(self, field: str) -> list[float]:
         """Return seconds of a time that is taken once in a process."""
@@ -78,7 +72,8 @@ class Added:
         """Return characters that the prompt and the tools have more."""
         found = self.rounds[0]
         mine, bare = found[self.name], found[found[self.name]["over"]]
-        return tuple(len(mine[key]) - len(bare[key]) for key in ("system", "tools"))
+        system, tools = (len(mine[key]) - len(bare[key]) for key in ("system", "tools"))
+        return system, tools
 
     def tokens(self) -> int:
         """Return the same in tokens, both together, as Satchel estimates them."""
@@ -121,9 +116,9 @@ def _process(name: str, folder: Path, home: str) -> dict[str, Any]:
     if not peer.is_installed:
         command = f"python -m benchmarks.peers install {peer.name}"
         return {"error": f"not installed: {command}"}
-    command = [str(peer.interpreter), "-m", "benchmarks.attached", name]
+    child = [str(peer.interpreter), "-m", "benchmarks.attached", name]
     done = subprocess.run(
-        [*command, str(folder), str(SECONDS)],
+        [*child, str(folder), str(SECONDS)],
         check=False,
         capture_output=True,
         text=True,
@@ -162,8 +157,8 @@ def _times(added: Iterable[Added], ours: dict[str, Added], clock: str) -> str:
         row = [each.framework, each.name]
         for talk in _TALKS:
             row.append(f"{Spread.of(1e6 * s for s in each.seconds(talk, clock)):.0f}")
-            own = ours.get(each.framework)
-            is_over = own is not None and own is not each and each.lists
+            own = ours.get(each.framework, each)
+            is_over = own is not each and each.lists
             row.append(f"{_over(own, each, talk, clock):.2f}" if is_over else "")
         rows.append(row)
     return table(head, rows)
@@ -181,9 +176,15 @@ def _sizes(added: Iterable[Added]) -> str:
     for each in added:
         prompt, tools = each.chars()
         times = (Spread.of(1e3 * s for s in each.first(f)) for f in _FIRST)
-        row = [each.framework, each.name, *(f"{spread:.0f}" for spread in times)]
-        rows.append([*row, f"{prompt:,}", f"{tools:,}", f"{each.tokens():,}"])
+        shown = [f"{spread:.0f}" for spread in times]
+        rows.append(
+            [
+                each.framework,
+                each.name,
+                *shown,
+                f"{prompt:,}",
+                f"{tools:,}",
+                f"{each.tokens():,}",
+            ]
+        )
     return table((*head, "tools, characters", "tokens, both"), rows)
-
-
-_FIRST: Final = ("made_s", "first_s")

@@ -2,8 +2,8 @@
 
 ``python -m benchmarks.attached NAME FOLDER SECONDS`` prints one JSON object. Each
 conversation is held once by every set-up before the next one begins, every other time
-in reverse, so that what slows the machine down slows all of them; SECONDS is for all of
-them together.
+in reverse, so that what slows the machine down slows all of them; SECONDS of
+processor time are for all of them together.
 """
 
 from __future__ import annotations
@@ -32,9 +32,11 @@ if TYPE_CHECKING:
     from benchmarks.attached._script import Call, Open, Setup
 
 STEPS: Final = 10
-TURNS: Final = 20
+TURNS: Final = 10
 LEAST: Final = 4
 """So often is each conversation held in any case."""
+SLOW: Final = 2
+"""A set-up that takes more time than so often the bare one's, has to wait."""
 Talk = list[list["Call"]]
 """The tool calls of each turn; a turn ends with a text."""
 
@@ -106,14 +108,19 @@ async def measure(
         }
     gc.freeze()
     for name in talks(("", {})):
-        end = time.monotonic() + seconds
+        begun = time.process_time()
         for number in count():
-            if number >= LEAST and time.monotonic() > end:
+            if number >= LEAST and time.process_time() - begun > seconds:
                 break
             for setup, begin, script, held in _turned(agents, number):
+                said = found[setup.name][name]
+                if number >= LEAST and sum(said["cpu"]) > SLOW * sum(
+                    found[agents[0][0].name][name]["cpu"]
+                ):
+                    continue  # the others have to be held often enough
                 wall, cpu = await hold(begin, held[name], script)
-                found[setup.name][name]["wall"].append(wall)
-                found[setup.name][name]["cpu"].append(cpu)
+                said["wall"].append(wall)
+                said["cpu"].append(cpu)
     return found
 
 
