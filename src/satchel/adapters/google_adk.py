@@ -12,12 +12,13 @@ ADK's own tool confirmation is asked for.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from copy import copy
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from satchel.adapters import framework
-from satchel.model import Seen
+from satchel.model import Catalog, Seen
 from satchel.tools import Tool, result_text
 
 if TYPE_CHECKING:
@@ -90,6 +91,7 @@ class SkillsToolset(BaseToolset):
         self._use_invocation_cache = False  # tools open from step to step
         self._begin = begin
         self._asks = asks
+        self._known = _Known()
 
     async def get_tools(
         self, readonly_context: ReadonlyContext | None = None
@@ -107,9 +109,9 @@ class SkillsToolset(BaseToolset):
             return [_Failed(error)]
 
     def _tools(self, ctx: ReadonlyContext | None) -> list[BaseTool]:
-        step = _Step(self._begin(ctx), asks=self._asks)
+        step = _Step(self._begin(ctx), self._known, asks=self._asks)
         instructions = [] if ctx is None else [_Instructions(step)]
-        return [*instructions, *map(step.offered, step.session.tools())]
+        return [*instructions, *map(step.offered, step.tools)]
 
     async def before_model_callback(
         self, callback_context: CallbackContext, llm_request: LlmRequest
@@ -126,17 +128,56 @@ class SkillsToolset(BaseToolset):
                 return
 
 
+class _Known:
+    """What need not be made or checked again in each step, whoever it is for."""
+
+    def __init__(self) -> None:
+        self._declarations: dict[str, types.FunctionDeclaration] = {}
+        self._checked: tuple[frozenset[str], Catalog] | None = None
+
+    def declaration(self, tool: Tool) -> types.FunctionDeclaration:
+        """Return what a model is told; a copy, because ADK writes to it."""
+        given = {"description": tool.description, "schema": tool.parameters}
+        known = self._declarations.get(tool.name)
+        if known is None or given != {
+            "description": known.description,
+            "schema": known.parameters_json_schema,
+        }:
+            known = types.FunctionDeclaration(
+                name=tool.name,
+                description=tool.description,
+                parameters_json_schema=tool.parameters,
+            )
+            self._declarations[tool.name] = known
+        return known.model_copy()
+
+    def check(self, session: Session, names: frozenset[str]) -> None:
+        """Refuse own tools of an agent that have the name of one of ours.
+
+        Raises:
+            DuplicateToolError: One has; names both owners.
+        """
+        checked = self._checked
+        if checked and checked[0] == names and checked[1] is session.catalog:
+            return
+        session.tools(beside=names)
+        self._checked = names, session.catalog
+
+
 class _Step:
     """What all tools of one step share: the session, and what it has said."""
 
-    def __init__(self, session: Session, *, asks: bool) -> None:
+    def __init__(self, session: Session, known: _Known, *, asks: bool) -> None:
         self.session = session
+        self.known = known
+        self.tools = session.tools()
         self._asks = asks
         self._said = ""
 
     def see(self, llm_request: LlmRequest) -> str:
         """Take in the messages; return the instructions."""
-        self.session.see(_history(llm_request.contents))
+        names = {tool.name for tool in self.tools}
+        self.session.see(_history(llm_request.contents, names))
         self._said = self.session.instructions()
         return self._said
 
@@ -188,14 +229,10 @@ class _SkillTool(BaseTool):
     def __init__(self, step: _Step, tool: Tool) -> None:
         super().__init__(name=tool.name, description=tool.description)
         self.step = step
-        self._parameters = tool.parameters
+        self._tool = tool
 
     def _get_declaration(self) -> types.FunctionDeclaration:
-        return types.FunctionDeclaration(
-            name=self.name,
-            description=self.description,
-            parameters_json_schema=self._parameters,
-        )
+        return self.step.known.declaration(self._tool)
 
     async def run_async(
         self, *, args: dict[str, Any], tool_context: ToolContext
@@ -228,11 +265,12 @@ class _Instructions(BaseTool):
             DuplicateToolError: An own tool of the agent has the name of one of ours.
         """
         step = self._step
-        step.session.tools(beside=_own_tools(tool_context, llm_request))
+        step.known.check(step.session, frozenset(_own_tools(tool_context, llm_request)))
         said = step.see(llm_request)
         if said:
             llm_request.append_instructions([said])
-            step.keep(tool_context)  # for the other steps of this run
+        if said and _key(step.session.agent) not in tool_context.state:
+            step.keep(tool_context)  # for the next steps of this run
 
 
 class _Failed(BaseTool):
@@ -264,22 +302,33 @@ def _own_tools(ctx: ToolContext, llm_request: LlmRequest) -> Iterator[str]:
             yield name
 
 
-def _history(contents: Iterable[types.Content]) -> Iterator[Seen]:
+def _history(
+    contents: Sequence[types.Content], names: AbstractSet[str]
+) -> Iterator[Seen]:
+    """Yield what tools of these names said, and whether the user spoke last."""
     pending: list[types.FunctionCall] = []
+    part: types.Part | None = None
     for content in contents:
         for part in content.parts or ():
-            if part.function_call is not None:
-                pending.append(part.function_call)
-                yield Seen("assistant")
-            elif (answer := part.function_response) is not None:
-                at = (answer.name, answer.id)
-                call = next((c for c in pending if (c.name, c.id) == at), None)
-                if call is not None:
-                    pending.remove(call)
-                arguments = (call.args if call else None) or {}
-                yield Seen("tool", _text(answer), answer.name or "", arguments)
-            elif part.text:
-                yield Seen("user" if content.role == "user" else "assistant")
+            call, answer = part.function_call, part.function_response
+            if call is not None and call.name in names:
+                pending.append(call)
+            elif answer is not None and answer.name in names:
+                yield _answered(answer, pending)
+    if part is not None and part.text and contents[-1].role == "user":
+        yield Seen("user")
+
+
+def _answered(
+    answer: types.FunctionResponse, pending: list[types.FunctionCall]
+) -> Seen:
+    """Return a result beside its call; ADK may have taken the ids out."""
+    at = (answer.name, answer.id)
+    call = next((each for each in pending if (each.name, each.id) == at), None)
+    if call is not None:
+        pending.remove(call)
+    arguments = (call.args if call else None) or {}
+    return Seen("tool", _text(answer), answer.name or "", arguments)
 
 
 def _text(answer: types.FunctionResponse) -> str:

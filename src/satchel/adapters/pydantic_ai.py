@@ -13,6 +13,7 @@ the agent's output types.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import ExitStack
 from dataclasses import replace
 from operator import is_
@@ -48,7 +49,6 @@ with framework("Pydantic AI", "pydantic-ai"):
         CompactionPart,
         InstructionPart,
         ModelMessage,
-        ModelResponse,
         ToolCallPart,
         ToolReturnPart,
         UserPromptPart,
@@ -164,7 +164,8 @@ class SkillsToolset(AbstractToolset[AgentDepsT]):
         if len(messages) == len(self._seen) and all(map(is_, messages, self._seen)):
             return False
         self._seen = list(messages)
-        self.session.see(_history(_since_compaction(messages)))
+        names = {tool.name for tool in self.session.tools()}
+        self.session.see(_history(_since_compaction(messages), names))
         return True
 
     def instructions(self) -> InstructionPart:
@@ -351,22 +352,20 @@ def _since_compaction(messages: Sequence[ModelMessage]) -> Sequence[ModelMessage
     return messages
 
 
-def _history(messages: Sequence[ModelMessage]) -> Iterator[Seen]:
+def _history(
+    messages: Sequence[ModelMessage], names: AbstractSet[str]
+) -> Iterator[Seen]:
+    """Yield what tools of these names said, and whether the user spoke last."""
     calls: dict[str, ToolCallPart] = {}
     for message in messages:
-        if isinstance(message, ModelResponse):
-            calls |= {
-                part.tool_call_id: part
-                for part in message.parts
-                if isinstance(part, ToolCallPart)
-            }
-            yield Seen("assistant")
-            continue
         for part in message.parts:
-            if isinstance(part, UserPromptPart):
-                yield Seen("user")
-            elif isinstance(part, ToolReturnPart):
+            if isinstance(part, ToolCallPart) and part.tool_name in names:
+                calls[part.tool_call_id] = part
+            elif isinstance(part, ToolReturnPart) and part.tool_name in names:
                 call = calls.get(part.tool_call_id)
                 arguments = call.args_as_dict() if call else {}
                 text = part.model_response_str()
                 yield Seen("tool", text, part.tool_name, arguments)
+    last = messages[-1].parts if messages else ()
+    if any(isinstance(part, UserPromptPart) for part in last):
+        yield Seen("user")
