@@ -128,6 +128,20 @@ async def test_an_agent_refuses_a_second_run_even_where_strands_would_not(
 # The prompt
 
 
+async def test_a_run_may_begin_with_no_message(packs: Path) -> None:
+    """Strands takes None for a prompt, and then only the system prompt is sent."""
+    seen: list[str] = []
+
+    def model(given: Seen) -> Say:
+        seen.append(given.system)
+        return "hello"
+
+    agent = agent_with(attach(open_desk(packs)), model)
+
+    assert str(await say(agent, None)).strip() == "hello"
+    assert SECTION in seen[0]
+
+
 async def test_the_agent_stays_as_it_was(packs: Path) -> None:
     """Prompt and tools are lent for a model call: nothing piles up over turns."""
     agent = agent_with(attach(open_desk(packs)), script([load("travel")], "done"))
