@@ -264,6 +264,7 @@ def loaded(packs: Path) -> tuple[Satchel, list[Any]]:
     return skills, [*messages, user("go on")]
 
 
+@pytest.mark.row("R10")
 def test_results_that_the_api_cleared_are_stated_again(packs: Path) -> None:
     """It clears the oldest, and says how many; nothing "stands above" there."""
     skills, messages = loaded(packs)
@@ -364,6 +365,7 @@ async def test_a_load_can_wait(packs: Path) -> None:
     assert REFUNDS in done[0]["content"]
 
 
+@pytest.mark.row("E25")
 def test_in_the_tool_runner_a_call_that_nobody_approved_is_an_error(
     packs: Path,
 ) -> None:
@@ -462,6 +464,7 @@ def test_where_the_api_may_clear_results_the_text_is_given_again(packs: Path) ->
     assert [REFUNDS in each for each in api.seen[2].results] == [True, True]
 
 
+@pytest.mark.row("R10")
 @pytest.mark.skipif(
     not hasattr(BetaToolRunner, "compact_before_next_turn"),
     reason="this release of the SDK does not compact in a run",

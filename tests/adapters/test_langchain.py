@@ -160,6 +160,7 @@ async def test_what_a_summary_swallowed_is_stated_again(packs: Path) -> None:
     assert model.seen[3].results == [REFUNDED]
 
 
+@pytest.mark.row("R10")
 def test_a_result_that_others_keep_from_the_model_counts_as_gone(packs: Path) -> None:
     """It stands in the state, but no "its text stands above" is said of it."""
     steps: list[Say] = [[load("refunds")], [load("travel")], [load("refunds")], "done"]
@@ -260,6 +261,7 @@ def test_a_providers_own_tool_of_a_skills_name_is_refused(
 # State
 
 
+@pytest.mark.row("R09")
 def test_the_ledger_is_state_and_neither_input_nor_output(packs: Path) -> None:
     """Nobody who may only send messages can open a tool by it."""
     model = fake_model(script([REFUND], "done"))
@@ -523,6 +525,7 @@ def test_the_tool_of_another_framework_cannot_be_called(tmp_path: Path) -> None:
 # Approval
 
 
+@pytest.mark.row("E25")
 @pytest.mark.parametrize(
     ("answer", "done"),
     [
@@ -587,6 +590,7 @@ def asks_expert(expert: Any) -> Any:
     return ask_expert
 
 
+@pytest.mark.row("R09")
 def test_an_agent_in_a_tool_has_its_own_activations(packs: Path) -> None:
     skills = open_desk(packs)
     inner = fake_model(script([load("travel")], "by train"))
