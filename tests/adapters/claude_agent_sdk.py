@@ -1,0 +1,419 @@
+"""Drives the Claude Agent SDK: its own Claude Code, and a fake of Anthropic's API.
+
+The SDK comes with the program that it starts. That program is given an address of this
+machine in place of the real API, a folder of its own for all that it keeps, and a proxy
+that refuses, so that nothing leaves the machine.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import tempfile
+import threading
+import weakref
+from dataclasses import dataclass, field, replace
+from functools import cache
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, cast
+from uuid import uuid4
+
+from claude_agent_sdk import (
+    ClaudeAgentOptions,
+    ClaudeSDKClient,
+    InMemorySessionStore,
+    ResultMessage,
+    SdkMcpTool,
+    create_sdk_mcp_server,
+)
+
+from satchel.adapters.claude_agent_sdk import attach
+from satchel.tools import result_text, tool_from_function
+from tests.adapters import driver as suite
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine, Iterator, Mapping
+
+    from tests.adapters.driver import Mode, Model, Rig, Setup
+
+AT_ONCE: Final = 4
+"""Programs that run at once; each takes some 200 MB."""
+
+# What Claude Code itself puts before and behind what others write.
+_ITS_OWN: Final = (
+    "x-anthropic-billing-header",
+    "You are a Claude agent",
+    "<system-reminder>\n# Environment",
+    "<system-reminder>\nYou are powered by",
+    "<system-reminder>\n<total_tokens>",
+    "<system-reminder>\nToday's date",
+    "This session is being continued from a previous conversation",
+    "Continue from where you left off.",
+    "<command-name>/compact",
+    "<local-command-",
+)
+_SUMMARY: Final = "CRITICAL: Respond with TEXT ONLY"
+
+
+@cache
+def _home() -> Path:
+    """Return the folder that Claude Code has for its home, in this process."""
+    return Path(tempfile.mkdtemp(prefix="claude-"))
+
+
+def environment(port: int) -> dict[str, str]:
+    """Return what makes Claude Code ask a port of this machine, and nobody else."""
+    nobody = "http://127.0.0.1:9"
+    return {
+        "ANTHROPIC_API_KEY": "none",
+        "ANTHROPIC_AUTH_TOKEN": "",
+        "ANTHROPIC_BASE_URL": f"http://127.0.0.1:{port}",
+        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+        "CLAUDE_CODE_OAUTH_TOKEN": "",
+        "CLAUDE_CONFIG_DIR": str(_home() / "config"),
+        "DISABLE_AUTOUPDATER": "1",
+        "DISABLE_ERROR_REPORTING": "1",
+        "DISABLE_TELEMETRY": "1",
+        "HOME": str(_home()),
+        "HTTPS_PROXY": nobody,
+        "HTTP_PROXY": nobody,
+        "NO_PROXY": "127.0.0.1",
+    }
+
+
+class FakeApi(ThreadingHTTPServer):
+    """Answers for Anthropic's API with what a model of the suite says."""
+
+    daemon_threads = True
+
+    def __init__(self, model: Model, seen: list[suite.Seen]) -> None:
+        super().__init__(("127.0.0.1", 0), _Answer)
+        self.model = model
+        self.seen = seen
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    def say(self, request: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """Return the blocks of the model's message."""
+        if _SUMMARY in json.dumps(request["messages"][-1]):
+            return [{"type": "text", "text": "<summary>Nothing yet.</summary>"}]
+        seen = _shown(request)
+        self.seen.append(seen)
+        said = self.model(seen)
+        if isinstance(said, str):
+            return [{"type": "text", "text": said}]
+        names = {_short(tool["name"]): tool["name"] for tool in request["tools"]}
+        at = len(self.seen)
+        return [
+            {
+                "type": "tool_use",
+                "id": f"toolu_{at}_{n}",
+                "name": names.get(call.name, f"mcp__satchel__{call.name}"),
+                "input": dict(call.arguments),
+            }
+            for n, call in enumerate(said)
+        ]
+
+
+class _Answer(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+    def do_POST(self) -> None:
+        length = int(self.headers["content-length"])
+        request = json.loads(self.rfile.read(length))
+        if self.path.partition("?")[0] != "/v1/messages":
+            self._send("application/json", b'{"input_tokens": 1}')
+            return
+        blocks = cast("FakeApi", self.server).say(request)
+        events = "".join(
+            f"event: {each['type']}\ndata: {json.dumps(each)}\n\n"
+            for each in _events(blocks)
+        )
+        self._send("text/event-stream", events.encode())
+
+    def _send(self, kind: str, body: bytes) -> None:
+        self.send_response(200)
+        self.send_header("content-type", kind)
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+
+def _events(blocks: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Yield a message as the API streams it."""
+    calls = any(block["type"] == "tool_use" for block in blocks)
+    usage = {"input_tokens": 1, "output_tokens": 1}
+    message = {"id": f"msg_{uuid4()}", "type": "message", "role": "assistant"}
+    empty = {"content": [], "stop_reason": None, "stop_sequence": None}
+    start_of = message | empty | {"model": "fake", "usage": usage}
+    yield {"type": "message_start", "message": start_of}
+    for index, block in enumerate(blocks):
+        start: dict[str, Any] = {"type": "text", "text": ""}
+        delta = {"type": "text_delta", "text": block.get("text")}
+        if block["type"] == "tool_use":
+            start = block | {"input": {}}
+            given = json.dumps(block["input"])
+            delta = {"type": "input_json_delta", "partial_json": given}
+        yield {"type": "content_block_start", "index": index, "content_block": start}
+        yield {"type": "content_block_delta", "index": index, "delta": delta}
+        yield {"type": "content_block_stop", "index": index}
+    why = {"stop_reason": "tool_use" if calls else "end_turn", "stop_sequence": None}
+    yield {"type": "message_delta", "delta": why, "usage": usage}
+    yield {"type": "message_stop"}
+
+
+def _shown(request: Mapping[str, Any]) -> suite.Seen:
+    tools = {_short(tool["name"]): tool["input_schema"] for tool in request["tools"]}
+    system = [each["text"] for each in request["system"]]
+    return suite.Seen(
+        system="\n".join(text for text in system if not text.startswith(_ITS_OWN)),
+        tools=tuple(tools),
+        schemas=tools,
+        messages=tuple(_messages(request["messages"])),
+    )
+
+
+def _short(name: str) -> str:
+    """Return a tool's name without that of its server."""
+    return name.rpartition("__")[2] if name.startswith("mcp__") else name
+
+
+def _messages(given: list[dict[str, Any]]) -> Iterator[suite.Message]:
+    for message in given:
+        content = message["content"]
+        blocks = (
+            [{"type": "text", "text": content}] if isinstance(content, str) else content
+        )
+        calls = [block for block in blocks if block["type"] == "tool_use"]
+        texts = [
+            block["text"]
+            for block in blocks
+            if block["type"] == "text" and not block["text"].startswith(_ITS_OWN)
+        ]
+        for block in blocks:
+            if block["type"] == "tool_result":
+                yield suite.Message("tool", _result(block["content"]))
+        if message["role"] == "assistant":
+            told = [f"{call['name']}({json.dumps(call['input'])})" for call in calls]
+            yield suite.Message("assistant", " ".join(texts or told))
+        for text in texts if message["role"] == "user" else ():
+            is_told = text.startswith("<system-reminder>")
+            yield suite.Message("other" if is_told else "user", text)
+
+
+def _result(content: str | list[dict[str, Any]]) -> str:
+    """Return a tool's result, without what Claude Code puts behind it."""
+    texts = [content] if isinstance(content, str) else [b["text"] for b in content]
+    kept = [text for text in texts if not text.startswith(_ITS_OWN)]
+    return "\n".join(kept).partition("\n\n<system-reminder>")[0].rstrip("\n")
+
+
+@cache
+def _loop() -> asyncio.AbstractEventLoop:
+    """Return the event loop that all clients live in, in a thread of its own."""
+    loop = asyncio.new_event_loop()
+    threading.Thread(target=loop.run_forever, daemon=True).start()
+    return loop
+
+
+@dataclass
+class Chat:
+    """A conversation: its id once there is one, and the client while it is connected."""
+
+    session_id: str | None = None
+    client: ClaudeSDKClient | None = None
+
+
+@dataclass
+class ClaudeRig:
+    """Clients with the same options, one for each conversation."""
+
+    setup: Setup
+    options: ClaudeAgentOptions
+    seen: list[suite.Seen]
+    chats: dict[str, Chat] = field(default_factory=dict[str, Chat])
+
+    def __post_init__(self) -> None:
+        self.store = InMemorySessionStore()
+        self._turns = asyncio.Semaphore(AT_ONCE)
+        weakref.finalize(self, _leave, self.chats)
+
+    async def say(
+        self,
+        text: str,
+        *,
+        chat: str = "one",
+        who: Mapping[str, Any] | None = None,
+        mode: Mode = "async",
+    ) -> str | suite.Paused:
+        """Say it; the SDK has no sync call, so "sync" is one that waits in a thread."""
+        said = self._say(text, chat, dict(who or {}), mode)
+        running = asyncio.run_coroutine_threadsafe(said, _loop())
+        if mode == "sync":
+            return await asyncio.to_thread(running.result)
+        return await asyncio.wrap_future(running)
+
+    async def decide(
+        self, paused: suite.Paused, *, approve: bool
+    ) -> str | suite.Paused:
+        state = paused.state
+        self.chats.setdefault(state["chat"], Chat()).session_id = state["session_id"]
+        answers = {state["call"]: approve}
+        said = self._say(None, state["chat"], state["who"], answers=answers)
+        return await asyncio.wrap_future(
+            asyncio.run_coroutine_threadsafe(said, _loop())
+        )
+
+    def save(self, chat: str = "one") -> str:
+        session_id = self.chats[chat].session_id
+        return json.dumps([session_id, self.store.get_entries(self._key(session_id))])
+
+    def restore(self, saved: str, chat: str = "one") -> None:
+        session_id, entries = json.loads(saved)
+        self.chats[chat] = Chat(session_id)
+        _wait(self.store.append(self._key(session_id), entries))
+
+    def trim(self, chat: str = "one") -> None:
+        """Have Claude Code compact the conversation."""
+        client = self.chats[chat].client
+        assert client is not None
+
+        async def compact() -> None:
+            await client.query("/compact")
+            async for _ in client.receive_response():
+                pass
+
+        _wait(compact())
+
+    def _key(self, session_id: str | None) -> Any:
+        from claude_agent_sdk import project_key_for_directory
+
+        folder = project_key_for_directory(self.options.cwd)
+        return {"project_key": folder, "session_id": session_id}
+
+    async def _say(
+        self,
+        text: str | None,
+        name: str,
+        who: dict[str, Any],
+        mode: Mode = "async",
+        answers: Mapping[str, bool] | None = None,
+    ) -> str | suite.Paused:
+        chat = self.chats.setdefault(name, Chat())
+        async with self._turns:
+            await self._make_room(chat)
+            client = chat.client
+            if client is None:
+                options = replace(
+                    self.options,
+                    resume=chat.session_id,
+                    include_partial_messages=mode == "stream",
+                )
+                client = attach(
+                    self.setup.skills,
+                    to=ClaudeSDKClient(options),
+                    who=who,
+                    answers=answers,
+                    **self.setup.options,
+                )
+                await client.connect()
+                chat.client = client
+            if text is not None:
+                await client.query(text)
+            result = await _result_of(client)
+            chat.session_id = result.session_id
+            waits = result.deferred_tool_use
+            if waits is None:
+                return result.result or ""
+            chat.client = None
+            await client.disconnect()
+        state = {
+            "chat": name,
+            "session_id": chat.session_id,
+            "call": waits.id,
+            "who": who,
+        }
+        return suite.Paused(_short(waits.name), waits.input, state)
+
+    async def _make_room(self, mine: Chat) -> None:
+        """Disconnect clients that nobody has spoken with lately."""
+        idle = [c for c in self.chats.values() if c.client and c is not mine]
+        for chat in idle[:-AT_ONCE]:
+            client, chat.client = chat.client, None
+            if client is not None:
+                await client.disconnect()
+
+
+async def _result_of(client: ClaudeSDKClient) -> ResultMessage:
+    result = [m async for m in client.receive_response()][-1]
+    assert isinstance(result, ResultMessage), result
+    return result
+
+
+def _wait(coroutine: Coroutine[Any, Any, Any]) -> None:
+    asyncio.run_coroutine_threadsafe(coroutine, _loop()).result()
+
+
+def _leave(chats: dict[str, Chat]) -> None:
+    for chat in chats.values():
+        if chat.client is not None:
+            asyncio.run_coroutine_threadsafe(chat.client.disconnect(), _loop())
+
+
+def own_tool(function: Callable[..., object]) -> SdkMcpTool[Any]:
+    """Return the SDK's own tool around a function."""
+    made = tool_from_function(function)
+
+    async def handler(arguments: dict[str, Any]) -> dict[str, Any]:
+        text = result_text(await made.acall(arguments))
+        return {"content": [{"type": "text", "text": text}]}
+
+    schema = dict(made.parameters)
+    return SdkMcpTool(made.name, made.description, schema, handler)
+
+
+def options_of(setup: Setup, seen: list[suite.Seen]) -> ClaudeAgentOptions:
+    """Return options for the fake API, with the application's own tools."""
+    folder = Path(tempfile.gettempdir()) / "satchel-claude"
+    folder.mkdir(exist_ok=True)
+    own = [own_tool(function) for function in setup.own_tools]
+    options = ClaudeAgentOptions(
+        tools=[],
+        system_prompt=setup.base,
+        setting_sources=[],
+        cwd=folder,
+        env=environment(FakeApi(setup.model, seen).server_port),
+        model="claude-sonnet-4-5",
+    )
+    if own:
+        options.mcp_servers = {"desk": create_sdk_mcp_server("desk", tools=own)}
+        options.allowed_tools = ["mcp__desk"]
+    return options
+
+
+class ClaudeAgentSdk:
+    """Builds clients of the Claude Agent SDK."""
+
+    name = "claude_agent_sdk"
+    distribution = "claude-agent-sdk"
+    limits: Mapping[str, str] = {}
+
+    def build(self, setup: Setup) -> Rig:
+        os.environ.setdefault("CLAUDE_CONFIG_DIR", str(_home() / "config"))
+        seen: list[suite.Seen] = []
+        rig = ClaudeRig(setup, options_of(setup, seen), seen)
+        rig.options.session_store = rig.store
+        return rig
+
+    def build_pair(self, first: Setup, second: Setup) -> Rig:
+        raise NotImplementedError
+
+    def native_tool(self, name: str, function: Callable[..., object]) -> object:
+        return replace(own_tool(function), name=name)
+
+
+DRIVER = ClaudeAgentSdk()
