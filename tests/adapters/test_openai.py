@@ -6,11 +6,13 @@ The suite itself drives Responses, see `tests.adapters.openai`.
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from openai.types.chat import ChatCompletion
 from openai.types.responses import Response
+from pydantic import BaseModel
 
 from satchel import Policy, Satchel, Skill, ask
 from satchel.adapters.openai import Chat, attach
@@ -265,35 +267,39 @@ def test_where_the_provider_keeps_the_messages_what_is_new_is_enough(
 # Native functions
 
 
-def paying(tmp_path: Path, execute: Any, **named: Any) -> Chat:
-    runner = pytest.importorskip("openai.lib.responses_tool_runner")
-    from openai import pydantic_function_tool
-    from pydantic import BaseModel
+SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {"cents": {"type": "integer"}},
+    "required": ["cents"],
+}
+FUNCTION: Any = {
+    "type": "function",
+    "name": "pay",
+    "parameters": SCHEMA,
+    "strict": True,
+}
 
-    class Pay(BaseModel):
-        """Pay a bill."""
 
-        cents: int
+def registered(execute: Any) -> Any:
+    """Return what the SDK's tool runner takes, or the like before there is one."""
+    try:
+        from openai.lib.responses_tool_runner import RegisteredFunction
+    except ImportError:
+        return SimpleNamespace(tool=FUNCTION, execute=execute)
+    return RegisteredFunction(FUNCTION, execute)
 
-    function = pydantic_function_tool(Pay, name="pay")["function"]
-    if named.pop("typed", False):
-        from openai import pydantic_responses_function_tool
 
-        tool = pydantic_responses_function_tool(Pay, name="pay")
-        native = runner.RegisteredFunction.from_tool(tool, execute=execute)
-    else:
-        native = runner.RegisteredFunction({"type": "function", **function}, execute)
+def paying(tmp_path: Path, native: Any, *rules: Any) -> Chat:
     write_pack(tmp_path, "bills", "Use for bills.\nmetadata: {tools: pay}", "Pay.")
-    policy = Policy(*named.pop("rules", ()))
-    skills = Satchel(tmp_path, tools=[{"pay": native}], policy=policy)
-    return attach(skills, always=["bills"], **named)
+    skills = Satchel(tmp_path, tools=[{"pay": native}], policy=Policy(*rules))
+    return attach(skills, always=["bills"])
 
 
 PAY = Call("pay", {"cents": 5})
 
 
 def test_a_function_of_the_tool_runner_has_both_forms(tmp_path: Path) -> None:
-    chat = paying(tmp_path, str)
+    chat = paying(tmp_path, registered(str))
 
     of_responses, of_chat = shown(chat, [HI])["tools"], chat.completions([HI])["tools"]
 
@@ -302,8 +308,21 @@ def test_a_function_of_the_tool_runner_has_both_forms(tmp_path: Path) -> None:
     assert "type" not in of_chat[0]["function"]
 
 
+class Pay(BaseModel):
+    """Pay a bill."""
+
+    cents: int
+
+
 def test_a_typed_one_gets_its_model(tmp_path: Path) -> None:
-    chat = paying(tmp_path, lambda pay: f"paid {pay.cents}", typed=True)
+    runner = pytest.importorskip("openai.lib.responses_tool_runner")
+    from openai import pydantic_responses_function_tool
+
+    native = runner.RegisteredFunction.from_tool(
+        pydantic_responses_function_tool(Pay, name="pay"),
+        execute=lambda pay: f"paid {pay.cents}",
+    )
+    chat = paying(tmp_path, native)
 
     assert chat.run(said(PAY))[0]["output"] == "paid 5"
 
@@ -312,7 +331,7 @@ def test_one_that_raises_is_a_result(tmp_path: Path) -> None:
     def execute(_: object) -> str:
         raise RuntimeError("/secret")
 
-    [result] = paying(tmp_path, execute).run(said(PAY))
+    [result] = paying(tmp_path, registered(execute)).run(said(PAY))
 
     assert "internal-error" in result["output"]
     assert "secret" not in result["output"]
@@ -322,15 +341,15 @@ async def test_an_asynchronous_one_is_awaited(tmp_path: Path) -> None:
     async def execute(given: Any) -> str:
         return f"paid {given['cents']}"
 
-    chat = paying(tmp_path, execute)
+    chat = paying(tmp_path, registered(execute))
 
     assert (await chat.arun(said(PAY)))[0]["output"] == "paid 5"
     assert "acall" in chat.run(said(PAY))[0]["output"]
 
 
 async def test_one_waits_for_approval(tmp_path: Path) -> None:
-    rules = [ask("bills", tool="pay")]
-    chat = paying(tmp_path, lambda given: f"paid {given['cents']}", rules=rules)
+    native = registered(lambda given: f"paid {given['cents']}")
+    chat = paying(tmp_path, native, ask("bills", tool="pay"))
     response = said(PAY)
 
     assert [call.name for call in chat.waiting(response)] == ["pay"]
