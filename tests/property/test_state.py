@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from satchel.model import Activation
+from satchel.model import Activation, Savings
 from satchel.session import State
 
 pytestmark = pytest.mark.property
@@ -30,6 +30,7 @@ def states(draw: st.DrawFn) -> State:
         told=draw(st.sampled_from(["", "e", "f"])),
         misses=draw(st.integers(0, 3)),
         edits=draw(st.integers(0, 2)),
+        saved=Savings(draw(st.integers(0, 9)), draw(st.integers(0, 9))),
     )
     for step in draw(st.lists(activations | names, max_size=6)):
         if isinstance(step, Activation):
@@ -46,6 +47,7 @@ def content(state: State) -> object:
         dict(state.unloaded),
         state.grants,
         state.edits,
+        state.saved,
     )
 
 

@@ -120,7 +120,7 @@ class Session:
 
     @property
     def savings(self) -> Savings:
-        """Tokens that this object did not send anew."""
+        """Tokens that did not have to be sent anew in this conversation."""
         return self._memory.savings
 
     def see(self, history: Iterable[Seen]) -> None:

@@ -8,7 +8,7 @@ from reprlib import repr  # noqa: A004 - a message stays short
 from typing import Final, Self, TypeAlias, cast
 
 from satchel.errors import StateError
-from satchel.model import Activation
+from satchel.model import Activation, Savings
 
 __all__ = ["SCHEMA_VERSION", "Grant", "State"]
 
@@ -27,7 +27,7 @@ class State:
     ids that were put away to the ``at`` of what was put away. ``edition`` is the
     digest of the catalog that the prompt shows, ``told`` that of the one whose
     changes were told last, ``misses`` the misses of the turn. ``edits`` counts how
-    often the grants were taken back.
+    often the grants were taken back; ``saved`` is what did not have to be sent anew.
     """
 
     active: tuple[Activation, ...] = ()
@@ -37,6 +37,7 @@ class State:
     told: str = ""
     misses: int = 0
     edits: int = 0
+    saved: Savings = field(default_factory=Savings)
 
     def with_active(self, activation: Activation) -> Self:
         """Return the state with this skill active; a known one keeps its place."""
@@ -65,6 +66,7 @@ class State:
         framework that merges all that is written merges each state with its heir. Of
         each skill what was loaded last stands, and being put away goes before what
         was put away. Grants are united, unless one side has taken some back since.
+        Of savings the greater number stands, so that parallel calls count once.
         Edition, told and misses are those of ``other``, the newer one. Up to the
         order of ``active`` it is associative, and commutative but for those three.
         """
@@ -91,6 +93,7 @@ class State:
             edition=other.edition or self.edition,
             told=other.told or self.told,
             edits=max(self.edits, other.edits),
+            saved=Savings(*map(max, zip(*map(_saved, (self, other)), strict=True))),
         )
 
     def to_dict(self) -> dict[str, object]:
@@ -112,6 +115,10 @@ class State:
             "told": self.told,
             "misses": self.misses,
             "edits": self.edits,
+            "saved": {
+                "prefix_tokens": self.saved.prefix_tokens,
+                "repeat_tokens": self.saved.repeat_tokens,
+            },
         }
 
     @classmethod
@@ -130,6 +137,7 @@ class State:
                 f"it is of version {version}; this Satchel reads {SCHEMA_VERSION}"
             )
         unloaded = _mapping(given.get("unloaded", {}), "unloaded")
+        saved = _mapping(given.get("saved", {}), "saved")
         return cls(
             active=tuple(
                 _activation(_mapping(each, f"active[{n}]"))
@@ -141,7 +149,14 @@ class State:
             told=_text(given, "told"),
             misses=_whole(given, "misses"),
             edits=_whole(given, "edits"),
+            saved=Savings(
+                _whole(saved, "prefix_tokens"), _whole(saved, "repeat_tokens")
+            ),
         )
+
+
+def _saved(state: State) -> tuple[int, int]:
+    return state.saved.prefix_tokens, state.saved.repeat_tokens
 
 
 def _age(activation: Activation) -> tuple[float, str, int]:

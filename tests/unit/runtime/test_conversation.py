@@ -412,9 +412,11 @@ class TestAFrozenPrefix:
         of.packs["added"] = {"SKILL.md": pack("added")}
         skills.sync()
 
+        first.instructions()
         second = skills.session(resume=first.dump())
 
         assert second.instructions() == before
+        assert second.savings.prefix_tokens == 2 * first.savings.prefix_tokens > 0
         assert "New: added" in load(second, "wages")
 
     def test_where_it_is_not_known_the_conversation_begins_anew(self) -> None:

@@ -32,7 +32,6 @@ class Memory:
         self._state = state
         self._view: View | None = None
         self._edition: Edition | None = None
-        self._savings = Savings()
 
     @property
     def state(self) -> State:
@@ -47,7 +46,7 @@ class Memory:
     @property
     def savings(self) -> Savings:
         """What was not sent anew."""
-        return self._savings
+        return self._state.saved
 
     @property
     def edition(self) -> Edition:
@@ -160,7 +159,11 @@ class Memory:
 
     def _save(self, more: Savings) -> None:
         with self._lock:
-            self._savings = Savings(
-                self._savings.prefix_tokens + more.prefix_tokens,
-                self._savings.repeat_tokens + more.repeat_tokens,
+            saved = self._state.saved
+            self._state = replace(
+                self._state,
+                saved=Savings(
+                    saved.prefix_tokens + more.prefix_tokens,
+                    saved.repeat_tokens + more.repeat_tokens,
+                ),
             )
