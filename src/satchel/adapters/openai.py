@@ -61,11 +61,11 @@ class ResponsesRequest(TypedDict, total=False):
     instructions: str
     tools: list[Any]
     previous_response_id: str
-    conversation: str
+    conversation: Any
 
 
 class CompletionsRequest(TypedDict, total=False):
-    """What ``client.chat.completions.create`` is given; no tools are left out."""
+    """What ``client.chat.completions.create`` is given; ``tools`` if there are any."""
 
     messages: list[Any]
     tools: list[Any]
@@ -73,7 +73,7 @@ class CompletionsRequest(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A tool call of a model; None for arguments that are no JSON object."""
+    """A tool call of a model; ``arguments`` is None where they are no JSON object."""
 
     id: str
     name: str
@@ -139,7 +139,7 @@ class Chat:
         *,
         instructions: str = "",
         previous_response_id: str | None = None,
-        conversation: str | None = None,
+        conversation: str | Mapping[str, Any] | None = None,
     ) -> ResponsesRequest:
         """Return the arguments of the next ``client.responses.create``.
 
