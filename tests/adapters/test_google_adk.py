@@ -261,6 +261,22 @@ async def test_an_own_tool_of_a_carried_name_is_refused_wherever_it_stands(
     assert llm.seen == []
 
 
+async def test_a_tool_that_is_offered_later_is_refused_when_it_opens(
+    tmp_path: Path,
+) -> None:
+    when = "Use when money goes back.\nmetadata: {tools: refund}"
+    write_pack(tmp_path, "money", when, "Pay.")
+    skills = Satchel(tmp_path)
+    llm = fake_model(scripts({"one": ["hello"], "two": [[load("money")], "done"]}))
+    runner = await begun(agent_of(llm, refund, attach(skills)))
+
+    await said(runner, "one")
+    skills.offer(FunctionTool(refund))
+
+    with pytest.raises(DuplicateToolError, match="refund"):
+        await said(runner, "two")
+
+
 async def test_without_a_run_the_tools_can_be_listed(skills: Satchel) -> None:
     """As ADK does for a card of the agent."""
     tools = await attach(skills, who=lambda ctx: {"user": ctx.user_id}).get_tools()

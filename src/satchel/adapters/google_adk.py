@@ -15,6 +15,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from copy import copy
+from operator import is_, itemgetter
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from satchel.adapters import framework
@@ -151,17 +152,18 @@ class _Known:
             self._declarations[tool.name] = known
         return known.model_copy()
 
-    def check(self, session: Session, names: frozenset[str]) -> None:
+    def check(self, step: _Step, names: frozenset[str]) -> None:
         """Refuse own tools of an agent that have the name of one of ours.
 
         Raises:
             DuplicateToolError: One has; names both owners.
         """
-        checked = self._checked
-        if checked and checked[0] == names and checked[1] is session.catalog:
-            return
-        session.tools(beside=names)
-        self._checked = names, session.catalog
+        checked, catalog = self._checked, step.session.catalog
+        if checked is None or checked[0] != names or checked[1] is not catalog:
+            step.session.tools(beside=names)
+            self._checked = names, catalog
+        elif not names.isdisjoint(step.names):  # offered since
+            step.session.tools(beside=names)
 
 
 class _Step:
@@ -171,22 +173,27 @@ class _Step:
         self.session = session
         self.known = known
         self.tools = session.tools()
+        self.names = frozenset(tool.name for tool in self.tools)
         self._asks = asks
+        self._seen: list[types.Content] = []
         self._said = ""
 
     def see(self, llm_request: LlmRequest) -> str:
         """Take in the messages; return the instructions."""
-        names = {tool.name for tool in self.tools}
-        self.session.see(_history(llm_request.contents, names))
+        self._seen = list(llm_request.contents)
+        self.session.see(_history(self._seen, self.names))
         self._said = self.session.instructions()
         return self._said
 
     def see_again(self, llm_request: LlmRequest) -> None:
-        """Take in the messages, and change the instructions where that matters."""
-        before, system = self._said, llm_request.config.system_instruction
-        if self.see(llm_request) != before and isinstance(system, str):
-            changed = system.replace(before, self._said)
-            llm_request.config.system_instruction = changed
+        """Take in the messages if they are others, and say what fits them."""
+        seen, before = self._seen, self._said
+        contents, system = llm_request.contents, llm_request.config.system_instruction
+        if len(contents) == len(seen) and all(map(is_, contents, seen)):
+            return
+        said = self.see(llm_request)
+        if isinstance(system, str) and before:
+            llm_request.config.system_instruction = system.replace(before, said)
 
     def keep(self, ctx: CallbackContext) -> None:
         """Write what is in use to the session's state."""
@@ -265,7 +272,7 @@ class _Instructions(BaseTool):
             DuplicateToolError: An own tool of the agent has the name of one of ours.
         """
         step = self._step
-        step.known.check(step.session, frozenset(_own_tools(tool_context, llm_request)))
+        step.known.check(step, frozenset(_own_tools(tool_context, llm_request)))
         said = step.see(llm_request)
         if said:
             llm_request.append_instructions([said])
@@ -358,12 +365,12 @@ def _packed(dump: Mapping[str, object]) -> dict[str, object]:
 
 
 def _unpacked(state: Mapping[str, Any]) -> dict[str, object]:
-    unloaded = state["unloaded"]
-    active = sorted(state["active"].values(), key=lambda each: each["place"])
+    unloaded = state.get("unloaded", {})
+    active = sorted(state.get("active", {}).values(), key=itemgetter("place"))
     return {
         **state,
         "active": [
             each for each in active if each["at"] > unloaded.get(each["id"], -1.0)
         ],
-        "grants": list(state["grants"].values()),
+        "grants": list(state.get("grants", {}).values()),
     }
