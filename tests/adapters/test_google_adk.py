@@ -249,6 +249,7 @@ def refund(order_id: str) -> str:
     return order_id
 
 
+@pytest.mark.row("B11")
 @pytest.mark.parametrize("own", [refund, FunctionTool(refund)])
 async def test_an_own_tool_of_a_carried_name_is_refused_wherever_it_stands(
     skills: Satchel, own: Any
@@ -310,6 +311,7 @@ async def test_a_native_tool_gets_its_own_context(tmp_path: Path) -> None:
     assert (said, done) == ("done", ["Bern for somebody"])
 
 
+@pytest.mark.row("E25")
 @pytest.mark.parametrize("approve", [True, False])
 @pytest.mark.parametrize("by_policy", [True, False])
 async def test_a_native_tool_waits_for_confirmation(

@@ -115,6 +115,7 @@ async def test_what_is_in_use_survives_a_history_that_the_application_cuts(
     assert model.tools[2][-2:] == ["order_status", "refund"]
 
 
+@pytest.mark.row("R09")
 async def test_messages_of_the_caller_stay_as_they_are(skills: Satchel) -> None:
     agent = Agent(Script("done"), capabilities=[attach(skills)])
     history: list[ModelMessage] = [
@@ -210,6 +211,7 @@ async def test_skills_can_be_those_of_one_run(skills: Satchel) -> None:
     assert model.tools == [["load_skill", "read_skill_file"], []]
 
 
+@pytest.mark.row("B11")
 async def test_an_own_tool_of_a_carried_name_is_refused_before_the_first_call(
     skills: Satchel,
 ) -> None:
@@ -252,6 +254,7 @@ async def test_a_native_tool_gets_the_context_of_the_run(tmp_path: Path) -> None
     assert done == ["Bern by ana"]
 
 
+@pytest.mark.row("E25")
 @pytest.mark.parametrize("approved", [True, False])
 async def test_a_native_tool_waits_for_approval(
     tmp_path: Path, *, approved: bool
