@@ -201,6 +201,19 @@ async def test_the_toolset_does_without_the_capability(skills: Satchel) -> None:
     assert REFUNDS in (model.infos[3].instructions or "")
 
 
+async def test_an_agent_can_be_entered(skills: Satchel) -> None:
+    """As one with servers is; runs within have a session each."""
+    model = Script([LOAD], "done", "done")
+    agent = Agent(model, capabilities=[attach(skills)])
+
+    async with agent:
+        await agent.run("one")
+        await agent.run("two")
+
+    assert "refund" in model.tools[1]
+    assert "refund" not in model.tools[2]
+
+
 async def test_skills_can_be_those_of_one_run(skills: Satchel) -> None:
     model = Script("hello", "hello")
     agent = Agent(model)

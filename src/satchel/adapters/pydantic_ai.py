@@ -146,7 +146,8 @@ class SkillsToolset(AbstractToolset[AgentDepsT]):
 
     async def __aenter__(self) -> Self:
         """Begin the turn: what is loaded twice is read once."""
-        self._turn.enter_context(self.session.turn())
+        if self._session is not None:  # an agent can be entered, too
+            self._turn.enter_context(self._session.turn())
         return self
 
     async def __aexit__(self, *_: object) -> None:
