@@ -20,6 +20,10 @@ _TYPES: Final[dict[str, tuple[type, ...]]] = {
     "null": (type(None),),
 }
 
+_FAILURES: Final = (Exception, SystemExit)
+"""What a handler raises and an agent's loop outlives (R33). Functions that parse a
+command line exit; a keyboard interrupt and a cancelled task are nobody's failure."""
+
 
 @dataclass(frozen=True, slots=True)
 class Tool:
@@ -27,6 +31,7 @@ class Tool:
 
     ``parameters`` is a JSON Schema of type object. Of it only required and additional
     properties and the types of values are checked here; a handler checks the rest.
+    Additional ones are refused unless the schema says that they are welcome.
     ``handler`` takes them by name and may be asynchronous; the parameter that
     ``run_parameter`` names is filled in with the `Run` and is in no schema. ``native``
     is a framework's own tool object, which its adapter hands on as it is. ``coerce``
@@ -55,9 +60,10 @@ class Tool:
     def call(self, arguments: Mapping[str, object], run: Run | None = None) -> object:
         """Carry out one call. Never raises: what goes wrong is a result.
 
-        A `SkillError` becomes ``{"error": {"code", "message"}}``; anything else the
-        code ``internal-error``, without its message, which may hold paths. So does an
-        asynchronous handler: only `acall` can wait for it.
+        A `SkillError` becomes ``{"error": {"code", "message"}}``; anything else, an
+        exit of the program included, the code ``internal-error``, without its message,
+        which may hold paths. So does an asynchronous handler: only `acall` can wait
+        for it.
         """
         result = self._called(arguments, run)
         if isinstance(result, Awaitable):
@@ -81,13 +87,13 @@ class Tool:
             return result
         try:
             return await cast("Awaitable[object]", result)
-        except Exception as error:  # noqa: BLE001 - an agent's loop goes on (R33)
+        except _FAILURES as error:
             return self._failed(error)
 
     def _called(self, arguments: Mapping[str, object], run: Run | None) -> object:
         try:
             return self.handler(**self._filled(arguments, run))
-        except Exception as error:  # noqa: BLE001 - an agent's loop goes on (R33)
+        except _FAILURES as error:
             return self._failed(error)
 
     def _filled(
@@ -103,7 +109,7 @@ class Tool:
             filled[self.run_parameter] = run or Run()
         return filled
 
-    def _failed(self, error: Exception) -> object:
+    def _failed(self, error: BaseException) -> object:
         if isinstance(error, SkillError):
             return error_payload(error)
         message = f"{self.name} failed: {type(error).__name__}"
@@ -117,20 +123,27 @@ class Tool:
         """
         self._filled(arguments, None)
 
+    @property
+    def _properties(self) -> Mapping[str, Json]:
+        return cast("Mapping[str, Json]", self.parameters.get("properties", {}))
+
     def _check_names(self, arguments: Mapping[str, object]) -> None:
-        known = cast("Mapping[str, Json]", self.parameters["properties"])
+        if not isinstance(cast("object", arguments), Mapping):
+            raise ToolError(self.name, "the arguments are to be an object")
         required = cast("Sequence[str]", self.parameters.get("required", ()))
         missing = [name for name in required if name not in arguments]
         if missing:
             raise ToolError(self.name, f"missing argument {missing[0]!r}")
+        if self.parameters.get("additionalProperties", False) is not False:
+            return
         for name in arguments:
-            if name not in known:
+            if name not in self._properties:
                 raise ToolError(self.name, f"unknown argument {name!r}")
 
     def _check_types(self, arguments: Mapping[str, object]) -> None:
-        known = cast("Mapping[str, Mapping[str, Json]]", self.parameters["properties"])
         for name, value in arguments.items():
-            types = known[name].get("type")
+            schema = self._properties.get(name)
+            types = schema.get("type") if isinstance(schema, Mapping) else None
             wanted = (
                 (types,) if isinstance(types, str) else cast("Sequence[str]", types)
             )

@@ -174,3 +174,54 @@ def test_a_tool_with_an_unhashable_native_object_can_be_hashed() -> None:
     native = Tool("x", "", {}, print, native=[])
 
     assert len({native}) == 1
+
+
+@pytest.mark.parametrize("parameters", [{}, {"type": "object"}])
+def test_a_schema_need_not_list_properties(parameters: dict[str, Json]) -> None:
+    bare = Tool("go", "", parameters, lambda: "went")
+
+    assert bare.call({}) == "went"
+    assert "unknown argument 'a'" in str(bare.call({"a": 1}))
+
+
+def test_more_arguments_pass_where_the_schema_welcomes_them() -> None:
+    schema: dict[str, Json] = {
+        "properties": {"a": True},
+        "additionalProperties": {"type": "string"},
+    }
+    wide = Tool("go", "", schema, lambda **arguments: arguments)
+
+    assert wide.call({"a": 1, "b": "x"}) == {"a": 1, "b": "x"}
+
+
+@pytest.mark.row("B26", "E21")
+@pytest.mark.parametrize("arguments", [None, [], "text", 5])
+def test_arguments_that_are_no_object_are_a_result(arguments: object) -> None:
+    result = tool().call(arguments)  # type: ignore[arg-type]
+
+    assert "are to be an object" in str(result)
+
+
+@pytest.mark.row("B26")
+def test_a_handler_that_exits_does_not_end_the_program() -> None:
+    """A function that parses a command line exits on a wrong one."""
+
+    def leave(**_: object) -> None:
+        raise SystemExit(2)
+
+    async def leave_later(**_: object) -> None:
+        raise SystemExit(2)
+
+    both = tool(handler=leave), tool(handler=leave_later)
+    results = [asyncio.run(each.acall({"a": 1})) for each in both]
+
+    failed = {"error": {"code": "internal-error", "message": "add failed: SystemExit"}}
+    assert [both[0].call({"a": 1}), *results] == [failed] * 3
+
+
+def test_who_interrupts_a_handler_is_heard() -> None:
+    def interrupted(**_: object) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        tool(handler=interrupted).call({"a": 1})
