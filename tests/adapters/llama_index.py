@@ -1,0 +1,279 @@
+"""Drives LlamaIndex' ``FunctionAgent``; conversations are contexts, kept as JSON."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from llama_index.core.agent.workflow import AgentStream, AgentWorkflow, FunctionAgent
+from llama_index.core.base.llms.types import ToolCallBlock
+from llama_index.core.llms import (
+    ChatMessage,
+    ChatResponse,
+    CompletionResponse,
+    LLMMetadata,
+    MessageRole,
+)
+from llama_index.core.llms.function_calling import FunctionCallingLLM
+from llama_index.core.llms.llm import ToolSelection
+from llama_index.core.memory import ChatMemoryBuffer
+from llama_index.core.tools import FunctionTool
+from llama_index.core.workflow import (
+    Context,
+    HumanResponseEvent,
+    InputRequiredEvent,
+)
+from pydantic import Field
+from workflows.events import WorkflowIdleEvent
+
+from satchel.adapters import llama_index
+from tests.adapters import driver as suite
+from tests.adapters.driver import Call, Mode, Rig, Setup
+
+SECOND = "second"
+LIMIT = 100_000
+
+
+class FakeLLM(FunctionCallingLLM):
+    """Says what the script says, and keeps what it saw."""
+
+    script: Any
+    seen: list[suite.Seen] = Field(default_factory=list[suite.Seen])
+    requests: list[list[ChatMessage]] = Field(default_factory=list[list[ChatMessage]])
+
+    @property
+    def metadata(self) -> LLMMetadata:
+        return LLMMetadata(
+            is_function_calling_model=True, is_chat_model=True, context_window=LIMIT
+        )
+
+    def _prepare_chat_with_tools(
+        self, tools: Sequence[Any], *_: Any, chat_history: Any = None, **__: Any
+    ) -> dict[str, Any]:
+        return {"messages": chat_history, "tools": tools}
+
+    def get_tool_calls_from_response(
+        self, response: ChatResponse, *_: Any, **__: Any
+    ) -> list[ToolSelection]:
+        return [
+            ToolSelection(
+                tool_id=block.tool_call_id or "",
+                tool_name=block.tool_name,
+                tool_kwargs=cast("dict[str, Any]", block.tool_kwargs),
+            )
+            for block in response.message.blocks
+            if isinstance(block, ToolCallBlock)
+        ]
+
+    def chat(self, messages: Any, tools: Any = (), **_: Any) -> ChatResponse:
+        functions = [each.metadata.to_openai_tool()["function"] for each in tools]
+        system = [m.content or "" for m in messages if m.role is MessageRole.SYSTEM]
+        seen = suite.Seen(
+            "\n".join(system),
+            tuple(each["name"] for each in functions),
+            {each["name"]: each["parameters"] for each in functions},
+            tuple(_shown(m) for m in messages if m.role is not MessageRole.SYSTEM),
+        )
+        self.seen.append(seen)
+        self.requests.append(list(messages))
+        said = self.script(seen)
+        if isinstance(said, str):
+            return ChatResponse(message=ChatMessage(said, role="assistant"))
+        number = len(messages)
+        blocks = [
+            ToolCallBlock(
+                tool_call_id=f"c{number}-{at}",
+                tool_name=call.name,
+                tool_kwargs=_given(call),
+            )
+            for at, call in enumerate(said)
+        ]
+        return ChatResponse(message=ChatMessage(role="assistant", blocks=blocks))
+
+    async def achat(self, messages: Any, **more: Any) -> ChatResponse:
+        return self.chat(messages, **more)
+
+    async def astream_chat(self, messages: Any, **more: Any) -> Any:
+        async def stream() -> AsyncIterator[ChatResponse]:
+            said = self.chat(messages, **more)
+            said.delta = said.message.content
+            yield said
+
+        return stream()
+
+    def stream_chat(self, messages: Any, **more: Any) -> Any:
+        raise NotImplementedError
+
+    def complete(self, prompt: str, *_: Any, **__: Any) -> CompletionResponse:
+        raise NotImplementedError
+
+    async def acomplete(self, prompt: str, *_: Any, **__: Any) -> CompletionResponse:
+        raise NotImplementedError
+
+    def stream_complete(self, prompt: str, *_: Any, **__: Any) -> Any:
+        raise NotImplementedError
+
+    async def astream_complete(self, prompt: str, *_: Any, **__: Any) -> Any:
+        raise NotImplementedError
+
+
+def _given(call: Call) -> dict[str, Any]:
+    """Return the arguments; a model that hands over takes a name from the schema."""
+    given = dict(call.arguments)
+    return given | {"to_agent": SECOND} if call.name == "handoff" else given
+
+
+def _shown(message: ChatMessage) -> suite.Message:
+    text = message.content or ""
+    if message.role is MessageRole.TOOL:
+        return suite.Message("tool", text)
+    if message.role is MessageRole.ASSISTANT:
+        calls = [b for b in message.blocks if isinstance(b, ToolCallBlock)]
+        told = (f"{c.tool_name}({json.dumps(c.tool_kwargs)})" for c in calls)
+        return suite.Message("assistant", text or " ".join(told))
+    return suite.Message("user" if message.role is MessageRole.USER else "other", text)
+
+
+class Memory(ChatMemoryBuffer):
+    """LlamaIndex' memory in a form that can be stored.
+
+    As it is, a context leaves it out, with a warning, where pydantic is 2.14 or newer.
+    """
+
+    @classmethod
+    def new(cls, messages: list[ChatMessage] | None = None) -> Any:
+        return cls.from_defaults(messages, token_limit=LIMIT)
+
+    def to_dict(self, **_: Any) -> dict[str, Any]:
+        return {"messages": [m.model_dump(mode="json") for m in self.get_all()]}
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any], **_: Any) -> Any:
+        return cls.new([ChatMessage.model_validate(m) for m in data["messages"]])
+
+
+async def who_of(ctx: Context) -> Mapping[str, Any]:
+    """Return for whom a run is; an application puts that into the context's store."""
+    who: Mapping[str, Any] = await ctx.store.get("who", default={})
+    return who
+
+
+def agent_of(setup: Setup, llm: FakeLLM, **more: Any) -> FunctionAgent:
+    agent = FunctionAgent(
+        llm=llm, system_prompt=setup.base, tools=[*setup.own_tools], **more
+    )
+    return llama_index.attach(setup.skills, to=agent, who=who_of, **setup.options)  # type: ignore[misc]
+
+
+@dataclass
+class LlamaIndexRig:
+    """One workflow; its conversations are kept as JSON between runs."""
+
+    workflow: Any
+    llm: FakeLLM
+    kept: dict[str, str] = field(default_factory=dict[str, str])
+
+    @property
+    def seen(self) -> list[suite.Seen]:
+        return self.llm.seen
+
+    async def say(
+        self,
+        text: str,
+        *,
+        chat: str = "one",
+        who: Mapping[str, Any] | None = None,
+        mode: Mode = "async",
+    ) -> str | suite.Paused:
+        async def run() -> str | suite.Paused:
+            ctx = self._context(chat)
+            await ctx.store.set("who", dict(who or {}))
+            handler = self.workflow.run(user_msg=text, ctx=ctx, memory=Memory.new())
+            return await self._followed(handler, chat, is_stream=mode == "stream")
+
+        # LlamaIndex has no other synchronous call than to run an event loop.
+        if mode == "sync":
+            return await asyncio.to_thread(asyncio.run, run())
+        return await run()
+
+    async def decide(
+        self, paused: suite.Paused, *, approve: bool
+    ) -> str | suite.Paused:
+        chat, call_id = paused.state["chat"], paused.state["call_id"]
+        handler = self.workflow.run(ctx=self._context(chat))
+        answer = "yes" if approve else "no"
+        handler.ctx.send_event(HumanResponseEvent(response=answer, call_id=call_id))
+        return await self._followed(handler, chat)
+
+    async def _followed(
+        self, handler: Any, chat: str, *, is_stream: bool = False
+    ) -> str | suite.Paused:
+        """Follow a run until it ends, or until nothing but an answer is waited for."""
+        said, asked = "", None
+        async for event in handler.stream_events(expose_internal=True):
+            if isinstance(event, AgentStream):
+                said += event.delta
+            if isinstance(event, InputRequiredEvent):
+                asked = event
+            if isinstance(event, WorkflowIdleEvent) and asked is not None:
+                self.kept[chat] = json.dumps(handler.ctx.to_dict())
+                await handler.cancel_run()
+                state = {"chat": chat, "call_id": asked.call_id}
+                return suite.Paused(asked.tool, asked.arguments, state)
+        result = await handler
+        self.kept[chat] = json.dumps(handler.ctx.to_dict())
+        return said if is_stream else str(result)
+
+    def _context(self, chat: str) -> Context[Any]:
+        if chat not in self.kept:
+            return Context(self.workflow)
+        return Context.from_dict(self.workflow, json.loads(self.kept[chat]))
+
+    def save(self, chat: str = "one") -> str:
+        return self.kept[chat]
+
+    def restore(self, saved: str, chat: str = "one") -> None:
+        self.kept[chat] = saved
+
+    def trim(self, chat: str = "one") -> None:
+        kept = json.loads(self.kept[chat])
+        data = kept["state"]["state_data"]["_data"]
+        memory = json.loads(data["memory"])
+        memory["value"] = {"messages": []}
+        data["memory"] = json.dumps(memory)
+        self.kept[chat] = json.dumps(kept)
+
+
+class LlamaIndex:
+    """Builds agents of LlamaIndex."""
+
+    name = "llama_index"
+    distribution = "llama-index-core"
+    limits: Mapping[str, str] = {}
+
+    def build(self, setup: Setup) -> Rig:
+        llm = FakeLLM(script=setup.model)
+        return cast("Rig", LlamaIndexRig(agent_of(setup, llm), llm))
+
+    def build_pair(self, first: Setup, second: Setup) -> Rig:
+        llms = FakeLLM(script=first.model), FakeLLM(script=second.model)
+        llms[1].seen = llms[0].seen
+        agents = [
+            agent_of(first, llms[0], name="first", description="The first desk."),
+            agent_of(
+                second,
+                llms[1],
+                name=SECOND,
+                description="The second desk.",
+                can_handoff_to=[],
+            ),
+        ]
+        workflow = AgentWorkflow(cast("Any", agents), root_agent="first")
+        return cast("Rig", LlamaIndexRig(workflow, llms[0]))
+
+    def native_tool(self, name: str, function: Callable[..., object]) -> object:
+        return FunctionTool.from_defaults(function, name=name)
+
+
+DRIVER = LlamaIndex()
