@@ -3,10 +3,9 @@
 from collections.abc import Generator, Iterable, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
-from satchel.errors import SkillError
+from satchel.errors import SkillError, ToolError
 from satchel.load import Hooks, TurnCache
 from satchel.load.telling import error_result
 from satchel.model import (
@@ -44,6 +43,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Session", "SessionOptions"]
 
+_NEW: Final = State()
+
 
 class Session:
     """Instructions and tools for one conversation, and what was loaded in it.
@@ -76,7 +77,7 @@ class Session:
         self.settings = settings = replace(settings, worn=worn)
         self.deps = deps
         self._shelf = shelf
-        given = state or State()
+        given = state or _NEW
         approvals = Approvals(settings.approve, given.grants)
         self._gate = Gate(shelf.policy, approvals, settings.who, settings.agent)
         self._reading = Reading(shelf, settings, self._gate)
@@ -221,15 +222,9 @@ class Session:
         approved: bool | None = None,
     ) -> object:
         """Do as `call` does; waits for asynchronous tools, runs others in a thread."""
-        import asyncio
-
         approved = await self._settled(name, arguments, approved=approved)
         try:
-            _, tool = self._find_tool(name, approved=approved)
-            if not tool.is_async:
-                call = partial(self.call, name, arguments, approved=approved)
-                return await asyncio.to_thread(call)
-            self._permitted(name, arguments, approved=approved)
+            tool = self._permitted(name, arguments, approved=approved)
         except SkillError as error:
             return error_result(error)
         return await tool.acall(arguments, self._run)
@@ -265,12 +260,12 @@ class Session:
     @contextmanager
     def turn(self) -> Generator[TurnCache]:
         """Bound one run of the agent: what it loads twice is read once."""
-        before, self._reading.turn = self._reading.turn, TurnCache()
+        turn = self._reading.begin_turn()
         self._memory.hit()
         try:
-            yield self._reading.turn
+            yield turn
         finally:
-            self._reading.turn = before
+            self._reading.end_turn(turn)
 
     def load(self, skill_id: str, file: str | None = None) -> Loaded:
         """Load for this session's ``who``, within the turn where there is one.
@@ -381,6 +376,8 @@ class Session:
             SkillError: There is none; or the policy, or who was asked, says no.
         """
         owner, tool = self._find_tool(name, approved=approved)
+        if not _is_object(arguments):
+            raise ToolError(name, "the arguments are to be an object")
         if owner is not None:
             self._gate.permit(owner, name, arguments, approved=approved)
         return tool
@@ -395,7 +392,10 @@ class Session:
         return await self._gate.settle(*asked, approved=approved)
 
     def _bound(self, owner: Descriptor | None, tool: Tool) -> Tool:
-        """Return a skill's tool so that every call of it goes through the gate."""
+        """Return a skill's tool so that every call of it goes through the gate.
+
+        The tool itself coerces the arguments, behind the gate and once.
+        """
         if tool.native is not None or owner is None:
             return tool
         name = tool.name
@@ -407,11 +407,13 @@ class Session:
             return await self.acall(name, arguments)
 
         handler = acall if tool.is_async else call
-        return replace(tool, handler=handler, run_parameter=None)
+        return replace(tool, handler=handler, run_parameter=None, coerce=dict)
 
     def _ask(
         self, name: str, arguments: Mapping[str, object]
     ) -> tuple[Decision, Question] | None:
+        if not _is_object(arguments):
+            return None
         wish = wish_of(self.style, name, arguments)
         if wish is not None:
             action, skill_id = wish
@@ -432,3 +434,8 @@ class Session:
         if loaded.is_instructions:
             self._memory.activate(loaded)
         return loaded
+
+
+def _is_object(arguments: object) -> bool:
+    """Tell whether a model gave arguments by name: it may write any JSON."""
+    return isinstance(arguments, Mapping)

@@ -1,11 +1,17 @@
 """A session: instructions, tools and turns."""
 
+import asyncio
+from collections.abc import Callable
 from pathlib import Path
+from typing import Annotated, cast
 
 import pytest
+from pydantic import BeforeValidator
 
-from satchel import Satchel
+from satchel import Satchel, Skill
 from satchel.errors import ReferenceNotFoundError
+from satchel.policy import Policy, Rule, ask
+from satchel.tools import Tool
 from tests.fakes import FakeSource, pack
 
 
@@ -146,3 +152,83 @@ def test_a_conflict_that_comes_later_is_a_result() -> None:
     assert "several packs claim the skill" in result
     assert "s/x" not in result
     assert "# Do" in str(session.call("load_skill", {"skill_id": "b"}))
+
+
+@pytest.mark.row("B26", "E21")
+@pytest.mark.parametrize("arguments", [None, [], "text", 5])
+@pytest.mark.parametrize("name", ["load_skill", "go"])
+def test_arguments_that_are_no_object_are_a_result(
+    name: str, arguments: object
+) -> None:
+    """A model may write any JSON where arguments are to stand."""
+    session = wearing(lambda: "went", ask("*")).session(always=["w"])
+    given = cast("dict[str, object]", arguments)
+
+    results = [
+        session.call(name, given),
+        asyncio.run(session.acall(name, given)),
+        session.refusal(name, given),
+        asyncio.run(session.arefusal(name, given)),
+    ]
+    assert ["are to be an object" in str(each) for each in results] == [True] * 4
+    assert session.decide(name, given).verdict == "allow"
+
+
+@pytest.mark.row("E20")
+def test_what_a_plain_function_returns_is_waited_for() -> None:
+    """A lambda around a coroutine is no coroutine function, and returns one."""
+
+    async def later() -> str:
+        return "went"
+
+    session = wearing(lambda: later()).session(always=["w"])  # noqa: PLW0108
+
+    assert asyncio.run(session.acall("go", {})) == "went"
+
+
+@pytest.mark.row("E20")
+def test_arguments_are_coerced_once() -> None:
+    """Whoever calls through the toolbox too; and a question shows what was sent."""
+    asked: list[object] = []
+
+    def label(tags: Annotated[list[str], BeforeValidator(parted)]) -> list[str]:
+        """Label it."""
+        return tags
+
+    worn = Skill("w", instructions="W", tools=[label])
+    session = Satchel(worn_source(), policy=Policy(ask("w"))).session(
+        always=[worn], approve=lambda question: asked.append(question.arguments) is None
+    )
+
+    assert session.tools().call("label", {"tags": "a,b"}) == ["a", "b"]
+    assert asked == [{"tags": "a,b"}]
+
+
+def test_turns_that_overlap_leave_nothing_behind() -> None:
+    """As parallel runs over one session may have it."""
+    session = skills().session()
+    first, second = session.turn(), session.turn()
+    first.__enter__()
+    later = second.__enter__()
+    first.__exit__(None, None, None)
+    session.load("s00", "r.md")
+    second.__exit__(None, None, None)
+    session.load("s00", "r.md")
+
+    assert (later.reads, later.hits) == (1, 0)
+
+
+def worn_source() -> FakeSource:
+    return FakeSource("s", {"a": {"SKILL.md": pack("a")}})
+
+
+def wearing(handler: Callable[..., object], *rules: Rule) -> Satchel:
+    go = Tool("go", "Go.", {"type": "object", "properties": {}}, handler)
+    worn = Skill("w", description="Use it.", instructions="W", tools=[go])
+    return Satchel(worn_source(), worn, policy=Policy(*rules))
+
+
+def parted(text: object) -> list[str]:
+    if not isinstance(text, str):
+        raise ValueError("want text")  # noqa: TRY004 - as pydantic has it
+    return text.split(",")

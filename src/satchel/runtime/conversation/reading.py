@@ -33,7 +33,17 @@ class Reading:
         self._settings = settings
         self._gate = gate
         self._staged: dict[tuple[str, str, tuple[FileStat, ...]], Staged] = {}
-        self.turn: TurnCache | None = None
+        self._turns: list[TurnCache] = []
+
+    def begin_turn(self) -> TurnCache:
+        """Read each file at most once from now on; return where it is kept."""
+        turn = TurnCache()
+        self._turns.append(turn)
+        return turn
+
+    def end_turn(self, turn: TurnCache) -> None:
+        """End a turn, be it the last one begun or one that others overlap."""
+        self._turns.remove(turn)
 
     @property
     def scoped(self) -> Catalog:
@@ -97,7 +107,8 @@ class Reading:
                 raise SkillWithheldError(skill_id, "not for users", fix)
         request = Request(skill_id, file, self._settings.who, via)
         asking = self._gate.asking(approved=approved)
-        return self._shelf.load(self.scoped, request, self.turn, asking)
+        turn = next(reversed(self._turns), None)
+        return self._shelf.load(self.scoped, request, turn, asking)
 
     def again(self, skill_id: str) -> Loaded:
         """Load the SKILL.md of a skill that is in use already, or worn.
