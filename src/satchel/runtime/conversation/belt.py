@@ -22,6 +22,7 @@ __all__ = ["Belt"]
 Offer: TypeAlias = tuple[Descriptor | None, Tool]
 """A tool, and the skill that carries it; None for those of the style."""
 
+_OPTIONS: Final = StyleOptions(envelope="extended")  # as R18 has it for sessions
 _OURS: Final = "satchel"
 """The owner of the style's tools."""
 _AGENT: Final = "the agent"
@@ -175,7 +176,7 @@ class Belt:
             partial(self.load, approved=approved),
             catalog=lambda: self.reading.listed,
             find=self.reading.find if find else None,
-            options=StyleOptions(envelope="extended"),  # as R18 has it for sessions
+            options=_OPTIONS,
             hooks=self.hooks,
         )
         if approved is None:
