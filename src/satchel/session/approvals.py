@@ -144,25 +144,27 @@ class Approvals:
         prompt.done.set_result(reply)
 
     def _ask(self, question: Question) -> "_Reply":
-        try:
-            said = self._approver(question)
-        except Exception as error:  # noqa: BLE001 - an approver is a plug-in: R33
-            return _raised(error)
-        if not isinstance(said, Awaitable):
-            return _reply(said)
-        return _run(question, said)
+        said = self._said(question)
+        return said if isinstance(said, _Reply) else _run(question, said)
 
     async def _aask(self, question: Question) -> "_Reply":
         import asyncio
 
+        said = await asyncio.to_thread(self._said, question)
+        if isinstance(said, _Reply):
+            return said
         try:
-            said = await asyncio.to_thread(self._approver, question)
-            return _reply(await said if isinstance(said, Awaitable) else said)
+            return _reply(await said)
         except Exception as error:  # noqa: BLE001 - an approver is a plug-in: R33
             return _raised(error)
 
-    def _approver(self, question: Question) -> Answer | bool | Awaitable[Answer | bool]:
-        return False if self._approve is None else self._approve(question)
+    def _said(self, question: Question) -> "_Reply | Awaitable[Answer | bool]":
+        """Ask now; no error leaves, for a thread cannot hand on a StopIteration."""
+        try:
+            said = False if self._approve is None else self._approve(question)
+        except Exception as error:  # noqa: BLE001 - an approver is a plug-in: R33
+            return _raised(error)
+        return said if isinstance(said, Awaitable) else _reply(said)
 
 
 @dataclass(frozen=True, slots=True)

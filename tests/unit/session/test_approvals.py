@@ -389,3 +389,12 @@ def test_any_callable_can_answer() -> None:
 
     settle(Approvals(lazily))
     asettle(Approvals(lazily))
+
+
+@both
+def test_an_approver_that_runs_out_of_answers_declines(
+    way: Callable[..., None],
+) -> None:
+    """A StopIteration cannot be handed from a thread to a task, which would wait."""
+    with pytest.raises(ApprovalDeclinedError, match="declined"):
+        way(of(lambda _: next(iter(()))))
