@@ -297,7 +297,11 @@ class Satchel:
             SkillError: A skill of ``always`` cannot be loaded.
             ValueError: ``resume`` is no dump.
         """
-        from satchel.runtime.conversation.settings import RESTATE_TOKENS, Settings
+        from satchel.runtime.conversation.settings import (
+            RESTATE_TOKENS,
+            Settings,
+            patterns_of,
+        )
         from satchel.runtime.conversation.worn import wear
         from satchel.runtime.session import Session
         from satchel.session.ledger import State
@@ -308,11 +312,9 @@ class Satchel:
             who=who or {},
             style=style or self.style,
             worn=wear(always),
-            only=() if only is None else (tuple(only),),
+            only=() if only is None else (patterns_of(only),),
             approve=approve,
-            stager=(self._stager if stage else None)
-            if isinstance(stage, bool)
-            else stage,
+            stager=self._stager_for(stage),
             restate_tokens=RESTATE_TOKENS if restate_tokens is None else restate_tokens,
         )
         state = None if resume is None else State.from_dict(resume)
@@ -399,9 +401,9 @@ class Satchel:
         )
 
     def _stager_for(self, stage: "Stager | bool") -> "Stager | None":
-        if stage is True:
-            return self._stager
-        return stage or None
+        if isinstance(stage, bool):
+            return self._stager if stage else None
+        return stage
 
     @cached_property
     def _load(self) -> "LoadPath":

@@ -3,7 +3,7 @@
 from collections.abc import Generator, Iterable, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from satchel.errors import SkillError, ToolError
 from satchel.load import Hooks, TurnCache
@@ -28,7 +28,7 @@ from satchel.runtime.conversation.history import wish_of
 from satchel.runtime.conversation.memory import Memory
 from satchel.runtime.conversation.reading import Reading
 from satchel.runtime.conversation.restating import restate
-from satchel.runtime.conversation.settings import SessionOptions, Settings
+from satchel.runtime.conversation.settings import SessionOptions, Settings, patterns_of
 from satchel.runtime.conversation.worn import wear
 from satchel.session.approvals import Approvals
 from satchel.session.ledger import State
@@ -42,8 +42,6 @@ if TYPE_CHECKING:
     from satchel.runtime.conversation.shelf import Shelf
 
 __all__ = ["Session", "SessionOptions"]
-
-_NEW: Final = State()
 
 
 class Session:
@@ -77,7 +75,7 @@ class Session:
         self.settings = settings = replace(settings, worn=worn)
         self.deps = deps
         self._shelf = shelf
-        given = state or _NEW
+        given = state or State()
         approvals = Approvals(settings.approve, given.grants)
         self._gate = Gate(shelf.policy, approvals, settings.who, settings.agent)
         self._reading = Reading(shelf, settings, self._gate)
@@ -332,7 +330,7 @@ class Session:
         """
         settings = replace(self.settings, agent=agent, worn=wear(always))
         if only is not None:
-            settings = replace(settings, only=(*settings.only, tuple(only)))
+            settings = replace(settings, only=(*settings.only, patterns_of(only)))
         return Session(self._shelf, settings, deps=self.deps)
 
     def dump(self) -> dict[str, object]:

@@ -10,6 +10,7 @@ from pydantic import BeforeValidator
 
 from satchel import Satchel, Skill
 from satchel.errors import ReferenceNotFoundError
+from satchel.model import Question
 from satchel.policy import Policy, Rule, ask
 from satchel.tools import Tool
 from tests.fakes import FakeSource, pack
@@ -196,9 +197,13 @@ def test_arguments_are_coerced_once() -> None:
         return tags
 
     worn = Skill("w", instructions="W", tools=[label])
-    session = Satchel(worn_source(), policy=Policy(ask("w"))).session(
-        always=[worn], approve=lambda question: asked.append(question.arguments) is None
-    )
+
+    def approve(question: Question) -> bool:
+        asked.append(question.arguments)
+        return True
+
+    shelf = Satchel(worn_source(), policy=Policy(ask("w")))
+    session = shelf.session(always=[worn], approve=approve)
 
     assert session.tools().call("label", {"tags": "a,b"}) == ["a", "b"]
     assert asked == [{"tags": "a,b"}]
@@ -216,6 +221,19 @@ def test_turns_that_overlap_leave_nothing_behind() -> None:
     session.load("s00", "r.md")
 
     assert (later.reads, later.hits) == (1, 0)
+
+
+def test_one_text_is_one_pattern_and_one_id() -> None:
+    """And no list of letters, of which ``*`` would let everything in."""
+    shelf = skills(3)
+    narrow = shelf.session(only="s01*")
+
+    assert [each.id for each in narrow.catalog] == ["s01"]
+    wide = shelf.session().derive(only="s02*")
+    assert [each.id for each in wide.catalog] == ["s02"]
+    assert len(narrow.derive(only="s02*").catalog) == 0
+    assert 'id="s00"' in shelf.session(always="s00").instructions()
+    assert 'id="s00"' in shelf.session().derive(always="s00").instructions()
 
 
 def worn_source() -> FakeSource:

@@ -58,8 +58,9 @@ class Worn:
 
 
 def wear(always: Iterable[str | Skill]) -> Worn:
-    """Return what is worn, each once."""
-    return Worn(tuple(dict.fromkeys(always)))
+    """Return what is worn, each once; a mere text is one id."""
+    each = (always,) if isinstance(always, str) else always
+    return Worn(tuple(dict.fromkeys(each)))
 
 
 def _id(each: str | Skill) -> str:
