@@ -781,6 +781,19 @@ class TestUsers:
         assert "Review src/app.py." in str(invoked)
         assert [each.id for each in session.activations] == ["review"]
 
+    @pytest.mark.parametrize("style", STYLES)
+    def test_what_they_invoked_is_not_stated_a_second_time(
+        self, skills: Satchel, style: Style
+    ) -> None:
+        """Until the message that they sent has left the conversation."""
+        session = skills.session(style=style)
+        sent = Seen("user", session.invoke("review", "src/app.py").text)
+
+        session.see([sent])
+        assert session.restated() == ""
+        session.see([Seen("user", "In short: a review."), Seen("assistant", sent.text)])
+        assert "## Skills in use" in session.restated()
+
     def test_they_may_invoke_what_is_hidden_from_the_model(
         self, skills: Satchel
     ) -> None:

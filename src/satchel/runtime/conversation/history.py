@@ -42,17 +42,19 @@ class View:
     """What one model call sees.
 
     ``results`` are the texts of tool results; ``loaded`` the ids whose instructions
-    stand among them, with that text, in the order in which they were loaded.
+    stand among them, with that text, in the order in which they were loaded;
+    ``invoked`` the ids that user messages begin with, as a user calls a skill.
     """
 
     results: tuple[str, ...] = ()
     loaded: tuple[tuple[str, str], ...] = ()
+    invoked: frozenset[str] = frozenset()
     after_user: bool = False
 
     @property
     def ids(self) -> frozenset[str]:
         """The skills whose instructions can be read."""
-        return frozenset(id for id, _ in self.loaded)
+        return self.invoked.union(id for id, _ in self.loaded)
 
     def shows(self, text: str) -> bool:
         """Tell whether this very text stands in a tool result, plain or as JSON."""
@@ -67,12 +69,15 @@ def read_history(style: Style, messages: Iterable[Seen]) -> View:
     """Read the messages of one model call, oldest first."""
     results: list[str] = []
     loaded: dict[str, str] = {}
+    invoked: set[str] = set()
     last = ""
     tool, parameter = LOAD_TOOLS[style]
     for message in messages:
         role = message.role
         if role != "system":
             last = role
+        if role == "user":
+            invoked.update(_in_context(message.text))
         if role != "tool":
             continue
         results.append(message.text)
@@ -81,7 +86,9 @@ def read_history(style: Style, messages: Iterable[Seen]) -> View:
         for id in _loaded_by(style, parameter, message):
             loaded.pop(id, None)
             loaded[id] = message.text
-    return View(tuple(results), tuple(loaded.items()), last == "user")
+    return View(
+        tuple(results), tuple(loaded.items()), frozenset(invoked), last == "user"
+    )
 
 
 def _loaded_by(style: Style, parameter: str, message: Seen) -> Iterator[str]:
@@ -89,15 +96,20 @@ def _loaded_by(style: Style, parameter: str, message: Seen) -> Iterator[str]:
     if any(message.arguments.get(name) for name in _FILES):
         return
     if style == "agent-skills":
-        found = _ID.match(message.text)
-        if found is not None and "<instructions>" in message.text:
-            yield unescape(found[1])
+        yield from _in_context(message.text)
         return
     result = _parsed(message.text)
     text = result.get("body" if style == "packs" else "instructions")
     id = result.get("name") or message.arguments.get(parameter)
     if isinstance(id, str) and isinstance(text, str) and text:
         yield id
+
+
+def _in_context(text: str) -> Iterator[str]:
+    """Yield the id in the envelope that a text begins with, if it has instructions."""
+    found = _ID.match(text)
+    if found is not None and "<instructions>" in text:
+        yield unescape(found[1])
 
 
 def loads_within(style: Style, text: str, in_use: Collection[str]) -> Iterator[Seen]:
