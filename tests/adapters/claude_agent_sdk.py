@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from uuid import uuid4
 
 from claude_agent_sdk import (
+    AgentDefinition,
     ClaudeAgentOptions,
     ClaudeSDKClient,
     InMemorySessionStore,
@@ -35,6 +36,7 @@ from tests.adapters import driver as suite
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterator, Mapping
+    from concurrent.futures import Future
 
     from tests.adapters.driver import Mode, Model, Rig, Setup
 
@@ -53,6 +55,11 @@ _ITS_OWN: Final = (
     "Continue from where you left off.",
     "<command-name>/compact",
     "<local-command-",
+)
+_BY_SERVER: Final = "Claude Code names tools by their servers: two never meet"
+_SORTED: Final = (
+    "Claude Code sorts tools by name: what opens stands behind Satchel's own, but "
+    "among what other skills opened"
 )
 _SUMMARY: Final = "CRITICAL: Respond with TEXT ONLY"
 
@@ -104,15 +111,14 @@ class FakeApi(ThreadingHTTPServer):
         if isinstance(said, str):
             return [{"type": "text", "text": said}]
         names = {_short(tool["name"]): tool["name"] for tool in request["tools"]}
-        at = len(self.seen)
         return [
             {
                 "type": "tool_use",
-                "id": f"toolu_{at}_{n}",
+                "id": f"toolu_{uuid4().hex}",
                 "name": names.get(call.name, f"mcp__satchel__{call.name}"),
-                "input": dict(call.arguments),
+                "input": _arguments(call),
             }
-            for n, call in enumerate(said)
+            for call in said
         ]
 
 
@@ -148,7 +154,7 @@ def _events(blocks: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     calls = any(block["type"] == "tool_use" for block in blocks)
     usage = {"input_tokens": 1, "output_tokens": 1}
     message = {"id": f"msg_{uuid4()}", "type": "message", "role": "assistant"}
-    empty = {"content": [], "stop_reason": None, "stop_sequence": None}
+    empty: dict[str, Any] = {"content": [], "stop_reason": None, "stop_sequence": None}
     start_of = message | empty | {"model": "fake", "usage": usage}
     yield {"type": "message_start", "message": start_of}
     for index, block in enumerate(blocks):
@@ -179,7 +185,14 @@ def _shown(request: Mapping[str, Any]) -> suite.Seen:
 
 def _short(name: str) -> str:
     """Return a tool's name without that of its server."""
+    if name == "Agent":  # as the suite wants what hands over to be called
+        return "delegate"
     return name.rpartition("__")[2] if name.startswith("mcp__") else name
+
+
+def _arguments(call: suite.Call) -> dict[str, object]:
+    to = {"subagent_type": "second"} if call.name == "delegate" else {}
+    return {**call.arguments, **to}
 
 
 def _messages(given: list[dict[str, Any]]) -> Iterator[suite.Message]:
@@ -222,7 +235,7 @@ def _loop() -> asyncio.AbstractEventLoop:
 
 @dataclass
 class Chat:
-    """A conversation: its id once there is one, and the client while it is connected."""
+    """A conversation: its id once there is one, its client while it is connected."""
 
     session_id: str | None = None
     client: ClaudeSDKClient | None = None
@@ -240,7 +253,6 @@ class ClaudeRig:
     def __post_init__(self) -> None:
         self.store = InMemorySessionStore()
         self._turns = asyncio.Semaphore(AT_ONCE)
-        weakref.finalize(self, _leave, self.chats)
 
     async def say(
         self,
@@ -358,10 +370,13 @@ def _wait(coroutine: Coroutine[Any, Any, Any]) -> None:
     asyncio.run_coroutine_threadsafe(coroutine, _loop()).result()
 
 
-def _leave(chats: dict[str, Chat]) -> None:
+def _leave(chats: dict[str, Chat], leaving: set[Future[None]]) -> None:
+    """Begin to disconnect clients; whoever closes the driver waits for it."""
     for chat in chats.values():
-        if chat.client is not None:
-            asyncio.run_coroutine_threadsafe(chat.client.disconnect(), _loop())
+        client, chat.client = chat.client, None
+        if client is not None:
+            done = asyncio.run_coroutine_threadsafe(client.disconnect(), _loop())
+            leaving.add(done)
 
 
 def own_tool(function: Callable[..., object]) -> SdkMcpTool[Any]:
@@ -400,17 +415,50 @@ class ClaudeAgentSdk:
 
     name = "claude_agent_sdk"
     distribution = "claude-agent-sdk"
-    limits: Mapping[str, str] = {}
+    limits: Mapping[str, str] = {
+        "test_a_hand_off": (
+            "a sub-agent has the MCP servers and tools of its session: it cannot have "
+            "skills that the main agent has not"
+        ),
+        "test_a_tool_of_a_skills_name_is_loud": _BY_SERVER,
+        "test_a_carried_tool_of_an_own_name_is_loud": _BY_SERVER,
+        "test_carried_tools_stay_open": _SORTED,
+        "test_each_call_is_approved_by_itself": (
+            "Claude Code defers one call of a step; one beside it is refused, to be "
+            "made again; with can_use_tool each is asked for by itself"
+        ),
+        "test_prompt_and_tool_order_are_stable": _SORTED,
+    }
 
-    def build(self, setup: Setup) -> Rig:
+    def __init__(self) -> None:
+        self._leave: set[weakref.finalize[Any, Any]] = set()
+        self._leaving: set[Future[None]] = set()
+
+    def close(self) -> None:
+        """Disconnect whoever is connected."""
+        for leave in self._leave:
+            leave()
+        for done in self._leaving:
+            done.result()
+
+    def build(self, setup: Setup) -> ClaudeRig:
         os.environ.setdefault("CLAUDE_CONFIG_DIR", str(_home() / "config"))
         seen: list[suite.Seen] = []
         rig = ClaudeRig(setup, options_of(setup, seen), seen)
         rig.options.session_store = rig.store
+        self._leave.add(weakref.finalize(rig, _leave, rig.chats, self._leaving))
         return rig
 
     def build_pair(self, first: Setup, second: Setup) -> Rig:
-        raise NotImplementedError
+        def model(seen: suite.Seen) -> suite.Say:
+            asked = second if second.base in seen.system else first
+            return asked.model(seen)
+
+        rig = self.build(replace(first, model=model))
+        agent = AgentDefinition("The second desk.", second.base, background=False)
+        rig.options.agents = {"second": agent}
+        rig.options.tools = ["Agent"]
+        return rig
 
     def native_tool(self, name: str, function: Callable[..., object]) -> object:
         return replace(own_tool(function), name=name)

@@ -50,6 +50,8 @@ import pytest
 from tools.adapters.known import NAMES
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from tests.adapters.driver import Driver
 
 REFERENCE: Final = "reference"
@@ -82,7 +84,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("filterwarnings", r"error:::satchel\.")
     sys.addaudithook(_refuse_strangers)
     if (path := config.getoption("results")) is not None:
-        config.pluginmanager.register(Results(driver_of(adapter_of(config)), path))
+        config.pluginmanager.register(Results(adapter_of(config), path))
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -132,15 +134,19 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
 
 
 @pytest.fixture(scope="session")
-def driver(request: pytest.FixtureRequest) -> Driver:
-    return driver_of(adapter_of(request.config))
+def driver(request: pytest.FixtureRequest) -> Iterator[Driver]:
+    """Return the driver; one that has something to close is closed at the end."""
+    driver = driver_of(adapter_of(request.config))
+    yield driver
+    getattr(driver, "close", lambda: None)()
 
 
 class Results:
     """Keeps what came of each row, and writes it down at the end."""
 
-    def __init__(self, driver: Driver, path: Path) -> None:
-        self._driver = driver
+    def __init__(self, adapter: str, path: Path) -> None:
+        # Not its driver yet: what a framework warns of when it is imported is no error.
+        self._adapter = adapter
         self._path = path
         self._rows: dict[str, dict[str, dict[str, str]]] = {}
 
@@ -154,9 +160,10 @@ class Results:
             cases[case] = _told(report)
 
     def pytest_sessionfinish(self) -> None:
-        distribution = self._driver.distribution
+        driver = driver_of(self._adapter)
+        distribution = driver.distribution
         told: dict[str, Any] = {
-            "adapter": self._driver.name,
+            "adapter": driver.name,
             "distribution": distribution,
             "version": version(distribution),
             "python": python_version(),

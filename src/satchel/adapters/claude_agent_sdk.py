@@ -1,12 +1,12 @@
-"""Satchel on the Claude Agent SDK: an MCP server in this process, and hooks.
+"""Satchel on the Claude Agent SDK: MCP servers in this process, and hooks.
 
 ::
 
     client = attach(skills, to=ClaudeSDKClient(options))
 
 What a conversation has loaded is read from its transcript, which Claude Code keeps, or
-from the ``session_store``. Where the policy says ask, ``can_use_tool`` is asked; without
-one the run ends with a ``deferred_tool_use``, to be resumed with its answer.
+from the ``session_store``. Where the policy says ask, ``can_use_tool`` is called; else
+the run ends with a ``deferred_tool_use``, to be resumed with its answer.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from copy import copy
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast, overload
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, cast
 
 from satchel.adapters import framework
 from satchel.errors import DuplicateToolError
@@ -35,11 +35,14 @@ with framework("Claude Agent SDK", "claude-agent-sdk"):
     from claude_agent_sdk import (
         ClaudeAgentOptions,
         ClaudeSDKClient,
+        HookCallback,
         HookMatcher,
         McpSdkServerConfig,
+        PermissionResult,
         PermissionResultAllow,
         SdkMcpTool,
         SessionMessage,
+        ToolPermissionContext,
         create_sdk_mcp_server,
         get_session_messages,
         get_session_messages_from_store,
@@ -49,86 +52,76 @@ with framework("Claude Agent SDK", "claude-agent-sdk"):
 
 __all__ = ["attach"]
 
+Attached = TypeVar("Attached", bound="ClaudeAgentOptions | ClaudeSDKClient")
 Who: TypeAlias = (
     "Mapping[str, Any] | Callable[[ClaudeAgentOptions], Mapping[str, Any]] | None"
 )
 Deps: TypeAlias = "Callable[[ClaudeAgentOptions], object] | None"
-Hook: TypeAlias = "Callable[[Any, str | None, Any], Awaitable[Any]]"
+Given: TypeAlias = Mapping[str, Any]
+Said: TypeAlias = dict[str, Any]
+Key: TypeAlias = tuple[str, str]
+"""The ids of a conversation, and of a sub-agent within it; empty for the main one."""
 
 _SERVER: Final = "satchel"
 _OPENED: Final = "satchel_skills"
-"""Serves what skills carry, so that it alone is asked anew when a skill is loaded;
-Claude Code sorts tools by name, and so these stand behind those that are always there."""
-_OURS: Final = ("mcp__satchel__", "mcp__satchel_skills__")
-_CALL_ID: Final = "claudecode/toolUseId"
+"""Serves what skills carry, so that it alone is asked anew when one is loaded; Claude
+Code sorts tools by name, and so these stand behind those that are always there."""
+_PREFIXES: Final = (f"mcp__{_SERVER}__", f"mcp__{_OPENED}__")
 _READS: Final = {READ_TOOL, "find_skills", *(name for name, _ in LOAD_TOOLS.values())}
 _META: Final = {"anthropic/maxResultSizeChars": 500_000}
-"""Claude Code puts longer results into files; this is the most that it keeps."""
+"""Longer results go into files; this is the most that Claude Code keeps in place."""
+_ONE_AT_A_TIME: Final = (
+    "approval-required: another call waits for approval; make this one again after it"
+)
+"""Claude Code keeps one deferred call of a step, and drops others without a word."""
 _TALKS: Final = 1024
 """Conversations that are held at once; others are read from their transcripts anew."""
 
 
-@overload
 def attach(
     skills: Satchel,
     *,
-    to: ClaudeSDKClient,
+    to: Attached,
     who: Who = None,
     deps: Deps = None,
     answers: Mapping[str, bool] | None = None,
     **options: Unpack[SessionOptions],
-) -> ClaudeSDKClient: ...
-
-
-@overload
-def attach(
-    skills: Satchel,
-    *,
-    to: ClaudeAgentOptions | None = None,
-    who: Who = None,
-    deps: Deps = None,
-    answers: Mapping[str, bool] | None = None,
-    **options: Unpack[SessionOptions],
-) -> ClaudeAgentOptions: ...
-
-
-def attach(
-    skills: Satchel,
-    *,
-    to: ClaudeSDKClient | ClaudeAgentOptions | None = None,
-    who: Who = None,
-    deps: Deps = None,
-    answers: Mapping[str, bool] | None = None,
-    **options: Unpack[SessionOptions],
-) -> ClaudeSDKClient | ClaudeAgentOptions:
+) -> Attached:
     """Return a copy of a client that is not connected yet, or of options.
 
-    The tools of a skill open within the run only where it is given a client: it is the
-    client that makes Claude Code look for them. With options alone, as for ``query``,
-    they open with the conversation's next run. Attach for each conversation: options
-    hold its system prompt.
+    The tools of a skill open within the run only where this is given a client: it is
+    the client that has Claude Code look for them. With options alone, as for ``query``,
+    they open with the next run of the conversation. Options hold a system prompt, so
+    attach for each conversation.
 
     Args:
         skills: What is attached.
-        to: What it is attached to; by default options with nothing in them.
+        to: What it is attached to.
         who: For whom a run is, or what tells it from the options.
         deps: What tells the objects that tools are given from the options.
-        answers: Whether a call that was deferred is approved, by its
-            ``deferred_tool_use.id``; for options that ``resume`` its conversation.
-        options: As for `satchel.Satchel.session`. With ``approve`` nobody else is asked.
+        answers: Whether a call that was deferred is approved, by the id of its
+            ``deferred_tool_use``; for options that ``resume`` its conversation.
+        options: As for `satchel.Satchel.session`. With ``approve`` it alone is asked.
 
     Raises:
-        DuplicateToolError: The options have a server of this name already.
-        ValueError: Their ``mcp_servers`` or ``system_prompt`` is a file.
+        DuplicateToolError: The options have a server of one of these names already.
+        TypeError: Their ``mcp_servers`` or ``system_prompt`` is a file.
     """
-    client = to if isinstance(to, ClaudeSDKClient) else None
-    given = client.options if client else to or ClaudeAgentOptions()
-    attached = _Skills(skills, given, who, deps, answers or {}, options)
+    client = copy(to) if isinstance(to, ClaudeSDKClient) else None
+    given = cast("ClaudeAgentOptions", client.options if client else to)
+    attached = _Skills(
+        skills,
+        given,
+        who(given) if callable(who) else who,
+        deps(given) if deps else None,
+        answers or {},
+        options,
+        client,
+    )
     if client is None:
-        return attached.options()
-    made = attached.client = copy(client)
-    made.options = attached.options()
-    return made
+        return cast("Attached", attached.options())
+    client.options = attached.options()
+    return cast("Attached", client)
 
 
 @dataclass
@@ -136,7 +129,7 @@ class _Talk:
     """One conversation of an agent, or of a sub-agent within one."""
 
     session: Session
-    history: list[Seen] = field(default_factory=list)
+    history: list[Seen] = field(default_factory=list[Seen])
     turn: ExitStack = field(default_factory=ExitStack)
 
     def add(self, *seen: Seen) -> None:
@@ -144,79 +137,65 @@ class _Talk:
         self.session.see(self.history)
 
 
+@dataclass
 class _Skills:
     """Serves the conversations that are held with one set of options."""
 
-    def __init__(
-        self,
-        skills: Satchel,
-        given: ClaudeAgentOptions,
-        who: Who,
-        deps: Deps,
-        answers: Mapping[str, bool],
-        options: SessionOptions,
-    ) -> None:
-        self.client: ClaudeSDKClient | None = None
-        self._skills = skills
-        self._given = given
-        self._who = who(given) if callable(who) else who
-        self._deps = deps(given) if deps else None
-        self._answers = answers
-        self._options = options
-        self._talks: OrderedDict[tuple[str, str], _Talk] = OrderedDict()
-        self._calls: dict[str, tuple[str, str]] = {}
-        self._approved = {call for call, yes in answers.items() if yes}
+    skills: Satchel
+    given: ClaudeAgentOptions
+    who: Mapping[str, Any] | None
+    deps: object
+    answers: Mapping[str, bool]
+    settings: SessionOptions
+    client: ClaudeSDKClient | None
+
+    def __post_init__(self) -> None:
+        self._talks: OrderedDict[Key, _Talk] = OrderedDict()
+        self._calls: dict[str, Key] = {}
+        self._waiting: set[Key] = set()
+        self._approved = {call for call, yes in self.answers.items() if yes}
+        self._listed: set[str] = set()
+        self._speaks = self.given.resume or ""
         self._first = self._open(None)
         self._start = self._first.dump()
-        self._listed: set[str] = set()
-        self._speaks = given.resume or ""
 
     def options(self) -> ClaudeAgentOptions:
         """Return the options with the section, the tools and what follows them."""
-        given, text = self._given, self._first.instructions()
-        if not text and not self._first.tools():
+        given, servers = self.given, self.given.mcp_servers
+        if not self._first.instructions() and not self._first.tools():
             return replace(given)
-        servers = given.mcp_servers
         if not isinstance(servers, dict):
             raise TypeError("mcp_servers is a file; give its servers as a dict")
-        for name in (_SERVER, _OPENED):
+        ours = dict(servers)
+        for name, listing in ((_SERVER, self._first_tools), (_OPENED, self._opened)):
             if name in servers:
                 raise DuplicateToolError(name, "the agent's servers", "satchel")
-        ours = {
-            _SERVER: Server(
-                _SERVER, on_list_tools=self._list_first, on_call_tool=self._call_tool
-            ),
-            _OPENED: Server(
-                _OPENED, on_list_tools=self._list_opened, on_call_tool=self._call_tool
-            ),
-        }
+            server = Server(name, on_list_tools=listing, on_call_tool=self._call_tool)
+            ours[name] = McpSdkServerConfig(type="sdk", name=name, instance=server)
         hooks: dict[Any, list[HookMatcher]] = dict(given.hooks or {})
         for event, matcher, hook in self._hooks():
-            hooks[event] = [*hooks.get(event, ()), HookMatcher(matcher, [hook])]
+            entry = HookMatcher(matcher, [cast("HookCallback", hook)])
+            hooks[event] = [*hooks.get(event, ()), entry]
         return replace(
             given,
             system_prompt=_with(given.system_prompt, self._first),
-            mcp_servers=servers
-            | {
-                name: McpSdkServerConfig(type="sdk", name=name, instance=server)
-                for name, server in ours.items()
-            },
+            mcp_servers=ours,
             hooks=hooks,
             can_use_tool=self._asked if given.can_use_tool else None,
         )
 
-    def _hooks(self) -> Iterator[tuple[str, str | None, Hook]]:
+    def _hooks(
+        self,
+    ) -> Iterator[tuple[str, str | None, Callable[..., Awaitable[Said]]]]:
         yield "UserPromptSubmit", None, self._on_prompt
-        yield "PreToolUse", "|".join(f"{each}.*" for each in _OURS), self._on_call
+        yield "PreToolUse", "|".join(f"{each}.*" for each in _PREFIXES), self._on_call
         yield "PostToolBatch", None, self._on_results
         yield "SessionStart", "compact", self._on_compaction
         yield "SubagentStart", None, self._on_subagent
 
-    # Conversations
-
     def _open(self, state: Mapping[str, object] | None) -> Session:
-        return self._skills.session(
-            who=self._who, deps=self._deps, resume=state, **self._options
+        return self.skills.session(
+            who=self.who, deps=self.deps, resume=state, **self.settings
         )
 
     async def _talk(self, session_id: str, agent_id: str = "") -> _Talk:
@@ -233,40 +212,36 @@ class _Skills:
         return self._talks[key]
 
     async def _messages(self, session_id: str) -> list[SessionMessage]:
-        given = self._given
-        folder = str(given.cwd) if given.cwd else None
-        if given.session_store is not None:
-            return await get_session_messages_from_store(
-                given.session_store, session_id, folder
-            )
+        store = self.given.session_store
+        folder = str(self.given.cwd) if self.given.cwd else None
+        if store is not None:
+            return await get_session_messages_from_store(store, session_id, folder)
         return await asyncio.to_thread(get_session_messages, session_id, folder)
 
-    # The server
-
-    async def _list_first(self, _: object, __: object) -> types.ListToolsResult:
+    async def _first_tools(self, *_: object) -> types.ListToolsResult:
         """List the tools that are there before anything is loaded."""
         tools = self._first.tools()
         return types.ListToolsResult(tools=[await _listing(tool) for tool in tools])
 
-    async def _list_opened(self, _: object, __: object) -> types.ListToolsResult:
+    async def _opened(self, *_: object) -> types.ListToolsResult:
         """List what has opened in the conversation that is on, or in a part of it."""
         if self._speaks:
             await self._talk(self._speaks)
         talks = [talk for key, talk in self._talks.items() if key[0] == self._speaks]
-        opened = {t.name: t for talk in talks for t in self._opened(talk.session)}
+        opened = {tool.name: tool for talk in talks for tool in self._new_in(talk)}
         self._listed = {*opened}
         tools = [await _listing(tool) for tool in opened.values()]
         return types.ListToolsResult(tools=tools)
 
-    def _opened(self, session: Session) -> list[Tool]:
+    def _new_in(self, talk: _Talk) -> list[Tool]:
         first = {tool.name for tool in self._first.tools()}
-        return [tool for tool in session.tools() if tool.name not in first]
+        return [tool for tool in talk.session.tools() if tool.name not in first]
 
     async def _call_tool(
-        self, context: Any, params: types.CallToolRequestParams
+        self, context: object, params: types.CallToolRequestParams
     ) -> types.CallToolResult:
         """Carry out a call. Never raises: what goes wrong is a result."""
-        call = str((params.meta or {}).get(_CALL_ID, ""))
+        call = str((params.meta or {}).get("claudecode/toolUseId", ""))
         talk = await self._talk(*self._calls.pop(call, (self._speaks, "")))
         name, arguments = params.name, params.arguments or {}
         approved = True if call in self._approved else None
@@ -275,136 +250,134 @@ class _Skills:
         if tool is not None and isinstance(tool.native, SdkMcpTool):
             result = await talk.session.arefusal(name, arguments, approved=approved)
             if result is None:
-                return await _native(tool.native, "tools/call", context, params)
+                done = await _served(tool.native, "tools/call", context, params)
+                return cast("types.CallToolResult", done)
         else:
             result = await talk.session.acall(name, arguments, approved=approved)
-        text = result_text(result)
-        talk.add(Seen("tool", text, name, arguments))
+        text = types.TextContent(text=result_text(result))
+        talk.add(Seen("tool", text.text, name, arguments))
         failed = isinstance(result, Mapping) and "error" in result
-        return types.CallToolResult(
-            content=[types.TextContent(text=text)], is_error=failed
-        )
+        return types.CallToolResult(content=[text], is_error=failed)
 
-    # The hooks
-
-    async def _on_prompt(self, given: Any, _: str | None, __: Any) -> Any:
+    async def _on_prompt(self, given: Given, *_: object) -> Said:
         """Begin a turn."""
         self._speaks = given["session_id"]
+        self._waiting -= {key for key in self._waiting if key[0] == self._speaks}
         talk = await self._talk(self._speaks)
         talk.turn.close()
         talk.turn.enter_context(talk.session.turn())
         talk.add(Seen("user"))
-        await self._reopen(talk)
+        await self._show_opened(talk)
         return {}
 
-    async def _on_call(self, given: Any, call: str | None, _: Any) -> Any:
+    async def _on_call(self, given: Given, call: str, _: object) -> Said:
         """Allow a call, or have somebody asked."""
         key = given["session_id"], given.get("agent_id", "")
-        talk = await self._talk(*key)
-        call = call or given["tool_use_id"]
+        session = (await self._talk(*key)).session
         name, arguments = _short(given["tool_name"]), given["tool_input"]
         self._calls[call] = key
-        decision = talk.session.decide(name, arguments)
-        if decision.verdict != "ask" or self._options.get("approve"):
+        decision = session.decide(name, arguments)
+        is_asked = decision.verdict == "ask" and not self.settings.get("approve")
+        if not is_asked or self.answers.get(call):
             return _permission("allow")
-        if call in self._answers:
-            if self._answers[call]:
-                return _permission("allow")
-            said = talk.session.refusal(name, arguments, approved=False)
+        if call in self.answers:
+            said = session.refusal(name, arguments, approved=False)
             return _permission("deny", result_text(said))
-        if self._given.can_use_tool:
+        if self.given.can_use_tool:
             return _permission("ask", decision.reason)
+        if key in self._waiting:
+            return _permission("deny", _ONE_AT_A_TIME)
+        self._waiting.add(key)
         return _permission("defer", decision.reason)
 
-    async def _asked(self, name: str, arguments: dict[str, Any], context: Any) -> Any:
-        """Note that the application's own callback allowed a call."""
-        ask = self._given.can_use_tool
-        assert ask is not None
+    async def _asked(
+        self, name: str, arguments: dict[str, Any], context: ToolPermissionContext
+    ) -> PermissionResult:
+        """Ask the application's own callback, and note what it allows of ours."""
+        ask = cast(
+            "Callable[..., Awaitable[PermissionResult]]", self.given.can_use_tool
+        )
         answer = await ask(name, arguments, context)
-        call = context.tool_use_id
+        call = context.tool_use_id or ""
         if isinstance(answer, PermissionResultAllow) and call in self._calls:
             self._approved.add(call)
         return answer
 
-    async def _on_results(self, given: Any, _: str | None, __: Any) -> Any:
+    async def _on_results(self, given: Given, *_: object) -> Said:
         """Show the tools that have opened, before the next call of the model."""
-        await self._reopen(
-            await self._talk(given["session_id"], given.get("agent_id", ""))
-        )
+        key = given["session_id"], given.get("agent_id", "")
+        await self._show_opened(await self._talk(*key))
         return {}
 
-    async def _on_compaction(self, given: Any, _: str | None, __: Any) -> Any:
+    async def _on_compaction(self, given: Given, *_: object) -> Said:
         """State again what is in use: no message shows it any more."""
         talk = await self._talk(given["session_id"])
         talk.history.clear()
         talk.add()
-        return _context("SessionStart", await asyncio.to_thread(talk.session.restated))
+        restated = await asyncio.to_thread(talk.session.restated)
+        return _context("SessionStart", restated)
 
-    async def _on_subagent(self, given: Any, _: str | None, __: Any) -> Any:
-        """Show the catalog to a sub-agent that has its tools."""
-        agent = (self._given.agents or {}).get(given["agent_type"])
-        tools = agent.tools if agent else None
-        if tools is not None and not any(
-            t.startswith(f"mcp__{_SERVER}") for t in tools
-        ):
-            return {}
-        return _context("SubagentStart", self._first.instructions())
+    async def _on_subagent(self, given: Given, *_: object) -> Said:
+        """Show the catalog to a sub-agent that has the tools for it."""
+        agent = (self.given.agents or {}).get(given["agent_type"])
+        tools = None if agent is None else agent.tools
+        has_ours = tools is None or any(_PREFIXES[0][:-2] in tool for tool in tools)
+        return _context("SubagentStart", self._first.instructions()) if has_ours else {}
 
-    async def _reopen(self, talk: _Talk) -> None:
-        """Have Claude Code list the tools again, if there are new ones."""
-        if self.client is None:
+    async def _show_opened(self, talk: _Talk) -> None:
+        """Have Claude Code list the tools of skills again, if there are new ones."""
+        if {tool.name for tool in self._new_in(talk)} <= self._listed:
             return
-        if {tool.name for tool in self._opened(talk.session)} <= self._listed:
-            return
-        await self.client.toggle_mcp_server(_OPENED, enabled=False)
-        await self.client.toggle_mcp_server(_OPENED, enabled=True)
+        if self.client is not None:
+            await self.client.toggle_mcp_server(_OPENED, enabled=False)
+            await self.client.toggle_mcp_server(_OPENED, enabled=True)
 
 
-def _with(given: Any, session: Session) -> Any:  # noqa: ANN401 - a str or its dicts
+def _with(given: Any, session: Session) -> Any:  # noqa: ANN401 - text, or its dicts
     """Return a system prompt with the session's part behind it."""
     if given is None or isinstance(given, str):
         return session.instructions(given or "")
     key = {"preset": "append", "custom": "prompt"}.get(given["type"])
     if key is None:
-        raise ValueError("system_prompt is a file; give its text")
+        raise TypeError("system_prompt is a file; give its text")
     return {**given, key: session.instructions(given.get(key, ""))}
 
 
 def _seen(messages: Iterable[SessionMessage]) -> Iterator[Seen]:
     """Yield what a session reads of a transcript: results, of the rest the role."""
-    calls: dict[str, Mapping[str, Any]] = {}
+    calls: dict[str, Given] = {}
     for message in messages:
         content = message.message.get("content")
         blocks = content if isinstance(content, list) else []
-        for block in blocks:
-            if block.get("type") == "tool_use":
-                calls[block["id"]] = block
-            elif block.get("type") == "tool_result":
-                call = calls.get(block["tool_use_id"], {})
-                name = _short(str(call.get("name", "")))
-                yield Seen("tool", _text(block), name, call.get("input", {}))
-        if not any(block.get("type") == "tool_result" for block in blocks):
+        results = [block for block in blocks if block["type"] == "tool_result"]
+        calls |= {each["id"]: each for each in blocks if each["type"] == "tool_use"}
+        for block in results:
+            call = calls.get(block["tool_use_id"], {})
+            name = _short(call.get("name", ""))
+            yield Seen("tool", _text(block), name, call.get("input", {}))
+        if not results:
             yield Seen(message.type)
 
 
 def _short(name: str) -> str:
     """Return the name of one of our tools without that of its server."""
-    for ours in _OURS:
-        name = name.removeprefix(ours)
+    for prefix in _PREFIXES:
+        name = name.removeprefix(prefix)
     return name
 
 
-def _text(block: Mapping[str, Any]) -> str:
-    content = block.get("content") or ""
+def _text(result: Given) -> str:
+    content = result.get("content") or ""
     if isinstance(content, str):
         return content
     return "\n".join(each.get("text", "") for each in content)
 
 
 async def _listing(tool: Tool) -> types.Tool:
-    """Return a tool as the server lists it; a native one as its own server does."""
+    """Return a tool as a server lists it; a native one as its own server would."""
     if isinstance(tool.native, SdkMcpTool):
-        return (await _native(tool.native, "tools/list", None, None)).tools[0]
+        listed = await _served(tool.native, "tools/list", None, None)
+        return cast("types.ListToolsResult", listed).tools[0]
     return types.Tool(
         name=tool.name,
         description=tool.description,
@@ -414,20 +387,20 @@ async def _listing(tool: Tool) -> types.Tool:
     )
 
 
-async def _native(tool: SdkMcpTool[Any], method: str, context: Any, params: Any) -> Any:  # noqa: ANN401 - what the server returns
-    """Have the SDK's own server list or call its own tool."""
-    server = create_sdk_mcp_server(_SERVER, tools=[tool])["instance"]
-    entry = cast("Any", server).get_request_handler(method)
-    return await entry.handler(context, params)
+async def _served(
+    tool: SdkMcpTool[Any], method: str, context: object, params: object
+) -> object:
+    """Have a server of the SDK list or call its own tool."""
+    server: Any = create_sdk_mcp_server(_OPENED, tools=[tool])["instance"]
+    return await server.get_request_handler(method).handler(context, params)
 
 
-def _permission(decision: str, reason: str = "") -> dict[str, Any]:
+def _permission(decision: str, reason: str = "") -> Said:
     said = {"permissionDecisionReason": reason} if reason else {}
     specific = {"hookEventName": "PreToolUse", "permissionDecision": decision, **said}
     return {"hookSpecificOutput": specific}
 
 
-def _context(event: str, text: str) -> dict[str, Any]:
-    if not text:
-        return {}
-    return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}}
+def _context(event: str, text: str) -> Said:
+    told = {"hookEventName": event, "additionalContext": text}
+    return {"hookSpecificOutput": told} if text else {}
