@@ -1,6 +1,6 @@
 """The tools of each style; every one calls the same load."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -21,7 +21,7 @@ from satchel.load.references import (
     render_reference_error,
 )
 from satchel.load.telling import error_result
-from satchel.model import Catalog, Json, Loaded, Request, Style
+from satchel.model import Catalog, Descriptor, Json, Loaded, Request, Style
 from satchel.tools import Tool, Toolbox
 
 __all__ = ["offer_reader", "tools_for"]
@@ -37,11 +37,11 @@ _BY_ID: Final = _GUIDANCE.format("id")
 _BY_NAME: Final = _GUIDANCE.format("skill's name")
 
 
-def offer_reader(style: Style, catalog: Catalog) -> bool:
-    """Tell whether some listed skill has a file that the style's reader would give."""
+def offer_reader(style: Style, entries: Iterable[Descriptor]) -> bool:
+    """Tell whether some of these skills has a file that the style's reader gives."""
     if style == "packs":  # its load_skill gives references and scripts
-        return any(entry.assets or entry.others for entry in catalog.entries)
-    return any(entry.resources for entry in catalog.entries)
+        return any(entry.assets or entry.others for entry in entries)
+    return any(entry.resources for entry in entries)
 
 
 def tools_for(  # noqa: PLR0913 - by name, and each with a default
@@ -52,6 +52,7 @@ def tools_for(  # noqa: PLR0913 - by name, and each with a default
     find: Find | None = None,
     options: StyleOptions = DEFAULT_STYLE_OPTIONS,
     hooks: Hooks = NO_HOOKS,
+    even_empty: bool = False,
 ) -> Toolbox:
     """Return the tools of ``style``, in a stable order; none where nothing is listed.
 
@@ -63,8 +64,10 @@ def tools_for(  # noqa: PLR0913 - by name, and each with a default
         find: Ranks skills for a query; None leaves its tool out.
         options: How what was loaded is written.
         hooks: What a session has to say about the results.
+        even_empty: Nothing being listed now does not matter: a prompt that stands
+            names the tools.
     """
-    if not catalog().entries:
+    if not even_empty and not catalog().entries:
         return Toolbox("satchel")
     box = _Box(load, catalog, options, hooks)
     match style:

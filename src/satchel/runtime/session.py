@@ -88,6 +88,7 @@ class Session:
             misses=comments.missed,
         )
         self._belt = Belt(shelf, settings, self._reading, self._load, hooks)
+        self._staged_texts: dict[str, str] = {}
         self._offered: tuple[tuple[Offer, ...], Toolbox] = (), Toolbox("satchel")
         self._worn_texts()
         self._belt.check(self._memory.edition)
@@ -350,9 +351,8 @@ class Session:
 
         Where files are staged it names a folder that another session may not have.
         """
-        if self.settings.stager is not None:
-            return self._given(skill_id)
-        pinned = self._memory.edition.pinned
+        shared = self.settings.stager is None
+        pinned = self._memory.edition.pinned if shared else self._staged_texts
         text = pinned.get(skill_id)
         if text is None:
             text = pinned.setdefault(skill_id, self._given(skill_id))

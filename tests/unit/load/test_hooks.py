@@ -331,4 +331,4 @@ def test_a_reader_is_worth_its_place_where_it_can_give_something(
     catalog = Catalog((Descriptor("0", "None."), entry))
 
     styles: tuple[Style, ...] = ("agent-skills", "packs")
-    assert tuple(offer_reader(style, catalog) for style in styles) == offered
+    assert tuple(offer_reader(style, catalog.entries) for style in styles) == offered

@@ -749,6 +749,54 @@ class TestAsking:
         assert session.decide("refund", {}).verdict == "ask"
 
 
+class TestWhoResumes:
+    def test_another_style_has_a_section_of_its_own(self) -> None:
+        """Else it would tell the model to call tools that are not there."""
+        skills = shelf()
+        begun = skills.session()
+        begun.instructions()
+
+        resumed = skills.session(style="packs", resume=begun.dump())
+
+        assert resumed.instructions() == skills.session(style="packs").instructions()
+
+    @pytest.mark.row("R09")
+    def test_nobody_is_told_of_skills_that_only_another_may_list(self) -> None:
+        policy = Policy(deny("wages", unless=lambda who: who.get("boss")))
+        skills = shelf(policy=policy)
+        begun = skills.session(who={"boss": True})
+        assert "wages" in begun.instructions()
+
+        resumed = skills.session(who={"boss": False}, resume=begun.dump())
+        narrowed = skills.session(who={"boss": True}, only="t*", resume=begun.dump())
+
+        assert "wages" not in resumed.instructions()
+        assert "wages" not in narrowed.instructions()
+
+    def test_a_skill_that_is_gone_leaves_the_section_as_it_was(self) -> None:
+        packs = source()
+        skills = shelf(packs, policy=Policy(deny("x*")))
+        begun = skills.session()
+        text = begun.instructions()
+        del packs.packs["wages"]
+        skills.sync()
+
+        assert skills.session(resume=begun.dump()).instructions() == text
+
+    @pytest.mark.row("R09")
+    def test_no_tool_is_open_of_a_skill_that_only_another_may_load(self) -> None:
+        rule = deny("refunds", action="load", unless=lambda who: who.get("boss"))
+        skills = shelf(policy=Policy(rule))
+        begun = skills.session(who={"boss": True})
+        load(begun, "refunds")
+        assert "refund" in names(begun)
+
+        resumed = skills.session(who={"boss": False}, resume=begun.dump())
+
+        assert "refund" not in names(resumed)
+        assert "bad-tool-call" in str(resumed.call("refund", {}))
+
+
 class TestUsers:
     @pytest.fixture
     def skills(self) -> Satchel:

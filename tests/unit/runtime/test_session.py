@@ -9,7 +9,7 @@ import pytest
 from pydantic import BeforeValidator
 
 from satchel import Satchel, Skill
-from satchel.errors import ReferenceNotFoundError
+from satchel.errors import ReferenceNotFoundError, SkillNotFoundError
 from satchel.model import Question
 from satchel.policy import Policy, Rule, ask
 from satchel.tools import Tool
@@ -221,6 +221,57 @@ def test_turns_that_overlap_leave_nothing_behind() -> None:
     session.load("s00", "r.md")
 
     assert (later.reads, later.hits) == (1, 0)
+
+
+@pytest.mark.parametrize("stage", [False, True])
+def test_what_is_worn_stays_when_its_pack_goes(stage: bool) -> None:
+    """In this conversation; a new one that wears it cannot begin."""
+    packs = {"a": {"SKILL.md": pack("a"), "references/r.md": "text"}}
+    source = FakeSource("s", packs)  # type: ignore[arg-type]
+    with Satchel(source) as shelf:
+        session = shelf.session(always=["a"], stage=stage)
+        before = session.instructions()
+        source.packs.clear()
+        shelf.sync()
+
+        assert session.instructions() == before
+        with pytest.raises(SkillNotFoundError):
+            shelf.session(always=["a"])
+
+
+def test_tools_that_the_prompt_names_outlast_the_last_skill() -> None:
+    """And tell that the skills are gone."""
+    source = FakeSource("s", {"a": {"SKILL.md": pack("a")}})
+    shelf = Satchel(source)
+    session = shelf.session()
+    before = session.instructions(), session.tools()
+    source.packs.clear()
+    shelf.sync()
+
+    resumed = shelf.session(resume=session.dump())
+    assert (session.instructions(), session.tools()) == before
+    assert [tool.name for tool in resumed.tools()] == ["load_skill"]
+    assert "Gone: a." in str(resumed.call("load_skill", {"skill_id": "a"}))
+    assert len(shelf.session().tools()) == 0
+
+
+def test_the_reader_comes_with_files_that_it_gives() -> None:
+    """In the style packs load_skill itself gives references and scripts."""
+    hidden = pack("h").replace("---\n", "---\ndisable-model-invocation: true\n", 1)
+    packs = {"a": {"SKILL.md": pack("a")}, "h": {"SKILL.md": hidden}}
+    packs["h"]["references/r.md"] = "text"
+    shelf = Satchel(FakeSource("s", packs))  # type: ignore[arg-type]
+
+    names: dict[str, list[str]] = {}
+    for style in ("agent-skills", "packs"):
+        session = shelf.session(style=style)
+        session.invoke("h")
+        names[style] = [tool.name for tool in session.tools()]
+
+    assert names == {
+        "agent-skills": ["load_skill", "read_skill_file"],
+        "packs": ["load_skill"],
+    }
 
 
 def test_one_text_is_one_pattern_and_one_id() -> None:

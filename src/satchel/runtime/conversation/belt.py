@@ -80,7 +80,7 @@ class Belt:
             ToolError: There is none, or its skill has to be loaded first.
         """
         for skill_id in (*self.settings.worn.ids, *in_use):
-            owner = self.reading.descriptor(skill_id)
+            owner = self.reading.in_use(skill_id)
             if owner is None:
                 continue
             for tool in self.shelf.offers.carried(owner).tools:
@@ -143,20 +143,21 @@ class Belt:
         for skill_id in self.settings.worn.ids:
             yield from self._carried(skill_id)
         later = None
-        needed = offer_reader(self.settings.style, edition.catalog)
+        style = self.settings.style
+        needed = offer_reader(style, edition.catalog.entries)
         for tool in self._of_style(edition):
             if tool.name == READ_TOOL and not needed:
                 later = tool
             else:
                 yield None, tool
         for skill_id in in_use:
-            owner = self.reading.descriptor(skill_id)
-            if later is not None and owner is not None and owner.resources:
+            owner = self.reading.in_use(skill_id)
+            if later is not None and owner is not None and offer_reader(style, [owner]):
                 yield None, later
             yield from self._carried(skill_id)
 
     def _carried(self, skill_id: str) -> Iterator[Offer]:
-        owner = self.reading.descriptor(skill_id)
+        owner = self.reading.in_use(skill_id)
         if owner is not None:
             yield from ((owner, tool) for tool in self.opened_by(owner))
 
@@ -166,7 +167,8 @@ class Belt:
 
     def _of_style(self, edition: Edition, *, approved: bool | None = None) -> Toolbox:
         """Return the style's tools; those that nobody approved are made once."""
-        place = edition.key, not self.reading.listed.entries
+        told = bool(edition.catalog.entries)
+        place = edition.key, told or bool(self.reading.listed.entries)
         known = self._made.get(place) if approved is None else None
         if known is not None:
             return known
@@ -178,6 +180,7 @@ class Belt:
             find=self.reading.find if find else None,
             options=_OPTIONS,
             hooks=self.hooks,
+            even_empty=told,
         )
         if approved is None:
             self._made[place] = tools

@@ -38,6 +38,7 @@ class Edition:
     """
 
     key: str
+    style: Style
     catalog: Catalog
     section: Rendered
     pinned: dict[str, str] = field(
@@ -69,7 +70,7 @@ class Editions:
                 self._by_key.setdefault(known.key, known)
                 self._by_key.move_to_end(known.key)
                 return known
-        edition = Edition(_key(catalog, style), catalog, render())
+        edition = Edition(_key(catalog, style), style, catalog, render())
         with self._lock:
             _keep(self._by_catalog, place, edition, self._maximum)
             _keep(self._by_key, edition.key, edition, self._maximum)

@@ -54,8 +54,10 @@ class Memory:
         with self._lock:
             if self._edition is None:
                 known = self._shelf.editions.get(self._state.edition)
-                self._edition = known or self._current()
-                if known is None:
+                if known is not None and self._may_tell(known):
+                    self._edition = known
+                else:
+                    self._edition = self._current()
                     key = self._edition.key
                     self._state = replace(self._state, edition=key, told=key)
             return self._edition
@@ -143,6 +145,19 @@ class Memory:
     def save_repeat(self, loaded: Loaded) -> None:
         """Count a text as saved in whose place there is a note."""
         self._save(Savings(repeat_tokens=self._cost(loaded.text)))
+
+    def _may_tell(self, known: Edition) -> bool:
+        """Tell whether an edition that was begun with is one for this session, too.
+
+        Who resumes may have another style, or be somebody who may not list all of it.
+        """
+        if known.style != self._settings.style:
+            return False
+        listed, everything = self._reading.listed, self._shelf.catalog()
+        return listed is everything or not any(
+            entry.id in everything and entry.id not in listed
+            for entry in known.catalog.entries
+        )
 
     def _current(self) -> Edition:
         catalog, style = self._reading.listed, self._settings.style

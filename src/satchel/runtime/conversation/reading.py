@@ -34,6 +34,7 @@ class Reading:
         self._gate = gate
         self._staged: dict[tuple[str, str, tuple[FileStat, ...]], Staged] = {}
         self._turns: list[TurnCache] = []
+        self._scoped: tuple[Catalog, Catalog] | None = None
 
     def begin_turn(self) -> TurnCache:
         """Read each file at most once from now on; return where it is kept."""
@@ -51,7 +52,11 @@ class Reading:
         catalog = self._shelf.catalog()
         if not self._settings.only:
             return catalog
-        return self._shelf.editions.view(catalog, self._is_here, whole=True)
+        known = self._scoped
+        if known is None or known[0] is not catalog:
+            view = self._shelf.editions.view(catalog, self._is_here, whole=True)
+            known = self._scoped = catalog, view
+        return known[1]
 
     @property
     def listed(self) -> Catalog:
@@ -71,6 +76,14 @@ class Reading:
         held = scoped.withheld_as(skill_id)
         loads = held is not None and held.reason in ("hidden", "deprecated")
         return held.descriptor if held is not None and loads else None
+
+    def in_use(self, skill_id: str) -> Descriptor | None:
+        """Return a skill that is here and that this ``who`` may load, now too.
+
+        A conversation may have loaded it for somebody else.
+        """
+        entry = self.descriptor(skill_id)
+        return entry if entry is not None and self._may("load", entry) else None
 
     def find(self, query: str, k: int) -> list[Hit]:
         """Return at most ``k`` hits, of those that may be found."""
