@@ -12,6 +12,9 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Final
 
 from crewai import Agent, BaseLLM, Crew, Task
+from crewai.events import LLMStreamChunkEvent, crewai_event_bus
+from crewai.events.types.llm_events import LLMCallType
+from crewai.llms.base_llm import llm_call_context
 from crewai.tools import tool
 
 from satchel.adapters.crewai import attach
@@ -19,6 +22,8 @@ from tests.adapters.driver import Message, Seen
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from crewai.agents.agent_builder.base_agent import BaseAgent
 
     from tests.adapters import driver as suite
 
@@ -39,9 +44,21 @@ class Fake(BaseLLM):
     def supports_function_calling(self) -> bool:
         return True
 
-    def call(
-        self, messages: Any, tools: Any = None, *_: Any, **__: Any
-    ) -> str | list[dict[str, Any]]:
+    def call(self, messages: Any, tools: Any = None, *_: Any, **named: Any) -> Any:
+        """Say what the model says, with the events of crewAI's own models."""
+        about = {each: named.get(each) for each in ("from_task", "from_agent")}
+        with llm_call_context():
+            self._emit_call_started_event(messages, tools, **about)
+            said = self._say(messages, tools)
+            kind = LLMCallType.TOOL_CALL
+            if isinstance(said, str):
+                kind = LLMCallType.LLM_CALL
+                if self.stream:
+                    self._emit_stream_chunk_event(said, **about)
+            self._emit_call_completed_event(said, kind, **about)
+        return said
+
+    def _say(self, messages: Any, tools: Any) -> str | list[dict[str, Any]]:
         shown = [*_shown(messages)]
         functions = [each["function"] for each in tools or ()]
         seen = Seen(
@@ -88,10 +105,18 @@ def _shown(messages: Iterable[Mapping[str, Any]]) -> Iterator[Message]:
 class CrewRig:
     """One agent that works alone; a chat is handed over with each message."""
 
-    def __init__(self, agent: Agent, seen: list[Seen]) -> None:
-        self.seen = seen
-        self._agent = agent
+    def __init__(self, setup: suite.Setup) -> None:
+        self.seen: list[Seen] = []
+        self._agents = {
+            stream: _agent("desk", setup, self.seen, stream=stream)
+            for stream in (False, True)
+        }
         self._chats: dict[str, tuple[list[Any], dict[str, Any]]] = {}
+        self._chunks: list[str] = []
+        crewai_event_bus.on(LLMStreamChunkEvent)(self._take)
+
+    def _take(self, _: object, event: LLMStreamChunkEvent) -> None:
+        self._chunks.append(event.chunk)
 
     async def say(
         self,
@@ -104,14 +129,16 @@ class CrewRig:
         history, state = self._chats.setdefault(chat, ([], {}))
         WHO.set(who or {})
         STATE.set(state)
-        messages = [*history, {"role": "user", "content": text}]
+        messages: Any = [*history, {"role": "user", "content": text}]
+        agent = self._agents[mode == "stream"]
         if mode == "sync":
-            output = await asyncio.to_thread(self._agent.kickoff, messages)
+            output: Any = await asyncio.to_thread(agent.kickoff, messages)
         else:
-            output = await self._agent.akickoff(messages)
-        assert not asyncio.iscoroutine(output)
+            output = await agent.akickoff(messages)
         history[:] = [each for each in output.messages if each["role"] != "system"]
-        return output.raw
+        await asyncio.to_thread(crewai_event_bus.flush)
+        assert mode != "stream" or output.raw in self._chunks
+        return str(output.raw)
 
     async def decide(
         self, paused: suite.Paused, *, approve: bool
@@ -132,23 +159,21 @@ class CrewRig:
 class DelegatingRig(CrewRig):
     """A crew of two, the first of whom may delegate."""
 
-    def __init__(self, first: Agent, second: Agent, seen: list[Seen]) -> None:
-        super().__init__(first, seen)
-        self._agents = [first, second]
+    def __init__(self, first: suite.Setup, second: suite.Setup) -> None:
+        super().__init__(first)
+        self._crew: list[BaseAgent] = [
+            _agent("desk", first, self.seen, allow_delegation=True),
+            _agent(SECOND, second, self.seen),
+        ]
 
     async def say(
-        self,
-        text: str,
-        *,
-        chat: str = "one",
-        who: Mapping[str, Any] | None = None,
-        mode: suite.Mode = "async",
+        self, text: str, *, who: Mapping[str, Any] | None = None, **_: Any
     ) -> str | suite.Paused:
         WHO.set(who or {})
         STATE.set({})
-        task = Task(description=text, expected_output="help", agent=self._agents[0])
-        crew = Crew(agents=self._agents, tasks=[task])
-        return (await crew.kickoff_async()).raw
+        task = Task(description=text, expected_output="help", agent=self._crew[0])
+        crew = Crew(agents=self._crew, tasks=[task])
+        return str(await crew.kickoff_async())
 
 
 class CrewAI:
@@ -168,21 +193,25 @@ class CrewAI:
     )
 
     def build(self, setup: suite.Setup) -> CrewRig:
-        seen: list[Seen] = []
-        return CrewRig(_agent("desk", setup, seen), seen)
+        return CrewRig(setup)
 
     def build_pair(self, first: suite.Setup, second: suite.Setup) -> CrewRig:
-        seen: list[Seen] = []
-        agent = _agent("desk", first, seen, allow_delegation=True)
-        return DelegatingRig(agent, _agent(SECOND, second, seen), seen)
+        return DelegatingRig(first, second)
 
     def native_tool(self, name: str, function: Callable[..., object]) -> object:
         return tool(name)(function)
 
 
-def _agent(role: str, setup: suite.Setup, seen: list[Seen], **named: Any) -> Agent:
-    llm = Fake(model="fake", ask=setup.model, seen=seen)
-    llm.seen = seen
+def _agent(
+    role: str,
+    setup: suite.Setup,
+    seen: list[Seen],
+    *,
+    stream: bool = False,
+    **named: Any,
+) -> Agent:
+    llm = Fake(model="fake", ask=setup.model, seen=[], stream=stream)
+    llm.seen = seen  # pydantic would copy it
     agent = Agent(
         role=role,
         goal="help",

@@ -39,6 +39,7 @@ with framework("crewAI", "crewai"):
     from crewai.utilities.agent_utils import (
         get_tool_names,
         render_text_description_and_args,
+        setup_native_tools,
     )
     from crewai.utilities.string_utils import sanitize_tool_name
     from pydantic import BaseModel, ConfigDict, PrivateAttr
@@ -95,9 +96,9 @@ def attach(
     skilled = to.model_copy(
         update={"id": uuid4(), "tools": [*(to.tools or ())], "agent_executor": None}
     )
-    skilled.__class__ = type(kind)(
-        kind.__name__, (_Skilled, kind), {"_attached": attached, "__module__": __name__}
-    )
+    given = {"_attached": attached, "__module__": __name__}
+    meta: Any = type(kind)
+    skilled.__class__ = meta(kind.__name__, (_Skilled, kind), given)
     return skilled
 
 
@@ -168,9 +169,14 @@ class _Attached:
         live.see(messages)
         live.check()
         live.open()
-        executor.prompt, executor.stop_words, _ = agent._build_execution_prompt(
+        if agent.planning_enabled:
+            live.stand_in, live.backstory = agent.model_copy(), agent.backstory
+            executor.agent = live.stand_in
+            live.inform()
+        prompt, _, _ = agent._build_execution_prompt(  # noqa: SLF001 - there is no other
             executor.original_tools
         )
+        executor.prompt = prompt
 
 
 @dataclass(eq=False, slots=True)
@@ -187,6 +193,8 @@ class _Live:
     kept: MutableMapping[str, Any] | None
     at: int
     told: str = ""
+    stand_in: Agent | None = None
+    backstory: str = ""
     made: dict[tuple[str, str], BaseTool] = field(
         default_factory=dict[tuple[str, str], BaseTool]
     )
@@ -227,15 +235,17 @@ class _Live:
             if {id(each) for each in tools} == known:
                 return []
             executor.original_tools[:] = tools
-            executor.tools[:] = [each.to_structured_tool() for each in tools]
+            other = {id(each._original_tool): each for each in executor.tools}  # noqa: SLF001
+            executor.tools[:] = [
+                other.get(id(each)) or each.to_structured_tool() for each in tools
+            ]
             executor.tools_names = get_tool_names(executor.tools)
             executor.tools_description = render_text_description_and_args(
                 executor.tools
             )
-            shown = getattr(executor, "_openai_tools", None)
-            if shown is not None:
-                executor._setup_native_tools()
-                shown[:] = executor._openai_tools  # a call that has begun holds them
+            made = setup_native_tools(tools)
+            for each in (executor, executor._step_executor):  # noqa: SLF001 - as it does
+                _replace(each, made)
             return [each for each in ours if id(each) not in known]
 
     def tell(self, messages: list[Any]) -> None:
@@ -253,6 +263,12 @@ class _Live:
             place["content"] = f"{place['content'] or ''}{told}"
         self.told = told
 
+    def inform(self) -> None:
+        """Tell the steps of a plan, each of which has but a prompt of its own."""
+        if self.stand_in is not None:
+            parts = self.backstory, self.session.instructions()
+            self.stand_in.backstory = "\n\n".join(filter(None, parts))
+
     def keep(self) -> None:
         """Write down what the next work in this conversation resumes from."""
         if self.kept is not None:
@@ -268,17 +284,14 @@ class _Live:
                 waited = self.session.acall(name, arguments)
                 result = pool.submit(copy_context().run, asyncio.run, waited).result()
         self.keep()
+        self.inform()
         return "\n\n".join(
             filter(None, (result_text(result), self._shown(self.open())))
         )
 
     def _own(self, tools: Iterable[BaseTool]) -> list[BaseTool]:
         made = {id(each) for each in self.made.values()}
-        return [
-            each
-            for each in tools
-            if id(each) not in made and not isinstance(each, _SkillTool)
-        ]
+        return [each for each in tools if id(each) not in made]
 
     def _native(self, tool: Tool) -> BaseTool:
         key = tool.name, tool.description
@@ -300,6 +313,8 @@ class _Live:
 
     def _unseen(self, messages: Iterable[Mapping[str, Any]]) -> str:
         """Return how tools are called that no message tells of."""
+        if self.executor.state.use_native_tools:
+            return ""
         texts = "\n".join(str(each.get("content")) for each in messages)
         ours = (self._native(tool) for tool in self.session.tools())
         return self._shown(
@@ -369,6 +384,16 @@ class _Gated(BaseTool):
         return self._native.run(**arguments)
 
 
+def _replace(holder: object, made: tuple[list[Any], dict[str, Any], Any]) -> None:
+    """Replace what was made of tools in place: a call that has begun holds it."""
+    names = "_openai_tools", "_available_functions", "_tool_name_mapping"
+    for name, new in zip(names, made, strict=True):
+        old = getattr(holder, name, None)
+        if old is not None:
+            old.clear()
+            (old.extend if isinstance(old, list) else old.update)(new)
+
+
 def _never(_arguments: object = None, _result: object = None) -> bool:
     """Keep a result out of crewAI's cache, which knows no ``who``."""
     return False
@@ -406,7 +431,7 @@ def _seen(
             yield Seen("assistant", text)
             if goes_on:
                 yield Seen("tool", result)
-                yield from loads(result)
+                yield from loads(result.strip())
         elif goes_on:  # it is crewAI that tells the model to
             goes_on = ""
         else:

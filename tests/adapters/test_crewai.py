@@ -1,0 +1,501 @@
+"""What is of crewAI alone: crews, models that call tools in text, prompts, plans."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from crewai import Agent, BaseLLM, Crew, Task
+from crewai.agent.planning_config import PlanningConfig
+from crewai.hooks import register_before_llm_call_hook, unregister_before_llm_call_hook
+from crewai.skills.models import Skill, SkillFrontmatter
+from crewai.tools import tool
+from pydantic import BaseModel
+
+from satchel import Satchel
+from satchel.adapters.crewai import attach
+from satchel.errors import DuplicateToolError
+from satchel.policy import Policy, ask, deny
+from satchel.tools import Run  # noqa: TC001 - hints of tools are read when they are made
+from tests.adapters.crewai import Fake
+from tests.adapters.desk import (
+    REFUNDS,
+    Desk,
+    load,
+    open_desk,
+    script,
+    scripts,
+    write_pack,
+    write_packs,
+)
+from tests.adapters.driver import Call, Seen
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tests.adapters import driver as suite
+
+ANA = {"user": "ana"}
+REFUND = Call("refund", {"order_id": "A-1", "cents": 995})
+REFUNDED = "refunded 995 of A-1 by ana"
+
+
+@pytest.fixture
+def packs(tmp_path: Path) -> Path:
+    return write_packs(tmp_path / "packs")
+
+
+class Texts(BaseLLM):
+    """Says these texts in turn, and calls tools in them."""
+
+    says: Any = ()
+    seen: Any = ()
+
+    def call(self, messages: Any, *_: Any, **__: Any) -> str:
+        self.seen.append([str(each["content"]) for each in messages])
+        return str(next(self.says))
+
+
+def texts(*says: str) -> Texts:
+    llm = Texts(model="texts")
+    llm.says, llm.seen = iter(says), []
+    return llm
+
+
+def act(name: str, **arguments: object) -> str:
+    return f"Thought: so\nAction: {name}\nAction Input: {json.dumps(arguments)}"
+
+
+def calling(model: suite.Model) -> Fake:
+    llm = Fake(model="fake", ask=model, seen=[])
+    llm.seen = []
+    return llm
+
+
+def desk(llm: BaseLLM, *tools: Any, **more: Any) -> Agent:
+    given: dict[str, Any] = {"backstory": "You are the desk.", **more}
+    return Agent(role="desk", goal="help", llm=llm, tools=[*tools], **given)
+
+
+def kickoff(agent: Agent, messages: Any) -> Any:
+    return agent.kickoff(messages)
+
+
+def last(text: str) -> list[dict[str, str]]:
+    return [{"role": "user", "content": text}]
+
+
+# Crews
+
+
+def crew_of(*agents: Agent, **more: Any) -> Crew:
+    tasks = [
+        Task(description=f"task {n}", expected_output="help", agent=agent)
+        for n, agent in enumerate(agents)
+    ]
+    return Crew(
+        agents=[*{id(each): each for each in agents}.values()], tasks=tasks, **more
+    )
+
+
+def test_an_agent_of_a_crew_has_skills(packs: Path) -> None:
+    llm = calling(script([load("refunds")], [REFUND], "done"))
+    agent = attach(open_desk(packs), to=desk(llm), who=ANA)
+
+    output = crew_of(agent).kickoff()
+
+    first, second, third = llm.seen
+    assert str(output) == "done"
+    assert "wants money back" in first.system
+    assert second.tools == (*first.tools, "order_status", "refund")
+    assert third.results[1] == REFUNDED
+
+
+@pytest.mark.parametrize("keeps", [True, False])
+def test_each_task_of_a_crew_begins_anew(packs: Path, *, keeps: bool) -> None:
+    """Its executor is the same; what was loaded is known where state is kept."""
+    state: dict[str, Any] = {}
+    llm = calling(script([load("refunds")], "done"))
+    agent = attach(
+        open_desk(packs), to=desk(llm), state=(lambda _: state) if keeps else None
+    )
+
+    crew_of(agent, agent).kickoff()
+
+    assert ("refund" in llm.seen[2].tools) == keeps
+    assert (REFUNDS in llm.seen[2].system) == keeps
+    assert len(llm.seen) == 4
+
+
+def test_a_crew_streams(packs: Path) -> None:
+    llm = calling(script([load("refunds")], "done"))
+    agent = attach(open_desk(packs), to=desk(llm))
+
+    streaming: Any = crew_of(agent, stream=True).kickoff()
+
+    assert "".join(chunk.content for chunk in streaming) == "done"
+    assert REFUNDS in llm.seen[1].results[0]
+
+
+def test_no_result_is_cached(packs: Path) -> None:
+    """Its cache knows no who: what one may read, another would be given."""
+    user = dict(ANA, groups=["hr"])
+    llm = calling(script([load("payroll")], "done"))
+    agent = attach(open_desk(packs), to=desk(llm), who=lambda _: user)
+    crew = crew_of(agent, cache=True)
+
+    crew.kickoff()
+    user["groups"] = []
+    crew.kickoff()
+
+    assert "PAYROLL-5530" in llm.seen[1].results[0]
+    assert "PAYROLL-5530" not in llm.seen[3].results[0]
+
+
+def test_a_copy_of_an_agent_has_skills(packs: Path) -> None:
+    llm = calling(script("done"))
+    agent = attach(open_desk(packs), to=desk(llm))
+
+    crew_of(agent).copy().kickoff()
+
+    assert "wants money back" in llm.seen[0].system
+
+
+# Models that call tools in text
+
+
+def test_tools_are_called_in_text(packs: Path) -> None:
+    llm = texts(
+        act("load_skill", skill_id="refunds"),
+        act("refund", order_id="A-1", cents=995),
+        "Thought: I know\nFinal Answer: done",
+    )
+    agent = attach(open_desk(packs), to=desk(llm), who=ANA)
+
+    output = kickoff(agent, "hi")
+
+    first, second, third = llm.seen
+    assert output.raw == "done"
+    assert "Tool Name: load_skill" in first[0]
+    assert "Tool Name: refund" not in "".join(first)
+    assert second[0] == third[0] == first[0]
+    assert REFUNDS in "".join(second)
+    assert "These tools are open now as well:" in second[2]
+    assert "Tool Name: refund" in second[2]
+    assert REFUNDED in "".join(third)
+
+
+def test_open_tools_are_told_again_in_text(packs: Path) -> None:
+    """A resumed conversation lists them, and states their skill again."""
+    state: dict[str, Any] = {}
+    llm = texts(
+        act("load_skill", skill_id="refunds"),
+        "Final Answer: one",
+        act("refund", order_id="A-1", cents=995),
+        "Final Answer: two",
+    )
+    agent = attach(open_desk(packs), to=desk(llm), who=ANA, state=lambda _: state)
+
+    kickoff(agent, "one")
+    kickoff(agent, "two")
+
+    assert llm.seen[2][0].count("Tool Name: refund") == 1
+    assert REFUNDS in llm.seen[2][0]
+    assert REFUNDED in "".join(llm.seen[3])
+
+
+def test_what_a_hook_removes_is_told_again(packs: Path) -> None:
+    def forget(context: Any) -> None:
+        if len(context.messages) > 3:
+            del context.messages[2:]
+
+    llm = texts(act("load_skill", skill_id="refunds"), "Final Answer: done")
+    agent = attach(open_desk(packs), to=desk(llm))
+    register_before_llm_call_hook(forget)
+    try:
+        kickoff(agent, "hi")
+    finally:
+        unregister_before_llm_call_hook(forget)
+
+    [_, told] = llm.seen
+    assert len(told) == 2
+    assert REFUNDS in told[0]
+    assert "Tool Name: refund" in told[0]
+
+
+def test_the_third_miss_in_text_is_final(packs: Path) -> None:
+    """That crewAI tells the model to go on is no word of the user's."""
+    misses = [act("load_skill", skill_id=each) for each in ("a", "b", "c")]
+    llm = texts(*misses, "Final Answer: done")
+
+    kickoff(attach(open_desk(packs), to=desk(llm)), "hi")
+
+    assert "final" in llm.seen[3][-2].partition("Observation:")[2]
+
+
+# Prompts
+
+
+def test_an_agent_without_a_system_prompt(packs: Path) -> None:
+    """Skills stand behind the agent's own prompt, in the request."""
+    llm = calling(script([load("refunds")], "done"))
+    agent = attach(open_desk(packs), to=desk(llm, use_system_prompt=False))
+
+    output = kickoff(agent, "one")
+    history = output.messages
+    kickoff(agent, [*history, *last("two")])
+
+    first, second, third, _ = (each.messages for each in llm.seen)
+    assert first[0].role == "user"
+    assert first[0].text.index("You are the desk.") < first[0].text.index("money back")
+    assert second[0] == first[0]
+    assert "money back" in third[-1].text
+    assert "Current Task: two" in third[-1].text
+
+
+def test_braces_of_a_skill_stay(packs: Path) -> None:
+    """CrewAI fills its own prompts in; a skill is no part of them."""
+    write_pack(
+        packs, "forms", "Use to fill in {input} and {tools}.", "Fill {input} in."
+    )
+    llm = calling(script([load("forms")], "done"))
+
+    kickoff(attach(open_desk(packs), to=desk(llm)), "hi")
+
+    assert "fill in {input} and {tools}." in llm.seen[0].system
+    assert "Fill {input} in." in llm.seen[1].results[0]
+
+
+def test_a_prompt_that_was_summed_up_has_skills(packs: Path) -> None:
+    """Whatever becomes of the messages, they stand in one of them."""
+
+    def sum_up(context: Any) -> None:
+        if len(context.messages) > 2:
+            context.messages[:] = last("a summary")
+
+    def model(seen: Seen) -> suite.Say:
+        return "done" if seen.last_user.startswith("a summary") else [load("refunds")]
+
+    llm = calling(model)
+    agent = attach(open_desk(packs), to=desk(llm))
+    register_before_llm_call_hook(sum_up)
+    try:
+        kickoff(agent, "hi")
+    finally:
+        unregister_before_llm_call_hook(sum_up)
+
+    told = llm.seen[1].messages[0].text
+    assert told.startswith("a summary")
+    assert "money back" in told
+    assert REFUNDS in told
+
+
+def test_a_history_alone_opens_tools(packs: Path) -> None:
+    llm = calling(scripts({"one": [[load("refunds")], "done"], "": ["done"]}))
+    agent = attach(open_desk(packs), to=desk(llm))
+    output = kickoff(agent, "one")
+    history = [each for each in output.messages if each["role"] != "system"]
+    with_parts = [{"type": "text", "text": "two"}]
+
+    kickoff(agent, [*history, {"role": "user", "content": with_parts}])
+
+    assert "refund" in llm.seen[-1].tools
+    assert REFUNDS not in llm.seen[-1].system
+
+
+# Agents
+
+
+def test_the_agent_itself_stays_as_it_is(packs: Path) -> None:
+    class Clerk(Agent):
+        floor: int = 0
+
+    llm = calling(script([load("refunds")], "done"))
+    agent = Clerk(role="clerk", goal="help", backstory="", llm=llm, floor=3)
+
+    skilled = attach(open_desk(packs), to=agent)
+    crew_of(skilled).kickoff()
+
+    assert isinstance(skilled, Clerk)
+    assert type(agent) is Clerk
+    assert (skilled.floor, type(skilled).__name__) == (3, "Clerk")
+    assert skilled.id != agent.id
+    assert (agent.tools, agent.agent_executor, agent.crew) == ([], None, None)
+    assert skilled.tools == []
+
+
+def test_an_agent_has_skills_once(packs: Path) -> None:
+    skilled = attach(open_desk(packs), to=desk(calling(script("done"))))
+
+    with pytest.raises(ValueError, match="has skills already"):
+        attach(open_desk(packs), to=skilled)
+
+
+def test_crewais_own_skills_take_the_name(packs: Path, tmp_path: Path) -> None:
+    """It has a tool called load_skill, too."""
+    about = SkillFrontmatter(name="theirs", description="Use theirs.")
+    theirs = Skill(frontmatter=about, path=tmp_path)
+    agent = attach(open_desk(packs), to=desk(calling(script("done")), skills=[theirs]))
+
+    with pytest.raises(DuplicateToolError, match="load_skill"):
+        kickoff(agent, "hi")
+
+
+def test_planned_steps_have_skills(packs: Path) -> None:
+    """Each is made from messages of its own, which no hook sees."""
+    steps: list[dict[str, Any]] = [
+        {"step_number": 1, "description": "Look."},
+        {"step_number": 2, "description": "Pay.", "depends_on": [1]},
+    ]
+    plan = {"plan": "Refund.", "steps": steps, "ready": True}
+
+    def model(seen: Seen) -> suite.Say:
+        if "create_reasoning_plan" in seen.tools:
+            return json.dumps(plan)
+        if "refund" in seen.tools or not seen.tools:
+            return "done"
+        return [load("refunds")]
+
+    llm = calling(model)
+    config = PlanningConfig(reasoning_effort="low", max_attempts=1)
+    agent = attach(open_desk(packs), to=desk(llm, planning_config=config))
+
+    kickoff(agent, "hi")
+
+    planned = [each for each in llm.seen if "load_skill" in each.tools]
+    first, opened, second = planned[:3]
+    assert "wants money back" in first.system
+    assert opened.tools == (*first.tools, "order_status", "refund")
+    assert REFUNDS in opened.results[0]
+    assert REFUNDS in second.system
+
+
+# Tools
+
+
+@pytest.mark.parametrize("answer", [True, False])
+def test_native_tools_ask_too(tmp_path: Path, *, answer: bool) -> None:
+    posted: list[str] = []
+    asked: list[str] = []
+
+    @tool("post")
+    def post(city: str) -> str:
+        """Send a card."""
+        posted.append(city)
+        return f"a card went to {city}"
+
+    def approve(question: Any) -> bool:
+        asked.append(question.tool)
+        return answer
+
+    hint = "Use when a card is due.\nmetadata: {tools: post}"
+    write_pack(tmp_path, "cards", hint, "Send it.")
+    skills = Satchel(tmp_path, tools=[post], policy=Policy(ask("cards", tool="post")))
+    llm = calling(script([load("cards")], [Call("post", {"city": "Bern"})], "done"))
+
+    kickoff(attach(skills, to=desk(llm), approve=approve), "hi")
+
+    assert asked == ["post"]
+    assert posted == (["Bern"] if answer else [])
+    assert ("a card went to Bern" in llm.seen[2].results[1]) == answer
+    assert ("approval-declined" in llm.seen[2].results[1]) == (not answer)
+
+
+def test_tools_get_what_the_application_hands_over(tmp_path: Path) -> None:
+    def pay(run: Run) -> str:
+        """Pay."""
+        return f"paid by {run.deps} for {run.who['user']} as {run.agent}"
+
+    write_pack(tmp_path, "pay", "Use to pay.\nmetadata: {tools: pay}", "Pay it.")
+    llm = calling(script([load("pay")], [Call("pay")], "done"))
+    skills = Satchel(tmp_path, tools=[pay])
+
+    kickoff(attach(skills, to=desk(llm), who=ANA, deps=lambda a: a.goal), "hi")
+
+    assert llm.seen[2].results[1] == "paid by help for ana as desk"
+
+
+class Parcel(BaseModel):
+    grams: int
+    label: str = ""
+
+
+def test_schemas_are_told_whole(tmp_path: Path) -> None:
+    got: list[Any] = []
+
+    def send(parcel: Parcel, to: str | int, weight: int = 5) -> str:
+        """Send a parcel."""
+        got.extend([parcel.grams, to, weight])
+        return "sent"
+
+    write_pack(tmp_path, "post", "Use to send.\nmetadata: {tools: send}", "Send it.")
+    arguments: dict[str, object] = {"parcel": {"grams": 3}, "to": 7}
+    llm = calling(script([load("post")], [Call("send", arguments)], "done"))
+
+    kickoff(attach(Satchel(tmp_path, tools=[send]), to=desk(llm)), "hi")
+
+    properties = llm.seen[1].schemas["send"]["properties"]
+    assert [*properties] == ["parcel", "to", "weight"]
+    assert properties["parcel"]["properties"]["grams"] == {"type": "integer"}
+    assert properties["weight"]["default"] == 5
+    assert llm.seen[2].results[1] == "sent"
+    assert got == [3, 7, 5]
+
+
+def test_a_denied_native_tool_is_not_offered(tmp_path: Path) -> None:
+    @tool("post")
+    def post(city: str) -> str:
+        """Send a card."""
+        return city
+
+    hint = "Use when a card is due.\nmetadata: {tools: post}"
+    write_pack(tmp_path, "cards", hint, "Send it.")
+    skills = Satchel(tmp_path, tools=[post], policy=Policy(deny("cards", tool="post")))
+    llm = calling(script([load("cards")], "done"))
+
+    kickoff(attach(skills, to=desk(llm)), "hi")
+
+    assert llm.seen[1].tools == llm.seen[0].tools
+
+
+def test_calls_that_make_no_sense_stay_in_the_loop(packs: Path) -> None:
+    def model(seen: Seen) -> suite.Say:
+        return [Call("nothing")] if not seen.since_user else "done"
+
+    llm = calling(model)
+    agent = attach(open_desk(packs), to=desk(llm))
+
+    history: list[Any] = [
+        *last("hi"),
+        {
+            "role": "assistant",
+            "content": None,
+            "tool_calls": [
+                {"id": "1", "function": {"name": "load_skill", "arguments": "{"}},
+                {"id": "2", "function": {"name": "load_skill", "arguments": "[]"}},
+            ],
+        },
+        {"role": "tool", "tool_call_id": "1", "name": "load_skill", "content": "?"},
+        {"role": "tool", "tool_call_id": "2", "name": "load_skill", "content": "?"},
+    ]
+    output = kickoff(agent, [*history, *last("go on")])
+
+    assert output.raw == "done"
+    assert llm.seen[1].results[-1] == "Tool not found"
+
+
+def test_two_desks_at_once(packs: Path) -> None:
+    """One agent object in two crews at once is crewAI's own error, and no mixture."""
+    done = Desk()
+
+    async def both() -> Iterator[Any]:
+        llm = calling(script([load("refunds")], [REFUND], "done"))
+        agent = attach(open_desk(packs, done), to=desk(llm), who=ANA)
+        runs = (agent.akickoff("hi") for _ in range(2))
+        return iter(await asyncio.gather(*runs))
+
+    assert [each.raw for each in asyncio.run(both())] == ["done", "done"]
+    assert done.done == ["refund A-1 995 by ana"] * 2
