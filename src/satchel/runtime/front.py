@@ -38,6 +38,7 @@ if TYPE_CHECKING:  # each costs start-up time, and most programs need few of the
     from satchel.catalog.watch import Watch
     from satchel.load import TurnCache
     from satchel.prompt import Format
+    from satchel.runtime.conversation.reading import Reading
     from satchel.runtime.conversation.shelf import Shelf
     from satchel.runtime.loading import LoadPath
     from satchel.runtime.offers import Offers
@@ -176,14 +177,14 @@ class Satchel:
 
         ``budget_tokens`` None lists everything in full; by default it is the budget
         of this object. ``style`` is whose load tool the text names; None is that of
-        this object.
+        this object. What the policy lets nobody in particular list is left out.
 
         Raises:
             DuplicateSkillError: Two packs claim one id and no precedence was chosen.
         """
         self.registry.check_conflicts()
         return self._sections.of(
-            self.catalog, style or self.style, format, budget_tokens
+            self._listed, style or self.style, format, budget_tokens
         )
 
     def load(
@@ -218,19 +219,23 @@ class Satchel:
 
     def find(self, query: str, k: int = 10) -> list[Hit]:
         """Return at most ``k`` skills that match ``query``, best first, ties by id."""
-        if self._ranker is None:
-            from satchel.search import FtsRanker
-
-            self._ranker = FtsRanker()
-        return list(self._ranker.rank(self.catalog, query, k))
+        if not self.policy.rules:
+            return self._ranked(query, k)
+        return self._anybody.find(query, k)
 
     def why(self, name: str) -> "Why":
         """Return the first reason why a skill is not in the prompt, with its fix."""
         from satchel.runtime.why import why
 
-        prompt = self._sections.of(self.catalog, self.style)
+        prompt = self._sections.of(self._listed, self.style)
         exacting = self._accept.profile not in ("auto", "lenient")
-        return why(self.registry.latest, name, prompt, exacting=exacting)
+        return why(
+            self.registry.latest,
+            name,
+            prompt,
+            exacting=exacting,
+            decision=self.policy.decide("list", name, {}),
+        )
 
     def manifest(self, skill_id: str) -> Manifest:
         """Return a skill's manifest, read anew.
@@ -390,7 +395,7 @@ class Satchel:
             catalog=lambda: self.catalog,
             render=self._sections.render,
             load=self._load,
-            find=self.find,
+            find=self._ranked,
             manifest=lambda loaded: manifest_of(loaded, self._accept),
             offers=self._offers,
             policy=self.policy,
@@ -399,6 +404,28 @@ class Satchel:
             clock=self._clock,
             local_stager=lambda: self._stager,
         )
+
+    @property
+    def _listed(self) -> Catalog:
+        return self._anybody.listed if self.policy.rules else self.catalog
+
+    @cached_property
+    def _anybody(self) -> "Reading":
+        """What may be listed and found without a session: ``who`` is empty (R20)."""
+        from satchel.runtime.conversation.gate import Gate
+        from satchel.runtime.conversation.reading import Reading
+        from satchel.runtime.conversation.settings import Settings
+        from satchel.session.approvals import Approvals
+
+        gate = Gate(self.policy, Approvals(), {})
+        return Reading(self._shelf, Settings(), gate)
+
+    def _ranked(self, query: str, k: int) -> list[Hit]:
+        if self._ranker is None:
+            from satchel.search import FtsRanker
+
+            self._ranker = FtsRanker()
+        return list(self._ranker.rank(self.catalog, query, k))
 
     def _stager_for(self, stage: "Stager | bool") -> "Stager | None":
         if isinstance(stage, bool):

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from satchel.model import Catalog, Rendered, Withheld, WithheldReason
+from satchel.model import Catalog, Decision, Rendered, Withheld, WithheldReason
 
 __all__ = ["Stage", "Why", "why"]
 
@@ -33,6 +33,7 @@ _STAGE: Final[dict[WithheldReason, Stage]] = {
     "deprecated": "deprecated",
     "hidden": "hidden",
 }
+_ALLOWED: Final = Decision("allow")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +52,25 @@ class Why:
         return f"{self.name}: {self.stage}: {self.message}{fix}"
 
 
-def why(catalog: Catalog, name: str, prompt: Rendered, *, exacting: bool) -> Why:
+def why(
+    catalog: Catalog,
+    name: str,
+    prompt: Rendered,
+    *,
+    exacting: bool,
+    decision: Decision = _ALLOWED,
+) -> Why:
     """Return the first reason why ``name`` is not in ``prompt``.
 
     ``name`` is an id, a manifest's name, or the name of a pack's folder. ``exacting``
-    tells that a profile narrower than ``auto`` was chosen.
+    tells that a profile narrower than ``auto`` was chosen. ``decision`` is what the
+    policy says of listing it.
     """
     entry = catalog.get(name)
+    if entry is not None and decision.verdict == "deny":
+        denied = f"{decision.reason} denies listing it without a `who`"
+        fix = "change the policy; a session with a `who` may list it"
+        return Why(name, "policy", denied, fix, entry.origin.location)
     if entry is not None:
         return _listed(name, entry.origin.location, prompt)
     conflict = catalog.conflict_of(name)

@@ -33,6 +33,7 @@ from satchel.errors import (
     SourceUnavailableError,
 )
 from satchel.model import Limits, Manifest
+from satchel.policy import Policy, deny
 from satchel.usage import ListSink
 from tests.fakes import FakeSource, pack
 
@@ -498,3 +499,19 @@ def test_a_source_may_make_up_a_manifest_for_a_file_that_has_none() -> None:
     assert skills.load("a").text == "# Just text\n"
     with pytest.raises(SkillManifestError, match="s/a"):
         skills.manifest("a")
+
+
+@pytest.mark.row("R20")
+def test_the_policy_holds_without_a_session_too(shelf: Path) -> None:
+    """For nobody in particular; ``who`` is empty then."""
+    policy = Policy(
+        deny("sql-*", action="list", unless=lambda who: who.get("user") == "ana"),
+        deny("pdf-*", action="find"),
+    )
+    skills = Satchel(shelf, policy=policy)
+
+    assert "sql-style" not in str(skills.prompt())
+    assert skills.why("sql-style").stage == "policy"
+    assert skills.why("pdf-forms").stage == "listed"
+    assert [hit.id for hit in skills.find("pdf sql testing")] == ["sql-style"]
+    assert "sql-style" in skills.session(who={"user": "ana"}).instructions()
