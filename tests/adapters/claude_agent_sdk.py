@@ -79,6 +79,7 @@ def environment(port: int) -> dict[str, str]:
         "ANTHROPIC_BASE_URL": f"http://127.0.0.1:{port}",
         "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
         "CLAUDE_CODE_OAUTH_TOKEN": "",
+        "CLAUDE_CODE_PRINT_BG_WAIT_CEILING_MS": "500",
         "CLAUDE_CONFIG_DIR": str(_home() / "config"),
         "DISABLE_AUTOUPDATER": "1",
         "DISABLE_ERROR_REPORTING": "1",
@@ -239,6 +240,12 @@ class Chat:
 
     session_id: str | None = None
     client: ClaudeSDKClient | None = None
+    turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    async def leave(self) -> None:
+        client, self.client = self.client, None
+        if client is not None:
+            await client.disconnect()
 
 
 @dataclass
@@ -316,33 +323,18 @@ class ClaudeRig:
         answers: Mapping[str, bool] | None = None,
     ) -> str | suite.Paused:
         chat = self.chats.setdefault(name, Chat())
-        async with self._turns:
-            await self._make_room(chat)
-            client = chat.client
-            if client is None:
-                options = replace(
-                    self.options,
-                    resume=chat.session_id,
-                    include_partial_messages=mode == "stream",
-                )
-                client = attach(
-                    self.setup.skills,
-                    to=ClaudeSDKClient(options),
-                    who=who,
-                    answers=answers,
-                    **self.setup.options,
-                )
-                await client.connect()
-                chat.client = client
+        async with self._turns, chat.turn:
+            await self._make_room()
+            if chat.client is None:
+                chat.client = await self._connected(chat, who, mode, answers)
             if text is not None:
-                await client.query(text)
-            result = await _result_of(client)
+                await chat.client.query(text)
+            result = await _result_of(chat.client)
             chat.session_id = result.session_id
             waits = result.deferred_tool_use
             if waits is None:
                 return result.result or ""
-            chat.client = None
-            await client.disconnect()
+            await chat.leave()
         state = {
             "chat": name,
             "session_id": chat.session_id,
@@ -351,13 +343,33 @@ class ClaudeRig:
         }
         return suite.Paused(_short(waits.name), waits.input, state)
 
-    async def _make_room(self, mine: Chat) -> None:
+    async def _connected(
+        self,
+        chat: Chat,
+        who: dict[str, Any],
+        mode: Mode,
+        answers: Mapping[str, bool] | None,
+    ) -> ClaudeSDKClient:
+        options = replace(
+            self.options,
+            resume=chat.session_id,
+            include_partial_messages=mode == "stream",
+        )
+        client = attach(
+            self.setup.skills,
+            to=ClaudeSDKClient(options),
+            who=who,
+            answers=answers,
+            **self.setup.options,
+        )
+        await client.connect()
+        return client
+
+    async def _make_room(self) -> None:
         """Disconnect clients that nobody has spoken with lately."""
-        idle = [c for c in self.chats.values() if c.client and c is not mine]
+        idle = [c for c in self.chats.values() if c.client and not c.turn.locked()]
         for chat in idle[:-AT_ONCE]:
-            client, chat.client = chat.client, None
-            if client is not None:
-                await client.disconnect()
+            await chat.leave()
 
 
 async def _result_of(client: ClaudeSDKClient) -> ResultMessage:
@@ -373,10 +385,7 @@ def _wait(coroutine: Coroutine[Any, Any, Any]) -> None:
 def _leave(chats: dict[str, Chat], leaving: set[Future[None]]) -> None:
     """Begin to disconnect clients; whoever closes the driver waits for it."""
     for chat in chats.values():
-        client, chat.client = chat.client, None
-        if client is not None:
-            done = asyncio.run_coroutine_threadsafe(client.disconnect(), _loop())
-            leaving.add(done)
+        leaving.add(asyncio.run_coroutine_threadsafe(chat.leave(), _loop()))
 
 
 def own_tool(function: Callable[..., object]) -> SdkMcpTool[Any]:
