@@ -11,6 +11,9 @@ An agent of smolagents holds one conversation. Here each run that begins one ane
 memory, a state and variables of its own, so that runs may go on side by side;
 ``copy.copy(agent)`` is a conversation that goes its own way from here. What one has in
 use stands in ``agent.memory.skills``, as JSON-safe values: ids and digests, no text.
+
+It is longer than other adapters, because there are two kinds of agents, one of which
+calls tools from code, and because smolagents has schemas of its own.
 """
 
 import ast
@@ -21,6 +24,7 @@ from contextlib import ExitStack
 from contextvars import copy_context
 from copy import copy
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Final, TypeAlias, TypeVar, Unpack, cast
 from weakref import WeakSet
 
@@ -32,6 +36,7 @@ from satchel.runtime.front import Satchel
 from satchel.runtime.session import Session, SessionOptions
 from satchel.tools import Tool as OurTool
 from satchel.tools import result_text
+from satchel.tools.inlining import inlined
 
 with framework("smolagents", "smolagents"):
     from smolagents import (
@@ -350,6 +355,14 @@ class _Live:
             return f"{result}\n\n{self._code(opened)}"
         return result
 
+    def call_native(
+        self, native: Callable[..., object], name: str, arguments: Mapping[str, object]
+    ) -> object:
+        """Call a tool of smolagents from code, if the policy lets it be called."""
+        refused = self.session.refusal(name, arguments)
+        self.keep()
+        return native(**arguments) if refused is None else refused
+
     def _native(self, tool: OurTool) -> Tool:
         key = tool.name, tool.description
         if key not in self.made:
@@ -357,10 +370,12 @@ class _Live:
         return self.made[key]
 
     def _make(self, tool: OurTool) -> Tool:
-        is_code = self.agent.python_executor is not None
-        if not isinstance(tool.native, Tool):
+        native = tool.native
+        if not isinstance(native, Tool):
             return _SkillTool(tool, self.call_from_code)
-        return _Gated(tool.native, self.session.refusal) if is_code else tool.native
+        if self.agent.python_executor is None:
+            return native
+        return _SkillTool(tool, partial(self.call_native, native))
 
     def _unseen(self) -> str:
         """Return the open tools that code may call, and no message shows how.
@@ -401,43 +416,26 @@ class _SkillTool(Tool):
     """A tool of a skill, in the form of smolagents."""
 
     skip_forward_signature_validation = True
-    output_type = "any"
 
     def __init__(
         self, tool: OurTool, call: Callable[[str, Mapping[str, object]], object]
     ) -> None:
-        self.name = tool.name
-        self.description = tool.description
-        self.inputs = _inputs(tool.parameters)
+        self.name, self.description = tool.name, tool.description
+        native = tool.native if isinstance(tool.native, Tool) else None
+        self.inputs = native.inputs if native else _inputs(tool.parameters)
+        self.output_type = native.output_type if native else "any"
+        self.output_schema = getattr(native, "output_schema", None)
         self._call = call
         super().__init__()
 
     def forward(self, *args: object, **kwargs: object) -> object:
         """Call it from code, where arguments may stand in their order."""
-        return self._call(self.name, _named(self, args, kwargs))
-
-
-class _Gated(Tool):
-    """A tool of smolagents that a skill carries, called from code."""
-
-    skip_forward_signature_validation = True
-
-    def __init__(
-        self,
-        native: Tool,
-        refusal: Callable[[str, Mapping[str, object]], object | None],
-    ) -> None:
-        self.name, self.description = native.name, native.description
-        self.inputs, self.output_type = native.inputs, native.output_type
-        self.output_schema = getattr(native, "output_schema", None)
-        self._native, self._refusal = native, refusal
-        super().__init__()
-
-    def forward(self, *args: object, **kwargs: object) -> object:
-        """Call it if the policy lets it be called."""
-        refused = self._refusal(self.name, _named(self, args, kwargs))
-        native: Any = self._native
-        return native(*args, **kwargs) if refused is None else refused
+        if len(args) > len(self.inputs):
+            told = f"takes {len(self.inputs)} arguments, and {len(args)} were given"
+            raise TypeError(f"{self.name} {told}")
+        return self._call(
+            self.name, {**dict(zip(self.inputs, args, strict=False)), **kwargs}
+        )
 
 
 def _forked(agent: MultiStepAgent, kind: type) -> Any:  # noqa: ANN401 - of any kind
@@ -467,44 +465,20 @@ def _own_tools(agent: MultiStepAgent) -> dict[str, Any]:
     return {name: each for name, each in agent.tools.items() if id(each) not in made}
 
 
-def _named(
-    tool: Tool, args: tuple[object, ...], kwargs: Mapping[str, object]
-) -> dict[str, object]:
-    """Return a call's arguments by their names.
-
-    Raises:
-        TypeError: There are more than the tool takes.
-    """
-    if len(args) > len(tool.inputs):
-        told = f"takes {len(tool.inputs)} arguments, and {len(args)} were given"
-        raise TypeError(f"{tool.name} {told}")
-    return {**dict(zip(tool.inputs, args, strict=False)), **kwargs}
-
-
 def _without_nulls(tool: OurTool, given: Mapping[str, object]) -> dict[str, object]:
-    """Return arguments without those that smolagents alone takes for optional."""
+    """Return arguments without those that are null since smolagents takes it."""
     schema = cast("Mapping[str, Any]", tool.parameters)
-    required, known = schema.get("required", ()), schema["properties"]
-    return {
-        name: value
-        for name, value in given.items()
-        if value is not None or name in required or _takes_null(known.get(name, {}))
-    }
-
-
-def _takes_null(schema: Mapping[str, Any]) -> bool:
-    kinds = (_kinds(each) for each in schema.get("anyOf", [schema]))
-    return any({"null", "any"}.intersection(each) for each in kinds)
+    has_kind = {name for name, each in schema["properties"].items() if "type" in each}
+    optional = has_kind.difference(schema.get("required", ()))
+    return {k: v for k, v in given.items() if v is not None or k not in optional}
 
 
 def _inputs(parameters: Mapping[str, Json]) -> dict[str, dict[str, Any]]:
     """Return a JSON Schema as smolagents has it: by name, no references, nullable."""
-    schema = cast("Mapping[str, Any]", parameters)
-    required = schema.get("required", ())
-    inputs: dict[str, dict[str, Any]] = {}
-    for name, each in schema["properties"].items():
-        told = _input(_inlined(each, schema.get("$defs", {})))
-        inputs[name] = told if name in required else {**told, "nullable": True}
+    schema: Mapping[str, Any] = inlined(parameters)
+    inputs = {name: _input(each) for name, each in schema["properties"].items()}
+    for name in inputs.keys() - set(schema.get("required", ())):
+        inputs[name]["nullable"] = True
     return inputs
 
 
@@ -515,40 +489,12 @@ def _input(schema: Mapping[str, Any]) -> dict[str, Any]:
     kept = [each for each in variants if each.get("type") != "null"]
     if len(kept) == 1:
         told = {**kept[0], **told}
-    kinds = [kind for each in kept for kind in _kinds(each)]
-    known = [kind for kind in dict.fromkeys(kinds) if kind in AUTHORIZED_TYPES]
-    told["type"] = (known[0] if len(known) == 1 else known) or "any"
     if len(kept) < len(variants):
         told["nullable"] = True
-    return {"description": "", **told}
-
-
-def _kinds(schema: Mapping[str, Any]) -> list[str]:
-    kind: str | list[str] = schema.get("type", "any")
-    return [kind] if isinstance(kind, str) else kind
-
-
-def _inlined(
-    schema: Any,  # noqa: ANN401 - JSON
-    definitions: Mapping[str, Any],
-    within: tuple[str, ...] = (),
-) -> Any:  # noqa: ANN401
-    """Return a schema with what it refers to in place; what holds itself is cut."""
-    if isinstance(schema, list):
-        return [_inlined(each, definitions, within) for each in schema]
-    if not isinstance(schema, Mapping):
-        return schema
-    plain = {
-        key: _inlined(each, definitions, within)
-        for key, each in schema.items()
-        if key != "$ref"
-    }
-    name = str(schema.get("$ref", "")).rpartition("/")[2]
-    if name in within:
-        return {"type": "object", **plain}
-    if name in definitions:
-        return {**_inlined(definitions[name], definitions, (*within, name)), **plain}
-    return plain
+    kinds = dict.fromkeys(str(each.get("type", "any")) for each in kept)
+    known = [kind for kind in kinds if kind in AUTHORIZED_TYPES]
+    kind = known[0] if len(known) == 1 else known or "any"
+    return {"description": "", **told, "type": kind}
 
 
 def _seen(
