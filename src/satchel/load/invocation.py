@@ -120,7 +120,7 @@ def _pattern(names: tuple[str, ...]) -> re.Pattern[str]:
     return re.compile(
         r"(\\*)"
         r"(?:(?P<variable>\$\{(?:CLAUDE_[A-Z_]+|SKILL_DIR)\})"
-        r"|\$ARGUMENTS(?:\[(?P<index>[0-9]{1,9})\])?(?!\w)"
+        r"|\$ARGUMENTS(?:\[(?P<index>[0-9]{1,9})\]|(?!\w))"
         r"|\$(?P<number>[0-9]{1,9})(?!\w)"
         rf"|\$(?P<name>{named})(?!\w))"
     )

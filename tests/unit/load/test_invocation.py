@@ -18,6 +18,7 @@ TWO = "fix 'the bug'"
         ("Do $ARGUMENTS[1].", TWO, "Do the bug."),
         ("$0 costs $2 or $ARGUMENTS[7]", TWO, "fix costs $2 or $ARGUMENTS[7]"),
         ("$ARGUMENTS[x]", "a", "a[x]"),
+        ("v$ARGUMENTS[0]beta", "1", "v1beta"),
         ("$0th $0_ $ARGUMENTSX $٠ $", "a", "$0th $0_ $ARGUMENTSX $٠ $\n\nARGUMENTS: a"),
         (r"\$0 \$ARGUMENTS \$ARGUMENTS[0] $0", "a", "$0 $ARGUMENTS $ARGUMENTS[0] a"),
         (r"\\$0 \\\$0", "a", r"\\a \\\a"),
