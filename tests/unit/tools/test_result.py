@@ -60,3 +60,10 @@ def test_what_cannot_be_written_is_an_error_that_the_model_reads() -> None:
         "TypeError",
         "OSError",
     ]
+
+
+@pytest.mark.row("B26")
+def test_a_request_can_be_sent_with_any_text() -> None:
+    """As os.listdir() gives a file's name that is no UTF-8."""
+    assert result_text("caf\udce9 é") == "caf? é"
+    assert result_text(["caf\udce9 é"]) == '["caf? é"]'
