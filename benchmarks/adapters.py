@@ -99,15 +99,24 @@ def run(rounds: int, names: Sequence[str]) -> list[Bar]:
     for clock, what in (("cpu", "Processor time"), ("wall", "Wall time")):
         print(f"{what}, microseconds for each model call:\n")
         print(_times(added, ours, clock))
-    print("The time until the first model call has ended, and what each one adds:\n")
-    print(_sizes(added))
+    print("The time until an agent is made and its first model call has ended:\n")
+    print(_firsts(added))
+    print("What each model call is given more:\n")
+    print(_sizes(added, ours))
     return [
-        Bar(f"{each.framework}, {_TALKS[talk]}: Satchel over {each.name}", 1, shown)
+        bar
         for each in added
         if each.name != _OURS and each.lists and each.framework in ours
-        for talk in _TALKS
-        for shown in [_over(ours[each.framework], each, talk, "cpu")]
+        for bar in _bars(ours[each.framework], each)
     ]
+
+
+def _bars(ours: Added, theirs: Added) -> Iterator[Bar]:
+    about = f"{theirs.framework}: Satchel over {theirs.name}"
+    for talk, said in _TALKS.items():
+        yield Bar(f"{about}, time, {said}", 1, _over(ours, theirs, talk, "cpu"))
+    tokens = ours.tokens() / theirs.tokens()
+    yield Bar(f"{about}, tokens", 1, Spread.of([tokens]))
 
 
 def _process(name: str, folder: Path, home: str) -> dict[str, Any]:
@@ -164,27 +173,23 @@ def _times(added: Iterable[Added], ours: dict[str, Added], clock: str) -> str:
     return table(head, rows)
 
 
-def _sizes(added: Iterable[Added]) -> str:
-    head = (
-        "framework",
-        "skills by",
-        "made, ms",
-        "first call, ms",
-        "prompt, characters",
-    )
+def _firsts(added: Iterable[Added]) -> str:
+    rows: list[list[str]] = []
+    for each in added:
+        spreads = (Spread.of(1e3 * s for s in each.first(f)) for f in _FIRST)
+        times = [f"{spread:.0f}" for spread in spreads]
+        rows.append([each.framework, each.name, *times])
+    return table(("framework", "skills by", "made, ms", "first call, ms"), rows)
+
+
+def _sizes(added: Iterable[Added], ours: dict[str, Added]) -> str:
+    head = ["framework", "skills by", "prompt, characters", "tools, characters"]
     rows: list[list[str]] = []
     for each in added:
         prompt, tools = each.chars()
-        times = (Spread.of(1e3 * s for s in each.first(f)) for f in _FIRST)
-        shown = [f"{spread:.0f}" for spread in times]
-        rows.append(
-            [
-                each.framework,
-                each.name,
-                *shown,
-                f"{prompt:,}",
-                f"{tools:,}",
-                f"{each.tokens():,}",
-            ]
-        )
-    return table((*head, "tools, characters", "tokens, both"), rows)
+        own = ours.get(each.framework, each)
+        is_over = own is not each and each.lists
+        over = f"{own.tokens() / each.tokens():.2f}" if is_over else ""
+        shown = [f"{prompt:,}", f"{tools:,}", f"{each.tokens():,}", over]
+        rows.append([each.framework, each.name, *shown])
+    return table([*head, "tokens, both", "Satchel over it"], rows)
