@@ -163,7 +163,7 @@ def agent_of(setup: Setup, llm: FakeLLM, **more: Any) -> FunctionAgent:
     agent = FunctionAgent(
         llm=llm, system_prompt=setup.base, tools=[*setup.own_tools], **more
     )
-    return llama_index.attach(setup.skills, to=agent, who=who_of, **setup.options)  # type: ignore[misc]
+    return llama_index.attach(setup.skills, to=agent, who=who_of, **setup.options)
 
 
 @dataclass
@@ -203,7 +203,8 @@ class LlamaIndexRig:
         chat, call_id = paused.state["chat"], paused.state["call_id"]
         handler = self.workflow.run(ctx=self._context(chat))
         answer = "yes" if approve else "no"
-        handler.ctx.send_event(HumanResponseEvent(response=answer, call_id=call_id))
+        given: dict[str, Any] = {"response": answer, "call_id": call_id}
+        handler.ctx.send_event(HumanResponseEvent(**given))
         return await self._followed(handler, chat)
 
     async def _followed(

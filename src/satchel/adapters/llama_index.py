@@ -16,6 +16,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from inspect import isawaitable
+from types import new_class
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar, cast
 from weakref import WeakKeyDictionary
 
@@ -74,6 +75,7 @@ _STATE: Final = "satchel"
 """The key of a context's store under which each agent has what it is to remember."""
 _LEDGER: Final = "ledger"
 _ASKING: Final = "asking"
+_ANSWERS: Final = "answers"
 _NOTHING: Final[dict[str, Json]] = {"type": "object", "properties": {}}
 _YES: Final = {"yes", "y", "true", "approve", "approved"}
 _ROLES: Final[dict[MessageRole, Role]] = {
@@ -152,11 +154,8 @@ class _Skilled(FunctionAgent):
     ) -> None:
         """Take the results in the order of their calls: they come as they are done."""
         begun = await ctx.store.get(self.scratchpad_key, default=[])
-        calls = [call.tool_call_id for call in _calls(begun[-1:])]
-        results = sorted(
-            results,
-            key=lambda each: calls.index(each.tool_id) if each.tool_id in calls else -1,
-        )
+        place = {call.tool_call_id: n for n, call in enumerate(_calls(begun[-1:]))}
+        results = sorted(results, key=lambda each: place.get(each.tool_id, 0))
         await super().handle_tool_call_results(ctx, results, memory)
 
     async def finalize(
@@ -170,22 +169,29 @@ class _Skilled(FunctionAgent):
 def _skilled(kind: type[FunctionAgent]) -> type[Any]:
     """Return the class with skills; contexts and traces know it by the same name."""
     names = {"__module__": kind.__module__, "__qualname__": kind.__qualname__}
-    skilled = type(kind)(kind.__name__, (_Skilled, kind), names)
+    skilled: Any = new_class(kind.__name__, (_Skilled, kind), {}, _with(names))
     skilled._step_functions = kind._step_functions  # noqa: SLF001 - of `add_step`
-    return skilled
+    return cast("type[Any]", skilled)
+
+
+def _with(names: dict[str, Any]) -> Callable[[dict[str, Any]], None]:
+    """Return what gives the body of a class these names."""
+    return lambda body: body.update(names)
 
 
 class _Live:
     """One agent's part of one run: its session, and the turn that it bounds.
 
-    ``asking`` are the calls that wait for an answer, the first of them asked about;
-    ``made`` the ids of those that had one here.
+    ``asking`` are the calls that wait for their answers, the first of them asked about;
+    ``answers`` those that came, by the calls' ids, also of calls that were made then;
+    ``begun`` the ids of those that are being made.
     """
 
     def __init__(self, session: Session, kept: Mapping[str, Any]) -> None:
         self.session = session
         self.asking: list[dict[str, Any]] = kept.get(_ASKING, [])
-        self.made: set[str] = set()
+        self.answers: dict[str, bool] = kept.get(_ANSWERS, {})
+        self.begun: set[str] = set()
         self.turn = ExitStack()
         self.turn.enter_context(session.turn())
 
@@ -229,7 +235,7 @@ class _Attached(ObjectRetriever[BaseTool]):
         self._own = own
         # A run has its store for itself, and the next run of a context another one.
         self._lives: WeakKeyDictionary[Any, _Live] = WeakKeyDictionary()
-        self._made: dict[str, tuple[Tool, _SkillTool]] = {}
+        self._made: dict[str, tuple[object, _SkillTool]] = {}
 
     def retrieve(self, str_or_query_bundle: str | QueryBundle) -> list[BaseTool]:
         """Return what the agent's own retriever finds."""
@@ -257,8 +263,11 @@ class _Attached(ObjectRetriever[BaseTool]):
         begun: Sequence[ChatMessage],
         own: Sequence[AsyncBaseTool],
     ) -> tuple[list[ChatMessage], list[AsyncBaseTool]]:
-        """Return what a model call is to see: ``messages`` without what was ``begun``."""
+        """Return what a model call is to see, but for what was ``begun`` before it."""
         live = await self._live(ctx)
+        live.asking = []  # of a run that failed; in this one all have their results
+        if not begun:
+            live.answers = {}
         session = live.session
 
         def prepare() -> tuple[list[ChatMessage], list[AsyncBaseTool]]:
@@ -273,26 +282,24 @@ class _Attached(ObjectRetriever[BaseTool]):
 
     async def call(self, name: str, arguments: dict[str, Any]) -> ToolOutput:
         """Carry out the call that this step is about."""
-        ctx = Context.get_step_context()
+        ctx, call = Context.get_step_context(), _called()
         live = await self._live(ctx)
-        call = _called()
-        asks = call is not None and "approve" not in self._options
-        decision = live.session.decide(name, arguments) if asks else None
-        if call is None or decision is None or decision.verdict != "ask":
+        decision = live.session.decide(name, arguments)
+        if call is None or decision.verdict != "ask" or "approve" in self._options:
             output = await _carried_out(ctx, live.session, name, arguments)
             await self._keep(ctx, live)
             return output
         approved = await self._approved(ctx, live, call, decision)
         try:
-            return await _carried_out(
-                ctx, live.session, name, arguments, approved=approved
-            )
+            session = live.session
+            return await _carried_out(ctx, session, name, arguments, approved=approved)
         except WaitingForEvent:
-            live.made.discard(call.tool_id)  # a tool of LlamaIndex' own, to be resumed
+            live.begun.discard(call.tool_id)  # a tool of LlamaIndex' own, to be resumed
             raise
         finally:
-            if call.tool_id in live.made:
+            if call.tool_id in live.begun:
                 live.asking = live.asking[1:]
+                live.begun.discard(call.tool_id)
                 await self._keep(ctx, live)
                 if live.asking:
                     ctx.send_event(ToolCall(**live.asking[0]))
@@ -304,17 +311,25 @@ class _Attached(ObjectRetriever[BaseTool]):
 
         Of several calls that wait for an answer, a context that is stored and resumed
         makes some twice, or too early. So the others stop, without a result, and are
-        sent anew, each when the one before it is made.
+        sent anew, each when the one before it is made. So does a call that LlamaIndex
+        delivers once more, because an answer to it was one to something else, too.
         """
-        known = [each["tool_id"] for each in live.asking]
-        if call.tool_id not in (*known, *live.made):
-            live.asking = [*live.asking, call.model_dump()]
+        call_id = call.tool_id
+        queue = [each["tool_id"] for each in live.asking]
+        if call_id not in (*queue, *live.answers):
+            live.asking, queue = [*live.asking, call.model_dump()], [*queue, call_id]
         await self._keep(ctx, live)
-        if call.tool_id in live.made or live.asking[0]["tool_id"] != call.tool_id:
-            await _stop(ctx, call)
-        approved = await _answer(ctx, call, decision)
-        live.made.add(call.tool_id)
-        return approved
+        if call_id in live.begun or queue[:1] != [call_id]:
+            # Nobody sends such an event into a workflow.
+            stopped = f"{_STATE} {call_id} stopped"
+            await ctx.wait_for_event(
+                InputRequiredEvent, waiter_id=stopped, timeout=None
+            )
+        if call_id not in live.answers:
+            answer = await _answer(ctx, call, decision)
+            live.answers = {**live.answers, call_id: answer}
+        live.begun.add(call_id)
+        return live.answers[call_id]
 
     def end(self, ctx: Context) -> None:
         """Forget this agent's part of a run."""
@@ -334,7 +349,7 @@ class _Attached(ObjectRetriever[BaseTool]):
             mine = kept.get(self._options["agent"], {})
             session = await asyncio.to_thread(
                 self._skills.session,
-                who=cast("Mapping[str, Any] | None", who),
+                who=who,
                 resume=mine.get(_LEDGER),
                 **self._options,
             )
@@ -349,46 +364,28 @@ class _Attached(ObjectRetriever[BaseTool]):
         """Write down what the conversation resumes from."""
         kept = await ctx.store.get(_STATE, default={})
         name = live.session.agent
-        now = {_LEDGER: live.session.dump(), _ASKING: live.asking}
+        ledger = live.session.dump()
+        now = {_LEDGER: ledger, _ASKING: live.asking, _ANSWERS: live.answers}
         if kept.get(name) != now:
             await ctx.store.set(_STATE, {**kept, name: now})
 
     def _native(self, tool: Tool) -> _SkillTool:
         """Return a tool in LlamaIndex' form, made once while it stays as it is."""
+        told = tool.description, tool.parameters, tool.native
         known = self._made.get(tool.name)
-        if known is None or not _is_same(known[0], tool):
-            known = tool, _SkillTool(self, _metadata(tool))
-            self._made[tool.name] = known
+        if known is None or known[0] != told:
+            known = self._made[tool.name] = told, _SkillTool(self, _metadata(tool))
         return known[1]
-
-
-class _Arguments(BaseModel):
-    """A tool's arguments, where LlamaIndex takes nothing but a model of them."""
-
-
-def _is_same(one: Tool, other: Tool) -> bool:
-    """Tell whether models are told the same of both."""
-    return (
-        one.native is other.native
-        and one.description == other.description
-        and one.parameters == other.parameters
-    )
 
 
 def _metadata(tool: Tool) -> ToolMetadata:
     if isinstance(tool.native, BaseTool):
         return tool.native.metadata
     schema = dict(tool.parameters)
-
-    def model_json_schema(*_: object, **__: object) -> dict[str, Any]:
-        return schema
-
-    written = {
-        "__module__": __name__,
-        "model_json_schema": staticmethod(model_json_schema),
-    }
-    arguments = type(_Arguments)(tool.name, (_Arguments,), written)
-    return ToolMetadata(tool.description, tool.name, cast("Any", arguments))
+    # LlamaIndex takes a model of the arguments, and asks it for nothing but this.
+    written = {"__module__": __name__, "model_json_schema": lambda *_, **__: schema}
+    arguments: Any = new_class(tool.name, (BaseModel,), {}, _with(written))
+    return ToolMetadata(tool.description, tool.name, arguments)
 
 
 def _called() -> ToolCall | None:
@@ -405,30 +402,24 @@ async def _answer(ctx: Context, call: ToolCall, decision: Decision) -> bool:
     step is done again. It takes any answer, and waits on if that is to another
     question: what is required of an answer is not stored with a context.
     """
-    asked = InputRequiredEvent(
-        prefix=f"May {call.tool_name} be called?",
-        tool=call.tool_name,
-        arguments=call.tool_kwargs,
-        reason=decision.reason,
-        call_id=call.tool_id,
-    )
+    asked: dict[str, Any] = {
+        "prefix": f"May {call.tool_name} be called?",
+        "tool": call.tool_name,
+        "arguments": call.tool_kwargs,
+        "reason": decision.reason,
+        "call_id": call.tool_id,
+    }
     number = 0
     while True:
         answer = await ctx.wait_for_event(
             HumanResponseEvent,
-            waiter_event=asked,
+            waiter_event=None if number else InputRequiredEvent(**asked),
             waiter_id=f"{_STATE} {call.tool_id} {number}",
             timeout=None,
         )
         if answer.get("call_id") == call.tool_id:
             return str(answer.get("response", "")).strip().lower() in _YES
         number += 1
-
-
-async def _stop(ctx: Context, call: ToolCall) -> None:
-    """End a step without a result: it waits for what nobody sends into a workflow."""
-    stopped = f"{_STATE} {call.tool_id} stopped"
-    await ctx.wait_for_event(InputRequiredEvent, waiter_id=stopped, timeout=None)
 
 
 async def _carried_out(
@@ -439,7 +430,7 @@ async def _carried_out(
     *,
     approved: bool | None = None,
 ) -> ToolOutput:
-    """Call a tool; one of LlamaIndex' own as an agent does, which catches its errors."""
+    """Call a tool; one of LlamaIndex' own as agents do, which catch what it raises."""
     tool = session.tools().get(name)
     native = tool.native if tool else None
     if not isinstance(native, BaseTool):
@@ -473,33 +464,32 @@ def _with_instructions(
 
     Blocks of it stay as they are, with their cache points; the session's is one more.
     """
+    text = session.instructions()
+    if not text:
+        return messages
     if not messages or messages[0].role is not MessageRole.SYSTEM:
-        text = session.instructions()
-        return [ChatMessage(text, role="system"), *messages] if text else messages
+        return [ChatMessage(text, role="system"), *messages]
     first, *rest = messages
     match first.blocks:
         case [TextBlock(text=base)]:
-            blocks: list[Any] = [TextBlock(text=session.instructions(base))]
-        case _:
-            text = session.instructions()
-            blocks = (
-                [*first.blocks, TextBlock(text=f"\n\n{text}")] if text else first.blocks
-            )
+            blocks: list[Any] = [TextBlock(text=f"{base}\n\n{text}")]
+        case own:
+            blocks = [*own, TextBlock(text=f"\n\n{text}")]
     return [first.model_copy(update={"blocks": blocks}), *rest]
 
 
-def _seen(messages: Iterable[ChatMessage]) -> Iterator[Seen]:
+def _seen(messages: Sequence[ChatMessage]) -> Iterator[Seen]:
     """Yield messages as a session takes them: it reads nothing but results."""
-    messages = [*messages]
     calls = {call.tool_call_id: call for call in _calls(messages)}
     for message in messages:
         role = _ROLES.get(message.role, "system")
-        if role == "tool":
-            call = calls.get(message.additional_kwargs.get("tool_call_id"))
-            text = message.content or ""
-            yield Seen("tool", text) if call is None else _result(call, text)
+        call = calls.get(message.additional_kwargs.get("tool_call_id"))
+        if role != "tool" or call is None:
+            yield Seen(role, message.content or "")
         else:
-            yield Seen(role)
+            kwargs = call.tool_kwargs
+            given = kwargs if isinstance(kwargs, dict) else {}
+            yield Seen(role, message.content or "", call.tool_name, given)
 
 
 def _calls(messages: Iterable[ChatMessage]) -> Iterator[ToolCallBlock]:
@@ -507,11 +497,6 @@ def _calls(messages: Iterable[ChatMessage]) -> Iterator[ToolCallBlock]:
         for block in message.blocks:
             if isinstance(block, ToolCallBlock):
                 yield block
-
-
-def _result(call: ToolCallBlock, text: str) -> Seen:
-    given = call.tool_kwargs
-    return Seen("tool", text, call.tool_name, given if isinstance(given, dict) else {})
 
 
 def _is_of_skill(session: Session, name: str) -> bool:
