@@ -414,9 +414,14 @@ class Session:
             return None
         wish = wish_of(self.style, name, arguments)
         if wish is not None:
-            action, skill_id = wish
+            actions, skill_id = wish
             entry = self._reading.descriptor(skill_id)
-            return self._gate.ask(action, entry) if entry is not None else None
+            if entry is None:
+                return None
+            asked = [self._gate.ask(action, entry) for action in actions]
+            return next(
+                (each for each in asked if each[0].verdict != "allow"), asked[0]
+            )
         try:
             owner, _ = self._find_tool(name)
         except SkillError:

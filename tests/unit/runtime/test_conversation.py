@@ -19,14 +19,14 @@ from satchel.errors import (
 )
 from satchel.model import Seen
 from satchel.policy import Policy, allow, ask, deny
-from satchel.tools import Run, Tool
+from satchel.tools import Run, Tool, result_text
 from satchel.usage import ListSink
 from tests.fakes import FakeClock, FakeSource, pack
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from satchel.model import Answer, Question, Style
+    from satchel.model import Action, Answer, Question, Style
     from satchel.runtime.session import Session
 
 Packs: TypeAlias = "dict[str, dict[str, str | bytes]]"
@@ -747,6 +747,43 @@ class TestAsking:
 
         assert (result == "done") is approved
         assert session.decide("refund", {}).verdict == "ask"
+
+
+class TestSkillMdAsAFile:
+    def test_it_is_in_use_and_not_stated_again_where_it_can_be_read(self) -> None:
+        session = shelf().session()
+        arguments = {"skill_id": "refunds", "path": "SKILL.md"}
+        text = result_text(session.call("read_skill_file", arguments))
+
+        session.see([Seen("tool", text, "read_skill_file", arguments)])
+
+        assert "refund" in names(session)
+        assert session.restated() == ""
+
+    def test_it_counts_for_who_resumes_from_the_messages_alone(self) -> None:
+        arguments = {"skill_id": "refunds", "path": "SKILL.md"}
+        text = result_text(shelf().session().call("read_skill_file", arguments))
+        resumed = shelf().session()
+
+        resumed.see([Seen("tool", text, "read_skill_file", arguments)])
+
+        assert [each.id for each in resumed.activations] == ["refunds"]
+
+    @pytest.mark.parametrize("action", ["load", "read"])
+    @pytest.mark.parametrize("style", STYLES)
+    def test_an_approval_that_it_needs_is_asked_for_ahead(
+        self, style: Style, action: Action
+    ) -> None:
+        session = shelf(policy=Policy(ask("refunds", action=action))).session(
+            style=style
+        )
+        name, file = NAME[style], "reference"
+        if style == "agent-skills":
+            name, file = "read_skill_file", "path"
+        arguments = {KEY[style]: "refunds", file: "SKILL.md"}
+
+        assert session.decide(name, arguments).verdict == "ask"
+        assert "Look the order up" in str(session.call(name, arguments, approved=True))
 
 
 class TestWhoResumes:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from html import unescape
 from typing import Final, cast
 
-from satchel.model import Action, Seen, Style
+from satchel.model import SKILL_FILE, Action, Seen, Style
 
 __all__ = [
     "LOAD_TOOLS",
@@ -81,7 +81,7 @@ def read_history(style: Style, messages: Iterable[Seen]) -> View:
         if role != "tool":
             continue
         results.append(message.text)
-        if message.tool != tool:  # what another tool brings may look like it
+        if message.tool not in (tool, READ_TOOL):  # others may bring what looks like it
             continue
         for id in _loaded_by(style, parameter, message):
             loaded.pop(id, None)
@@ -93,6 +93,12 @@ def read_history(style: Style, messages: Iterable[Seen]) -> View:
 
 def _loaded_by(style: Style, parameter: str, message: Seen) -> Iterator[str]:
     """Yield the id of the skill whose instructions this result of its load gives."""
+    if message.tool == READ_TOOL:
+        result = _parsed(message.text)
+        id = result.get(parameter)
+        if result.get("path") == SKILL_FILE and result.get("content"):
+            yield from (id,) if isinstance(id, str) else ()
+        return
     if any(message.arguments.get(name) for name in _FILES):
         return
     if style == "agent-skills":
@@ -143,16 +149,18 @@ def _as_json(text: str, *, ascii: bool) -> str:  # noqa: A002 - as json names it
 
 def wish_of(
     style: Style, name: str, arguments: Mapping[str, object]
-) -> tuple[Action, str] | None:
-    """Return what a tool call wants of which skill; None where it is about none."""
+) -> tuple[tuple[Action, ...], str] | None:
+    """Return what a tool call wants of which skill; None where it is about none.
+
+    Whoever reads SKILL.md as a file loads the skill, too.
+    """
     tool, parameter = LOAD_TOOLS[style]
-    if name == READ_TOOL:
-        wants_file = True
-    elif name == tool:
-        wants_file = any(arguments.get(each) for each in _FILES)
-    else:
-        return None
     skill_id = arguments.get(parameter)
-    if not isinstance(skill_id, str):
+    if name not in (tool, READ_TOOL) or not isinstance(skill_id, str):
         return None
-    return "read" if wants_file else "load", skill_id
+    names = ("path",) if name == READ_TOOL else _FILES
+    files = [file for each in names if (file := arguments.get(each))]
+    actions: list[Action] = ["read"] if files else []
+    if SKILL_FILE in files or not files:
+        actions.append("load")
+    return tuple(actions), skill_id
