@@ -255,6 +255,26 @@ def test_tools_that_the_prompt_names_outlast_the_last_skill() -> None:
     assert len(shelf.session().tools()) == 0
 
 
+def test_a_conversation_that_began_without_skills_is_told_of_the_first() -> None:
+    """There was no section to keep; from then on it stays."""
+    source = FakeSource("s", {})
+    shelf = Satchel(source)
+    session = shelf.session()
+    assert (session.instructions("B"), len(session.tools())) == ("B", 0)
+
+    source.packs["a"] = {"SKILL.md": pack("a")}
+    shelf.sync()
+    text = session.instructions("B")
+    assert "<id>a</id>" in text
+    assert [tool.name for tool in session.tools()] == ["load_skill"]
+
+    source.packs["b"] = {"SKILL.md": pack("b")}
+    shelf.sync()
+    assert session.instructions("B") == text
+    resumed = shelf.session(resume=session.dump())
+    assert resumed.instructions("B") == text
+
+
 def test_the_reader_comes_with_files_that_it_gives() -> None:
     """In the style packs load_skill itself gives references and scripts."""
     hidden = pack("h").replace("---\n", "---\ndisable-model-invocation: true\n", 1)

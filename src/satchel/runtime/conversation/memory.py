@@ -50,9 +50,13 @@ class Memory:
 
     @property
     def edition(self) -> Edition:
-        """The edition that this conversation began with, or begins with now."""
+        """The edition that this conversation began with, or begins with now.
+
+        One without any skill leaves nothing to keep, and gives way to the first that
+        has some.
+        """
         with self._lock:
-            if self._edition is None:
+            if self._edition is None or not self._edition.catalog.entries:
                 known = self._shelf.editions.get(self._state.edition)
                 if known is not None and self._may_tell(known):
                     self._edition = known
@@ -151,7 +155,7 @@ class Memory:
 
         Who resumes may have another style, or be somebody who may not list all of it.
         """
-        if known.style != self._settings.style:
+        if known.style != self._settings.style or not known.catalog.entries:
             return False
         listed, everything = self._reading.listed, self._shelf.catalog()
         return listed is everything or not any(
