@@ -1,0 +1,190 @@
+"""Drives an agent of Haystack around its mock of a chat generator."""
+
+import asyncio
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from haystack.components.agents import Agent
+from haystack.components.generators.chat import MockChatGenerator
+from haystack.dataclasses import ChatMessage, ChatRole, StreamingChunk, ToolCall
+from haystack.tools import AgentTool, Tool, create_tool_from_function
+
+from satchel.adapters import haystack
+from tests.adapters import driver as suite
+from tests.adapters.driver import Mode, Rig, Setup
+
+HAND_OVER = "delegate_to_second"
+
+
+def fake(model: suite.Model, seen: list[suite.Seen]) -> MockChatGenerator:
+    """Return a generator that says what the model says, and keeps what it saw."""
+
+    def respond(messages: list[ChatMessage], tools: Any) -> ChatMessage | str:
+        offered: list[Tool] = list(tools or ())
+        saw = suite.Seen(
+            "\n".join(m.text or "" for m in messages if m.is_from(ChatRole.SYSTEM)),
+            tuple(tool.name for tool in offered),
+            {tool.name: tool.parameters for tool in offered},
+            tuple(_shown(m) for m in messages if not m.is_from(ChatRole.SYSTEM)),
+        )
+        seen.append(saw)
+        said = model(saw)
+        if isinstance(said, str):
+            return said
+        calls = [
+            ToolCall(call.name, _arguments(call), f"c{len(messages)}-{at}")
+            for at, call in enumerate(said)
+        ]
+        return ChatMessage.from_assistant(tool_calls=calls)
+
+    return MockChatGenerator(response_fn=respond)
+
+
+def _arguments(call: suite.Call) -> dict[str, Any]:
+    if call.name == HAND_OVER:  # the suite gives some text for all that it asks
+        task = {"role": "user", "content": call.arguments["messages"]}
+        return {"messages": [task]}
+    return dict(call.arguments)
+
+
+def _shown(message: ChatMessage) -> suite.Message:
+    if result := message.tool_call_result:
+        return suite.Message("tool", str(result.result), result.origin.tool_name)
+    if message.is_from(ChatRole.ASSISTANT):
+        calls = (
+            f"{call.tool_name}({json.dumps(call.arguments)})"
+            for call in message.tool_calls
+        )
+        return suite.Message("assistant", message.text or " ".join(calls))
+    return suite.Message("user", message.text or "")
+
+
+def agent_of(
+    setup: Setup, seen: list[suite.Seen], *more: Tool, **settings: Any
+) -> Agent:
+    own = [create_tool_from_function(each) for each in setup.own_tools]
+    agent = Agent(
+        chat_generator=fake(setup.model, seen),
+        tools=[*own, *more],
+        system_prompt=setup.base,
+        **settings,
+    )
+    who = lambda state: state.data["hook_context"]["who"]  # noqa: E731
+    return haystack.attach(setup.skills, to=agent, who=who, **setup.options)
+
+
+@dataclass
+class Chat:
+    """What an application keeps of a conversation; all of it goes into JSON."""
+
+    messages: list[ChatMessage] = field(default_factory=list[ChatMessage])
+    satchel: dict[str, Any] | None = None
+
+
+class HaystackRig:
+    """An agent, and conversations as its users keep them: from result to run."""
+
+    def __init__(self, agent: Agent, seen: list[suite.Seen]) -> None:
+        self.agent = agent
+        self.seen = seen
+        self.chats: dict[str, Chat] = {}
+
+    async def say(
+        self,
+        text: str,
+        *,
+        chat: str = "one",
+        who: Mapping[str, Any] | None = None,
+        mode: Mode = "async",
+    ) -> str | suite.Paused:
+        chat_ = self.chats.setdefault(chat, Chat())
+        chat_.messages = [*chat_.messages, ChatMessage.from_user(text)]
+        return await self._run(chat, {"who": dict(who or {})}, mode)
+
+    async def decide(
+        self, paused: suite.Paused, *, approve: bool
+    ) -> str | suite.Paused:
+        """Answer; the run goes on when all that it waits for is answered."""
+        state = paused.state
+        answer, *waiting = state["waiting"]
+        answers = {**state["answers"], answer["id"]: approve}
+        if waiting:
+            return _paused({**state, "waiting": waiting, "answers": answers})
+        context = {"who": state["who"], "approvals": answers}
+        return await self._run(state["chat"], context, "async")
+
+    async def _run(
+        self, chat: str, context: dict[str, Any], mode: Mode
+    ) -> str | suite.Paused:
+        kept = self.chats[chat]
+        given: dict[str, Any] = {
+            "messages": kept.messages,
+            "satchel": kept.satchel,
+            "hook_context": context,
+        }
+        if mode == "sync":
+            result = await asyncio.to_thread(self.agent.run, **given)
+        elif mode == "async":
+            result = await self.agent.run_async(**given)
+        else:
+            chunks: list[str] = []
+
+            async def take(chunk: StreamingChunk) -> None:
+                chunks.append(chunk.content)
+
+            result = await self.agent.run_async(**given, streaming_callback=take)
+            text = cast("ChatMessage", result["last_message"]).text
+            assert text is None or text in "".join(chunks)
+        messages: list[ChatMessage] = result["messages"]
+        kept.messages = [m for m in messages if not m.is_from(ChatRole.SYSTEM)]
+        kept.satchel = result["satchel"]
+        if result["exit_reason"] == "approval_required":
+            state = {"chat": chat, "who": context["who"], "answers": {}}
+            return _paused({**state, "waiting": result["satchel_waiting"]})
+        return cast("str", result["last_message"].text)
+
+    def save(self, chat: str = "one") -> str:
+        kept = self.chats[chat]
+        return json.dumps([[m.to_dict() for m in kept.messages], kept.satchel])
+
+    def restore(self, saved: str, chat: str = "one") -> None:
+        messages, satchel = json.loads(saved)
+        self.chats[chat] = Chat([*map(ChatMessage.from_dict, messages)], satchel)
+
+    def trim(self, chat: str = "one") -> None:
+        self.chats[chat].messages = []
+
+
+def _paused(state: dict[str, Any]) -> suite.Paused:
+    call = state["waiting"][0]
+    return suite.Paused(call["tool"], call["arguments"], state)
+
+
+class Haystack:
+    """Builds agents of Haystack, and one that has another as a tool."""
+
+    name = "haystack"
+    distribution = "haystack-ai"
+    limits: Mapping[str, str] = {}
+
+    def build(self, setup: Setup) -> Rig:
+        seen = list[suite.Seen]()
+        return cast("Rig", HaystackRig(agent_of(setup, seen), seen))
+
+    def build_pair(self, first: Setup, second: Setup) -> Rig:
+        seen = list[suite.Seen]()
+        hand_over = AgentTool(
+            agent=agent_of(second, seen),
+            name=HAND_OVER,
+            description="Hand over to the second desk.",
+            inputs_from_state={"hook_context": "hook_context"},
+        )
+        return cast("Rig", HaystackRig(agent_of(first, seen, hand_over), seen))
+
+    def native_tool(self, name: str, function: Callable[..., object]) -> object:
+        return create_tool_from_function(function, name=name)
+
+
+DRIVER = Haystack()
