@@ -94,7 +94,12 @@ def attach(
     attached = _Attached(skills, who, deps, state, {"agent": to.role, **options})
     kind = type(to)
     skilled = to.model_copy(
-        update={"id": uuid4(), "tools": [*(to.tools or ())], "agent_executor": None}
+        update={
+            "id": uuid4(),
+            "tools": [*(to.tools or ())],
+            "tools_handler": to.tools_handler.model_copy(),
+            "agent_executor": None,
+        }
     )
     given = {"_attached": attached, "__module__": __name__}
     meta: Any = type(kind)
@@ -258,9 +263,10 @@ class _Live:
                 message["content"] = content.removesuffix(self.told) + told
                 break
         else:
-            systems = (each for each in messages if each["role"] == "system")
-            place = next(systems, messages[min(self.at, len(messages) - 1)])
-            place["content"] = f"{place['content'] or ''}{told}"
+            if told:
+                systems = (each for each in messages if each["role"] == "system")
+                place = next(systems, messages[min(self.at, len(messages) - 1)])
+                place["content"] = f"{_text(place['content'])}{told}"
         self.told = told
 
     def inform(self) -> None:
