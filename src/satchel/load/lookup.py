@@ -50,7 +50,7 @@ def look_up(catalog: Catalog, id: str) -> tuple[Descriptor, tuple[str, ...]]:
 def _not_found(catalog: Catalog, id: str) -> SkillError:
     if len(id) > _LONGEST_GUESSED:
         return SkillNotFoundError(id)
-    from difflib import get_close_matches
+    from satchel.text.nearest import nearest
 
     listed = [entry.id for entry in catalog.entries]
-    return SkillNotFoundError(id, tuple(get_close_matches(id, listed, _CLOSE_NAMES)))
+    return SkillNotFoundError(id, tuple(nearest(id, listed, _CLOSE_NAMES)))

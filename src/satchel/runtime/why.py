@@ -138,9 +138,9 @@ def _never_seen(catalog: Catalog, name: str) -> Why:
                 f"source {state.label!r} did not answer ({state.error})",
                 "see `satchel doctor`; sync again when it is back",
             )
-    from difflib import get_close_matches
+    from satchel.text.nearest import nearest
 
-    close = get_close_matches(name, [entry.id for entry in catalog.entries], 3, 0.6)
+    close = nearest(name, [entry.id for entry in catalog.entries], 3)
     looked = ", ".join(state.label for state in catalog.sources) or "no source"
     return Why(
         name,

@@ -51,6 +51,6 @@ def advice(error: SkillError, misses: int, catalog: Catalog) -> str:
 def _nearest(wanted: str, ids: list[str]) -> list[str]:
     if len(ids) <= MAX_NAMED:
         return ids
-    from difflib import get_close_matches
+    from satchel.text.nearest import nearest
 
-    return get_close_matches(wanted[:64], ids, MAX_NAMED, 0.3) or ids[:MAX_NAMED]
+    return nearest(wanted[:64], ids, MAX_NAMED, 0.3) or ids[:MAX_NAMED]
