@@ -9,7 +9,9 @@ from typing import Any, cast
 from haystack.components.agents import Agent
 from haystack.components.generators.chat import MockChatGenerator
 from haystack.dataclasses import ChatMessage, ChatRole, StreamingChunk, ToolCall
-from haystack.tools import AgentTool, Tool, create_tool_from_function
+from haystack.tools import AgentTool
+from haystack.tools.from_function import create_tool_from_function
+from haystack.tools.tool import Tool
 
 from satchel.adapters import haystack
 from tests.adapters import driver as suite

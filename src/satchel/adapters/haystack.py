@@ -39,7 +39,8 @@ with framework("Haystack", "haystack"):
     from haystack.core.errors import SerializationError
     from haystack.dataclasses import ChatMessage, ChatRole, ToolCall
     from haystack.hooks.protocol import VALID_HOOK_POINTS, HookPoint
-    from haystack.tools import Tool, Toolset
+    from haystack.tools import Toolset
+    from haystack.tools.tool import Tool
 
 __all__ = ["attach"]
 
@@ -114,7 +115,7 @@ class _Unkept:
         raise SerializationError("write the agent without skills, and attach them anew")
 
     @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> NoReturn:
+    def from_dict(cls, _: dict[str, Any], /) -> NoReturn:
         """Tell that it cannot be read."""
         raise SerializationError("attach skills to the agent that was read")
 
@@ -128,13 +129,13 @@ class _SkillTool(Tool):
         """Return itself: `State.get` copies all that it returns."""
         return self
 
-    def invoke(self, /, **arguments: Any) -> str:
+    def invoke(self, /, **arguments: object) -> str:
         """Carry a call out; what stands against it is its result."""
         approved = self.run.answer(self.name, arguments)
         session = self.run.session
         return result_text(session.call(self.name, arguments, approved=approved))
 
-    async def invoke_async(self, /, **arguments: Any) -> str:
+    async def invoke_async(self, /, **arguments: object) -> str:
         """Do as `invoke` does."""
         approved = self.run.answer(self.name, arguments)
         session = self.run.session
@@ -163,7 +164,10 @@ class _Kit(_Unkept, Toolset):
         self.runs: WeakKeyDictionary[State, _Run] = WeakKeyDictionary()
         self._known: dict[str, _SkillTool] = {}
 
-    def spawn(self, selected_tool_names: set[str] | None = None) -> "_Run":
+    def spawn(
+        self,
+        selected_tool_names: set[str] | None = None,  # noqa: ARG002 - ours, or not at all
+    ) -> "_Run":
         """Return the tools of one run."""
         return _Run(self)
 
@@ -228,8 +232,6 @@ class _Run(_Unkept, Toolset):
         state.data["tool_call_counts"].pop(_NAME, None)
         self.session = self.kit.open(state)
         self._look(state)
-        if self.session.reads_files:
-            self.session.instructions()
 
     def before_llm(self, state: State) -> None:
         """Put the session's text behind the agent's own prompt, for this call."""
@@ -240,7 +242,9 @@ class _Run(_Unkept, Toolset):
             self._resumed = True
             state.data["messages"] = _Resumed(messages)
             return
-        first = messages[0] if messages and messages[0].is_from(ChatRole.SYSTEM) else None
+        first = (
+            messages[0] if messages and messages[0].is_from(ChatRole.SYSTEM) else None
+        )
         base = (first.text or "") if first else ""
         text = self.session.instructions(base)
         if text == base:
@@ -376,9 +380,11 @@ class _Hook(_Unkept):
         run = self._run_of(state)
         if run is None:
             return
-        if self._point == "before_run" and self._kit.options.get("always"):
-            await asyncio.to_thread(self.run, state)
-        elif self._point == "before_llm" and run.session.reads_files:
+        if self._point == "before_run":
+            reads_files = bool(self._kit.options.get("always"))
+        else:
+            reads_files = self._point == "before_llm" and run.session.reads_files
+        if reads_files:
             await asyncio.to_thread(self.run, state)
         else:
             self.run(state)
@@ -402,7 +408,7 @@ class _Generator:
         self._generator: Any = generator
 
         @wraps(generator.run)
-        def run(messages: list[ChatMessage], **given: Any) -> dict[str, Any]:
+        def run(messages: list[ChatMessage], **given: object) -> object:
             if isinstance(messages, _Resumed):
                 return _said(messages)
             return self._generator.run(messages=messages, **given)
@@ -412,7 +418,7 @@ class _Generator:
         if iscoroutinefunction(run_async):
 
             @wraps(run_async)
-            async def arun(messages: list[ChatMessage], **given: Any) -> dict[str, Any]:
+            async def arun(messages: list[ChatMessage], **given: object) -> object:
                 if isinstance(messages, _Resumed):
                     return _said(messages)
                 return await self._generator.run_async(messages=messages, **given)
@@ -459,4 +465,3 @@ def _text(result: Any) -> str:  # noqa: ANN401 - a text, or parts of several kin
     if isinstance(result, str):
         return result
     return "\n".join(getattr(part, "text", "") for part in result)
-
