@@ -90,6 +90,11 @@ class Offers:
         self._put([offer for each in offered for offer in _offers(each)])
 
     @property
+    def snapshot(self) -> object:
+        """Something that is another object after each change."""
+        return self._offers
+
+    @property
     def names(self) -> tuple[str, ...]:
         """Every name on offer, in the order in which they were offered."""
         return tuple(self._offers)

@@ -71,8 +71,10 @@ class Session:
             SkillError: A skill that is to be worn cannot be loaded.
             DuplicateToolError: Tools of one name would meet; names both owners.
         """
-        worn = settings.worn.permitted(shelf.policy, settings.who)
-        self.settings = settings = replace(settings, worn=worn)
+        if settings.worn.order:
+            worn = settings.worn.permitted(shelf.policy, settings.who)
+            settings = replace(settings, worn=worn)
+        self.settings = settings
         self.deps = deps
         self._shelf = shelf
         given = state or State()

@@ -105,6 +105,11 @@ class Belt:
         Raises:
             DuplicateToolError: Names the tool and both owners.
         """
+        offers = self.shelf.offers
+        snapshot = offers.snapshot
+        plain = not self.settings.worn.order
+        if plain and edition.checked and edition.checked[0] is snapshot:
+            return  # a session is opened for each call of a model, so this counts
         owners = {tool.name: _OURS for tool in self._of_style(edition)}
         worn: dict[str, Tool] = {}
         for owner, tool in self._worn():
@@ -112,10 +117,11 @@ class Belt:
             if first != owner.id:
                 raise DuplicateToolError(tool.name, first, owner.id)
             worn[tool.name] = tool
-        offers = self.shelf.offers
         for name in offers.names:
             if name in owners and offers.get(name) != worn.get(name):
                 raise DuplicateToolError(name, owners[name], offers.owner(name))
+        if plain:
+            edition.checked[:] = [snapshot]
 
     def check_beside(self, names: Iterable[str], offered: Iterable[Offer]) -> None:
         """Refuse names of an agent's own tools that skills have too, open or closed.

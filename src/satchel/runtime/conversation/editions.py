@@ -34,13 +34,17 @@ class Edition:
     """One catalog as one style tells it; ``key`` is equal where all of it is.
 
     ``pinned`` keeps the texts of worn packs, by id, so that these stay as they are in
-    the conversations of this edition, too.
+    the conversations of this edition, too. ``checked`` is the state of the offers whose
+    names were found to be free.
     """
 
     key: str
     style: Style
     catalog: Catalog
     section: Rendered
+    checked: list[object] = field(
+        default_factory=list[object], compare=False, repr=False
+    )
     pinned: dict[str, str] = field(
         default_factory=dict[str, str], compare=False, repr=False
     )
