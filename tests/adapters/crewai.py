@@ -188,8 +188,9 @@ class CrewAI:
             "test_each_call_is_approved_by_itself",
             "test_declined_is_a_result_and_retryable",
         ),
-        "crewAI pauses flows, between two of their methods, and asks about an agent's "
-        "final answer; it stops for no tool call: give attach an approve",
+        "crewAI stores a flow and goes on with it between two of its methods; before a "
+        "tool call a hook may wait for an answer, or abort, and nothing is there to go "
+        "on from: give attach an approve",
     )
 
     def build(self, setup: suite.Setup) -> CrewRig:
