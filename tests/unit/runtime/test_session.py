@@ -9,9 +9,13 @@ import pytest
 from pydantic import BeforeValidator
 
 from satchel import Satchel, Skill
-from satchel.errors import ReferenceNotFoundError, SkillNotFoundError
+from satchel.errors import (
+    DuplicateToolError,
+    ReferenceNotFoundError,
+    SkillNotFoundError,
+)
 from satchel.model import Question
-from satchel.policy import Policy, Rule, ask
+from satchel.policy import Policy, Rule, ask, deny
 from satchel.tools import Tool
 from tests.fakes import FakeSource, pack
 
@@ -273,6 +277,44 @@ def test_a_conversation_that_began_without_skills_is_told_of_the_first() -> None
     assert session.instructions("B") == text
     resumed = shelf.session(resume=session.dump())
     assert resumed.instructions("B") == text
+
+
+def carrying(*names: str) -> Satchel:
+    """Return skills that each carry the tool ``go``; nobody offers it yet."""
+    packs = {
+        name: {
+            "SKILL.md": pack(name).replace("---\n", "---\nmetadata: {tools: go}\n", 1)
+        }
+        for name in names
+    }
+    return Satchel(FakeSource("s", packs), policy=Policy(deny("a", tool="go")))  # type: ignore[arg-type]
+
+
+def test_a_tool_that_one_skill_may_not_call_another_may() -> None:
+    """What is offered can be called, though a skill before it is denied it."""
+    shelf = carrying("a", "b")
+    shelf.offer({"go": lambda: "went"})
+    session = shelf.session()
+    session.call("load_skill", {"skill_id": "a"})
+    assert "denied-by-policy" in str(session.call("go", {}))
+    session.call("load_skill", {"skill_id": "b"})
+
+    assert [tool.name for tool in session.tools()] == ["load_skill", "go"]
+    assert session.call("go", {}) == "went"
+
+
+def test_no_tool_that_is_offered_later_takes_the_place_of_ours() -> None:
+    """The next session is refused; this one goes on."""
+    named = "---\nmetadata: {tools: load_skill}\n"
+    text = pack("a").replace("---\n", named, 1)
+    shelf = Satchel(FakeSource("s", {"a": {"SKILL.md": text}}))
+    session = shelf.session()
+    session.call("load_skill", {"skill_id": "a"})
+    shelf.offer({"load_skill": lambda skill_id: f"no {skill_id}"})
+
+    assert "<instructions>" in str(session.call("load_skill", {"skill_id": "a"}))
+    with pytest.raises(DuplicateToolError):
+        shelf.session()
 
 
 def test_the_reader_comes_with_files_that_it_gives() -> None:

@@ -74,25 +74,25 @@ class Belt:
         *,
         approved: bool | None,
     ) -> Offer:
-        """Return the tool of that name, a denied one too, and who carries it.
+        """Return the tool of that name, and who carries it.
+
+        It is the one that is offered; else a denied one, so that this can be said.
 
         Raises:
             ToolError: There is none, or its skill has to be loaded first.
         """
-        for skill_id in (*self.settings.worn.ids, *in_use):
-            owner = self.reading.in_use(skill_id)
-            if owner is None:
-                continue
-            for tool in self.shelf.offers.carried(owner).tools:
-                if tool.name == name:
-                    return owner, tool
-        for owner, tool in self._worn():
-            if tool.name == name:
-                return owner, tool
-        for tool in self._of_style(edition, approved=approved):
-            if tool.name == name:
-                return None, tool
-        raise ToolError(name, self._advice(name))
+        found = [
+            (owner, tool)
+            for owner, tool in self._every(edition, in_use, approved=approved)
+            if tool.name == name
+        ]
+        if not found:
+            raise ToolError(name, self._advice(name))
+        may_call = self.reading.may_call
+        return next(
+            (each for each in found if each[0] is None or may_call(each[0], name)),
+            found[0],
+        )
 
     def opened_by(self, owner: Descriptor) -> list[Tool]:
         """Return the tools that a skill opens, without those that are denied."""
@@ -141,6 +141,26 @@ class Belt:
             for entry in self.reading.listed.entries:
                 if name in entry.tools:
                     raise DuplicateToolError(name, _AGENT, f"skill {entry.id!r}")
+
+    def _every(
+        self, edition: Edition, in_use: Iterable[str], *, approved: bool | None
+    ) -> Iterator[Offer]:
+        """Yield what can be called in the order of `offered`, denied tools too."""
+        carried = self.shelf.offers.carried
+        worn, loaded = (
+            [
+                (owner, tool)
+                for skill_id in ids
+                if (owner := self.reading.in_use(skill_id)) is not None
+                for tool in carried(owner).tools
+            ]
+            for ids in (self.settings.worn.ids, in_use)
+        )
+        yield from self._worn()
+        yield from worn
+        for tool in self._of_style(edition, approved=approved):
+            yield None, tool
+        yield from loaded
 
     def _all(self, edition: Edition, in_use: Iterable[str]) -> Iterator[Offer]:
         for skill, tool in self._worn():
