@@ -75,7 +75,7 @@ class Message:
         told: dict[str, Any] = {"role": self.role, "text": self.text}
         if self.calls:
             told["calls"] = [
-                {"id": call.id, "name": call.name, "arguments": dict(call.arguments)}
+                {"id": call.id, "name": call.name, "arguments": _plain(call.arguments)}
                 for call in self.calls
             ]
         if self.role == "tool":
@@ -96,6 +96,13 @@ class Message:
         role = cast("Role", told["role"])
         call_id, tool = told.get("call_id", ""), told.get("tool", "")
         return cls(role, told["text"], calls, call_id, tool)
+
+
+def _plain(arguments: object) -> object:
+    """Return arguments for JSON; a model may have given no object at all."""
+    if not isinstance(arguments, Mapping):
+        return arguments
+    return dict(cast("Mapping[str, object]", arguments))
 
 
 class Model(Protocol):

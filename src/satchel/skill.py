@@ -1,7 +1,7 @@
 """A skill that is written in code: as a value, or as a class."""
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 if TYPE_CHECKING:  # it costs start-up time
     from collections.abc import Callable, Iterable
@@ -54,7 +54,10 @@ class Skill:
             ExtraMissingError: A plain function is among the tools, and the extra
                 ``tools`` is not installed.
             ToolError: No tool can be made from one of the functions.
+            ValueError: There is no such category; as standard it would be allowed more.
         """
+        if category not in get_args(Category):
+            raise ValueError(f"want standard or raw as category, got {category!r}")
         for member, value in (
             ("name", name),
             ("description", description),

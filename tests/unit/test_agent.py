@@ -460,3 +460,12 @@ def test_the_loop_is_one_async_function() -> None:
     members = inspect.getmembers(Agent, inspect.iscoroutinefunction)
 
     assert [name for name, _ in members] == ["arun"]
+
+
+@pytest.mark.row("E21")
+def test_arguments_that_are_no_object_come_back_from_history_too() -> None:
+    """A model may write any JSON; the call failed, and stands in the transcript."""
+    call = Call("1", "go", ["x"])  # type: ignore[arg-type]
+    message = Message("assistant", "", (call,))
+
+    assert Message.from_dict(json.loads(json.dumps(message.to_dict()))) == message

@@ -80,6 +80,13 @@ def test_a_skill_says_whether_its_tools_are_raw() -> None:
     assert Skill("a", category="raw").category == "raw"
 
 
+@pytest.mark.row("E18")
+def test_a_category_that_there_is_not_is_refused() -> None:
+    """Taken for standard, a misspelt one would be allowed to act."""
+    with pytest.raises(ValueError, match="category"):
+        Skill("a", category="Raw")  # type: ignore[arg-type]
+
+
 def test_the_class_form_takes_a_box() -> None:
     class Refunds(BaseSkill):
         name = "refunds"

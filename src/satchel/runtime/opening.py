@@ -41,6 +41,7 @@ def open_named(what: Iterable[Named], *, limits: Limits = DEFAULT_LIMITS) -> Ope
 
     Raises:
         MissingPathError: A path does not exist.
+        TypeError: Something is none of these; a `BaseSkill`, say, can only be worn.
     """
     sources: list[SkillSource] = []
     skills: list[Skill] = []
@@ -55,8 +56,11 @@ def open_named(what: Iterable[Named], *, limits: Limits = DEFAULT_LIMITS) -> Ope
                 named.add(path)
         elif isinstance(each, Skill):
             skills.append(each)
-        else:
+        elif hasattr(each, "label"):
             sources.append(each)
+        else:
+            kind = type(each).__name__
+            raise TypeError(f"want a folder, a source or a Skill, got a {kind}")
     if skills:
         sources.append(memory(*skills, limits=limits))
     config = Config(limits=limits)

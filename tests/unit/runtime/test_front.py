@@ -515,3 +515,8 @@ def test_the_policy_holds_without_a_session_too(shelf: Path) -> None:
     assert skills.why("pdf-forms").stage == "listed"
     assert [hit.id for hit in skills.find("pdf sql testing")] == ["sql-style"]
     assert "sql-style" in skills.session(who={"user": "ana"}).instructions()
+
+
+def test_what_is_no_source_is_named() -> None:
+    with pytest.raises(TypeError, match="a source or a Skill, got a int"):
+        Satchel(3)  # type: ignore[arg-type]
