@@ -14,6 +14,7 @@ the agent's state and in its result, under ``satchel``.
 
 import asyncio
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack
 from copy import copy
 from functools import wraps
 from inspect import iscoroutinefunction
@@ -208,6 +209,7 @@ class _Run(_Unkept, Toolset):
         anchor = copy(kit.anchor)
         anchor.run = self
         super().__init__([anchor])
+        self._turn = ExitStack()
         self._beside: tuple[str, ...] = ()
         self._offered: Toolbox | None = None
         self._looked_at: list[ChatMessage] | None = None
@@ -230,7 +232,9 @@ class _Run(_Unkept, Toolset):
         tools: list[Tool] = state.data["tools"]
         self._beside = tuple(tool.name for tool in tools if tool.name != _NAME)
         state.data["tool_call_counts"].pop(_NAME, None)
+        state.set(_WAITING, [])
         self.session = self.kit.open(state)
+        self._turn.enter_context(self.session.turn())
         self._look(state)
 
     def before_llm(self, state: State) -> None:
@@ -294,6 +298,7 @@ class _Run(_Unkept, Toolset):
             state.data["messages"] = [*state.data["messages"], self._waiting]
             state.set("exit_reason", _PAUSED)
         state.set(_NAME, self.session.dump())
+        self._turn.close()
 
     def answer(self, name: str, arguments: Mapping[str, Any]) -> bool | None:
         """Return what was answered to a call, once; None if nobody was asked."""
