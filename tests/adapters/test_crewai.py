@@ -140,6 +140,7 @@ def test_a_crew_streams(packs: Path) -> None:
     assert REFUNDS in llm.seen[1].results[0]
 
 
+@pytest.mark.row("R09")
 def test_no_result_is_cached(packs: Path) -> None:
     """Its cache knows no who: what one may read, another would be given."""
     user = dict(ANA, groups=["hr"])
@@ -334,6 +335,7 @@ def test_an_agent_has_skills_once(packs: Path) -> None:
         attach(open_desk(packs), to=skilled)
 
 
+@pytest.mark.row("B11")
 def test_crewais_own_skills_take_the_name(packs: Path, tmp_path: Path) -> None:
     """It has a tool called load_skill, too."""
     about = SkillFrontmatter(name="theirs", description="Use theirs.")
@@ -376,6 +378,7 @@ def test_planned_steps_have_skills(packs: Path) -> None:
 # Tools
 
 
+@pytest.mark.row("E25")
 @pytest.mark.parametrize("answer", [True, False])
 def test_native_tools_ask_too(tmp_path: Path, *, answer: bool) -> None:
     posted: list[str] = []

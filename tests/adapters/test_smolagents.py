@@ -158,16 +158,20 @@ def test_what_code_has_not_printed_is_told(packs: Path) -> None:
     assert "def refund(" in model.seen[1][0]
 
 
+@pytest.mark.row("R10")
 def test_what_smolagents_cuts_is_told_again(packs: Path) -> None:
     write_pack(packs, "long", "Use when it is long.", "LONG-1 " + "word " * 500)
-    model = Coder("print(load_skill('long'))", "final_answer(1)")
+    again = "print('unchanged' in load_skill('long'))"
+    model = Coder("print(load_skill('long'))", again, "final_answer(1)")
     agent = code_agent(model, max_print_outputs_length=500)
     attach(open_desk(packs), to=agent).run("hi")
 
     assert "truncated" in model.seen[1][-1]
     assert "LONG-1" in model.seen[1][0]
+    assert "False" in model.seen[2][-1]
 
 
+@pytest.mark.row("R09")
 def test_a_run_begins_with_no_variables_of_another(packs: Path) -> None:
     model = Coder(
         LOADS,
@@ -194,6 +198,7 @@ def test_variables_stay_within_a_conversation(packs: Path) -> None:
     assert fork.run("go on", reset=False) == 5
 
 
+@pytest.mark.row("E25")
 @pytest.mark.parametrize("answer", [True, False])
 def test_native_tools_ask_too(tmp_path: Path, *, answer: bool) -> None:
     """A tool of smolagents is asked about once, called by code or otherwise."""
@@ -227,6 +232,7 @@ def test_native_tools_ask_too(tmp_path: Path, *, answer: bool) -> None:
         assert ("approval-declined" in result) == (not answer)
 
 
+@pytest.mark.row("B11")
 def test_a_builtin_name_is_taken(tmp_path: Path) -> None:
     """Code that calls it would get Python's own."""
 
@@ -367,6 +373,7 @@ def test_a_copy_goes_its_own_way(packs: Path) -> None:
     assert "book" not in seen[4].tools
 
 
+@pytest.mark.row("R09")
 def test_a_grant_is_for_whom_it_was_given(packs: Path) -> None:
     asked: list[str] = []
 
@@ -401,6 +408,7 @@ def test_an_interrupt_reaches_the_run(packs: Path) -> None:
     assert len(seen) == 1
 
 
+@pytest.mark.row("R09")
 def test_managed_agents_sum_up_their_own_run(packs: Path) -> None:
     """Two at once, of one agent object, that wait for each other."""
     meet = threading.Barrier(2)
@@ -474,6 +482,7 @@ def test_a_summary_at_the_last_step_has_skills(packs: Path) -> None:
 # Messages
 
 
+@pytest.mark.row("R10")
 @pytest.mark.parametrize("style", ["agent-skills", "packs", "references"])
 def test_skills_side_by_side_are_seen(packs: Path, style: Any) -> None:
     """All results of a step are one text; what stands in it is not stated again."""
@@ -483,11 +492,13 @@ def test_skills_side_by_side_are_seen(packs: Path, style: Any) -> None:
         "references": ("load_skill_instructions", "skill_name"),
     }[style]
     calls = [Call(tool, {key: each}) for each in ("refunds", "travel")]
-    agent, seen = calling_agent(script(calls, "done"))
+    agent, seen = calling_agent(script(calls, calls[:1], "done"))
 
     attach(open_desk(packs), to=agent, style=style).run("hi")
 
     assert seen[1].system == seen[0].system
+    assert REFUNDS not in seen[2].results[-1]
+    assert "unchanged" in seen[2].results[-1]
     assert {"refund", "book"} <= set(seen[1].tools)
 
 
