@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, cast
 
@@ -504,7 +503,7 @@ def test_an_answer_is_for_the_calls_that_wait_alone(asking: Satchel) -> None:
 
 
 def test_calls_without_ids_are_numbered(asking: Satchel) -> None:
-    said: Iterator[Any] = iter(
+    said: Any = iter(
         [
             ChatMessage.from_assistant(
                 tool_calls=[ToolCall("load_skill", {"skill_id": "refunds"})]
@@ -531,6 +530,20 @@ def test_calls_without_ids_are_numbered(asking: Satchel) -> None:
     first, second = (m.tool_call_result.result for m in result["messages"][-3:-1])
     assert "approval-declined" in first
     assert second == "refunded 1 of b by ana"
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_of_two_equal_calls_one_is_made(tmp_path: Path, *, first: bool) -> None:
+    desk_tools = Desk()
+    packs = write_packs(tmp_path / "packs")
+    skills = open_desk(packs, desk_tools, ask("refunds", tool="refund"))
+    desk = Desked(skills, script([load("refunds")], [REFUND, REFUND], "done"))
+    paused = desk.run()
+    one, other = (each["id"] for each in paused["satchel_waiting"])
+
+    go_on(desk, paused, **{one: first, other: not first})
+
+    assert desk_tools.done == ["refund A-1 995 by ana"]
 
 
 def test_no_call_is_made_before_all_are_answered(tmp_path: Path) -> None:

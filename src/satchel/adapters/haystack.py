@@ -18,6 +18,7 @@ from contextlib import ExitStack
 from copy import copy
 from functools import wraps
 from inspect import iscoroutinefunction
+from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, NoReturn, Self, TypeAlias, cast
 from weakref import WeakKeyDictionary
 
@@ -76,7 +77,7 @@ def attach(
     Args:
         skills: Whose skills.
         to: The agent.
-        who: For whom a run is, or a function of its ``State``.
+        who: For whom a run is, or a function of its ``State``, asked as it begins.
         deps: A function of the same, for tools that ask for a `satchel.Run`; by default
             they get the run's ``hook_context``.
         options: As for `satchel.Satchel.session`.
@@ -216,6 +217,7 @@ class _Run(_Unkept, Toolset):
         self._prompt: tuple[ChatMessage | None, ChatMessage] | None = None
         self._resumed = False
         self._waiting: ChatMessage | None = None
+        self._answering = Lock()  # calls of one step run side by side
         self._answers: list[tuple[str, Mapping[str, Any], bool]] = []
 
     def __iter__(self) -> Iterator[Tool]:
@@ -261,7 +263,7 @@ class _Run(_Unkept, Toolset):
     def before_tool(self, state: State) -> None:
         """Stop the run if one of the calls waits for an answer."""
         resumed = self._tidy(state)
-        if "approve" in self.kit.options:
+        if self.kit.options.get("approve") is not None:
             return
         *before, last = state.data["messages"]
         given = (state.data.get("hook_context") or {}).get(_ANSWERS) or {}
@@ -302,10 +304,11 @@ class _Run(_Unkept, Toolset):
 
     def answer(self, name: str, arguments: Mapping[str, Any]) -> bool | None:
         """Return what was answered to a call, once; None if nobody was asked."""
-        for each in self._answers:
-            if each[:2] == (name, arguments):
-                self._answers.remove(each)
-                return each[2]
+        with self._answering:
+            for each in self._answers:
+                if each[:2] == (name, arguments):
+                    self._answers.remove(each)
+                    return each[2]
         return None
 
     def _look(self, state: State) -> list[ChatMessage]:
