@@ -10,6 +10,7 @@ from agent_framework import (
     Agent,
     AgentSession,
     BaseChatClient,
+    ChatMiddleware,
     ChatResponse,
     Content,
     ContextProvider,
@@ -519,3 +520,100 @@ async def test_an_agents_own_tools_are_none_of_ours(skills: Satchel) -> None:
     await talk.answer(response, True)
 
     assert talk.seen[-1].results == ["sun in Bern"]
+
+
+# What a model call costs: only what may have changed is looked at
+
+
+@tool
+def note(text: str) -> str:
+    """Note something."""
+    return f"noted {text}"
+
+
+async def test_a_load_after_calls_of_the_agents_own_tools_is_not_repeated(
+    skills: Satchel,
+) -> None:
+    jot = Call("note", {"text": "it"})
+    model = script([load("refunds")], [jot], [jot], [load("refunds")], [jot], "done")
+    talk = Talk(model, attach(skills), tools=[note])
+
+    await talk.say("hi")
+
+    assert "unchanged" in talk.seen[-1].results[3]
+    assert len({*talk.systems}) == 1
+
+
+class Forgets(ChatMiddleware):
+    """Shows a model call nothing but what the user said last."""
+
+    async def process(self, context: Any, call_next: Any) -> None:
+        if len(talked := context.messages) > 3:
+            context.messages = [Message("user", ["go on"]), *talked[3:]]
+        await call_next()
+
+
+async def test_what_other_middleware_takes_away_is_stated_again(
+    skills: Satchel,
+) -> None:
+    jot = Call("note", {"text": "it"})
+    steps: list[Say] = [[load("refunds")], [jot], [jot], "done"]
+
+    def model(_: Seen) -> Say:
+        return steps[len(talk.seen) - 1]
+
+    talk = Talk(model, attach(skills), tools=[note], middleware=[Forgets()])
+
+    await talk.say("hi")
+
+    assert [REFUNDS in system for system in talk.systems] == [False, False, True, True]
+
+
+async def test_a_native_tool_that_is_offered_in_a_run_waits_for_the_next(
+    tmp_path: Path, post: FunctionTool
+) -> None:
+    """Nothing goes around the calls of a run that began without such tools."""
+    header = "Use when a card is due.\nmetadata: {tools: post}"
+    write_pack(tmp_path, "cards", header, "Send it.")
+    skills = Satchel(tmp_path)
+
+    @tool
+    def offer() -> str:
+        """Offer a tool."""
+        skills.offer(post)
+        return "offered"
+
+    model = scripts(
+        {"one": [[Call("offer", {})], [load("cards")], "done"], "two": ["done"]}
+    )
+    talk = Talk(model, attach(skills), tools=[offer])
+
+    await talk.say("one")
+    await talk.say("two")
+
+    assert "post" not in talk.seen[2].tools
+    assert "post" in talk.seen[3].tools
+
+
+async def test_a_sandbox_is_given_the_result_itself(tmp_path: Path) -> None:
+    """And arguments that only look wrong are taken there, too."""
+    given: list[object] = []
+
+    class Raw(FunctionMiddleware):
+        async def process(self, context: Any, call_next: Any) -> None:
+            if context.function.name == "refund":
+                given.append(
+                    await context.function.invoke(context=context, skip_parsing=True)
+                )
+                context.result = "done"
+            else:
+                await call_next()
+
+    skills = open_desk(write_packs(tmp_path))
+    call = Call("refund", {"order_id": "A-1", "cents": "995"})
+    model = script([load("refunds")], [call], "done")
+    talk = Talk(model, attach(skills, who=ANA), middleware=[Raw()])
+
+    await talk.say("hi")
+
+    assert given == ["refunded 995 of A-1 by ana"]

@@ -13,7 +13,7 @@ same session, here or in another process.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from copy import copy
 from functools import wraps
@@ -120,7 +120,9 @@ class _Skills(ContextProvider):
         gap = [""] if context.instructions or defaults.get("instructions") else []
         context.extend_instructions(self.source_id, [*gap, text])
         context.extend_tools(self.source_id, tools)
-        context.extend_middleware(self.source_id, [_ModelCalls(run), run])
+        context.extend_middleware(self.source_id, _ModelCalls(run))
+        if not run.is_unguarded:
+            context.extend_middleware(self.source_id, run)
         context.metadata[self.source_id] = run
         run.keep()
 
@@ -146,7 +148,7 @@ class _Skills(ContextProvider):
             or made.description != tool.description
             or made.parameters() != tool.parameters
         ):
-            made = FunctionTool(
+            made = _Ours(
                 name=tool.name,
                 description=tool.description,
                 func=_closed,
@@ -169,7 +171,11 @@ class _Skills(ContextProvider):
 
 
 class _Run(FunctionMiddleware):
-    """One run of an agent: its session, and its tools in the framework's form."""
+    """One run of an agent: its session, and its tools in the framework's form.
+
+    It goes around tool calls only where that can matter (`Session.is_unguarded`): the
+    framework would take all of them, the agent's own too, through it.
+    """
 
     def __init__(
         self,
@@ -184,8 +190,13 @@ class _Run(FunctionMiddleware):
         self.turn.enter_context(session.turn())
         self._provider = provider
         self._state = state
+        self.is_unguarded = session.is_unguarded
+        self._asks = provider.asks and not self.is_unguarded
         self._blind = blind
         self._history: list[Message] | None = None
+        self._shown: list[Message] = []
+        self._more = ""
+        self._is_behind = False
         self._calls: dict[str | None, Content] = {}
         self._made: dict[str, FunctionTool] = {}
         self._natives: set[str] = set()
@@ -204,81 +215,117 @@ class _Run(FunctionMiddleware):
         session = self.session
         if self._opened != (session.activations, session.catalog, live):
             others = [tool for tool in live if not self._is_ours(tool)]
-            ours = session.tools(beside=filter(None, map(_name, others)))
+            names = filter(None, map(_name, others))
+            ours: Iterable[Tool] = session.tools(beside=names)
+            if self.is_unguarded:  # one that was offered since waits for the next run
+                ours = [tool for tool in ours if tool.native is None]
             live[:] = [*others, *map(self._native, ours)]
             self._opened = (session.activations, session.catalog, [*live])
         return live
 
     async def look(
-        self, messages: Sequence[Message], options: Mapping[str, Any]
+        self,
+        messages: Sequence[Message],
+        options: Mapping[str, Any],
+        *,
+        may_hide: bool = False,
     ) -> str:
         """Take in what a model call sees; return what is to stand in its prompt more.
 
         A service that keeps the conversation is sent new messages only. Where this run
         has seen all before, they are added up; else nothing can be told.
+
+        Args:
+            messages: Those of the call.
+            options: Those of the call.
+            may_hide: Whether messages may have been marked as left out since.
         """
         is_remote = bool(options.get("conversation_id"))
+        if not (may_hide or is_remote) and self._has_only_more(messages):
+            return self._more
         if not self._blind and not (is_remote and self._history is None):
             before = self._history if is_remote and self._history else []
             self._history = [*before, *filter(_is_shown, messages)]
-            self.session.see(self._seen())
+            self._see()
         self.keep()
         if self.session.reads_files:
-            return await asyncio.to_thread(self.session.restated)
-        return self.session.restated()
+            self._more = await asyncio.to_thread(self.session.restated)
+        else:
+            self._more = self.session.restated()
+        self._shown = [*messages]
+        return self._more
 
     def expect(self, response: ChatResponse[Any]) -> None:
         """Let the framework ask for the loads that somebody has to approve.
 
         It asks by tool: with one such load those beside it are asked for, too.
         """
-        loads = {name: self._made[name] for name in _LOADS & self._made.keys()}
+        loads: dict[str, FunctionTool] = {}
+        if self._asks:
+            loads = {name: self._made[name] for name in _LOADS & self._made.keys()}
         for tool in loads.values():
             tool.approval_mode = "never_require"
         for content in (each for m in response.messages for each in m.contents):
             if content.type != "function_call":
                 continue
             self._calls[content.call_id] = content
-            name, arguments = content.name or "", content.parse_arguments() or {}
-            if name in loads and self._asks_for(name, arguments):
+            name = content.name or ""
+            if name in loads and self._asks_for(name, content.parse_arguments() or {}):
                 loads[name].approval_mode = "always_require"
 
     async def process(
         self, context: FunctionInvocationContext, call_next: Next
     ) -> None:
-        """Go around each tool call; those of the agent's own tools pass."""
+        """Go around each tool call: a native tool is called where it may be."""
         name = context.function.name
-        if not self._is_ours(context.function):
+        if name not in self._natives or not self._is_ours(context.function):
             await call_next()
-        elif name in self._natives:
-            arguments, approved = _arguments(context), _is_approved(context)
-            refused = await self.session.arefusal(name, arguments, approved=approved)
-            self.keep()
-            if refused is None:
-                await call_next()
-            else:
-                context.result = result_text(refused)
+            return
+        arguments, approved = _arguments(context), _is_approved(context)
+        refused = await self.session.arefusal(name, arguments, approved=approved)
+        self.keep()
+        if refused is None:
+            await call_next()
         else:
-            try:
-                await call_next()
-            except TypeError:
-                # The framework's check of the arguments, which does not tell a model
-                # which of them is wrong. Ours does, and takes some that it does not.
-                if _OURS in context.metadata:
-                    raise
-                context.result = await self._call(context, _arguments(context))
-            if context.tools is not None:
-                self.open(context.tools)
+            context.result = result_text(refused)
 
     async def _call(
         self, context: FunctionInvocationContext, arguments: Mapping[str, object]
     ) -> str:
+        if self._is_behind:
+            self._see()
+        self._shown = []
         deps = self._provider.deps
         self.session.deps = deps(context) if deps else context.kwargs
         name, approved = context.function.name, _is_approved(context)
         result = await self.session.acall(name, arguments, approved=approved)
         self.keep()
+        if context.tools is not None:
+            self.open(context.tools)
         return result_text(result)
+
+    def _has_only_more(self, messages: Sequence[Message]) -> bool:
+        """Tell whether only results of the agent's own tools came since the last look.
+
+        Nothing comes into use or out of sight by them, so the session is shown them
+        not before it is asked what they hold: at a call of one of its tools.
+        """
+        before = self._shown
+        count = len(before)
+        more = messages[count:]
+        if not before or [*messages[:count]] != before:
+            return False
+        if any(each.role not in ("assistant", "tool") for each in more):
+            return False
+        self._shown = [*messages]
+        if self._history is not None:
+            self._history += more
+            self._is_behind = True
+        return True
+
+    def _see(self) -> None:
+        self.session.see(self._seen())
+        self._is_behind = False
 
     def _seen(self) -> Iterator[Seen]:
         """Yield what a session reads: results and their calls, of the rest the role."""
@@ -289,8 +336,11 @@ class _Run(FunctionMiddleware):
                 elif content.type == "function_result":
                     call = self._calls.get(content.call_id)
                     name = (call.name or "") if call else ""
-                    arguments = (call.parse_arguments() or {}) if call else {}
-                    yield Seen("tool", result_text(content.result), name, arguments)
+                    is_load = name in _LOADS
+                    arguments = call.parse_arguments() if call and is_load else None
+                    yield Seen(
+                        "tool", result_text(content.result), name, arguments or {}
+                    )
             if message.role == "user":
                 yield Seen("user")
             elif message.role == "assistant":
@@ -300,8 +350,7 @@ class _Run(FunctionMiddleware):
         return isinstance(tool, FunctionTool) and self._made.get(tool.name) is tool
 
     def _asks_for(self, name: str, arguments: Mapping[str, object]) -> bool:
-        asks = self._provider.asks
-        return asks and self.session.decide(name, arguments).verdict == "ask"
+        return self._asks and self.session.decide(name, arguments).verdict == "ask"
 
     def _native(self, tool: Tool) -> FunctionTool:
         """Return a tool in the framework's form; one for the whole run."""
@@ -325,6 +374,29 @@ class _Run(FunctionMiddleware):
         return made
 
 
+class _Ours(FunctionTool):
+    """A tool of a session, which checks the arguments itself."""
+
+    async def invoke(
+        self,
+        *,
+        context: FunctionInvocationContext | None = None,
+        **given: Any,  # noqa: ANN401 - as the framework has it
+    ) -> Any:  # noqa: ANN401
+        """Do as any tool does; where the framework refuses arguments, ask the session.
+
+        The framework's check does not tell a model which of them is wrong. The
+        session's does, and takes some that the framework's does not.
+        """
+        try:
+            return await super().invoke(context=context, **given)
+        except TypeError:
+            if context is None or _OURS in context.metadata or self.func is None:
+                raise
+            text: str = await self.func(context, **_arguments(context))
+            return text if given.get("skip_parsing") else [Content.from_text(text)]
+
+
 class _ModelCalls(ChatMiddleware):
     """Shows each model call the skills whose text left the messages, and the tools."""
 
@@ -337,16 +409,17 @@ class _ModelCalls(ChatMiddleware):
         base = options.get("instructions")
         context.options = options
 
+        compact = context.kwargs.get("compaction_strategy") or getattr(
+            context.client, "compaction_strategy", None
+        )
+
         async def look(messages: Sequence[Message]) -> None:
-            more = await run.look(messages, options)
+            more = await run.look(messages, options, may_hide=compact is not None)
             options.update({"instructions": _with(base, more)} if base or more else {})
 
         await look(context.messages)
         if isinstance(live := options.get("tools"), list):
             run.open(live)
-        compact = context.kwargs.get("compaction_strategy") or getattr(
-            context.client, "compaction_strategy", None
-        )
         if compact is not None:
 
             @wraps(compact)

@@ -3,6 +3,7 @@
 from collections.abc import Generator, Iterable, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from satchel.errors import SkillError, ToolError
@@ -119,6 +120,19 @@ class Session:
     def activations(self) -> tuple[Activation, ...]:
         """The skills in use, in the order in which they were loaded."""
         return self._memory.state.active
+
+    @property
+    def is_unguarded(self) -> bool:
+        """Whether an adapter need not go around tool calls: its hooks may cost.
+
+        No rule asks anybody, and no tool that is on offer is a framework's own.
+        """
+        shelf, worn = self._shelf, self.settings.worn
+        if any(rule.verdict == "ask" for rule in shelf.policy.rules):
+            return False
+        offers = (shelf.offers.get(name) for name in shelf.offers.names)
+        tools = chain(filter(None, offers), *(box for _, box in worn.boxes))
+        return all(tool.native is None for tool in tools)
 
     @property
     def savings(self) -> Savings:
