@@ -20,10 +20,12 @@ from satchel.model import (
     FileStat,
     Finding,
     Found,
+    Json,
     Limits,
     Manifest,
     Origin,
 )
+from satchel.model.pack import Category
 from satchel.protocols import SkillSource
 from satchel.spec import parse
 from satchel.text import find_doubts, find_hidden
@@ -109,7 +111,7 @@ class Intake:
             manifest.client.user_invocable,
             tools,
             manifest.allowed_tools,
-            "raw" if metadata.get("category") == "raw" else "standard",
+            _category(metadata.get("category")),
             files,
         )
         if listed.findings:
@@ -134,6 +136,12 @@ def _check_size(files: tuple[FileStat, ...], limits: Limits, found: Found) -> No
         raise LimitExceededError(
             "pack_bytes", limits.pack_bytes, total, "bytes", found.location
         )
+
+
+def _category(given: Json) -> Category:
+    """Return ``raw`` in any spelling of it: what is mistaken should not open tools."""
+    raw = isinstance(given, str) and given.strip().casefold() == "raw"
+    return "raw" if raw else "standard"
 
 
 def _refused(found: Found, origin: Origin, findings: tuple[Finding, ...]) -> Entry:

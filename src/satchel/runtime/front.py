@@ -29,7 +29,7 @@ from satchel.protocols import Approver, Clock, Ranker, TokenCounter, UsageSink
 from satchel.runtime.conversation.editions import Editions
 from satchel.runtime.opening import Named, open_any
 from satchel.runtime.sections import Sections
-from satchel.runtime.switches import switches
+from satchel.runtime.switches import patterns_of, switches
 from satchel.runtime.time import SystemClock
 from satchel.text import EstimateCounter
 
@@ -111,7 +111,7 @@ class Satchel:
             rules=Rules(
                 on_conflict=on_conflict or said.on_conflict,
                 disabled=switches(
-                    (*disabled, *said.disabled),
+                    (*patterns_of(disabled), *said.disabled),
                     os.environ if environ is None else environ,
                 ),
             ),
@@ -305,7 +305,6 @@ class Satchel:
         from satchel.runtime.conversation.settings import (
             RESTATE_TOKENS,
             Settings,
-            patterns_of,
         )
         from satchel.runtime.conversation.worn import wear
         from satchel.runtime.session import Session

@@ -4,6 +4,7 @@ from collections.abc import Generator, Iterable, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import chain
+from operator import is_
 from typing import TYPE_CHECKING, Any
 
 from satchel.errors import SkillError, ToolError
@@ -29,8 +30,9 @@ from satchel.runtime.conversation.history import wish_of
 from satchel.runtime.conversation.memory import Memory
 from satchel.runtime.conversation.reading import Reading
 from satchel.runtime.conversation.restating import restate
-from satchel.runtime.conversation.settings import SessionOptions, Settings, patterns_of
+from satchel.runtime.conversation.settings import SessionOptions, Settings
 from satchel.runtime.conversation.worn import wear
+from satchel.runtime.switches import patterns_of
 from satchel.session.approvals import Approvals
 from satchel.session.ledger import State
 from satchel.tools import Run, Tool, Toolbox
@@ -93,6 +95,7 @@ class Session:
         self._belt = Belt(shelf, settings, self._reading, self._load, hooks)
         self._staged_texts: dict[str, str] = {}
         self._offered: tuple[tuple[Offer, ...], Toolbox] = (), Toolbox("satchel")
+        self._mark: tuple[object, ...] = (None, None, None)
         self._worn_texts()
         self._belt.check(self._memory.edition)
 
@@ -167,6 +170,22 @@ class Session:
         Where packs are worn, opening the session reads them too.
         """
         return bool(self.settings.worn.ids or self._memory.out_of_sight())
+
+    @property
+    def mark(self) -> object:
+        """The same object while the same messages lead to the same model call.
+
+        Then `instructions`, `tools` and `dump` have nothing new to say. It is always
+        another one where nobody can know: rules may say something else at any time,
+        and what is worn or is to be stated again is read anew.
+        """
+        memory, shelf = self._memory, self._shelf
+        if shelf.policy.rules or self.settings.worn.order or memory.out_of_sight():
+            return object()
+        now = shelf.catalog(), shelf.offers.snapshot, memory.state
+        if not all(map(is_, now, self._mark)):
+            self._mark = now
+        return self._mark
 
     def restated(self) -> str:
         """Return the part of `instructions` about skills in use that are out of sight.

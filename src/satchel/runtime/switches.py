@@ -6,7 +6,7 @@ from typing import Final
 from satchel.catalog.switches import Switch
 from satchel.config import names_in
 
-__all__ = ["switches"]
+__all__ = ["patterns_of", "switches"]
 
 _SKILLS: Final = "SATCHEL_DISABLED"
 _SOURCES: Final = "SATCHEL_DISABLED_SOURCES"
@@ -33,3 +33,11 @@ def switches(disabled: Iterable[str], environ: Mapping[str, str]) -> tuple[Switc
             for pattern in names_in(environ, _SOURCES)
         ),
     )
+
+
+def patterns_of(given: Iterable[str]) -> tuple[str, ...]:
+    """Return the patterns that were given; a mere text is one pattern.
+
+    Letter by letter it would fit everything wherever there is a ``*`` in it.
+    """
+    return (given,) if isinstance(given, str) else tuple(given)

@@ -132,7 +132,7 @@ def test_allowed_tools_are_in_the_descriptor() -> None:
     ("line", "category"),
     [
         ("category: raw", "raw"),
-        ("category: Raw", "standard"),
+        ("category: ' Raw '", "raw"),
         ("category: documents", "standard"),
         ("category: [raw]", "standard"),
         ("x: y", "standard"),

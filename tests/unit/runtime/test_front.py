@@ -520,3 +520,15 @@ def test_the_policy_holds_without_a_session_too(shelf: Path) -> None:
 def test_what_is_no_source_is_named() -> None:
     with pytest.raises(TypeError, match="a source or a Skill, got a int"):
         Satchel(3)  # type: ignore[arg-type]
+
+
+@pytest.mark.row("E24")
+def test_one_pattern_may_be_a_mere_text() -> None:
+    """Letter by letter its star would switch everything off."""
+    packs: dict[str, dict[str, str | bytes]] = {
+        name: {"SKILL.md": pack(name)} for name in ("draft-a", "final")
+    }
+
+    skills = Satchel(FakeSource("s", packs), disabled="draft-*")
+
+    assert [entry.id for entry in skills.catalog] == ["final"]

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from satchel.agent import Skill
     from satchel.runtime.staging import Stager
 
-__all__ = ["SessionOptions", "Settings", "patterns_of"]
+__all__ = ["SessionOptions", "Settings"]
 
 RESTATE_TOKENS: Final = 25_000
 """Tokens of skills that are stated again after a compaction: as Claude Code has it."""
@@ -45,11 +45,3 @@ class Settings:
     approve: Approver | None = None
     stager: "Stager | None" = None
     restate_tokens: int = RESTATE_TOKENS
-
-
-def patterns_of(only: Iterable[str]) -> tuple[str, ...]:
-    """Return the patterns of one group; a mere text is one pattern.
-
-    As a list of letters it would let everything in wherever there is a ``*`` in it.
-    """
-    return (only,) if isinstance(only, str) else tuple(only)
