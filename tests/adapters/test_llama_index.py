@@ -290,6 +290,32 @@ async def test_a_file_is_read_once_in_a_run(packs: Path) -> None:
     assert "LIMITS-0001" in in_next_run
 
 
+async def test_the_section_stays_where_no_skill_was_loaded(packs: Path) -> None:
+    """What the first run of a context listed, its later runs list."""
+    skills = open_desk(packs)
+    agent = attach(skills, to=agent_with(script("hello")))
+    ctx: Context[Any] = Context(agent)
+
+    await run(agent, ctx=ctx)
+    write_pack(packs, "visas", "Use when a border is crossed.", "Ask the embassy.")
+    skills.sync()
+    await run(agent, ctx=ctx)
+
+    first, second = llm_of(agent).seen
+    assert second.system == first.system
+
+
+async def test_a_run_that_ended_holds_no_session(skills: Satchel) -> None:
+    agent = attach(skills, to=agent_with(script([load("travel")], "done")))
+    handler = agent.run(user_msg="hi")
+
+    await handler
+
+    attached: Any = agent.tool_retriever
+    assert handler.ctx.store is not None
+    assert len(attached._lives) == 0
+
+
 async def test_the_state_is_json_without_texts(skills: Satchel) -> None:
     agent = attach(skills, to=agent_with(script([load("travel")], "done")))
     ctx: Context[Any] = Context(agent)

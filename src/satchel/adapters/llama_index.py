@@ -285,7 +285,8 @@ class _Attached(ObjectRetriever[BaseTool]):
         ctx, call = Context.get_step_context(), _called()
         live = await self._live(ctx)
         decision = live.session.decide(name, arguments)
-        if call is None or decision.verdict != "ask" or "approve" in self._options:
+        asks = decision.verdict == "ask" and self._options.get("approve") is None
+        if call is None or not asks:
             output = await _carried_out(ctx, live.session, name, arguments)
             await self._keep(ctx, live)
             return output
