@@ -1,6 +1,7 @@
 """What only Agno has: copies of agents, factories of tools, hooks, fallbacks, teams."""
 
 import asyncio
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -476,7 +477,8 @@ async def test_the_ledger_stands_in_the_session_state(packs: Path) -> None:
 
     state = agent.get_session_state(session_id="s")
     assert state["mine"] == 1
-    assert [each["id"] for each in state["satchel:desk"]["active"]] == ["refunds"]
+    kept = json.loads(state["satchel:desk"])
+    assert [each["id"] for each in kept["active"]] == ["refunds"]
     assert REFUNDS not in str(state)
 
 
@@ -503,8 +505,8 @@ async def test_members_of_a_team_keep_apart_what_they_use(packs: Path) -> None:
     run = await team.arun("hi", session_id="s")
 
     state = team.get_session_state(session_id="s")
-    kept = {key: state[key]["active"] for key in state if key.startswith("satchel")}
-    used = {key: [each["id"] for each in active] for key, active in kept.items()}
+    kept = {key: json.loads(state[key]) for key in state if key.startswith("satchel")}
+    used = {key: [each["id"] for each in kept[key]["active"]] for key in kept}
     assert run.content == "done"
     assert used == {"satchel:first": ["refunds"], "satchel:second": ["travel"]}
     assert TRAVEL not in "".join(seen_by(team)[-1].results)

@@ -11,18 +11,20 @@ conversation has loaded lives in the session state.
 """
 
 import asyncio
+import json
 from collections.abc import (
     AsyncIterator,
     Callable,
     Iterable,
     Iterator,
     Mapping,
-    Sequence,
 )
+from collections.abc import Set as AbstractSet
 from copy import deepcopy
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from inspect import iscoroutinefunction
 from itertools import chain
+from operator import attrgetter
 from typing import Any, Final, Self, TypeAlias, TypeVar, Unpack, cast
 
 from satchel.adapters import framework
@@ -30,7 +32,7 @@ from satchel.errors import DuplicateToolError
 from satchel.model import Seen
 from satchel.runtime.front import Satchel
 from satchel.runtime.session import Session, SessionOptions
-from satchel.tools import Tool, Toolbox, result_text
+from satchel.tools import Tool, result_text
 
 with framework("Agno", "agno"):
     from agno.agent import Agent
@@ -55,6 +57,7 @@ Functions: TypeAlias = dict[str, Function]
 
 _NAME: Final = "satchel"
 """Of the toolkit, its one function, and what the session state holds of ours."""
+_CONTENT: Final = attrgetter("content")
 
 
 def attach(
@@ -135,7 +138,8 @@ class _Kit(Toolkit):
         """Take the conversation up from what is kept of it under the key."""
         kept = (run.session_state or {}).get(key)
         if kept is not None and owner.enable_agentic_state:
-            kept = {**kept, "grants": []}  # the model can write there what it likes
+            # The model can write there what it likes.
+            kept = {**json.loads(kept), "grants": []}
         options: SessionOptions = {"agent": owner.name or "", **self.options}
         return self.skills.session(
             who=self.who(run) if callable(self.who) else self.who,
@@ -145,12 +149,45 @@ class _Kit(Toolkit):
         )
 
 
+@dataclass(slots=True)
+class _Run:
+    """The session of one run, and where in the session state it is kept.
+
+    ``unseen`` are the arguments of a model call that the session is to be told of.
+    """
+
+    session: Session
+    context: RunContext
+    key: str
+    unseen: Mapping[str, Any] | None = None
+    kept: tuple[object, str] | None = None
+
+    def see(self) -> None:
+        """Take in the messages of the last model call."""
+        given, self.unseen = self.unseen, None
+        if given is not None:
+            compressed = bool(given.get("compress_tool_results"))
+            self.session.see(_seen(given["messages"], compressed=compressed))
+
+    def keep(self) -> None:
+        """Keep what the session has to remember, in the session state.
+
+        As text: Agno copies the state deeply, more than once a run.
+        """
+        mark, kept = self.session.mark, self.kept
+        if kept is None or kept[0] is not mark:
+            kept = self.kept = mark, json.dumps(self.session.dump())
+        if self.context.session_state is None:
+            self.context.session_state = {}
+        self.context.session_state[self.key] = kept[1]
+
+
 class _Anchor(Function):
     """A function that no model sees: each run has a copy of it, which knows the run."""
 
     kit: Any = Field(exclude=True, repr=False)
     is_async: bool = Field(exclude=True)
-    _session: Any = PrivateAttr(default=None)
+    _opened: Any = PrivateAttr(default=None)
 
     @property
     def owner(self) -> Any:  # noqa: ANN401 - an agent or a team
@@ -158,29 +195,16 @@ class _Anchor(Function):
         return self._team if self._agent is None else self._agent
 
     @property
-    def session(self) -> Session:
-        """The session of this run."""
-        if self._session is None:
-            self._session = self.kit.open(self._run_context, self.owner, self._key)
-        return cast("Session", self._session)
-
-    @property
-    def _key(self) -> str:
-        # A team and its members have one session state.
-        name = self.kit.options.get("agent") or self.owner.name
-        return f"{_NAME}:{name}" if name else _NAME
-
-    def look(self, given: Mapping[str, Any]) -> None:
-        """Take in the messages of a model call."""
-        compressed = bool(given.get("compress_tool_results"))
-        self.session.see(_seen(given["messages"], compressed=compressed))
-
-    def keep(self) -> None:
-        """Keep what the session has to remember, in the session state."""
-        run = cast("RunContext", self._run_context)
-        if run.session_state is None:
-            run.session_state = {}
-        run.session_state[self._key] = self.session.dump()
+    def run(self) -> _Run:
+        """The session of this run, and where it is kept."""
+        if self._opened is None:
+            # A team and its members have one session state.
+            name = self.kit.options.get("agent") or self.owner.name
+            key = f"{_NAME}:{name}" if name else _NAME
+            context = cast("RunContext", self._run_context)
+            session = self.kit.open(context, self.owner, key)
+            self._opened = _Run(session, context, key)
+        return cast("_Run", self._opened)
 
     def formatted(
         self, tool: Tool, kind: type, form: Callable[[list[Any]], list[dict[str, Any]]]
@@ -217,10 +241,12 @@ class _Anchor(Function):
         self, name: str, arguments: Mapping[str, Any], *, approved: bool | None = None
     ) -> Function:
         """Return what carries out one call; what stands against it is its result."""
+        self.run.see()
+        session = self.run.session
         nothing = Tool(name, "", {"type": "object", "properties": {}}, dict)
-        tool = self.session.tools().get(name) or nothing
+        tool = session.tools().get(name) or nothing
         function, is_native = self.native(tool), tool.native is not None
-        asks = self.session.decide(name, arguments).verdict == "ask"
+        asks = session.decide(name, arguments).verdict == "ask"
         if asks and approved is None and self.kit.options.get("approve") is None:
             function.requires_confirmation = True
         function.tool_hooks = self.owner.tool_hooks
@@ -233,12 +259,12 @@ class _Anchor(Function):
         self, name: str, *, approved: bool | None, is_native: bool
     ) -> Callable[..., object]:
         """Return what stands in a function's place, or before one of Agno's own."""
-        session = self.session
+        run, session = self.run, self.run.session
 
         def hook(function_call: Any, arguments: dict[str, Any]) -> object:  # noqa: ANN401
             carry_out = session.refusal if is_native else session.call
             result = carry_out(name, arguments, approved=approved)
-            self.keep()
+            run.keep()
             if is_native and result is None:
                 return function_call(**arguments)
             return result_text(result)
@@ -246,7 +272,7 @@ class _Anchor(Function):
         async def ahook(function_call: Any, arguments: dict[str, Any]) -> object:  # noqa: ANN401
             carry_out = session.arefusal if is_native else session.acall
             result = await carry_out(name, arguments, approved=approved)
-            self.keep()
+            run.keep()
             if is_native and result is None:
                 return await function_call(**arguments)
             return result_text(result)
@@ -263,10 +289,55 @@ class _Offered(list[dict[str, Any]]):
     """The agent's own tools in a provider's form, with what ours are made of."""
 
     anchor: _Anchor
-    beside: tuple[str, ...]
-    ours: Toolbox | None = None
-    model: Model | None = None
-    formatted: Sequence[dict[str, Any]] = ()
+    beside: frozenset[str]
+    told: "_Told | None" = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What a model call was told, and all that it follows from.
+
+    ``head`` stands in place of the first ``at`` messages.
+    """
+
+    run: _Run
+    model: Model
+    mark: object
+    first: Message
+    contents: list[object]
+    head: list[Message]
+    at: int
+    tools: list[dict[str, Any]]
+
+    def holds(
+        self, given: Mapping[str, Any], model: Model, own: AbstractSet[str]
+    ) -> bool:
+        """Tell whether this model call is to be told the same.
+
+        Nothing has changed, and only assistants and the agent's own tools have spoken
+        since; what these said is looked at later, should it matter.
+        """
+        messages, run, known = given["messages"], self.run, len(self.contents)
+        if (
+            model is not self.model
+            or self.mark is not run.session.mark
+            or given.get("compress_tool_results")
+            or messages[0] is not self.first
+            or [*map(_CONTENT, messages[:known])] != self.contents
+        ):
+            return False
+        for each in messages[known:]:
+            is_own = each.role == "tool" and each.tool_name in own
+            if not is_own and each.role != "assistant":
+                return False
+        run.unseen = {"messages": [*messages]}
+        run.keep()
+        return True
+
+    def added(self, given: dict[str, Any]) -> dict[str, Any]:
+        """Return the arguments of a model call with all that is added to them."""
+        messages = [*self.head, *given["messages"][self.at :]]
+        return {**given, "messages": messages, "tools": [*self.tools]}
 
 
 class _Skilled(Model):
@@ -284,7 +355,7 @@ class _Skilled(Model):
         for each in tools or ():
             if isinstance(each, _Anchor):
                 formatted = _Offered(formatted)
-                formatted.anchor, formatted.beside = each, (*_names(own),)
+                formatted.anchor, formatted.beside = each, frozenset(_names(own))
         return formatted
 
     def invoke(self, *args: object, **given: object) -> ModelResponse:
@@ -319,7 +390,7 @@ class _Skilled(Model):
             return super().get_function_calls_to_run(assistant_message, messages, own)
         tool_calls = assistant_message.tool_calls or ()
         called = {each.get("function", {}).get("name") for each in tool_calls} - {*own}
-        ours = {n: Function(name=n) for n in called if _is_known(anchor.session, n)}
+        ours = {n: Function(name=n) for n in called if _is_known(anchor.run.session, n)}
         known = own | ours
         calls = super().get_function_calls_to_run(assistant_message, messages, known)
         for call in calls:
@@ -342,35 +413,44 @@ class _Skilled(Model):
         offered = given.get("tools")
         if not isinstance(offered, _Offered):
             return given
-        offered.anchor.look(given)
-        return self._added(given, offered)
+        told = offered.told
+        if told is None or not told.holds(given, self, offered.beside):
+            offered.anchor.run.unseen = given
+            offered.anchor.run.see()
+            told = offered.told = self._told(given, offered)
+        return told.added(given)
 
     async def _aprepared(self, given: dict[str, Any]) -> dict[str, Any]:
         """Do as `_prepared` does; what reads files does so in a thread."""
         offered = given.get("tools")
         if not isinstance(offered, _Offered):
             return given
-        anchor = offered.anchor
-        if anchor.kit.options.get("always"):
+        told = offered.told
+        if told is not None and told.holds(given, self, offered.beside):
+            return told.added(given)
+        if offered.anchor.kit.options.get("always"):
             return await asyncio.to_thread(self._prepared, given)
-        anchor.look(given)
-        if anchor.session.reads_files:
-            return await asyncio.to_thread(self._added, given, offered)
-        return self._added(given, offered)
+        run = offered.anchor.run
+        run.unseen = given
+        run.see()
+        if run.session.reads_files:
+            told = await asyncio.to_thread(self._told, given, offered)
+        else:
+            told = self._told(given, offered)
+        offered.told = told
+        return told.added(given)
 
-    def _added(self, given: dict[str, Any], offered: _Offered) -> dict[str, Any]:
-        anchor, session = offered.anchor, offered.anchor.session
-        ours = session.tools(beside=offered.beside)
-        if offered.ours is not ours or offered.model is not self:
-            # One by one: Agno sorts what it is given by name.
-            form = super()._format_tools
-            each = (anchor.formatted(tool, type(self), form) for tool in ours)
-            offered.formatted = [*chain(offered, *each)]
-            offered.ours, offered.model = ours, self
-        role = anchor.owner.system_message_role
-        messages = _prompted(given["messages"], session, role)
-        anchor.keep()
-        return {**given, "messages": messages, "tools": [*offered.formatted]}
+    def _told(self, given: dict[str, Any], offered: _Offered) -> _Told:
+        anchor, run = offered.anchor, offered.anchor.run
+        session, messages = run.session, given["messages"]
+        # One by one: Agno sorts what it is given by name.
+        form, ours = super()._format_tools, session.tools(beside=offered.beside)
+        each = (anchor.formatted(tool, type(self), form) for tool in ours)
+        tools = [*chain(offered, *each)]
+        head, at = _head(messages, session, anchor.owner.system_message_role)
+        run.keep()
+        mark, contents = session.mark, [*map(_CONTENT, messages)]
+        return _Told(run, self, mark, messages[0], contents, head, at, tools)
 
 
 def _skilled(model: Model) -> Model:
@@ -421,15 +501,20 @@ def _parted(functions: Functions | None) -> tuple[Functions, _Anchor | None]:
     return own, cast("_Anchor | None", own.pop(_NAME, None))
 
 
-def _prompted(messages: list[Message], session: Session, role: str) -> list[Message]:
-    """Return the messages with the session's text behind the agent's own."""
+def _head(
+    messages: list[Message], session: Session, role: str
+) -> tuple[list[Message], int]:
+    """Return what comes first, the session's text behind the agent's own.
+
+    Beside it how many of the messages it replaces.
+    """
     at = 1 if messages and messages[0].role == role else 0
     if at and isinstance(base := messages[0].content, str):
-        prompt = messages[0].model_copy(update={"content": session.instructions(base)})
-        return [prompt, *messages[1:]]
+        text = session.instructions(base)
+        return [messages[0].model_copy(update={"content": text})], at
     text = session.instructions()
     ours = [Message(role=role, content=text)] if text else []
-    return [*messages[:at], *ours, *messages[at:]]
+    return [*messages[:at], *ours], at
 
 
 def _seen(messages: Iterable[Message], *, compressed: bool) -> Iterator[Seen]:
