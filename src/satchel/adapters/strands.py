@@ -12,9 +12,10 @@ they are: the plugin lends it more for the time of each model call.
 
 import asyncio
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final, TypeAlias, Unpack, cast
 
 from satchel.adapters import framework
@@ -28,7 +29,6 @@ with framework("Strands Agents", "strands"):
     from strands.hooks import (
         AfterInvocationEvent,
         AfterModelCallEvent,
-        AfterToolCallEvent,
         BeforeModelCallEvent,
         BeforeToolCallEvent,
     )
@@ -111,7 +111,6 @@ class _Skills(Plugin):
         agent.add_hook(hooks.lend, BeforeModelCallEvent)
         agent.add_hook(hooks.take_back, AfterModelCallEvent)
         agent.add_hook(hooks.choose, BeforeToolCallEvent)
-        agent.add_hook(hooks.keep, AfterToolCallEvent)
         agent.add_hook(hooks.close, AfterInvocationEvent)
 
     def open(self, agent: Agent, state: InvocationState) -> Session:
@@ -127,6 +126,38 @@ class _Skills(Plugin):
 
 
 @dataclass(slots=True)
+class _Look:
+    """What the last model call was given, and what it stands on.
+
+    ``loads`` are the results of our own tools as they were then: a conversation manager
+    may shorten them where they stand.
+    """
+
+    mark: object
+    messages: Messages
+    loads: list[tuple[ToolResult, str]]
+    before: list[SystemContentBlock] | None
+    own: tuple[str, ...]
+    prompt: list[SystemContentBlock] | None
+    tools: list[AgentTool]
+
+    def holds(self, messages: Messages) -> bool:
+        """Tell whether only results of the agent's own tools have come since."""
+        count = len(self.messages)
+        if messages[:count] != self.messages:
+            return False
+        for message in (more := messages[count:]):
+            if message["role"] == "user" and any(
+                "toolResult" not in block for block in message["content"]
+            ):
+                return False
+        if any(_text(result) != text for result, text in self.loads):
+            return False
+        self.messages += more
+        return True
+
+
+@dataclass(slots=True)
 class _Run:
     """One run of an agent, from its first model or tool call to its end."""
 
@@ -135,6 +166,13 @@ class _Run:
     turn: AbstractContextManager[object]
     kept: object
     made: dict[str, tuple[Tool, AgentTool]]
+    last: _Look | None = None
+    is_behind: bool = False
+
+    def see(self, messages: Messages) -> None:
+        """Show the session all of the conversation."""
+        self.session.see(_seen(messages))
+        self.is_behind = False
 
     def native(self, tool: Tool) -> AgentTool:
         """Return a tool in Strands' form, made once while it stays as it is."""
@@ -172,17 +210,40 @@ class _Hooks:
         self._end_loan(agent)
         registry, before = agent.tool_registry, agent.system_prompt_content
         own = (*registry.registry, *registry.dynamic_tools)
-        session.see(_seen(agent.messages))
+        last, mark = run.last, session.mark
+        if (
+            last is None
+            or last.mark is not mark
+            or last.own != own
+            or last.before != before
+            or not last.holds(agent.messages)
+        ):
+            last = run.last = await self._look(agent, run, before, own)
+        else:
+            run.is_behind = True
+        names = tuple(each.tool_name for each in last.tools)
+        self._lent = _Lent(before, last.prompt, names)
+        agent.system_prompt = last.prompt
+        for tool in last.tools:
+            registry.register_dynamic_tool(tool)
+
+    async def _look(
+        self,
+        agent: Agent,
+        run: _Run,
+        before: list[SystemContentBlock] | None,
+        own: tuple[str, ...],
+    ) -> _Look:
+        session = run.session
+        run.see(agent.messages)
         if session.reads_files:
             prompt = await asyncio.to_thread(_prompt, before, session)
         else:
             prompt = _prompt(before, session)
         tools = [run.native(each) for each in session.tools(beside=own)]
-        self._lent = _Lent(before, prompt, tuple(each.tool_name for each in tools))
-        agent.system_prompt = prompt
-        for tool in tools:
-            registry.register_dynamic_tool(tool)
         self._keep(agent)
+        loads = [*_results(agent.messages, {each.tool_name for each in tools})]
+        return _Look(session.mark, [*agent.messages], loads, before, own, prompt, tools)
 
     def take_back(self, event: AfterModelCallEvent) -> None:
         """Leave the agent with its own prompt and tools."""
@@ -202,6 +263,8 @@ class _Hooks:
             if not _is_of_skill(session, name):
                 return  # another plugin may know it
             tool = Tool(name, "", _NOTHING, dict)
+        if run.is_behind:
+            run.see(event.agent.messages)
         arguments = _arguments(event.tool_use)
         approved = None
         if self._plugin.options.get("approve") is None:
@@ -212,14 +275,12 @@ class _Hooks:
                 approved = _is_yes(event.interrupt(_NAME, reason=reason))
         if tool.native is not None:
             refused = await session.arefusal(name, arguments, approved=approved)
+            self._keep(event.agent)
             if refused is not None:
                 event.cancel_tool = result_text(refused)
                 return
-        event.selected_tool = _native(tool, session, approved=approved)
-
-    def keep(self, event: "AfterToolCallEvent[Any]") -> None:
-        """Keep what the session has to remember with the agent."""
-        self._keep(event.agent)
+        keep = partial(self._keep, event.agent)
+        event.selected_tool = _native(tool, session, approved=approved, keep=keep)
 
     def close(self, event: AfterInvocationEvent) -> None:
         """End the run, in which files were read once at most."""
@@ -297,14 +358,25 @@ def _is_same(one: Tool, other: Tool) -> bool:
     )
 
 
-def _native(tool: Tool, session: Session, *, approved: bool | None = None) -> AgentTool:
-    """Return a tool in Strands' form; one that is of it already as it is."""
+def _native(
+    tool: Tool,
+    session: Session,
+    *,
+    approved: bool | None = None,
+    keep: Callable[[], None] | None = None,
+) -> AgentTool:
+    """Return a tool in Strands' form; one that is of it already as it is.
+
+    ``keep`` is called after each call, for what the session has to remember of it.
+    """
     if isinstance(tool.native, AgentTool):
         return tool.native
 
     async def call(use: ToolUse, /, **_: object) -> ToolResult:
         arguments = _arguments(use)
         result = await session.acall(tool.name, arguments, approved=approved)
+        if keep is not None:
+            keep()
         failed = isinstance(result, Mapping) and "error" in result
         return {
             "toolUseId": use["toolUseId"],
@@ -337,6 +409,20 @@ def _seen(messages: Messages) -> Iterator[Seen]:
                     yield Seen("tool", text)
                 else:
                     yield Seen("tool", text, use["name"], _arguments(use))
+
+
+def _results(
+    messages: Messages, names: Container[str]
+) -> Iterator[tuple[ToolResult, str]]:
+    """Yield the results of the tools of these names, and their texts."""
+    ids: set[str] = set()
+    for message in messages:
+        for block in message["content"]:
+            if "toolUse" in block:
+                if block["toolUse"]["name"] in names:
+                    ids.add(block["toolUse"]["toolUseId"])
+            elif "toolResult" in block and block["toolResult"]["toolUseId"] in ids:
+                yield block["toolResult"], _text(block["toolResult"])
 
 
 def _text(result: ToolResult) -> str:
