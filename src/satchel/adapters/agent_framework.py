@@ -96,7 +96,7 @@ class _Skills(ContextProvider):
         self._skills = skills
         self._who = who
         self._options = options
-        self._known: dict[str, FunctionTool] = {}
+        self._known: dict[str, _Ours] = {}
 
     async def before_run(
         self,
@@ -140,7 +140,7 @@ class _Skills(ContextProvider):
         if isinstance(run, _Run):
             run.turn.close()
 
-    def template(self, tool: Tool) -> FunctionTool:
+    def template(self, tool: Tool) -> _Ours:
         """Return a tool in the framework's form, made once while it stays as it is."""
         made = self._known.get(tool.name)
         if (
@@ -366,8 +366,7 @@ class _Run(FunctionMiddleware):
                 ctx.metadata[_OURS] = True
                 return await self._call(ctx, arguments)
 
-            made = copy(self._provider.template(tool))
-            made.func = call
+            made = self._provider.template(tool).bound(call)
         if asks:
             made.approval_mode = "always_require"
         self._made[tool.name] = made
@@ -376,6 +375,12 @@ class _Run(FunctionMiddleware):
 
 class _Ours(FunctionTool):
     """A tool of a session, which checks the arguments itself."""
+
+    def bound(self, func: Callable[..., Awaitable[str]]) -> _Ours:
+        """Return a copy that calls this; each run makes some, and `copy` is slow."""
+        made = _Ours.__new__(_Ours)
+        made.__dict__.update(self.__dict__, func=func)
+        return made
 
     async def invoke(
         self,
@@ -406,8 +411,7 @@ class _ModelCalls(ChatMiddleware):
     async def process(self, context: ChatContext, call_next: Next) -> None:
         """Look at the messages as they are, and again when they were compacted."""
         run, options = self._run, dict(context.options or {})
-        base = options.get("instructions")
-        context.options = options
+        base, context.options = options.get("instructions"), options
 
         compact = context.kwargs.get("compaction_strategy") or getattr(
             context.client, "compaction_strategy", None
