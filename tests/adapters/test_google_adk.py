@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
@@ -418,3 +419,38 @@ async def test_agents_of_a_team_keep_apart_what_they_use(skills: Satchel) -> Non
     assert in_use == {"satchel:first": ["refunds"], "satchel:second": ["travel"]}
     assert TRAVEL in deputy.seen[1].results[0]
     assert "refund" not in deputy.seen[1].tools
+
+
+async def test_a_session_lasts_for_one_run_and_is_not_kept_after_it(
+    skills: Satchel,
+) -> None:
+    """R09: what one run was, another one cannot meet."""
+    contexts: list[int] = []
+
+    def who(ctx: Any) -> dict[str, Any]:
+        contexts.append(id(ctx.session))
+        return {"user": ctx.user_id}
+
+    toolset = attach(skills, who=who)
+    llm = fake_model(script([load("refunds")], [load("travel")], "done"))
+
+    await said(await begun(agent_of(llm, toolset)), "hi")
+    gc.collect()
+
+    assert len(contexts) >= 3  # it is asked at each step: it may be another one by then
+    assert toolset._steps == {}
+
+
+async def test_state_that_something_else_wrote_is_taken_up(skills: Satchel) -> None:
+    """The session of a run gives way where its state was emptied by a tool."""
+
+    def forget(tool_context: ToolContext) -> str:
+        """Forget."""
+        tool_context.state["satchel:desk"] = {}
+        return "forgotten"
+
+    llm = fake_model(script([load("refunds")], [Call("forget")], "done"))
+
+    await said(await begun(agent_of(llm, forget, attach(skills))), "hi")
+
+    assert ["refund" in seen.tools for seen in llm.seen] == [False, True, False]

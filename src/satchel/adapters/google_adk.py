@@ -17,6 +17,7 @@ from collections.abc import Set as AbstractSet
 from copy import copy
 from operator import is_, itemgetter
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from weakref import ref
 
 from satchel.adapters import framework
 from satchel.model import Catalog, Seen
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from google.adk.agents.callback_context import CallbackContext
+    from google.adk.agents.invocation_context import InvocationContext
     from google.adk.models.llm_request import LlmRequest
     from google.adk.tools.tool_context import ToolContext
 
@@ -45,6 +47,8 @@ Who: TypeAlias = (
 )
 Deps: TypeAlias = Callable[[ReadonlyContext], object] | None
 
+_Begin: TypeAlias = "Callable[..., Session]"
+
 _WAITS: Final = "This tool call requires confirmation, please approve or reject."
 """In ADK's own words; the model does not see it before there is an answer."""
 
@@ -62,17 +66,25 @@ def attach(
         skills: What is attached.
         who: For whom a run is, or what tells it from the run's context, which has the
             user's id and the session's state.
-        deps: What tells the object that tools are given; by default that context.
+        deps: What tells the object that tools of a run are given; by default that
+            context.
         options: As for `satchel.Satchel.session`. ``agent`` is by default the agent's
             name. With ``approve`` no confirmation is asked for.
     """
 
-    def begin(ctx: ReadonlyContext | None) -> Session:
+    def begin(ctx: ReadonlyContext | None, before: Session | None = None) -> Session:
         agent = options.get("agent") or (ctx.agent_name if ctx else "")
-        given: SessionOptions = {**options, "agent": agent}
+        whose = (who(ctx) if ctx else {}) if callable(who) else who or {}
         state = ctx.state.get(_key(agent)) if ctx else None
+        if (
+            before is not None
+            and (before.who, before.agent) == (whose, agent)
+            and state == _packed(before.dump())
+        ):
+            return before
+        given: SessionOptions = {**options, "agent": agent}
         return skills.session(
-            who=(who(ctx) if ctx else {}) if callable(who) else who,
+            who=whose,
             deps=deps(ctx) if deps and ctx else ctx,
             resume=None if state is None else _unpacked(state),
             **given,
@@ -82,17 +94,20 @@ def attach(
 
 
 class SkillsToolset(BaseToolset):
-    """Tools and instructions of a `satchel.Satchel`, with a session for each step."""
+    """Tools and instructions of a `satchel.Satchel`, with a session for each run.
 
-    def __init__(
-        self, begin: Callable[[ReadonlyContext | None], Session], *, asks: bool
-    ) -> None:
+    Where something else wrote its state, or the run is for somebody else now, the next
+    step has another one.
+    """
+
+    def __init__(self, begin: _Begin, *, asks: bool) -> None:
         """Take what opens a session, and whether calls wait for confirmation."""
         super().__init__()
         self._use_invocation_cache = False  # tools open from step to step
         self._begin = begin
         self._asks = asks
         self._known = _Known()
+        self._steps: dict[int, tuple[ref[InvocationContext], _Step]] = {}
 
     async def get_tools(
         self, readonly_context: ReadonlyContext | None = None
@@ -110,9 +125,17 @@ class SkillsToolset(BaseToolset):
             return [_Failed(error)]
 
     def _tools(self, ctx: ReadonlyContext | None) -> list[BaseTool]:
-        step = _Step(self._begin(ctx), self._known, asks=self._asks)
-        instructions = [] if ctx is None else [_Instructions(step)]
-        return [*instructions, *map(step.offered, step.tools)]
+        if ctx is None:
+            return _Step(self._begin(None), self._known, asks=self._asks).offered[1:]
+        run = ctx._invocation_context  # noqa: SLF001 - no other way to it
+        place, steps = id(run), self._steps
+        last = steps.get(place)
+        session = self._begin(_Context(run), None if last is None else last[1].session)
+        if last is not None and last[1].session is session and last[1].is_open():
+            return last[1].offered
+        step = _Step(session, self._known, asks=self._asks)
+        steps[place] = ref(run, lambda _: steps.pop(place, None)), step
+        return step.offered
 
     async def before_model_callback(
         self, callback_context: CallbackContext, llm_request: LlmRequest
@@ -127,6 +150,20 @@ class SkillsToolset(BaseToolset):
                 tool.step.see_again(llm_request)
                 tool.step.keep(callback_context)
                 return
+
+
+class _Context(ReadonlyContext):
+    """A run's context that does not keep the run: what is kept of it ends with it."""
+
+    def __init__(self, run: InvocationContext) -> None:
+        self._run = ref(run)
+
+    @property
+    def _invocation_context(self) -> InvocationContext:  # type: ignore[override]
+        run = self._run()
+        if run is None:
+            raise ReferenceError("the run of this context has ended")
+        return run
 
 
 class _Known:
@@ -167,22 +204,35 @@ class _Known:
 
 
 class _Step:
-    """What all tools of one step share: the session, and what it has said."""
+    """What all tools of some steps share: the session, and what it has said.
+
+    Another one comes with other tools; ``offered`` are these as the framework has them,
+    behind what adds the instructions.
+    """
 
     def __init__(self, session: Session, known: _Known, *, asks: bool) -> None:
         self.session = session
         self.known = known
         self.tools = session.tools()
         self.names = frozenset(tool.name for tool in self.tools)
+        self.offered = [_Instructions(self), *map(self._native, self.tools)]
         self._asks = asks
         self._seen: list[types.Content] = []
         self._said = ""
+        self._mark: object = None
+
+    def is_open(self) -> bool:
+        """Tell whether the tools of the next step are these, too."""
+        session = self.session
+        return self._mark is session.mark or session.tools() is self.tools
 
     def see(self, llm_request: LlmRequest) -> str:
         """Take in the messages; return the instructions."""
         self._seen = list(llm_request.contents)
         self.session.see(_history(self._seen, self.names))
-        self._said = self.session.instructions()
+        if self._mark is not self.session.mark:
+            self._said = self.session.instructions()
+            self._mark = self.session.mark
         return self._said
 
     def see_again(self, llm_request: LlmRequest) -> None:
@@ -199,8 +249,7 @@ class _Step:
         """Write what is in use to the session's state."""
         ctx.state[_key(self.session.agent)] = _packed(self.session.dump())
 
-    def offered(self, tool: Tool) -> BaseTool:
-        """Return a tool as the framework has it."""
+    def _native(self, tool: Tool) -> BaseTool:
         native = tool.native
         if not isinstance(native, BaseTool):
             return _SkillTool(self, tool)
