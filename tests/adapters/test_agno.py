@@ -197,6 +197,23 @@ async def test_a_made_tool_of_a_skills_name_ends_the_run(packs: Path) -> None:
     assert "the agent" in run.content
 
 
+async def test_what_own_tools_say_changes_nothing_and_is_looked_at_later(
+    packs: Path,
+) -> None:
+    """A later load knows what the calls in between have shown."""
+    again = [[Call("weather", {"city": city})] for city in ("Basel", "Bern")]
+    steps: list[suite.Say] = [[load("refunds")], *again, [load("refunds")], "done"]
+    agent = attach(open_desk(packs), plain(script(*steps), tools=[weather]))
+
+    await agent.arun("hi")
+
+    first, *later = seen_by(agent)
+    assert {seen.system for seen in later} == {first.system}
+    assert {seen.tools for seen in later} == {(*first.tools, "order_status", "refund")}
+    assert REFUNDS in later[0].results[0]
+    assert "is unchanged" in later[-1].results[-1]
+
+
 # The prompt
 
 

@@ -363,3 +363,26 @@ def parted(text: object) -> list[str]:
     if not isinstance(text, str):
         raise ValueError("want text")  # noqa: TRY004 - as pydantic has it
     return text.split(",")
+
+
+def test_the_mark_is_the_same_while_nothing_new_is_to_be_said() -> None:
+    session = skills().session()
+    session.see([])
+    session.instructions()
+
+    first = session.mark
+    session.see([])
+    assert session.mark is first
+
+    session.call("load_skill", {"skill_id": "s00"})
+    assert session.mark is not first
+
+
+def test_rules_and_what_is_worn_leave_no_mark() -> None:
+    """They may have something else to say at any time."""
+    source = FakeSource("s", {"a": {"SKILL.md": pack("a")}})
+    ruled = Satchel(source, policy=Policy(deny("b*"))).session()  # type: ignore[arg-type]
+    wears = skills().session(always=["s00"])
+
+    assert ruled.mark is not ruled.mark
+    assert wears.mark is not wears.mark
