@@ -503,3 +503,49 @@ async def test_a_file_is_read_once_a_run(packs: Path) -> None:
         *(False, False),
         *(True, True),
     ]
+
+
+# What a model call costs: only what may have changed is looked at
+
+
+@tool
+def note(text: str) -> str:
+    """Note something."""
+    return f"noted {text}"
+
+
+JOT = Call("note", {"text": "it"})
+
+
+async def test_a_load_after_calls_of_the_agents_own_tools_is_not_repeated(
+    packs: Path,
+) -> None:
+    model = script([load("refunds")], [JOT], [JOT], [load("refunds")], [JOT], "done")
+    agent = agent_with(attach(open_desk(packs)), model, tools=[note])
+
+    await say(agent, "hi")
+
+    assert "unchanged" in seen_by(agent)[-1].results[3]
+    assert len({seen.system for seen in seen_by(agent)}) == 1
+
+
+async def test_a_load_that_is_shortened_where_it_stands_is_stated_again(
+    packs: Path,
+) -> None:
+    """As conversation managers do it, in the very message."""
+    agent = agent_with(
+        attach(open_desk(packs)),
+        script([load("refunds")], [JOT], [JOT], "done"),
+        tools=[note],
+    )
+
+    def shorten(event: Any) -> None:
+        if len(messages := event.agent.messages) == 6:
+            messages[2]["content"][0]["toolResult"]["content"] = [{"text": "gone"}]
+
+    agent.add_hook(shorten, AfterToolCallEvent)
+
+    await say(agent, "hi")
+
+    shown = [REFUNDS in seen.system for seen in seen_by(agent)]
+    assert shown == [False, False, False, True]
