@@ -8,6 +8,7 @@ that refuses, so that nothing leaves the machine.
 from __future__ import annotations
 
 import asyncio
+import atexit
 import json
 import os
 import tempfile
@@ -17,6 +18,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from shutil import rmtree
 from typing import TYPE_CHECKING, Any, Final, cast
 from uuid import uuid4
 
@@ -67,7 +69,9 @@ _SUMMARY: Final = "CRITICAL: Respond with TEXT ONLY"
 @cache
 def _home() -> Path:
     """Return the folder that Claude Code has for its home, in this process."""
-    return Path(tempfile.mkdtemp(prefix="claude-"))
+    home = Path(tempfile.mkdtemp(prefix="satchel-claude-"))
+    atexit.register(rmtree, home, ignore_errors=True)
+    return home
 
 
 def environment(port: int) -> dict[str, str]:

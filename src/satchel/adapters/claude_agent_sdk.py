@@ -70,9 +70,7 @@ _PREFIXES: Final = (f"mcp__{_SERVER}__", f"mcp__{_OPENED}__")
 _READS: Final = {READ_TOOL, "find_skills", *(name for name, _ in LOAD_TOOLS.values())}
 _META: Final = {"anthropic/maxResultSizeChars": 500_000}
 """Longer results go into files; this is the most that Claude Code keeps in place."""
-_ONE_AT_A_TIME: Final = (
-    "approval-required: another call waits for approval; make this one again after it"
-)
+_ONE_AT_A_TIME: Final = "approval-required: another waits; then make this one again"
 """Claude Code keeps one deferred call of a step, and drops others without a word."""
 _TALKS: Final = 1024
 """Conversations that are held at once; others are read from their transcripts anew."""
@@ -220,8 +218,8 @@ class _Skills:
 
     async def _first_tools(self, *_: object) -> types.ListToolsResult:
         """List the tools that are there before anything is loaded."""
-        tools = self._first.tools()
-        return types.ListToolsResult(tools=[await _listing(tool) for tool in tools])
+        tools = [await _listing(tool) for tool in self._first.tools()]
+        return types.ListToolsResult(tools=tools)
 
     async def _opened(self, *_: object) -> types.ListToolsResult:
         """List what has opened in the conversation that is on, or in a part of it."""
@@ -320,8 +318,8 @@ class _Skills:
     async def _on_subagent(self, given: Given, *_: object) -> Said:
         """Show the catalog to a sub-agent that has the tools for it."""
         agent = (self.given.agents or {}).get(given["agent_type"])
-        tools = None if agent is None else agent.tools
-        has_ours = tools is None or any(_PREFIXES[0][:-2] in tool for tool in tools)
+        tools = [_PREFIXES[0]] if agent is None or agent.tools is None else agent.tools
+        has_ours = any(tool.startswith(f"mcp__{_SERVER}") for tool in tools)
         return _context("SubagentStart", self._first.instructions()) if has_ours else {}
 
     async def _show_opened(self, talk: _Talk) -> None:
@@ -361,16 +359,12 @@ def _seen(messages: Iterable[SessionMessage]) -> Iterator[Seen]:
 
 def _short(name: str) -> str:
     """Return the name of one of our tools without that of its server."""
-    for prefix in _PREFIXES:
-        name = name.removeprefix(prefix)
-    return name
+    return name.removeprefix(_PREFIXES[0]).removeprefix(_PREFIXES[1])
 
 
 def _text(result: Given) -> str:
-    content = result.get("content") or ""
-    if isinstance(content, str):
-        return content
-    return "\n".join(each.get("text", "") for each in content)
+    said = result.get("content") or ""
+    return said if isinstance(said, str) else "\n".join(b.get("text", "") for b in said)
 
 
 async def _listing(tool: Tool) -> types.Tool:
