@@ -84,6 +84,7 @@ def environment(port: int) -> dict[str, str]:
         "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
         "CLAUDE_CODE_OAUTH_TOKEN": "",
         "CLAUDE_CODE_PRINT_BG_WAIT_CEILING_MS": "500",
+        "CLAUDE_CODE_TMPDIR": str(_home()),
         "CLAUDE_CONFIG_DIR": str(_home() / "config"),
         "DISABLE_AUTOUPDATER": "1",
         "DISABLE_ERROR_REPORTING": "1",
@@ -92,6 +93,7 @@ def environment(port: int) -> dict[str, str]:
         "HTTPS_PROXY": nobody,
         "HTTP_PROXY": nobody,
         "NO_PROXY": "127.0.0.1",
+        "TMPDIR": str(_home()),
     }
 
 
