@@ -54,8 +54,8 @@ fuzz: $(VENV)/.dev ## the hypothesis properties alone, with many more examples
 bench: $(VENV)/.dev ## the benchmarks
 	$(BIN)/python -m benchmarks $(ARGS)
 
-adapters: $(VENV)/.dev ## each adapter under its real framework, also at its lower bounds; ARGS="NAME"
-	@$(BIN)/python -m tools.adapters run --lowest $(ARGS)
+adapters: $(VENV)/.dev ## each adapter under its real framework; ARGS="NAME", or --lowest: also at lower bounds
+	@$(BIN)/python -m tools.adapters run $(ARGS)
 
 generate: $(VENV)/.dev ## write what is made from other files: tests/api.txt, tables in docs/
 	$(BIN)/python -m tools.api
