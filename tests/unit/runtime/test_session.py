@@ -381,7 +381,7 @@ def test_the_mark_is_the_same_while_nothing_new_is_to_be_said() -> None:
 def test_rules_and_what_is_worn_leave_no_mark() -> None:
     """They may have something else to say at any time."""
     source = FakeSource("s", {"a": {"SKILL.md": pack("a")}})
-    ruled = Satchel(source, policy=Policy(deny("b*"))).session()  # type: ignore[arg-type]
+    ruled = Satchel(source, policy=Policy(deny("b*"))).session()
     wears = skills().session(always=["s00"])
 
     assert ruled.mark is not ruled.mark
