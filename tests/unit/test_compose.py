@@ -52,6 +52,7 @@ def test_another_separator_can_be_chosen() -> None:
     composed = compose("Base.", skills, separator="\n\n---\n")
 
     assert composed.instructions == "Base.\n\n---\nA."
+    assert compose("Base.", skills).instructions == "Base.\n\nA."
 
 
 @pytest.mark.row("B07", "B10")

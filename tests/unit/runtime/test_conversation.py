@@ -236,6 +236,7 @@ class TestToolsThatASkillCarries:
 
 
 class TestSkillsInUse:
+    @pytest.mark.row("R10")
     @pytest.mark.parametrize("style", STYLES)
     def test_a_skill_that_can_be_read_above_costs_a_note(self, style: Style) -> None:
         session = shelf().session(style=style)
@@ -250,6 +251,7 @@ class TestSkillsInUse:
         assert len(again.replace("\n", "")) < 400
         assert session.savings.repeat_tokens > 50
 
+    @pytest.mark.row("R10")
     @pytest.mark.parametrize("style", STYLES)
     def test_without_the_earlier_text_it_is_given_in_full(self, style: Style) -> None:
         session = shelf().session(style=style)
