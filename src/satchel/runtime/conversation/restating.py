@@ -6,7 +6,7 @@ from typing import Final
 from satchel.errors import SkillError
 from satchel.model import Loaded
 from satchel.protocols import TokenCounter
-from satchel.text import clean_line
+from satchel.text import clean_line, escape_xml
 
 __all__ = ["restate"]
 
@@ -40,11 +40,11 @@ def restate(
         try:
             text = render(load(id))
         except SkillError:
-            gone.append(clean_line(id))
+            gone.append(_shown(id))
             continue
         cost = counter.count(text)
         if cost > left:
-            no_room.append(clean_line(id))
+            no_room.append(_shown(id))
             continue
         left -= cost
         texts.append(text)
@@ -57,3 +57,8 @@ def restate(
     if gone:
         texts.append(f"In use before, and not to be had any more: {', '.join(gone)}.")
     return "\n\n".join((_HEAD, *texts)) if texts else ""
+
+
+def _shown(id: str) -> str:
+    """Return an id that stands in a system prompt, and so may bring no markup."""
+    return escape_xml(clean_line(id))
