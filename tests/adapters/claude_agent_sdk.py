@@ -203,20 +203,23 @@ def _arguments(call: suite.Call) -> dict[str, object]:
 
 
 def _messages(given: list[dict[str, Any]]) -> Iterator[suite.Message]:
+    asked: dict[str, int] = {}
     for message in given:
         content = message["content"]
         blocks = (
             [{"type": "text", "text": content}] if isinstance(content, str) else content
         )
         calls = [block for block in blocks if block["type"] == "tool_use"]
+        asked |= {call["id"]: len(asked) + at for at, call in enumerate(calls)}
         texts = [
             block["text"]
             for block in blocks
             if block["type"] == "text" and not block["text"].startswith(_ITS_OWN)
         ]
-        for block in blocks:
-            if block["type"] == "tool_result":
-                yield suite.Message("tool", _result(block["content"]))
+        results = [block for block in blocks if block["type"] == "tool_result"]
+        # Claude Code puts calls of one step in the order in which they ended.
+        for block in sorted(results, key=lambda result: asked[result["tool_use_id"]]):
+            yield suite.Message("tool", _result(block["content"]))
         if message["role"] == "assistant":
             told = [f"{call['name']}({json.dumps(call['input'])})" for call in calls]
             yield suite.Message("assistant", " ".join(texts or told))
