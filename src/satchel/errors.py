@@ -11,7 +11,8 @@
     │   │   └── ReferenceEscapesError          would leave the pack
     │   ├── AmbiguousReferenceError            a short name with several owners
     │   ├── ReferenceUnreadableError           there, and cannot be read
-    │   └── ChangedSinceSyncError              not the bytes that were catalogued
+    │   ├── ChangedSinceSyncError              not the bytes that were catalogued
+    │   └── DigestMismatchError                not the bytes that were announced
     ├── LimitExceededError (ValueError)        more than was agreed to accept
     ├── SourceUnavailableError                 a source gave no answer
     ├── NoSources                              nothing says where skills are
@@ -39,6 +40,7 @@ __all__ = [
     "ChangedSinceSyncError",
     "ConfigError",
     "DeniedError",
+    "DigestMismatchError",
     "DuplicateSkillError",
     "DuplicateToolError",
     "ExtraMissingError",
@@ -231,6 +233,16 @@ class ChangedSinceSyncError(PackFileError):
     sentence: ClassVar[str] = (
         "{file!r} of skill {name!r} has changed since the last sync; sync again"
     )
+
+
+class DigestMismatchError(PackFileError):
+    """The bytes are not those that the source, or a pin, announced; none is used.
+
+    ``detail`` says which digest or size was wanted and which came.
+    """
+
+    code: ClassVar[str] = "digest-mismatch"
+    sentence: ClassVar[str] = "{file!r} of skill {name!r} is not what was announced"
 
 
 class LimitExceededError(SkillError, ValueError):

@@ -35,8 +35,9 @@ class Digests:
     ) -> tuple[Resource, ...]:
         """Return path, digest and size of every listed file, SKILL.md included.
 
-        Sorted by path by code point. Every file is read once, then remembered for as
-        long as the marks of the pack's files stay the same.
+        Sorted by path by code point. A file whose digest the source knows is not read;
+        every other one is read once, then remembered for as long as the marks of the
+        pack's files stay the same.
 
         Raises:
             SkillError: A file cannot be read now.
@@ -80,7 +81,11 @@ class Digests:
         origin = descriptor.origin
         reader = readers[origin.source]
         found = [Resource(SKILL_FILE, descriptor.digest, descriptor.size)]
+        known = {stat.path: stat for stat in descriptor.files if stat.digest}
         for path in descriptor.resources:
+            if path in known:
+                found.append(Resource(path, known[path].digest, known[path].size))
+                continue
             data = reader.read(origin.key, path, self._limits.file_bytes)
             found.append(Resource(path, digest_bytes(data), len(data)))
         return tuple(sorted(found, key=lambda resource: resource.path))

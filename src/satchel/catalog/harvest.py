@@ -75,7 +75,8 @@ class Field:
     def state(self) -> SourceState:
         """How the source answered, for the catalog."""
         packs = len(self.harvest.entries) if self.harvest else 0
-        return SourceState(self.label, packs, self.error)
+        release = getattr(self.source, "release", "")
+        return SourceState(self.label, packs, self.error, release)
 
     def _ask(self) -> None:
         try:

@@ -59,9 +59,7 @@ class Intake:
         raw = self.source.manifest(found.key)
         accept = self.accept
         if isinstance(raw, Manifest):
-            limit = accept.limits.skill_md_bytes
-            data = self.source.read(found.key, SKILL_FILE, limit)
-            return self._entry(found, origin, raw, data, ())
+            return self._listed(found, origin, raw)
         parsed = parse(
             raw,
             profile=accept.profile,
@@ -74,17 +72,33 @@ class Intake:
             return _refused(found, origin, parsed.findings)
         return self._entry(found, origin, parsed.manifest, raw, parsed.findings)
 
+    def _listed(self, found: Found, origin: Origin, manifest: Manifest) -> Entry:
+        """Take in what the source has parsed; read it only if its digest is unknown.
+
+        Of a pack that lies elsewhere nothing is fetched before somebody loads it.
+        """
+        files = self._files(found)
+        own = next((stat for stat in files if stat.path == SKILL_FILE), None)
+        if own is not None and own.digest:
+            return self._entry(found, origin, manifest, own)
+        limit = self.accept.limits.skill_md_bytes
+        data = self.source.read(found.key, SKILL_FILE, limit)
+        return self._entry(found, origin, manifest, data)
+
+    def _files(self, found: Found) -> tuple[FileStat, ...]:
+        if found.files is not None:
+            return found.files
+        return tuple(self.source.files(found.key))
+
     def _entry(
         self,
         found: Found,
         origin: Origin,
         manifest: Manifest,
-        data: bytes,
-        findings: tuple[Finding, ...],
+        skill_md: bytes | FileStat,
+        findings: tuple[Finding, ...] = (),
     ) -> Entry:
-        files = found.files
-        if files is None:
-            files = tuple(self.source.files(found.key))
+        files = self._files(found)
         _check_size(files, self.accept.limits, found)
         listed = allow(manifest, files, closed=self.accept.profile == "strict")
         skill_id = self.identify(manifest)
@@ -94,6 +108,11 @@ class Intake:
         if metadata and not _TOOL_KEYS.isdisjoint(metadata):
             tools, noted = tool_names(metadata, manifest.allowed_tools, path)
             findings += noted
+        if isinstance(skill_md, FileStat):
+            data, digest, size = b"", skill_md.digest, skill_md.size
+        else:
+            data, size = skill_md, len(skill_md)
+            digest = f"sha256:{hashlib.sha256(data).hexdigest()}"
         descriptor = Descriptor(
             manifest.name if skill_id is None else skill_id,
             manifest.description,
@@ -103,8 +122,8 @@ class Intake:
             listed.assets,
             listed.others,
             (origin,),
-            f"sha256:{hashlib.sha256(data).hexdigest()}",
-            len(data),
+            digest,
+            size,
             manifest.status,
             manifest.replaced_by,
             manifest.client.model_invocable,
@@ -112,11 +131,12 @@ class Intake:
             tools,
             manifest.allowed_tools,
             _category(metadata.get("category")),
+            _owner(metadata.get("owner")),
             files,
         )
         if listed.findings:
             findings += tuple(replace(each, path=path) for each in listed.findings)
-        findings += find_doubts(data, path)
+        findings += find_doubts(data, path) if data else ()
         if b"\\" in data and not _is_plain(manifest.description):
             findings += tuple(_escaped(manifest.description, findings, path))
         return Entry(descriptor, found.stamp, findings, filtered=skill_id is None)
@@ -142,6 +162,12 @@ def _category(given: Json) -> Category:
     """Return ``raw`` in any spelling of it: what is mistaken should not open tools."""
     raw = isinstance(given, str) and given.strip().casefold() == "raw"
     return "raw" if raw else "standard"
+
+
+def _owner(given: Json) -> str:
+    """Return the manifest's owner as one line; several are parted by commas."""
+    owners = given if isinstance(given, list) else [given]
+    return " ".join(", ".join(o for o in owners if isinstance(o, str)).split())
 
 
 def _refused(found: Found, origin: Origin, findings: tuple[Finding, ...]) -> Entry:

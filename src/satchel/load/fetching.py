@@ -47,10 +47,12 @@ def _too_large(file: str, limit: int, actual: int) -> LimitExceededError:
     return LimitExceededError(name, limit, actual, "bytes", file)
 
 
-def has_changed(reader: Reader, descriptor: Descriptor, file: str, size: int) -> bool:
+def has_changed(
+    reader: Reader, descriptor: Descriptor, file: str, size: int, digest: str
+) -> bool:
     """Tell whether a file beside SKILL.md is not the one that was catalogued.
 
-    False where the catalog does not say what it saw. A file that was written anew with
+    Where the catalog knows its digest, that tells. False where the catalog does not say what it saw. A file that was written anew with
     the same bytes counts as changed: what tells is size and mark, as of R25.
     """
     known = next((stat for stat in descriptor.files if stat.path == file), None)
@@ -58,6 +60,8 @@ def has_changed(reader: Reader, descriptor: Descriptor, file: str, size: int) ->
         return False
     if known.size != size:
         return True
+    if known.digest:
+        return known.digest != digest
     try:
         now = tuple(reader.files(descriptor.origin.key))
     except (SkillError, OSError):

@@ -127,7 +127,7 @@ def _read(
     if is_skill:
         changed = descriptor.digest not in (digest, "")
     else:
-        changed = has_changed(reader, descriptor, file, len(data))
+        changed = has_changed(reader, descriptor, file, len(data), digest)
     if changed:
         raise ChangedSinceSyncError(descriptor.id, file)
     if not (is_skill or is_text(data)):

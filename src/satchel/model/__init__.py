@@ -35,7 +35,7 @@ from satchel.model.session import (
     Seen,
     Verdict,
 )
-from satchel.model.usage import UsageEvent
+from satchel.model.usage import CatalogSynced, UsageEvent
 
 __all__ = [
     "DEFAULT_LIMITS",
@@ -45,6 +45,7 @@ __all__ = [
     "Activation",
     "Answer",
     "Catalog",
+    "CatalogSynced",
     "ClientFields",
     "Conflict",
     "Decision",

@@ -70,12 +70,13 @@ class SourceState:
 
     ``packs`` counts what it holds in the catalog's making, refused ones included.
     ``error`` is empty where the source answered; else the packs are those of its
-    last good answer.
+    last good answer. ``release`` is the release that it holds, if it is one.
     """
 
     label: str
     packs: int
     error: str = ""
+    release: str = ""
 
     @property
     def stale(self) -> bool:
@@ -146,6 +147,16 @@ class Catalog:
         return next(
             (c for c in self.conflicts if c.id == skill_id and c.kept is None), None
         )
+
+    @property
+    def release(self) -> str:
+        """The release that all of it comes from; empty where that is not one."""
+        releases = {state.release for state in self.sources}
+        return releases.pop() if len(releases) == 1 else ""
+
+    def release_of(self, source: str) -> str:
+        """Return the release that a source, by its label, holds; empty for none."""
+        return next((s.release for s in self.sources if s.label == source), "")
 
     @property
     def unresolved(self) -> tuple[Conflict, ...]:

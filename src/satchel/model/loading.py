@@ -19,13 +19,16 @@ class Request:
 
     ``id`` is taken as it is: not trimmed, not folded. ``file`` is a listed path, a
     short name, or None for SKILL.md. ``who`` is whoever the run acts for, ``via`` the
-    edge it came through (``python``, ``tool``, ``cli``, ``mcp``, ``http``).
+    edge it came through (``python``, ``tool``, ``cli``, ``mcp``, ``http``). ``agent`` is
+    what the agent is called, ``client`` the program that asks; both only for events.
     """
 
     id: str
     file: str | None = None
     who: Mapping[str, object] = field(default_factory=dict[str, object], hash=False)
     via: str = "python"
+    agent: str = field(default="", compare=False)
+    client: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,12 +41,15 @@ class FileStat:
 
     ``path`` is relative to the pack and uses ``/``; ``size`` is in bytes. ``mark`` is
     whatever the source can tell a change by (modification time and inode for a
-    folder, a digest elsewhere); equal marks mean equal bytes.
+    folder, a digest elsewhere); equal marks mean equal bytes. ``digest`` is ``sha256:``
+    and the hex digest of the raw bytes where the source knows it without reading them,
+    else empty; whoever reads the file checks it.
     """
 
     path: str
     size: int
     mark: Hashable = None
+    digest: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +94,8 @@ class Descriptor:
     loads. The four tuples are the allowlist: pack-relative paths, sorted. ``digest``
     is ``sha256:`` and the hex digest of the raw bytes of SKILL.md. ``tools`` names the
     tools that open when the skill is loaded, ``allowed_tools`` those that it asks to
-    be held to; a ``raw`` skill's tools need a policy that allows them.
+    be held to; a ``raw`` skill's tools need a policy that allows them. ``owner`` is who
+    the manifest says answers for the skill (``metadata.owner``); empty where it is silent.
 
     Raises:
         TypeError: A path list is not a tuple.
@@ -114,6 +118,7 @@ class Descriptor:
     tools: tuple[str, ...] = ()
     allowed_tools: tuple[str, ...] = ()
     category: Category = "standard"
+    owner: str = ""
     files: tuple[FileStat, ...] = field(default=(), compare=False, repr=False)
 
     def __post_init__(self) -> None:

@@ -1,19 +1,26 @@
-"""One event of use."""
+"""Events of use: free of content, so that a log of them can be shared."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 
-__all__ = ["UsageEvent"]
+from satchel.model.pack import Descriptor
+
+__all__ = ["CatalogSynced", "UsageEvent"]
 
 
 @dataclass(frozen=True, slots=True)
 class UsageEvent:
-    """What one load did, free of content.
+    """What one load did.
 
     The first six fields are a contract with the readers of event logs, in this
     order; further fields come only behind them. ``name`` is the id that was asked
     for (``<invalid>`` where it breaks the name rule), ``source`` the label of the
     source, empty where nothing was found; ``duration_s`` is monotonic seconds;
     ``error`` a message, None on success. ``code`` is the error's kebab-case code.
+
+    ``digest`` is that of the bytes handed out, ``tokens`` what they cost by the
+    Satchel's counter. ``release`` is the release they come from, ``owner`` who answers
+    for the skill, ``agent`` and ``client`` who asked: each empty where nobody said. ``at``
+    is seconds since the epoch.
     """
 
     name: str
@@ -27,8 +34,31 @@ class UsageEvent:
     digest: str = ""
     size_bytes: int = 0
     code: str | None = None
+    tokens: int = 0
+    release: str = ""
+    owner: str = ""
+    agent: str = ""
+    client: str = ""
+    at: float = 0.0
     event: str = "skill_loaded"
 
     def as_dict(self) -> dict[str, object]:
         """Return a flat mapping, ``event`` first, then the fields in order."""
-        return {"event": self.event, **asdict(self)}
+        flat = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {"event": flat.pop("event"), **flat}
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogSynced:
+    """That these skills were on offer at this time, loaded or not.
+
+    ``added`` are the ids that were not listed before. Without it a skill that nobody
+    ever loads would leave no trace.
+    """
+
+    at: float
+    entries: tuple[Descriptor, ...]
+    added: tuple[str, ...] = ()
+    release: str = ""
+    via: str = "python"
+    event: str = "catalog_synced"

@@ -44,6 +44,7 @@ if TYPE_CHECKING:  # each costs start-up time, and most programs need few of the
     from satchel.runtime.offers import Offers
     from satchel.runtime.session import Session
     from satchel.runtime.staging import LocalStager, Stager
+    from satchel.runtime.view import View
     from satchel.runtime.why import Why
     from satchel.spec import Profile
 
@@ -323,6 +324,45 @@ class Satchel:
         )
         state = None if resume is None else State.from_dict(resume)
         return Session(self._shelf, settings, deps=deps, state=state)
+
+    def view(
+        self,
+        *,
+        who: Mapping[str, Any] | None = None,
+        only: Iterable[str] | None = None,
+        style: Style | None = None,
+        via: str = "python",
+        client: str = "",
+    ) -> "View":
+        """Return the skills as one caller from outside may have them: for servers.
+
+        Args:
+            who: For whom it asks; rules of the policy are given it.
+            only: Shell patterns; skills whose id fits none are not here.
+            style: Names, parameters and results of its tools.
+            via: The edge that it came through, for events: ``mcp``, ``http``.
+            client: The program that asks, for events.
+
+        Raises:
+            DuplicateSkillError: Two packs claim one id and no precedence was chosen.
+        """
+        from satchel.runtime.conversation.settings import Settings
+        from satchel.runtime.view import View
+
+        self.registry.check_conflicts()
+        settings = Settings(
+            who=who or {},
+            style=style or self.style,
+            only=() if only is None else (patterns_of(only),),
+            client=client,
+        )
+        return View(
+            self._shelf,
+            settings,
+            via=via,
+            resources=self.registry.resources,
+            render=self._sections.render,
+        )
 
     def as_skill(self, name: str = "skills") -> "AgentSkill":
         """Return all of it as one skill with the three members, to be worn.

@@ -118,7 +118,10 @@ class Reading:
             if via == "user" and not entry.user_invocable:
                 fix = "only a model may load it"
                 raise SkillWithheldError(skill_id, "not for users", fix)
-        request = Request(skill_id, file, self._settings.who, via)
+        settings = self._settings
+        request = Request(
+            skill_id, file, settings.who, via, settings.agent, settings.client
+        )
         asking = self._gate.asking(approved=approved)
         turn = next(reversed(self._turns), None)
         return self._shelf.load(self.scoped, request, turn, asking)

@@ -35,9 +35,11 @@ class Settings:
     """What does not change while a session lasts.
 
     ``only`` are groups of patterns; a skill is here if each group has one that fits.
+    ``client`` is the program that asks, for events.
     """
 
     agent: str = ""
+    client: str = ""
     who: Mapping[str, Any] = field(default_factory=dict[str, Any])
     style: Style = "agent-skills"
     worn: Worn = field(default_factory=Worn)

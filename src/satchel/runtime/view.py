@@ -1,0 +1,167 @@
+"""The skills as one caller from outside may have them: no conversation, full texts."""
+
+from typing import TYPE_CHECKING
+
+from satchel.errors import DeniedError, SkillNotFoundError, SkillWithheldError
+from satchel.load import StyleOptions, offer_find, tools_for
+from satchel.model import (
+    Catalog,
+    Descriptor,
+    Hit,
+    Loaded,
+    Manifest,
+    Rendered,
+    Request,
+    Resource,
+    Style,
+)
+from satchel.runtime.conversation.gate import Gate
+from satchel.runtime.conversation.invoking import Invoked, invoked
+from satchel.runtime.conversation.reading import Reading
+from satchel.runtime.conversation.settings import Settings
+from satchel.session.approvals import Approvals
+from satchel.tools import Toolbox
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from satchel.prompt import Format
+    from satchel.runtime.conversation.shelf import Shelf
+
+__all__ = ["View"]
+
+
+class View:
+    """Lists, finds and loads for one caller, and remembers nothing between calls.
+
+    Made by `satchel.Satchel.view`. It is what a server stands on, whose protocol has no
+    conversation: every load gives the whole text, "already loaded" is never said, and a
+    question of the policy that would need somebody to answer it is an error. It follows
+    every sync. Safe across threads.
+    """
+
+    def __init__(
+        self,
+        shelf: "Shelf",
+        settings: Settings,
+        *,
+        via: str,
+        resources: "Callable[[Descriptor], tuple[Resource, ...]]",
+        render: "Callable[[Catalog, Style, Format, int | str | None], Rendered]",
+    ) -> None:
+        self.settings = settings
+        self.via = via
+        self._shelf = shelf
+        self._resources = resources
+        self._render = render
+        gate = Gate(shelf.policy, Approvals(), settings.who)
+        self._reading = Reading(shelf, settings, gate)
+
+    @property
+    def catalog(self) -> Catalog:
+        """What may be listed for this caller now; the same object while it stays so."""
+        return self._reading.listed
+
+    @property
+    def invocable(self) -> tuple[Descriptor, ...]:
+        """The skills that a user may invoke, by id; those hidden from models, too."""
+        here = self._reading.scoped
+        hidden = [held.descriptor for held in here.withheld if held.reason == "hidden"]
+        may = [e for e in (*self.catalog.entries, *hidden) if e.user_invocable]
+        known = [entry for entry in may if self._reading.in_use(entry.id) is not None]
+        return tuple(sorted(known, key=lambda entry: entry.id))
+
+    def descriptor(self, skill_id: str) -> Descriptor:
+        """Return a skill that this caller may load, listed or hidden.
+
+        Raises:
+            SkillNotFoundError: There is none of this id here.
+            DeniedError: It is here, and not for this caller.
+        """
+        found = self._reading.descriptor(skill_id)
+        if found is None:
+            raise SkillNotFoundError(skill_id)
+        if self._reading.in_use(skill_id) is None:
+            raise DeniedError("load", skill_id)
+        return found
+
+    def load(self, skill_id: str, file: str | None = None) -> Loaded:
+        """Return a skill's SKILL.md, or one file beside it, whole; it is an event.
+
+        Raises:
+            SkillError: As for `satchel.Satchel.load`.
+        """
+        return self._reading.fetch(skill_id, file, via=self.via)
+
+    def resources(self, skill_id: str) -> tuple[Resource, ...]:
+        """Return path, digest and size of every listed file, SKILL.md included.
+
+        Raises:
+            SkillError: As for `descriptor`; or a file cannot be read now.
+        """
+        return self._resources(self.descriptor(skill_id))
+
+    def manifest(self, skill_id: str) -> Manifest:
+        """Return a skill's manifest, read anew; it is no event.
+
+        Raises:
+            SkillError: As for `satchel.Satchel.manifest`.
+        """
+        self.descriptor(skill_id)
+        return self._shelf.manifest(self._reading.again(skill_id))
+
+    def peek(self, skill_id: str) -> Loaded:
+        """Return a skill's SKILL.md without an event: for what is no use of it.
+
+        Raises:
+            SkillError: As for `load`.
+        """
+        self.descriptor(skill_id)
+        return self._reading.again(skill_id)
+
+    def find(self, query: str, k: int = 10) -> list[Hit]:
+        """Return at most ``k`` skills that match ``query``, best first, ties by id."""
+        return self._reading.find(query, k)
+
+    def prompt(
+        self,
+        *,
+        style: Style | None = None,
+        format: "Format" = "xml-id",  # noqa: A002 - the word users of the CLI know
+        budget_tokens: int | str | None = "default",
+    ) -> Rendered:
+        """Render the catalog section; see `satchel.Satchel.prompt`."""
+        style = style or self.settings.style
+        return self._render(self.catalog, style, format, budget_tokens)
+
+    def invoke(self, skill_id: str, arguments: str = "") -> Invoked:
+        """Return a skill as its user calls it, its arguments in their places.
+
+        Raises:
+            SkillError: As for `load`; one that no user may invoke is withheld.
+        """
+        loaded = self._reading.fetch(skill_id, None, via="user")
+        names = self._shelf.manifest(loaded).client.arguments
+        return invoked(loaded, arguments, names, None)
+
+    def tools(self) -> Toolbox:
+        """Return the tools of the style, with the one that finds where it is needed.
+
+        Hidden skills are not found through them.
+        """
+        catalog = self.catalog
+        find = offer_find(catalog, self.prompt())
+        return tools_for(
+            self.settings.style,
+            self._for_model,
+            catalog=lambda: self.catalog,
+            find=self.find if find else None,
+            options=StyleOptions(envelope="extended"),
+        )
+
+    def _for_model(self, request: Request) -> Loaded:
+        entry = self._reading.descriptor(request.id)
+        if entry is not None and not entry.model_invocable:
+            fix = "only a user may invoke it"
+            raise SkillWithheldError(request.id, "hidden", fix)
+        return self._reading.fetch(request.id, request.file, via=self.via)

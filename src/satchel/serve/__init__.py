@@ -1,0 +1,1 @@
+"""Serving one library of skills: MCP and HTTP on one port, or MCP over stdio."""

@@ -1,0 +1,79 @@
+"""What is served: one open Satchel, synced once, and a view of it for each caller."""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Final
+
+from satchel.model import Catalog, SyncReport
+from satchel.runtime import Satchel
+from satchel.runtime.view import View
+from satchel.serve.caller import ANYBODY, Caller
+from satchel.serve.settings import ServeSettings
+
+__all__ = ["Library"]
+
+MAX_VIEWS: Final = 256
+"""Views that are kept: callers times clients times edges."""
+
+
+class Library:
+    """The skills of a server. Thread-safe; nothing here knows a protocol.
+
+    The registry is synced when the Satchel is opened and by `refresh`, never for a
+    call. Who listens is told after a sync that changed something.
+    """
+
+    def __init__(self, skills: Satchel, settings: ServeSettings | None = None) -> None:
+        self.skills = skills
+        self.settings = settings or ServeSettings()
+        self._views: OrderedDict[tuple[Caller, str, str], View] = OrderedDict()
+        self._lock = threading.Lock()
+        self._listeners: list[Callable[[SyncReport], None]] = []
+
+    @property
+    def catalog(self) -> Catalog:
+        """The catalog in use: another object after a sync."""
+        return self.skills.catalog
+
+    def view(
+        self, caller: Caller = ANYBODY, *, via: str = "mcp", client: str = ""
+    ) -> View:
+        """Return the skills as ``caller`` may have them.
+
+        ``client`` is what the program says it is called: untrusted, for events only.
+
+        Raises:
+            DuplicateSkillError: Two packs claim one id and no precedence was chosen.
+        """
+        key = caller, via, client
+        with self._lock:
+            known = self._views.get(key)
+            if known is None:
+                known = self._views[key] = self.skills.view(
+                    who={"client": caller.name} if caller.name else {},
+                    only=caller.only,
+                    style=self.settings.style,
+                    via=via,
+                    client=client,
+                )
+                while len(self._views) > MAX_VIEWS:
+                    self._views.popitem(last=False)
+            self._views.move_to_end(key)
+        return known
+
+    def listen(self, changed: Callable[[SyncReport], None]) -> Callable[[], None]:
+        """Call ``changed`` after each sync that changed something; return how to stop.
+
+        It is called in the thread that synced.
+        """
+        self._listeners.append(changed)
+        return lambda: self._listeners.remove(changed)
+
+    def refresh(self) -> SyncReport:
+        """Sync, and tell who listens where something changed. Never raises."""
+        report = self.skills.sync()
+        if report.added or report.updated or report.removed:
+            for changed in tuple(self._listeners):
+                changed(report)
+        return report
