@@ -52,8 +52,9 @@ def has_changed(
 ) -> bool:
     """Tell whether a file beside SKILL.md is not the one that was catalogued.
 
-    Where the catalog knows its digest, that tells. False where the catalog does not say what it saw. A file that was written anew with
-    the same bytes counts as changed: what tells is size and mark, as of R25.
+    Where the catalog knows its digest, that tells. False where the catalog does not say
+    what it saw. Else what tells is size and mark, as of R25: a file that was written
+    anew with the same bytes counts as changed.
     """
     known = next((stat for stat in descriptor.files if stat.path == file), None)
     if known is None:

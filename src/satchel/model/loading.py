@@ -19,8 +19,8 @@ class Request:
 
     ``id`` is taken as it is: not trimmed, not folded. ``file`` is a listed path, a
     short name, or None for SKILL.md. ``who`` is whoever the run acts for, ``via`` the
-    edge it came through (``python``, ``tool``, ``cli``, ``mcp``, ``http``). ``agent`` is
-    what the agent is called, ``client`` the program that asks; both only for events.
+    edge it came through (``python``, ``tool``, ``cli``, ``mcp``, ``http``). ``agent``
+    is what the agent is called, ``client`` the program that asks; both only for events.
     """
 
     id: str

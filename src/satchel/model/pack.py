@@ -95,7 +95,8 @@ class Descriptor:
     is ``sha256:`` and the hex digest of the raw bytes of SKILL.md. ``tools`` names the
     tools that open when the skill is loaded, ``allowed_tools`` those that it asks to
     be held to; a ``raw`` skill's tools need a policy that allows them. ``owner`` is who
-    the manifest says answers for the skill (``metadata.owner``); empty where it is silent.
+    answers for the skill by its manifest (``metadata.owner``), empty where that is
+    silent.
 
     Raises:
         TypeError: A path list is not a tuple.
