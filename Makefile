@@ -16,7 +16,7 @@ ARGS  ?=
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help run test lint format types layers docs coverage fuzz bench adapters generate lock all clean
+.PHONY: help run test hostile lint format types layers docs coverage fuzz bench adapters clients generate lock all clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' Makefile
@@ -24,8 +24,11 @@ help: ## list these targets
 run: $(VENV)/.run ## show the main job in the terminal; PACKS=folder for a library of your own
 	@$(BIN)/python examples/tour.py $(PACKS)
 
-test: $(VENV)/.dev ## run all tests, with the coverage gate; or without it those of ARGS
-	$(BIN)/python -m pytest -n auto $(if $(ARGS),$(ARGS),--cov --cov-report=term)
+test: $(VENV)/.dev ## run the tests, with the coverage gate; or without it those of ARGS
+	$(BIN)/python -m pytest -n auto $(if $(ARGS),$(ARGS),-m "not hostile" --cov --cov-report=term)
+
+hostile: $(VENV)/.dev ## run the tests that attack: hundreds of packs, thousands of requests
+	$(BIN)/python -m pytest -n auto -m hostile $(ARGS)
 
 lint: $(VENV)/.dev ## ruff: rules and format
 	$(BIN)/ruff check .
@@ -54,6 +57,9 @@ fuzz: $(VENV)/.dev ## the hypothesis properties alone, with many more examples
 bench: $(VENV)/.dev ## the benchmarks
 	$(BIN)/python -m benchmarks $(ARGS)
 
+clients: $(VENV)/.dev ## the server, and what reads others, with the real clients; ARGS="NAME" for one
+	@$(BIN)/python -m tools.clients run $(ARGS)
+
 adapters: $(VENV)/.dev ## each adapter under its real framework; ARGS="NAME", or --lowest: also at lower bounds
 	@$(BIN)/python -m tools.adapters run $(ARGS)
 
@@ -62,7 +68,7 @@ generate: $(VENV)/.dev ## write what is made from other files: tests/api.txt, ta
 	$(BIN)/python -m tools.rows
 	$(BIN)/python -m tools.adapters table
 
-all: test lint types layers docs adapters ## what .ci/run does
+all: test hostile lint types layers docs clients adapters ## what .ci/run does
 
 clean: ## remove the environment and everything that was generated
 	rm -rf $(VENV) build dist htmlcov .coverage .coverage.* .hypothesis .*_cache

@@ -30,6 +30,8 @@ from satchel.testing.hostile.__main__ import OURS, main
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.hostile
+
 PACKS = {pack.name: pack for pack in hostile_packs()}
 # Packs that are many: what is asked of a catalog of one does not fit them.
 MANY = {"many-packs", "many-bad-packs"}
