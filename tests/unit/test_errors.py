@@ -12,6 +12,7 @@ from satchel.errors import (
     ChangedSinceSyncError,
     ConfigError,
     DeniedError,
+    DigestMismatchError,
     DuplicateSkillError,
     DuplicateToolError,
     ExtraMissingError,
@@ -83,6 +84,10 @@ EXAMPLES: list[tuple[SkillError, str]] = [
     (
         ChangedSinceSyncError("a", "r.md"),
         "'r.md' of skill 'a' has changed since the last sync; sync again",
+    ),
+    (
+        DigestMismatchError("a", "r.md", detail="want sha256:1, got sha256:2"),
+        "'r.md' of skill 'a' is not what was announced: want sha256:1, got sha256:2",
     ),
     (
         LimitExceededError("file_bytes", 1000, 2000, "bytes", "r.md"),
