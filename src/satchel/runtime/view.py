@@ -110,14 +110,16 @@ class View:
         self.descriptor(skill_id)
         return self._shelf.manifest(self._reading.again(skill_id))
 
-    def peek(self, skill_id: str) -> Loaded:
-        """Return a skill's SKILL.md without an event: for what is no use of it.
+    def peek(self, skill_id: str, file: str | None = None) -> Loaded:
+        """Do as `load` does without an event: for what is no use of a skill.
 
         Raises:
             SkillError: As for `load`.
         """
         self.descriptor(skill_id)
-        return self._reading.again(skill_id)
+        if file is None:
+            return self._reading.again(skill_id)
+        return self._reading.unnoticed(skill_id, file)
 
     def find(self, query: str, k: int = 10) -> list[Hit]:
         """Return at most ``k`` skills that match ``query``, best first, ties by id."""

@@ -141,6 +141,14 @@ class Reading:
                 raise DeniedError("load", skill_id, reason=decision.reason)
         return self._shelf.load.plain(self.scoped, Request(skill_id))
 
+    def unnoticed(self, skill_id: str, file: str) -> Loaded:
+        """Load one file beside a skill without an event, if it may be read.
+
+        Raises:
+            SkillError: It is not there, or may not be read.
+        """
+        return self._for_copy(Request(skill_id, file))
+
     def staged(self, descriptor: Descriptor) -> "Staged | None":
         """Return where a skill's files were copied to; None where there is no need."""
         stager = self._settings.stager
