@@ -1,0 +1,1 @@
+"""A server under load: rates, memory, start-up, each beside servers of others."""

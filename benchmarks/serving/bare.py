@@ -1,0 +1,65 @@
+"""A bare server of the ``mcp`` package: the same bytes, from a dict.
+
+``python -m benchmarks.serving.bare FOLDER PORT``: what a server costs that does nothing
+for its answers. Its transport is set as ours is.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import mcp_types as types
+import uvicorn
+from mcp.server import Server
+
+if TYPE_CHECKING:
+    from mcp.server.context import ServerRequestContext
+
+
+def main() -> None:
+    """Serve until the process is stopped."""
+    folder, port = Path(sys.argv[1]), int(sys.argv[2])
+    texts = {path.parent.name: path.read_text() for path in folder.glob("*/SKILL.md")}
+    answers = {name: _packs(name, text) for name, text in texts.items()}
+
+    async def read(
+        _: ServerRequestContext[Any], params: types.ReadResourceRequestParams
+    ) -> types.ReadResourceResult:
+        uri = str(params.uri)
+        text = texts[uri.removeprefix("skill://").partition("/")[0]]
+        content = types.TextResourceContents(
+            uri=uri, text=text, mime_type="text/markdown"
+        )
+        return types.ReadResourceResult(contents=[content])
+
+    async def call(
+        _: ServerRequestContext[Any], params: types.CallToolRequestParams
+    ) -> types.CallToolResult:
+        answer = answers[(params.arguments or {})["name"]]
+        content = types.TextContent(type="text", text=json.dumps(answer))
+        return types.CallToolResult(content=[content], structured_content=answer)
+
+    server: Server[Any] = Server(
+        "bare", version="1", on_read_resource=read, on_call_tool=call
+    )
+    app = server.streamable_http_app(json_response=True)
+    uvicorn.run(app, host="127.0.0.1", port=port, log_level="error", access_log=False)
+
+
+def _packs(name: str, text: str) -> dict[str, object]:
+    return {
+        "name": name,
+        "body": text.split("---\n", 2)[2],
+        "available_references": [],
+        "available_scripts": [],
+        "reference_content": None,
+        "script_content": None,
+        "error": None,
+    }
+
+
+if __name__ == "__main__":
+    main()
