@@ -14,6 +14,7 @@
     │   ├── ChangedSinceSyncError              not the bytes that were catalogued
     │   └── DigestMismatchError                not the bytes that were announced
     ├── LimitExceededError (ValueError)        more than was agreed to accept
+    ├── ArchiveError (ValueError)              an archive that is not unpacked
     ├── SourceUnavailableError                 a source gave no answer
     ├── NoSources                              nothing says where skills are
     ├── MissingPathError                       a folder that was named is not there
@@ -37,6 +38,7 @@ __all__ = [
     "AmbiguousReferenceError",
     "ApprovalDeclinedError",
     "ApprovalNeededError",
+    "ArchiveError",
     "ChangedSinceSyncError",
     "ConfigError",
     "DeniedError",
@@ -44,6 +46,7 @@ __all__ = [
     "DuplicateSkillError",
     "DuplicateToolError",
     "ExtraMissingError",
+    "InvalidReleaseError",
     "LimitExceededError",
     "MissingPathError",
     "NoSources",
@@ -53,6 +56,7 @@ __all__ = [
     "ReferenceNotAllowedError",
     "ReferenceNotFoundError",
     "ReferenceUnreadableError",
+    "RefusedReleaseError",
     "SkillError",
     "SkillManifestError",
     "SkillNotFoundError",
@@ -273,6 +277,23 @@ class LimitExceededError(SkillError, ValueError):
         )
 
 
+class ArchiveError(SkillError, ValueError):
+    """An archive is damaged, or holds what none should; nothing of it is used."""
+
+    code: ClassVar[str] = "unsafe-archive"
+
+    def __init__(self, where: str, detail: str) -> None:
+        """Keep which archive, empty where nobody said, and what is wrong with it."""
+        super().__init__(where, detail)
+        self.where = where
+        self.detail = detail
+
+    def __str__(self) -> str:
+        """Return a sentence."""
+        where = f" {self.where}" if self.where else ""
+        return f"the archive{where} is not unpacked: {self.detail}"
+
+
 class SourceUnavailableError(SkillError):
     """A source gave no answer now; the same call may work later."""
 
@@ -329,6 +350,37 @@ class ConfigError(SkillError, ValueError):
     def __str__(self) -> str:
         """Return ``path: detail``."""
         return f"{self.path}: {self.detail}"
+
+
+class InvalidReleaseError(SkillError, ValueError):
+    """What was taken for a release is none, or not one that this version reads."""
+
+    code: ClassVar[str] = "invalid-release"
+
+    def __init__(self, path: str, detail: str) -> None:
+        """Keep the place, as the user wrote it, and what is wrong there."""
+        super().__init__(path, detail)
+        self.path = path
+        self.detail = detail
+
+    def __str__(self) -> str:
+        """Return ``path: detail``."""
+        return f"{self.path}: {self.detail}"
+
+
+class RefusedReleaseError(SkillError):
+    """No release is built of skills in this state; ``reasons`` are sentences."""
+
+    code: ClassVar[str] = "release-refused"
+
+    def __init__(self, reasons: tuple[str, ...]) -> None:
+        """Keep every reason, the findings and conflicts as they are shown."""
+        super().__init__(reasons)
+        self.reasons = reasons
+
+    def __str__(self) -> str:
+        """Return a sentence with every reason."""
+        return f"no release is built: {'; '.join(self.reasons)}"
 
 
 class DeniedError(SkillError):

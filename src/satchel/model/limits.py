@@ -42,6 +42,17 @@ class Limits:
     """Folders below a source's root that are searched; the client guide says 4 to 6."""
     scan_entries: int = 200_000
     """Directory entries that one scan looks at; room for 100,000 small packs."""
+    archive_files: int = 512
+    """Files in one archive that is unpacked: what MCP's skills extension allows."""
+    archive_bytes: int = 16 * _MIB
+    """Bytes of all files that come out of one archive: as MCP's skills extension."""
+    archive_ratio: int = 100
+    """Bytes that may come out of an archive for each byte of it; text gives 3 to 10.
+    It counts from 256 KiB on, for a tar of tiny files is mostly padding."""
+    index_bytes: int = 8 * _MIB
+    """Bytes of an index of skills that is fetched; 10,000 entries have some 4 MB."""
+    index_skills: int = 10_000
+    """Skills of one index that are looked at."""
 
 
 DEFAULT_LIMITS = Limits()
