@@ -19,6 +19,8 @@
     ├── NoSources                              nothing says where skills are
     ├── MissingPathError                       a folder that was named is not there
     ├── ConfigError (ValueError)               satchel.toml cannot be used
+    ├── InvalidReleaseError (ValueError)       no release, or one of a later format
+    ├── RefusedReleaseError                    no release is built of skills like these
     ├── DeniedError                            the policy does not let it be done
     │   ├── ApprovalNeededError                somebody has to be asked, and was not
     │   └── ApprovalDeclinedError              somebody was asked, and said no

@@ -56,6 +56,8 @@ class Intake:
         return _refused(found, origin, (Finding(code, "error", message, path),))
 
     def _read(self, found: Found, origin: Origin) -> Entry:
+        if found.descriptor is not None:
+            return self._catalogued(found, found.descriptor, origin)
         raw = self.source.manifest(found.key)
         accept = self.accept
         if isinstance(raw, Manifest):
@@ -71,6 +73,14 @@ class Intake:
         if parsed.manifest is None:
             return _refused(found, origin, parsed.findings)
         return self._entry(found, origin, parsed.manifest, raw, parsed.findings)
+
+    def _catalogued(self, found: Found, known: Descriptor, origin: Origin) -> Entry:
+        """Take in what an earlier catalog made of the pack; nothing is read."""
+        _check_size(known.files, self.accept.limits, found)
+        manifest = Manifest(name=known.id, description=known.description)
+        skill_id = self.identify(manifest)
+        entry = replace(known, id=skill_id or known.id, origins=(origin,))
+        return Entry(entry, found.stamp, filtered=skill_id is None)
 
     def _listed(self, found: Found, origin: Origin, manifest: Manifest) -> Entry:
         """Take in what the source has parsed; read it only if its digest is unknown.

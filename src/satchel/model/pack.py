@@ -68,13 +68,16 @@ class Found:
     ``key`` is the source's own name for it, stable between scans; ``location`` is
     what to show a user; an unequal ``stamp`` means that some file may have changed.
     ``files`` may carry what the scan had to look at anyway, and saves the
-    registry a call of ``files(key)``.
+    registry a call of ``files(key)``. ``descriptor`` is the pack's entry where the
+    source has it from an earlier catalog, as a release has: it is taken as it is, but
+    for its origin, and nothing is read.
     """
 
     key: str
     location: str
     stamp: Hashable
     files: tuple[FileStat, ...] | None = None
+    descriptor: "Descriptor | None" = None
 
 
 @dataclass(frozen=True, slots=True)

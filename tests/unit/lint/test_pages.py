@@ -15,15 +15,15 @@ from satchel.lint import UnknownCodeError, codes, read_page, title_of
 SOURCE = Path(satchel.__file__).parent
 ROOMS = (
     *("catalog", "files", "lint", "load", "prompt"),
-    *("runtime", "sources", "spec", "text"),
+    *("release", "runtime", "sources", "spec", "text"),
 )
 """Where findings are made; every kebab-case literal there is a code, but for these:"""
 
 NO_CODES = frozenset(
     """
     agent-skills allowed-tools argument-hint disable-model-invocation disallowed-tools
-    dot-file replaced-by satchel-watch short-description user-invocable user-invokable
-    xml-id xml-spec
+    dot-file replaced-by satchel-watch short-description skill-md user-invocable
+    user-invokable xml-id xml-spec
     """.split()  # noqa: SIM905 - a list would be a column of words
 )
 
