@@ -9,6 +9,7 @@ from satchel.errors import (
     AmbiguousReferenceError,
     ApprovalDeclinedError,
     ApprovalNeededError,
+    ArchiveError,
     ChangedSinceSyncError,
     ConfigError,
     DeniedError,
@@ -48,6 +49,8 @@ EXAMPLES: list[tuple[SkillError, str]] = [
     (DeniedError("read", "a"), "reading a file of skill 'a' is not allowed here"),
     (InvalidReleaseError("dist", "no JSON"), "dist: no JSON"),
     (RefusedReleaseError(("a: x", "b: y")), "no release is built: a: x; b: y"),
+    (ArchiveError("a.zip", "it ends"), "the archive a.zip is not unpacked: it ends"),
+    (ArchiveError("", "it ends"), "the archive is not unpacked: it ends"),
     (StateError("no mapping"), "not the state of a session: no mapping"),
     (
         NotStagedError("a", "No space left on device"),
