@@ -1,0 +1,1 @@
+"""What is served over HTTP besides MCP: an API, discovery, health, figures."""

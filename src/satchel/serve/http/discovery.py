@@ -1,0 +1,177 @@
+"""Discovery: the indexes below ``/.well-known``, live, and what they name."""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Final, TypeAlias
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from satchel.errors import SkillError
+from satchel.files import digest_bytes
+from satchel.model import SKILL_FILE, Catalog, Descriptor
+from satchel.release.discovery import (
+    INDEX_V1,
+    INDEX_V2,
+    Artifact,
+    IndexEntry,
+    artifact_bytes,
+    index_v1,
+    index_v2,
+    plan_publication,
+)
+from satchel.runtime.view import View
+from satchel.serve.caller import Caller
+from satchel.serve.http.answers import JSON, refusal, to_json
+from satchel.serve.http.files import file_answer
+from satchel.serve.http.site import NOT_FOUND, Site, caller_of, segments
+from satchel.serve.telling import tell
+
+__all__ = ["Indexes", "discovery_routes"]
+
+MAX_DIGESTS: Final = 65_536
+"""Digests of archives that are kept: four times the packs of a large library."""
+MAX_INDEXES: Final = 64
+"""Indexes that are kept: one for each caller and version."""
+
+_V2: Final = f"/{INDEX_V2}".removesuffix("index.json")
+_V1: Final = f"/{INDEX_V1}".removesuffix("index.json")
+
+_Make: TypeAlias = Callable[[list[IndexEntry]], dict[str, object]]
+
+
+class Indexes:
+    """Makes indexes, and keeps them while their catalog lasts. Thread-safe.
+
+    A skill whose files cannot be read now is in no index; the others are.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._digests: OrderedDict[tuple[object, ...], str] = OrderedDict()
+        self._made: OrderedDict[tuple[Caller, str], tuple[Catalog, bytes]]
+        self._made = OrderedDict()
+
+    def index(self, view: View, caller: Caller, version: str) -> bytes:
+        """Return the index of one version as ``caller`` may see it."""
+        catalog = view.catalog
+        with self._lock:  # so that a cold start reads each pack once
+            known = self._made.get((caller, version))
+            if known is not None and known[0] is catalog:
+                return known[1]
+            entries = self._entries(view, catalog, caller, digests=version == "v2")
+            make: _Make = index_v2 if version == "v2" else index_v1
+            made = to_json(make(entries))
+            self._made[caller, version] = catalog, made
+            _keep_newest(self._made, MAX_INDEXES)
+            return made
+
+    def _entries(
+        self, view: View, catalog: Catalog, caller: Caller, *, digests: bool
+    ) -> list[IndexEntry]:
+        entries: list[IndexEntry] = []
+        for artifact in plan_publication(catalog.entries).artifacts:
+            try:
+                digest = self._digest(view, artifact, caller) if digests else ""
+            except SkillError:
+                continue
+            entries.append(artifact.entry(digest, f"{_V2}{artifact.path}"))
+        return entries
+
+    def _digest(self, view: View, artifact: Artifact, caller: Caller) -> str:
+        entry = view.descriptor(artifact.id)
+        if artifact.type == "skill-md" and entry.digest:
+            return entry.digest
+        key = caller, entry, entry.files
+        digest = self._digests.get(key)
+        if digest is None:
+            digest = digest_bytes(artifact_bytes(artifact, _reader(view, artifact)))
+            self._digests[key] = digest
+            _keep_newest(self._digests, MAX_DIGESTS)
+        return digest
+
+
+def discovery_routes(site: Site) -> list[Route]:
+    """Return the routes of v0.2.0, and of v0.1.0 where the settings ask for it."""
+    indexes = Indexes()
+
+    def index(version: str) -> Callable[[Request], Response]:
+        def answer(request: Request) -> Response:
+            try:
+                view = site.view(request)
+            except SkillError as error:
+                return refusal(request, tell(error))
+            data = indexes.index(view, caller_of(request), version)
+            return site.answers.bytes(request, data, media_type=JSON)
+
+        return answer
+
+    routes = [
+        Route(f"/{INDEX_V2}", index("v2")),
+        Route(f"{_V2}{{rest:path}}", _artifacts(site)),
+    ]
+    if site.settings.old_index:
+        routes += [
+            Route(f"/{INDEX_V1}", index("v1")),
+            Route(f"{_V1}{{rest:path}}", _files(site)),
+        ]
+    return routes
+
+
+def _artifacts(site: Site) -> Callable[[Request], Response]:
+    def answer(request: Request) -> Response:
+        path = "/".join(segments(request, _V2) or ())
+        try:
+            view = site.view(request)
+            artifact = _planned(view, path.removesuffix(f"/{SKILL_FILE}"), path)
+            if artifact is None:
+                return refusal(request, NOT_FOUND)
+            if request.method != "HEAD":
+                view.load(artifact.id)  # one use, however many files it has
+            data = artifact_bytes(artifact, _reader(view, artifact))
+        except SkillError as error:
+            return refusal(request, tell(error))
+        return site.answers.bytes(request, data, media_type=artifact.media_type)
+
+    return answer
+
+
+def _files(site: Site) -> Callable[[Request], Response]:
+    """Return what answers for one file, as v0.1.0 has them beside its index."""
+
+    def answer(request: Request) -> Response:
+        name, *rest = segments(request, _V1) or ("",)
+        path = "/".join(rest)
+        try:
+            view = site.view(request)
+            artifact = _planned(view, name, "")
+            if artifact is None or path not in artifact.files:
+                return refusal(request, NOT_FOUND)
+            counts = path == SKILL_FILE and request.method != "HEAD"
+            loaded = view.load(name) if counts else view.peek(name, path)
+        except SkillError as error:
+            return refusal(request, tell(error))
+        return file_answer(site.answers, request, loaded)
+
+    return answer
+
+
+def _planned(view: View, name: str, path: str) -> Artifact | None:
+    """Return what is offered of a skill; None for nothing, or not at this path."""
+    name = name.removesuffix(".tar.gz") if path else name
+    listed: Descriptor | None = view.catalog.get(name)
+    for artifact in plan_publication([listed] if listed else []).artifacts:
+        if path in ("", artifact.path):
+            return artifact
+    return None
+
+
+def _reader(view: View, artifact: Artifact) -> Callable[[str], bytes]:
+    return lambda path: view.peek(artifact.id, path).data
+
+
+def _keep_newest(kept: "OrderedDict[object, object]", most: int) -> None:
+    while len(kept) > most:
+        kept.popitem(last=False)

@@ -1,0 +1,79 @@
+"""``/metrics``: what was used, and how the catalog is, as Prometheus reads it."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from typing import Final
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from satchel.serve.http.answers import fresh
+from satchel.serve.http.readiness import reasons
+from satchel.serve.http.site import Site
+from satchel.serve.telling import labels_outside
+
+__all__ = ["figures_route", "gauges"]
+
+_MEDIA_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
+"""The text format that Prometheus has always read."""
+
+
+def figures_route(site: Site, used: Callable[[], bytes] | None) -> Route:
+    """Return the route; ``used`` gives the figures of what was used, in that format."""
+
+    def metrics(request: Request) -> Response:
+        parts = [used()] if used is not None else []
+        parts.append("".join(gauges(site)).encode())
+        return fresh(request, b"".join(parts), media_type=_MEDIA_TYPE)
+
+    return Route("/metrics", metrics)
+
+
+def gauges(site: Site) -> Iterator[str]:
+    """Yield the figures of the catalog, a line each."""
+    skills = site.library.skills
+    catalog, latest = site.library.catalog, skills.registry.latest
+    withheld = Counter(held.reason for held in catalog.withheld)
+    findings = Counter(finding.severity for finding in skills.findings)
+    names = labels_outside(latest)
+    sources = [(names[state.label], state) for state in latest.sources]
+    yield from _gauge(
+        "satchel_catalog_skills", "Skills that are listed.", [("", len(catalog))]
+    )
+    yield from _gauge(
+        "satchel_catalog_withheld",
+        "Packs that are not listed, by reason.",
+        ((_label("reason", reason), count) for reason, count in withheld.items()),
+    )
+    yield from _gauge(
+        "satchel_catalog_findings",
+        "What there is to tell the authors of packs, by severity.",
+        ((_label("severity", each), count) for each, count in findings.items()),
+    )
+    yield from _gauge(
+        "satchel_source_packs",
+        "Packs that a source holds.",
+        ((_label("source", label), state.packs) for label, state in sources),
+    )
+    yield from _gauge(
+        "satchel_source_up",
+        "Whether a source answered the last sync.",
+        ((_label("source", label), int(not state.error)) for label, state in sources),
+    )
+    yield from _gauge(
+        "satchel_ready",
+        "Whether /readyz says yes.",
+        [("", int(not reasons(skills)))],
+    )
+
+
+def _gauge(name: str, meaning: str, values: Iterable[tuple[str, int]]) -> Iterator[str]:
+    yield f"# HELP {name} {meaning}\n# TYPE {name} gauge\n"
+    for label, value in sorted(dict(values).items()):
+        yield f"{name}{label} {value}\n"
+
+
+def _label(name: str, value: str) -> str:
+    text = value.replace("\\", "\\\\").replace("\n", "\\n").replace('"', '\\"')
+    return f'{{{name}="{text}"}}'

@@ -1,0 +1,78 @@
+"""Is it alive, is it ready, what is here: ``/healthz``, ``/readyz`` and ``/``."""
+
+from typing import Final
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from satchel.serve.http.answers import JSON, PLAIN, fresh, to_json
+from satchel.serve.http.readiness import reasons
+from satchel.serve.http.site import Site
+from satchel.text import printable
+
+__all__ = ["health_routes"]
+
+MAX_REASONS: Final = 20
+"""Reasons that are told one by one; the number of all of them is told, too."""
+
+_HOME: Final = """\
+{name}: {count} served by Satchel
+
+/mcp                                   Model Context Protocol (Streamable HTTP)
+/v1/catalog                            the skills, as JSON
+/v1/prompt                             the catalog for a system prompt
+/v1/skills/ID                          one skill; its files below /files/
+/v1/find?q=WORDS                       search
+/v1/openapi.json                       all of /v1, described
+/.well-known/agent-skills/index.json   discovery, v0.2.0
+{old}/healthz /readyz /metrics               for whoever runs this
+"""
+_OLD: Final = "/.well-known/skills/index.json         discovery, v0.1.0\n"
+
+
+def health_routes(site: Site) -> list[Route]:
+    """Return the three routes."""
+
+    def home(request: Request) -> Response:
+        count = len(site.library.catalog)
+        text = _HOME.format(
+            name=printable(site.library.settings.name, keep=""),
+            count=f"{count:,} skill{'' if count == 1 else 's'}",
+            old=_OLD if site.settings.old_index else "",
+        )
+        return site.answers.bytes(request, text.encode(), media_type=PLAIN)
+
+    def healthz(request: Request) -> Response:
+        return fresh(request, b'{"status":"ok"}')
+
+    def readyz(request: Request) -> Response:
+        return ready_answer(site, request)
+
+    return [Route("/", home), Route("/healthz", healthz), Route("/readyz", readyz)]
+
+
+def ready_answer(site: Site, request: Request) -> Response:
+    """Answer 200 with what is served, or 503 with why that should not go live."""
+    library = site.library
+    catalog = library.catalog
+    served = {
+        "release": catalog.release,
+        "skills": len(catalog),
+        "withheld": len(catalog.withheld),
+        "sources": len(catalog.sources),
+    }
+    wrong = reasons(library.skills)
+    if not wrong:
+        value: dict[str, object] = {"status": "ready", **served}
+        return fresh(request, to_json(value))
+    count = f"{len(wrong)} reason{'' if len(wrong) == 1 else 's'}"
+    value = {
+        "error": {"code": "not-ready", "message": f"{count} not to use this server"},
+        "status": "not-ready",
+        **served,
+        "reasons": [
+            {"code": each.code, "message": each.message} for each in wrong[:MAX_REASONS]
+        ],
+    }
+    return fresh(request, to_json(value), media_type=JSON, status=503)

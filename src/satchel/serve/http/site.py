@@ -1,0 +1,92 @@
+"""What every route stands on: the library, who asks, and how answers are made."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, cast
+from urllib.parse import quote, unquote_to_bytes
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from satchel.errors import SkillError
+from satchel.runtime.view import View
+from satchel.serve.caller import ANYBODY, Caller
+from satchel.serve.http.answers import Answers, refusal
+from satchel.serve.http.settings import HttpSettings
+from satchel.serve.http.table import Ask, Endpoint, InvalidParameterError, parse
+from satchel.serve.library import Library
+from satchel.serve.telling import Told, tell
+
+__all__ = ["NOT_FOUND", "Site", "product", "segments"]
+
+NOT_FOUND: Final = Told(404, "not-found", "there is nothing here; / says what there is")
+
+_PRODUCT: Final = re.compile(r"[A-Za-z0-9][\w.+-]{0,63}", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """One library as it is served over HTTP."""
+
+    library: Library
+    settings: HttpSettings
+    answers: Answers
+
+    def view(self, request: Request) -> View:
+        """Return the skills as whoever sent this may have them.
+
+        Raises:
+            DuplicateSkillError: Two packs claim one id and no precedence was chosen.
+        """
+        client = product(request.headers.get("user-agent", ""))
+        return self.library.view(caller_of(request), via="http", client=client)
+
+    def endpoint(
+        self, of: Endpoint, path: Callable[[Request], dict[str, str]] | None = None
+    ) -> Callable[[Request], Response]:
+        """Return what answers for an endpoint; ``path`` gives its path parameters."""
+
+        def answer(request: Request) -> Response:
+            try:
+                query = request.query_params.multi_items()
+                values = parse(of.parameters, query, path(request) if path else {})
+                view = self.view(request)
+                return of.answer(Ask(request, self.library, view, self.answers, values))
+            except InvalidParameterError as error:
+                told = Told(422, "invalid-parameter", str(error))
+                return refusal(request, told)
+            except SkillError as error:
+                return refusal(request, tell(error))
+
+        return answer
+
+
+def caller_of(request: Request) -> Caller:
+    """Return who asks: whom the guard let in, or anybody where there is none."""
+    state = cast("dict[str, object]", request.scope.get("state", {}))
+    caller = state.get("caller")
+    return caller if isinstance(caller, Caller) else ANYBODY
+
+
+def product(user_agent: str) -> str:
+    """Return what a program calls itself, for events: no version, no comment.
+
+    What does not look like a product's name is nothing.
+    """
+    found = _PRODUCT.match(user_agent.partition("/")[0].strip())
+    return found[0] if found else ""
+
+
+def segments(request: Request, behind: str) -> list[str] | None:
+    """Return the parts of the path behind a prefix, each decoded on its own.
+
+    So an id may hold a slash that is written ``%2F``. None where one is not UTF-8.
+    """
+    raw = request.scope.get("raw_path")
+    sent = raw if isinstance(raw, bytes) else quote(request.url.path).encode()
+    rest = sent.partition(behind.encode())[2]
+    try:
+        return [unquote_to_bytes(part).decode("utf-8") for part in rest.split(b"/")]
+    except UnicodeDecodeError:
+        return None
