@@ -1,12 +1,13 @@
 """All that one port serves, as one application: MCP, the API, discovery, health."""
 
 from collections.abc import Callable
+from http import HTTPStatus
+from typing import TYPE_CHECKING
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute
 
 from satchel.serve.http.answers import Answers, refusal
 from satchel.serve.http.api import api_routes
@@ -17,6 +18,9 @@ from satchel.serve.http.settings import HttpSettings
 from satchel.serve.http.site import NOT_FOUND, Site
 from satchel.serve.library import Library
 from satchel.serve.telling import INTERNAL, Told
+
+if TYPE_CHECKING:
+    from starlette.routing import BaseRoute
 
 __all__ = ["create_app"]
 
@@ -52,7 +56,7 @@ def create_app(
 def _refused(request: Request, error: Exception) -> Response:
     """Answer where no route, or none for this method, was found."""
     assert isinstance(error, HTTPException)  # noqa: S101
-    if error.status_code == 405:
+    if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
         told = Told(405, "method-not-allowed", "only GET and HEAD are answered here")
         return refusal(request, told, {"Allow": "GET, HEAD"})
     return refusal(request, NOT_FOUND)

@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
+from http import HTTPStatus
 from types import MappingProxyType
 from typing import Final
 
@@ -96,7 +97,7 @@ def refusal(
     """Return an error in the one shape that all of them have."""
     response = fresh(request, to_json(told.as_dict()), status=told.status)
     response.headers.update(headers)
-    if told.status == 503:  # noqa: PLR2004 - the status that may pass
+    if told.status == HTTPStatus.SERVICE_UNAVAILABLE:
         response.headers["Retry-After"] = _RETRY_S
     return response
 

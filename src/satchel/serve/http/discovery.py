@@ -3,7 +3,7 @@
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -172,6 +172,6 @@ def _reader(view: View, artifact: Artifact) -> Callable[[str], bytes]:
     return lambda path: view.peek(artifact.id, path).data
 
 
-def _keep_newest(kept: "OrderedDict[object, object]", most: int) -> None:
+def _keep_newest(kept: OrderedDict[Any, Any], most: int) -> None:
     while len(kept) > most:
         kept.popitem(last=False)

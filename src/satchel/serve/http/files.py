@@ -1,4 +1,4 @@
-"""One file of a pack as an answer: exact bytes, and nothing that a browser would run."""
+"""One file of a pack as an answer: exact bytes, and nothing that a browser runs."""
 
 from collections.abc import Mapping
 from typing import Final

@@ -1,8 +1,8 @@
-"""JSON Schemas of what the API answers, and the answers that show them."""
+"""JSON Schemas of what the API answers."""
 
 from typing import Any, Final
 
-__all__ = ["ERROR_CODES", "SCHEMAS"]
+__all__ = ["SCHEMAS"]
 
 _TEXT: Final = {"type": "string"}
 _COUNT: Final = {"type": "integer", "minimum": 0}
@@ -66,7 +66,7 @@ SCHEMAS: Final[dict[str, dict[str, Any]]] = {
             "skills": _list_of("Entry"),
             "next": {
                 "type": ["string", "null"],
-                "description": "Give it as `after` for the next page; null on the last.",
+                "description": "Give it as `after` for the next page; else null.",
             },
         }
     ),

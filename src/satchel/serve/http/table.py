@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -50,7 +50,7 @@ class Ask:
     view: View
     answers: Answers
     values: Mapping[str, Any]
-    """The parameters by name: parsed, with their defaults; None where one is left out."""
+    """The parameters by name, with their defaults; None where one is left out."""
 
 
 @dataclass(frozen=True, slots=True)
