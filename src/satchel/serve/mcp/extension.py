@@ -1,0 +1,152 @@
+"""The methods of MCP's skills extension: ``skills/list``, ``skills/get``, directories.
+
+Source: SEP-2640; modelcontextprotocol/ext-skills, specification/stable/skills.mdx.
+"""
+
+import logging
+from typing import Any, Final
+
+from mcp.shared.exceptions import MCPError
+from mcp_types import (
+    INTERNAL_ERROR,
+    PaginatedRequestParams,
+    RequestParams,
+    Resource,
+)
+
+from satchel.errors import SkillError
+from satchel.model import SKILL_FILE, Descriptor
+from satchel.runtime.view import View
+from satchel.serve.mcp.answering import Asked, answer
+from satchel.serve.mcp.asking import Context
+from satchel.serve.mcp.faults import unknown
+from satchel.serve.mcp.paging import page_of
+from satchel.serve.mcp.resources import resource_of
+from satchel.serve.mcp.served import Place, Served, UnfitError
+from satchel.serve.mcp.uris import uri_of
+
+__all__ = ["IDENTIFIER", "DirectoryParams", "SkillParams", "SkillsExtension"]
+
+IDENTIFIER: Final = "io.modelcontextprotocol/skills"
+
+DIRECTORY: Final = "inode/directory"
+
+_LOG: Final = logging.getLogger("satchel.serve.mcp")
+
+
+class SkillParams(RequestParams):
+    """What ``skills/get`` is asked."""
+
+    uri: str
+
+
+class DirectoryParams(PaginatedRequestParams):
+    """What ``resources/directory/read`` is asked."""
+
+    uri: str
+
+
+class SkillsExtension:
+    """Answers the methods that the extension adds."""
+
+    def __init__(self, served: Served) -> None:
+        self._served = served
+        self._library = served.library
+
+    async def list_skills(
+        self, ctx: Context, params: PaginatedRequestParams
+    ) -> dict[str, Any]:
+        """Return a page of entries, each of them whole."""
+
+        def work(asked: Asked) -> dict[str, Any]:
+            page, cursor = page_of(
+                self._served.listed(asked.view),
+                lambda skill: skill.id,
+                kind="skills",
+                cursor=params.cursor,
+                size=self._library.settings.page_size,
+            )
+            entries = [self._entry_or_none(asked.view, skill) for skill in page]
+            return _result(
+                asked, cursor, skills=[entry for entry in entries if entry is not None]
+            )
+
+        return await answer(self._library, ctx, work)
+
+    async def get_skill(self, ctx: Context, params: SkillParams) -> dict[str, Any]:
+        """Return the entry of one skill that is served, listed or not."""
+
+        def work(asked: Asked) -> dict[str, Any]:
+            place = self._served.place(asked.view, params.uri)
+            if place is None or place.above or place.path != SKILL_FILE:
+                raise unknown("skill", params.uri)
+            try:
+                entry = self._served.entry(asked.view, place.entry)
+            except UnfitError:
+                raise unknown("skill", params.uri) from None
+            except OSError as error:
+                raise MCPError(INTERNAL_ERROR, "a file cannot be read now") from error
+            return _result(asked, None, skill=entry)
+
+        return await answer(self._library, ctx, work)
+
+    async def read_directory(
+        self, ctx: Context, params: DirectoryParams
+    ) -> dict[str, Any]:
+        """Return a page of what lies directly in a folder of a skill."""
+
+        def work(asked: Asked) -> dict[str, Any]:
+            place = self._served.place(asked.view, params.uri)
+            children = [] if place is None else self._children(asked.view, place)
+            if not children:
+                raise unknown("directory", params.uri)
+            page, cursor = page_of(
+                children,
+                lambda child: child.uri,
+                kind=params.uri,
+                cursor=params.cursor,
+                size=self._library.settings.page_size,
+            )
+            told = [
+                child.model_dump(by_alias=True, mode="json", exclude_none=True)
+                for child in page
+            ]
+            return _result(asked, cursor, resources=told)
+
+        return await answer(self._library, ctx, work)
+
+    def _entry_or_none(self, view: View, skill: Descriptor) -> dict[str, Any] | None:
+        """Return a skill's entry; None where there is none now, so that others show."""
+        try:
+            return self._served.entry(view, skill)
+        except (SkillError, UnfitError, OSError) as error:
+            _LOG.warning("not listed over MCP: %s (%s)", skill.id, type(error).__name__)
+            return None
+
+    def _children(self, view: View, place: Place) -> list[Resource]:
+        skill = place.entry
+        if place.above:
+            return [_folder(uri_of(skill, ""), skill.name)]
+        inside = f"{place.path}/" if place.path else ""
+        found: dict[str, Resource] = {}
+        for path in (SKILL_FILE, *skill.resources):
+            if not path.startswith(inside):
+                continue
+            name, below, _ = path.removeprefix(inside).partition("/")
+            uri = uri_of(skill, inside + name)
+            if below:
+                found[uri] = _folder(uri, name)
+            else:
+                found[uri] = resource_of(self._served, view, skill, path)
+        return [found[uri] for uri in sorted(found)]
+
+
+def _folder(uri: str, name: str) -> Resource:
+    return Resource(uri=uri, name=name, mime_type=DIRECTORY)
+
+
+def _result(asked: Asked, cursor: str | None, **fields: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON
+    result: dict[str, Any] = {"resultType": "complete", **asked.wire, **fields}
+    if cursor is not None:
+        result["nextCursor"] = cursor
+    return result

@@ -1,0 +1,156 @@
+"""Which skills MCP's skills extension can carry, told without reading a file.
+
+The others are served by the tools and prompts all the same.
+"""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+from satchel.model import SKILL_FILE, Catalog, Descriptor, Finding
+from satchel.serve.settings import ServeSettings
+from satchel.spec import spec_name_breaches
+
+if TYPE_CHECKING:
+    from satchel.serve.library import Library
+
+__all__ = ["REPAIRS", "Fitness", "withheld_from_mcp"]
+
+MAX_DESCRIPTION_CHARS: Final = 1_024
+"""Source: agentskills.io/specification, field ``description``."""
+
+REPAIRS: Final = frozenset(
+    [
+        # the encoding, and the fences
+        "not-utf8",
+        "text-before-frontmatter",
+        "frontmatter-in-code-block",
+        "no-opening-fence",
+        "no-closing-fence",
+        "odd-fence",
+        "text-after-closing-fence",
+        # the YAML between them
+        "unquoted-colon",
+        "reserved-character",
+        "block-text",
+        "bad-quotes",
+        "bad-escape",
+        "tab-indentation",
+        "indentation",
+        "unindented-text",
+        "kept-as-text",
+        "control-characters",
+        "translated-keys",
+        "stray-text",
+        "duplicate-key",
+        # what has to be there as text
+        "missing-name",
+        "missing-description",
+        "description-not-text",
+    ]
+)
+"""Findings of a frontmatter that no reader of plain YAML 1.2 would read as it is read
+here: a host that compares field by field would call its skill forged."""
+
+_REMEMBERED: Final = 8
+
+
+class Fitness:
+    """Judges packs by what the catalog knows of them. Thread-safe."""
+
+    def __init__(self, settings: ServeSettings) -> None:
+        self._settings = settings
+        self._lock = threading.Lock()
+        self._mended: OrderedDict[int, tuple[tuple[Finding, ...], dict[str, str]]] = (
+            OrderedDict()
+        )
+
+    def problem(self, catalog: Catalog, entry: Descriptor) -> Finding | None:
+        """Return why the extension cannot carry a skill of ``catalog``, or None."""
+        place = f"{entry.origin.location}/{SKILL_FILE}"
+        mended = self._mended_in(catalog).get(place)
+        found = next(self._problems(entry, mended), None)
+        if found is None:
+            return None
+        code, message, fix = found
+        told = f"not served by MCP's skills extension, only by tools: {message}"
+        return Finding(code, "warning", told, place, fix=fix)
+
+    def _problems(
+        self, entry: Descriptor, mended: str | None
+    ) -> Iterator[tuple[str, str, str]]:
+        if mended is not None:
+            yield (
+                "mcp-frontmatter",
+                f"a plain reader of YAML 1.2 would not read it so ({mended})",
+                "mend the frontmatter: satchel check says where",
+            )
+        breach = next(spec_name_breaches(entry.name), None)
+        if breach is not None:
+            yield "mcp-name", breach.message, breach.fix
+        if not 1 <= len(entry.description) <= MAX_DESCRIPTION_CHARS:
+            have, want = len(entry.description), MAX_DESCRIPTION_CHARS
+            yield (
+                "mcp-description",
+                f"the description has {have:,} characters, want 1 to {want:,}",
+                "say what the skill does and when to use it, in a few sentences",
+            )
+        count, most = 1 + len(entry.resources), self._settings.max_resources
+        if count > most:
+            yield (
+                "mcp-files",
+                f"it has {count:,} files, clients take {most:,}",
+                "take out files that no agent needs, or make several skills of it",
+            )
+        size, limit = _size(entry), self._settings.max_skill_bytes
+        if size > limit:
+            yield (
+                "mcp-size",
+                f"its files have {size:,} bytes, clients take {limit:,}",
+                "take out files that no agent needs, or make several skills of it",
+            )
+
+    def _mended_in(self, catalog: Catalog) -> dict[str, str]:
+        """Return the code of the first repair of each file that needed one."""
+        findings = catalog.findings
+        with self._lock:
+            known = self._mended.get(id(findings))
+            if known is not None and known[0] is findings:
+                return known[1]
+        mended: dict[str, str] = {}
+        for finding in findings:
+            if finding.code in REPAIRS:
+                mended.setdefault(finding.path, finding.code)
+        with self._lock:
+            self._mended[id(findings)] = findings, mended
+            while len(self._mended) > _REMEMBERED:
+                self._mended.popitem(last=False)
+        return mended
+
+
+def withheld_from_mcp(library: "Library") -> tuple[Finding, ...]:
+    """Return a finding for each served skill that the skills extension cannot carry.
+
+    By id. No file is read: those that only a reader of the file could tell, such as a
+    name that is a number in YAML, are left out where they are asked for.
+    """
+    fitness = Fitness(library.settings)
+    catalog = library.catalog
+    served = [*catalog.entries]
+    served += [
+        held.descriptor
+        for held in catalog.withheld
+        if held.reason in ("hidden", "deprecated")
+    ]
+    found = (
+        fitness.problem(catalog, entry)
+        for entry in sorted(served, key=lambda entry: entry.id)
+    )
+    return tuple(finding for finding in found if finding is not None)
+
+
+def _size(entry: Descriptor) -> int:
+    listed = set(entry.resources)
+    beside = sum(stat.size for stat in entry.files if stat.path in listed)
+    return entry.size + beside

@@ -1,0 +1,162 @@
+"""Files of skills as ordinary resources: listed, and read byte for byte."""
+
+from base64 import b64encode
+
+from mcp_types import (
+    BlobResourceContents,
+    ListResourcesResult,
+    ListResourceTemplatesResult,
+    PaginatedRequestParams,
+    ReadResourceRequestParams,
+    ReadResourceResult,
+    Resource,
+    ResourceTemplate,
+    TextResourceContents,
+)
+
+from satchel.errors import SkillError
+from satchel.load.media import media_type
+from satchel.model import SKILL_FILE, Descriptor, Loaded
+from satchel.runtime.view import View
+from satchel.serve.mcp.answering import Asked, answer
+from satchel.serve.mcp.asking import Context
+from satchel.serve.mcp.faults import unknown
+from satchel.serve.mcp.paging import page_of
+from satchel.serve.mcp.served import Served, UnfitError
+from satchel.serve.mcp.uris import SCHEME, uri_of
+
+__all__ = ["TEMPLATE", "Resources", "contents_of", "resource_of"]
+
+META: str = "io.modelcontextprotocol.skills/"
+"""What the extension's own keys of ``_meta`` begin with."""
+
+TEMPLATE: str = f"{SCHEME}{{+skill}}/{{+path}}"
+
+
+class Resources:
+    """Answers the methods about resources that every server of resources has."""
+
+    def __init__(self, served: Served) -> None:
+        self._served = served
+        self._library = served.library
+
+    async def list(
+        self, ctx: Context, params: PaginatedRequestParams | None
+    ) -> ListResourcesResult:
+        """Return a page: the SKILL.md of each skill."""
+
+        def work(asked: Asked) -> ListResourcesResult:
+            page, cursor = page_of(
+                self._served.listed(asked.view),
+                lambda skill: skill.id,
+                kind="resources",
+                cursor=params.cursor if params else None,
+                size=self._library.settings.page_size,
+            )
+            return ListResourcesResult(
+                resources=[
+                    resource_of(self._served, asked.view, skill) for skill in page
+                ],
+                next_cursor=cursor,
+                ttl_ms=asked.ttl_ms,
+                cache_scope=asked.scope,
+            )
+
+        return await answer(self._library, ctx, work)
+
+    async def templates(
+        self, ctx: Context, _: PaginatedRequestParams | None
+    ) -> ListResourceTemplatesResult:
+        """Return the form of all URIs; there is one page."""
+
+        def work(asked: Asked) -> ListResourceTemplatesResult:
+            return ListResourceTemplatesResult(
+                resource_templates=[
+                    ResourceTemplate(
+                        name="skill-file",
+                        title="A file of a skill",
+                        uri_template=TEMPLATE,
+                        description="A skill's SKILL.md, or a file beside it.",
+                    )
+                ],
+                ttl_ms=asked.ttl_ms,
+                cache_scope=asked.scope,
+            )
+
+        return await answer(self._library, ctx, work)
+
+    async def read(
+        self, ctx: Context, params: ReadResourceRequestParams
+    ) -> ReadResourceResult:
+        """Return one file, exactly; it is a load, and an event."""
+
+        def work(asked: Asked) -> ReadResourceResult:
+            place = self._served.place(asked.view, params.uri)
+            if place is None or place.above:
+                raise unknown("resource", params.uri)
+            skill, path = place.entry, place.path
+            if path == SKILL_FILE:
+                loaded = asked.view.load(skill.id)
+            elif path in skill.resources:
+                loaded = asked.view.load(skill.id, path)
+            else:
+                raise unknown("resource", params.uri)
+            return ReadResourceResult(
+                contents=[contents_of(loaded, params.uri)],
+                ttl_ms=asked.ttl_ms,
+                cache_scope=asked.scope,
+            )
+
+        return await answer(self._library, ctx, work)
+
+
+def contents_of(
+    loaded: Loaded, uri: str
+) -> TextResourceContents | BlobResourceContents:
+    """Return a file's bytes: as text only where UTF-8 gives the very same back."""
+    if not loaded.is_binary:
+        try:
+            return TextResourceContents(
+                uri=uri, mime_type=loaded.media_type, text=loaded.data.decode()
+            )
+        except UnicodeDecodeError:
+            pass
+    return BlobResourceContents(
+        uri=uri, mime_type=loaded.media_type, blob=b64encode(loaded.data).decode()
+    )
+
+
+def resource_of(
+    served: Served, view: View, skill: Descriptor, path: str = SKILL_FILE
+) -> Resource:
+    """Return what a list tells of a file; of a SKILL.md, in its frontmatter's words."""
+    uri = uri_of(skill, path)
+    if path != SKILL_FILE:
+        sizes = (stat.size for stat in skill.files if stat.path == path)
+        return Resource(
+            uri=uri,
+            name=path.rpartition("/")[2],
+            mime_type=_likely_type(path),
+            size=next(sizes, None),
+        )
+    try:
+        description = str(served.frontmatter(view, skill)["description"])
+    except (SkillError, UnfitError, OSError):
+        description = skill.description
+    return Resource(
+        uri=uri,
+        name=skill.name,
+        description=description,
+        mime_type="text/markdown",
+        size=skill.size,
+        _meta={f"{META}digest": skill.digest},
+    )
+
+
+def _likely_type(path: str) -> str | None:
+    """Return a file's media type as far as its name tells it: nothing is read."""
+    as_text = media_type(path, text=True)
+    if as_text != "text/plain" or path.endswith(".txt"):
+        return as_text
+    as_bytes = media_type(path, text=False)
+    return None if as_bytes == "application/octet-stream" else as_bytes

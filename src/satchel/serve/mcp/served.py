@@ -1,0 +1,160 @@
+"""What the skills extension holds for one caller: skills by URI, and their entries."""
+
+import json
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from satchel.errors import SkillError
+from satchel.model import DEFAULT_LIMITS, Catalog, Descriptor, Json, Limits
+from satchel.runtime.view import View
+from satchel.serve.library import Library
+from satchel.serve.mcp.fitness import REPAIRS, Fitness
+from satchel.serve.mcp.uris import parts_of, uri_of
+from satchel.spec import parse
+from satchel.spec.fences import span_of_text
+
+__all__ = ["Place", "Served", "UnfitError"]
+
+_LISTS: Final = 64
+_FRONTMATTERS: Final = 4_096
+
+
+class UnfitError(Exception):
+    """A SKILL.md that no other reader of YAML 1.2 reads as it is read here."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What a URI names: a skill, and a path below its folder, empty for the folder.
+
+    ``above`` is the part before the name of a skill whose id is another.
+    """
+
+    entry: Descriptor
+    path: str
+    above: bool = False
+
+
+class Served:
+    """Finds and describes skills; reads no file before it is asked. Thread-safe."""
+
+    def __init__(self, library: Library) -> None:
+        self.library = library
+        self._fitness = Fitness(library.settings)
+        self._lock = threading.Lock()
+        self._lists: OrderedDict[int, tuple[Catalog, tuple[Descriptor, ...]]] = (
+            OrderedDict()
+        )
+        self._frontmatters: OrderedDict[tuple[str, str], Mapping[str, Json]] = (
+            OrderedDict()
+        )
+
+    def listed(self, view: View) -> tuple[Descriptor, ...]:
+        """Return the skills to list for a caller that fit the extension, by id."""
+        catalog = view.catalog
+        with self._lock:
+            known = self._lists.get(id(catalog))
+            if known is not None and known[0] is catalog:
+                return known[1]
+        fit = tuple(entry for entry in catalog.entries if self.fits(catalog, entry))
+        with self._lock:
+            _keep(self._lists, id(catalog), (catalog, fit), _LISTS)
+        return fit
+
+    def fits(self, catalog: Catalog, entry: Descriptor) -> bool:
+        """Tell whether the extension can carry a skill, by what the catalog knows."""
+        return self._fitness.problem(catalog, entry) is None
+
+    def place(self, view: View, uri: str) -> Place | None:
+        """Return what a URI names among the skills of this caller, listed or not.
+
+        None where it names none of them. A path is not looked at.
+        """
+        first, *rest = parts_of(uri) or ("",)
+        try:
+            entry = view.descriptor(first)
+        except SkillError:
+            return None
+        if not self.fits(view.catalog, entry):
+            return None
+        if entry.id != entry.name:
+            if not rest:
+                return Place(entry, "", above=True)
+            if rest.pop(0) != entry.name:
+                return None
+        return Place(entry, "/".join(rest))
+
+    def entry(self, view: View, skill: Descriptor) -> dict[str, Any]:
+        """Return a skill's entry: URI, frontmatter, and every file with its digest.
+
+        Digests are those that the library remembers; it reads files that it has not
+        read before. It is no event.
+
+        Raises:
+            SkillError: A file cannot be read now.
+            UnfitError: Only the file itself shows that the extension cannot carry it.
+        """
+        return {
+            "uri": uri_of(skill),
+            "frontmatter": self.frontmatter(view, skill),
+            "resources": [
+                {
+                    "uri": uri_of(skill, each.path),
+                    "digest": each.digest,
+                    "size": each.size,
+                }
+                for each in view.resources(skill.id)
+            ],
+        }
+
+    def frontmatter(self, view: View, skill: Descriptor) -> Mapping[str, Json]:
+        """Return a skill's frontmatter as it was written, as JSON.
+
+        Raises:
+            SkillError: The file cannot be read now.
+            UnfitError: It is not what other readers would read.
+        """
+        key = skill.id, skill.digest
+        with self._lock:
+            known = self._frontmatters.get(key)
+            if known is not None:
+                self._frontmatters.move_to_end(key)
+                return known
+        read = _read(view.peek(skill.id).data, skill)
+        with self._lock:
+            _keep(self._frontmatters, key, read, _FRONTMATTERS)
+        return read
+
+
+def _read(data: bytes, skill: Descriptor) -> Mapping[str, Json]:
+    """Return the frontmatter, where every reader of YAML 1.2 gets the same."""
+    room = len(data) + 1
+    limits = Limits(
+        skill_md_bytes=max(room, DEFAULT_LIMITS.skill_md_bytes),
+        frontmatter_bytes=max(room, DEFAULT_LIMITS.frontmatter_bytes),
+    )
+    parsed = parse(data, profile="auto", limits=limits)
+    if parsed.manifest is None or any(f.code in REPAIRS for f in parsed.findings):
+        raise UnfitError(skill.id)
+    found = parsed.manifest.frontmatter
+    try:
+        text = data.decode()
+        json.dumps(found, ensure_ascii=False).encode()
+    except UnicodeError:
+        raise UnfitError(skill.id) from None
+    span = span_of_text(text)
+    closed = span is not None and text[span.end : span.body].strip() == "---"
+    same = found.get("name") == skill.name
+    if not closed or not same or not isinstance(found.get("description"), str):
+        raise UnfitError(skill.id)
+    return found
+
+
+def _keep(kept: "OrderedDict[Any, Any]", key: object, value: object, most: int) -> None:
+    kept[key] = value
+    kept.move_to_end(key)
+    while len(kept) > most:
+        kept.popitem(last=False)
