@@ -1,0 +1,5 @@
+"""Archives of one pack, taken apart in memory: nothing of them meets a file system."""
+
+from satchel.files.archives.unpacking import artifact_limit, is_archive, unpack
+
+__all__ = ["artifact_limit", "is_archive", "unpack"]
