@@ -1,0 +1,135 @@
+"""An answer on its way out: what the guard adds, keeps back and waits for."""
+
+import logging
+import traceback
+from types import TracebackType
+from typing import TYPE_CHECKING, Final, cast
+
+import anyio
+
+from satchel.serve.guard.pages import Headers, allow_page
+from satchel.serve.guard.refusals import Refusal, refuse, say
+
+if TYPE_CHECKING:
+    from starlette.types import Message, Send
+
+    from satchel.serve.guard.requests import Seen
+
+__all__ = ["Answer", "tell_crash"]
+
+_CRASH: Final = Refusal(
+    500, "internal-error", "something went wrong here; it was logged"
+)
+_FRAMES: Final = 8
+
+_log = logging.getLogger("satchel.serve")
+
+
+class Answer:
+    """The answer to one request.
+
+    No body of a 500 goes out that others wrote: it may quote an exception. A client
+    that takes nothing for ``timeout_s`` seconds is given up.
+    """
+
+    def __init__(self, seen: "Seen", send: "Send", timeout_s: float) -> None:
+        self._seen = seen
+        self._send = send
+        self._timeout_s = timeout_s
+        self._started = False
+        self._crashed = False
+        self.ended = False
+        self.terse = False
+        """Keep the body back and say yes or no instead: the details are for others."""
+        self.private = False
+        """Let nobody keep the answer who serves several callers."""
+        self.stalled = False
+        """Whether the client was given up."""
+
+    async def send(self, message: "Message") -> None:
+        """Pass a message of the application on.
+
+        Raises:
+            TimeoutError: The client took nothing for too long.
+        """
+        if message["type"] == "http.response.start":
+            status = cast("int", message["status"])
+            self._crashed = status == _CRASH.status
+            if not (self._crashed or self.terse):
+                await self._start(message)
+            elif self.terse and not self._crashed:
+                await self._say_whether(status)
+        elif not (self._crashed or self.terse):
+            await self._pass(message)
+
+    async def refuse(self, refusal: Refusal) -> None:
+        """Answer with a refusal, where nothing has been answered yet."""
+        if not self._started:
+            self._crashed = self.terse = False
+            await refuse(refusal, self.send_plain, head=self._seen.method == "HEAD")
+
+    async def finish(self) -> None:
+        """See to it that there is an answer: the application may have failed."""
+        await self.refuse(_CRASH)
+
+    async def send_plain(self, message: "Message") -> None:
+        """Send what the guard itself says, whatever its status is."""
+        if message["type"] == "http.response.start":
+            await self._start(message)
+        else:
+            await self._pass(message)
+
+    async def _say_whether(self, status: int) -> None:
+        word = "ready" if status < 400 else "not ready"  # noqa: PLR2004 - of HTTP
+        head = self._seen.method == "HEAD"
+        await say(status, {"status": word}, self.send_plain, head=head)
+
+    async def _start(self, message: "Message") -> None:
+        self._started = True
+        headers: Headers = [*message.get("headers", ())]
+        allow_page(headers, self._seen)
+        if self.private:
+            headers = [_private(name, value) for name, value in headers]
+            if (b"vary", b"Authorization") not in headers:
+                headers.append((b"vary", b"Authorization"))
+        await self._send({**message, "headers": headers})
+
+    async def _pass(self, message: "Message") -> None:
+        if self.stalled:
+            raise TimeoutError
+        try:
+            with anyio.fail_after(self._timeout_s):
+                await self._send(message)
+        except TimeoutError:
+            self.stalled = True
+            raise
+        self.ended = self.ended or not message.get("more_body", False)
+
+
+def _private(name: bytes, value: bytes) -> tuple[bytes, bytes]:
+    if name.lower() != b"cache-control":
+        return name, value
+    parts = [part.strip() for part in value.split(b",")]
+    kept = [part for part in parts if part.lower() not in (b"public", b"private")]
+    return name, b", ".join([b"private", *kept])
+
+
+def tell_crash(error: BaseException) -> None:
+    """Log an exception by its kind and its place: its text may be a caller's.
+
+    An exception group is told as the exceptions in it.
+    """
+    if isinstance(error, BaseExceptionGroup):
+        group = cast("BaseExceptionGroup[BaseException]", error)
+        for each in group.exceptions:
+            tell_crash(each)
+        return
+    _log.error("unhandled %s at %s", type(error).__name__, _place(error.__traceback__))
+
+
+def _place(trace: TracebackType | None) -> str:
+    frames = [
+        f"{frame.f_globals.get('__name__', '?')}.{frame.f_code.co_name}:{line}"
+        for frame, line in traceback.walk_tb(trace)
+    ]
+    return " < ".join(reversed(frames[-_FRAMES:])) or "?"

@@ -1,0 +1,145 @@
+"""The guard itself: every request goes through it, before anything else sees it."""
+
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, cast
+
+from satchel.serve.guard.answers import Answer, tell_crash
+from satchel.serve.guard.binding import check_bind, is_loopback
+from satchel.serve.guard.bodies import Bodies, Gone, replayed
+from satchel.serve.guard.buckets import Buckets
+from satchel.serve.guard.entrance import Admitted, Entrance
+from satchel.serve.guard.hosts import Names
+from satchel.serve.guard.oauth import METADATA_PATH, metadata_route
+from satchel.serve.guard.pages import is_preflight, say_allowed
+from satchel.serve.guard.places import Places
+from satchel.serve.guard.refusals import Refusal
+from satchel.serve.guard.requests import Seen
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Receive, Scope, Send
+
+    from satchel.serve.guard.settings import GuardSettings
+
+__all__ = ["guard"]
+
+
+def guard(
+    app: "ASGIApp",
+    settings: "GuardSettings",
+    *,
+    clock: Callable[[], float] = time.monotonic,
+) -> "ASGIApp":
+    """Return ``app`` behind a guard: who may come in, and how much at a time.
+
+    Each request that comes through has ``scope["state"]["caller"]``, a
+    `satchel.serve.caller.Caller`. Answers pass through as they are sent, streams too.
+    Lifespan events are the application's own; there are no websockets.
+
+    Raises:
+        ConfigError: ``settings.host`` is not loopback, and nobody is asked who calls.
+    """
+    check_bind(settings.host, settings)
+    return _Guard(app, settings, clock)
+
+
+class _Guard:
+    def __init__(
+        self, app: "ASGIApp", settings: "GuardSettings", clock: Callable[[], float]
+    ) -> None:
+        self._app = app
+        self._send_timeout_s = settings.send_timeout_s
+        self._names = Names(settings)
+        self._entrance = Entrance(settings, clock)
+        self._rates = Buckets(settings.rate_per_s, settings.burst, clock)
+        self._free_loopback = not settings.asks
+        self._bodies = Bodies(settings)
+        self._places = Places(settings)
+        oauth = settings.oauth
+        self._metadata = metadata_route(oauth) if oauth else None
+
+    async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+        elif scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 1008})
+        else:
+            await self._serve(scope, receive, send)
+
+    async def _serve(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
+        seen = Seen.of(scope)
+        answer = Answer(seen, send, self._send_timeout_s)
+        try:
+            refusal = await self._through(scope, seen, receive, answer)
+            if refusal is not None:
+                await answer.refuse(refusal)
+            else:
+                await answer.finish()
+        except Gone:
+            return
+        except Exception as error:  # noqa: BLE001 - the last resort
+            if answer.stalled:
+                return
+            tell_crash(error)
+            await answer.finish()
+
+    async def _through(
+        self, scope: "Scope", seen: Seen, receive: "Receive", answer: Answer
+    ) -> Refusal | None:
+        """Bring a request to the application, or return why it does not get there."""
+        refusal = self._names.objection(seen.all(b"host"), seen.all(b"origin"))
+        if refusal is not None:
+            # No page may read why: its origin is not welcome.
+            seen.headers.pop(b"origin", None)
+            return refusal
+        if is_preflight(seen):
+            await say_allowed(seen, answer.send_plain)
+            return None
+        admitted = await self._entrance.admit(seen)
+        if isinstance(admitted, Refusal):
+            return admitted
+        if refusal := self._too_often(seen, admitted.principal):
+            return refusal
+        body = await self._bodies.read(seen, receive)
+        if isinstance(body, Refusal):
+            return body
+        answer.terse = admitted.terse
+        answer.private = admitted.user is not None
+        async with self._places.place(seen, admitted.principal) as full:
+            if full is None:
+                app = self._app_for(seen)
+                await app(_known(scope, admitted), replayed(body, receive), answer.send)
+        return full
+
+    def _too_often(self, seen: Seen, principal: str) -> Refusal | None:
+        if self._free_loopback and is_loopback(seen.peer):
+            return None
+        wait = self._rates.take(principal)
+        if not wait:
+            return None
+        return Refusal(
+            429,
+            "too-many-requests",
+            "too many requests in a short time; wait, and try again",
+            ((b"retry-after", b"%d" % wait),),
+        )
+
+    def _app_for(self, seen: Seen) -> "ASGIApp":
+        if self._metadata is not None and seen.path in (
+            METADATA_PATH,  # where clients look that know no path of the resource
+            self._metadata.path,
+        ):
+            return self._metadata.app
+        return self._app
+
+
+def _known(scope: "Scope", admitted: Admitted) -> "Scope":
+    """Return the scope with who calls in it, for us and for ``mcp``."""
+    state = cast("dict[str, object]", scope.get("state", {}))
+    known = {**scope, "state": {**state, "caller": admitted.caller}}
+    if admitted.user is not None:
+        from starlette.authentication import AuthCredentials
+
+        known["user"] = admitted.user
+        known["auth"] = AuthCredentials([*admitted.user.scopes])
+    return known

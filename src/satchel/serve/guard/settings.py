@@ -1,0 +1,65 @@
+"""What a server is told about who may come in, and how much it takes on."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from satchel.serve.guard.oauth import OAuthSettings
+    from satchel.serve.guard.tokens import Tokens
+
+__all__ = ["GuardSettings"]
+
+_MIB: Final = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GuardSettings:
+    """Who may come in, and what one server takes on at a time.
+
+    ``host`` is the address that the server listens at: loopback names and addresses
+    need no token. ``allowed_hosts`` are names that the server is reached by, beside its
+    own address: ``name``, ``name:port``, ``*.suffix``, or ``*`` where something before
+    the server looks at the Host header. ``allowed_origins`` are origins of web pages
+    (``https://app.example.com``) that may call it from a browser, ``*`` for any.
+    """
+
+    host: str = "127.0.0.1"
+    tokens: "Tokens | None" = None
+    oauth: "OAuthSettings | None" = None
+    allowed_hosts: tuple[str, ...] = ()
+    allowed_origins: tuple[str, ...] = ()
+
+    max_body_bytes: int = _MIB
+    """Bytes of one request's body: no request of MCP or of ``/v1`` comes near it."""
+    header_timeout_s: float = 10.0
+    """From the first byte of a request, or a new connection, to the end of its head."""
+    body_timeout_s: float = 15.0
+    """From the end of the head to the end of the body."""
+    send_timeout_s: float = 30.0
+    """How long a client may take none of what is sent to it."""
+    max_connections: int = 1000
+    """Open connections; the usual limit of a process is 1,024 files."""
+    max_bodies: int = 128
+    """Bodies being received at a time, so at most ``max_bodies * max_body_bytes``."""
+    max_requests: int = 64
+    """Requests being answered at a time; more wait."""
+    max_waiting: int = 512
+    """Requests that wait; more are refused."""
+    wait_s: float = 10.0
+    """How long a request waits."""
+    max_streams: int = 512
+    """Streams open at a time that stay open until the client goes."""
+    max_streams_each: int = 128
+    """Of these, how many one caller has, or one address where nobody has a name."""
+    rate_per_s: float = 100.0
+    """Requests a second of one caller, or address, in the long run. The machine's own
+    loopback is not limited where no token is asked for."""
+    burst: int = 500
+    """Requests that one caller may send at once, after a pause."""
+    max_failures: int = 20
+    """Wrong tokens from one address at once; one more is allowed every second."""
+
+    @property
+    def asks(self) -> bool:
+        """Whether a caller has to show a token."""
+        return self.tokens is not None or self.oauth is not None
