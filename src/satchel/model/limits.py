@@ -53,6 +53,8 @@ class Limits:
     """Bytes of an index of skills that is fetched; 10,000 entries have some 4 MB."""
     index_skills: int = 10_000
     """Skills of one index that are looked at."""
+    release_bytes: int = 64 * _MIB
+    """Bytes of the release.json that lists a release; 10,000 skills have some 12 MB."""
 
 
 DEFAULT_LIMITS = Limits()

@@ -16,6 +16,7 @@ from satchel.sources.local_dir import LocalDirSkillSource, SkillArtifact
 if TYPE_CHECKING:
     from satchel.skill import Skill
     from satchel.sources.in_memory import Packs
+    from satchel.sources.release import ReleaseSource
 
 __all__ = [
     "LocalDirSkillSource",
@@ -30,6 +31,7 @@ __all__ = [
     "package",
     "packages",
     "prefixed",
+    "released",
     "renamed",
     "resource",
     "usual",
@@ -44,6 +46,26 @@ def folder(
 ) -> LocalSource:
     """Make a source of a folder with packs in it, or of one pack."""
     return LocalSource(path, label=label, limits=limits)
+
+
+def released(
+    path: str | os.PathLike[str],
+    *,
+    pin: str | None = None,
+    label: str | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+) -> "ReleaseSource":
+    """Make a source of a folder that `satchel build` or `satchel publish` has written.
+
+    ``pin`` is the id of the release that it must be, or hold; None takes what is there,
+    of a site the current one. Every file is checked on every read.
+
+    Raises:
+        InvalidReleaseError: ``pin`` is no id of a release.
+    """
+    from satchel.sources.release import release_folder
+
+    return release_folder(path, pin=pin, label=label, limits=limits)
 
 
 def memory(

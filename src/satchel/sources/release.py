@@ -1,0 +1,316 @@
+"""A release as a source: every byte checked against one digest before it is used."""
+
+import os
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Final, TypeAlias
+
+from satchel.errors import (
+    DigestMismatchError,
+    InvalidReleaseError,
+    LimitExceededError,
+    PackFileError,
+    ReferenceNotFoundError,
+    SkillNotFoundError,
+    SourceUnavailableError,
+)
+from satchel.files import check_path, digest_bytes, read_confined
+from satchel.model import (
+    DEFAULT_LIMITS,
+    SKILL_FILE,
+    FileStat,
+    Found,
+    Limits,
+    Resource,
+)
+from satchel.model.release import RELEASE_FILE, Release, ReleasedSkill, inside
+from satchel.sources.release_format import FORMAT, SITE_FORMAT, check_release_id
+from satchel.sources.release_reading import parse_document
+
+__all__ = ["Fetch", "ReleaseSource", "is_release", "release_folder"]
+
+Fetch: TypeAlias = Callable[[str, int], bytes]
+"""Returns the bytes of a file, by its path with ``/`` and the most bytes to accept.
+
+It raises `ReferenceNotFoundError` where there is none, `LimitExceededError` where there
+are more bytes, and `SourceUnavailableError` where nothing answers. The path is plain,
+and not encoded for a URL. What it returns need not be checked.
+"""
+
+_SNIFFED_BYTES: Final = 4_096
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """The release in use, and in which folder of the place it lies."""
+
+    release: Release
+    folder: str
+    document: bytes = field(repr=False)
+    skills: dict[str, ReleasedSkill] = field(repr=False)
+
+
+class ReleaseSource:
+    """The skills of one release, in a folder or wherever ``fetch`` finds files.
+
+    The place is a release as `satchel build` makes it, or a site of `satchel publish`:
+    with a ``pin`` that release and no other is used, without one the site's current
+    one. Only release.json is read before somebody loads something. Keys are ids.
+
+    ``release`` is the id of the release in use, empty before the first answer.
+    """
+
+    def __init__(  # noqa: PLR0913 - one keyword for each thing that can be said of it
+        self,
+        fetch: Fetch,
+        *,
+        label: str,
+        pin: str | None = None,
+        shown: str | None = None,
+        root: str = "",
+        limits: Limits = DEFAULT_LIMITS,
+    ) -> None:
+        """Take the place; fetch nothing.
+
+        Args:
+            fetch: Reads files of the place; called from any thread.
+            label: What to call the source.
+            pin: The id that the release must have.
+            shown: What stands in front of paths that are shown; None is ``label``.
+            root: The folder of this machine that it is, for who watches it.
+            limits: Bounds on what is accepted.
+
+        Raises:
+            InvalidReleaseError: ``pin`` is no id of a release.
+        """
+        self.label: Final = label
+        self.root: Final = root
+        self.pin: Final = None if pin is None else check_release_id(pin, "pin")
+        self._fetch = fetch
+        self._shown = label if shown is None else shown
+        self._limits = limits
+        self._held: _Held | None = None
+        self._lock = threading.Lock()
+
+    def __repr__(self) -> str:
+        """Return what a debugger shows."""
+        return f"{type(self).__name__}({self._shown!r}, pin={self.pin!r})"
+
+    @property
+    def release(self) -> str:
+        """The id of the release in use; empty where there is none yet."""
+        held = self._held
+        return held.release.id if held else ""
+
+    def open(self) -> Release:
+        """Return the release, looked for anew; one that was pinned cannot change.
+
+        Raises:
+            InvalidReleaseError: There is no release here, or not the one pinned.
+            DigestMismatchError: What is here is not what the pin, or the site, says.
+            LimitExceededError: release.json is larger than the limits allow.
+            SourceUnavailableError: The place does not answer.
+        """
+        with self._lock:
+            if self._held is None or self.pin is None:
+                self._held = self._look()
+            return self._held.release
+
+    def scan(self) -> tuple[Found, ...]:
+        """Return the packs, sorted by key; errors are those of `open`."""
+        self.open()
+        held = self._use()
+        return tuple(
+            Found(
+                key,
+                f"{self._shown}/{held.folder}{inside(key)}",
+                (skill.digest, skill.descriptor),
+                skill.descriptor.files,
+                skill.descriptor,
+            )
+            for key, skill in held.skills.items()
+        )
+
+    def manifest(self, key: str) -> bytes:
+        """Return the raw SKILL.md."""
+        return self.read(key, SKILL_FILE, self._limits.skill_md_bytes)
+
+    def files(self, key: str) -> tuple[FileStat, ...]:
+        """Return the files of the pack with their digests, sorted by path."""
+        return self._skill(key).descriptor.files
+
+    def read(self, key: str, path: str, limit_bytes: int) -> bytes:
+        """Return one file's raw bytes, having checked their size and digest.
+
+        Raises:
+            DigestMismatchError: They are not those of the release.
+            SkillError: As for every source.
+        """
+        check_path(path, key)
+        files = self._skill(key).resources
+        found = next((each for each in files if each.path == path), None)
+        if found is None:
+            raise ReferenceNotFoundError(key, path)
+        if found.size > limit_bytes:
+            limit = "skill_md_bytes" if path == SKILL_FILE else "file_bytes"
+            raise LimitExceededError(limit, limit_bytes, found.size, "bytes", path)
+        at = Resource(inside(key, path), found.digest, found.size)
+        return self._checked(at, key, path)
+
+    def read_file(self, file: Resource) -> bytes:
+        """Return the bytes of any file of the release, by its path in there, checked.
+
+        Raises:
+            SkillError: As for `read`; it names the path.
+        """
+        held = self._use()
+        if file == held.release.document:
+            return held.document
+        return self._checked(file, self.label, file.path)
+
+    def owner_of(self, key: str) -> str:
+        """Return who answers for a skill, as its release says; empty for nobody."""
+        held = self._held
+        skill = held.skills.get(key) if held else None
+        return skill.descriptor.owner if skill else ""
+
+    def close(self) -> None:
+        """Nothing is held open."""
+
+    def _use(self) -> _Held:
+        held = self._held
+        if held is not None:
+            return held
+        with self._lock:
+            self._held = self._held or self._look()
+            return self._held
+
+    def _skill(self, key: str) -> ReleasedSkill:
+        try:
+            return self._use().skills[key]
+        except KeyError:
+            raise SkillNotFoundError(key) from None
+
+    def _checked(self, file: Resource, name: str, path: str) -> bytes:
+        """Return a file of the release; errors name the skill and the path in it."""
+        try:
+            data = self._fetch(self._use().folder + file.path, file.size)
+        except PackFileError as error:
+            raise type(error)(name, path, detail=error.detail) from error
+        except LimitExceededError as error:
+            detail = f"it has more than its {file.size:,} bytes"
+            raise DigestMismatchError(name, path, detail=detail) from error
+        if len(data) != file.size:
+            detail = f"it has {len(data):,} bytes, and not {file.size:,}"
+            raise DigestMismatchError(name, path, detail=detail)
+        digest = digest_bytes(data)
+        if digest != file.digest:
+            detail = f"its digest is {digest}, and not {file.digest}"
+            raise DigestMismatchError(name, path, detail=detail)
+        return data
+
+    def _look(self) -> _Held:
+        if self.pin is not None:
+            try:
+                return self._release_at(_folder_of(self.pin), self.pin)
+            except ReferenceNotFoundError:
+                return self._top(self.pin)
+        return self._top(None)
+
+    def _top(self, pin: str | None) -> _Held:
+        """Return what lies at the top: a release, or what a site says is current."""
+        where = f"{self._shown}/{RELEASE_FILE}"
+        try:
+            data = self._fetch(RELEASE_FILE, self._limits.release_bytes)
+        except ReferenceNotFoundError as error:
+            raise InvalidReleaseError(where, "there is no such file") from error
+        found = self._parsed(data, "")
+        if isinstance(found, _Held):
+            self._compare(found.release.id, pin, RELEASE_FILE)
+            return found
+        if pin is not None:
+            detail = f"the site has no release {pin}; its current one is {found}"
+            raise InvalidReleaseError(where, detail)
+        try:
+            return self._release_at(_folder_of(found), found)
+        except ReferenceNotFoundError as error:
+            detail = f"the site has no release {found}, which it says is current"
+            raise InvalidReleaseError(where, detail) from error
+
+    def _release_at(self, folder: str, expected: str) -> _Held:
+        path = folder + RELEASE_FILE
+        found = self._parsed(self._fetch(path, self._limits.release_bytes), folder)
+        if not isinstance(found, _Held):
+            raise InvalidReleaseError(f"{self._shown}/{path}", "it is that of a site")
+        self._compare(found.release.id, expected, path)
+        return found
+
+    def _parsed(self, data: bytes, folder: str) -> _Held | str:
+        held = self._held
+        if held and held.folder == folder and held.document == data:
+            return held  # so that what did not change is the same object
+        where = f"{self._shown}/{folder}{RELEASE_FILE}"
+        found = parse_document(data, where, self._limits)
+        if isinstance(found, str):
+            return found
+        return _Held(found, folder, data, {skill.id: skill for skill in found.skills})
+
+    def _compare(self, found: str, expected: str | None, path: str) -> None:
+        if expected not in (None, found):
+            detail = f"it is release {found}, and {expected} is wanted"
+            raise DigestMismatchError(self.label, path, detail=detail)
+
+
+def release_folder(
+    path: str | os.PathLike[str],
+    *,
+    pin: str | None = None,
+    label: str | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+) -> ReleaseSource:
+    """Make a source of a release, or a site of releases, in a folder.
+
+    Raises:
+        InvalidReleaseError: ``pin`` is no id of a release.
+    """
+    written = os.fspath(path)
+    root = os.path.abspath(written)  # noqa: PTH100 - pathlib costs start-up time
+    name = written if label is None else label
+
+    def fetch(file: str, limit_bytes: int) -> bytes:
+        try:
+            return read_confined(root, file, limit_bytes)
+        except ReferenceNotFoundError as error:
+            if os.path.isdir(root):  # noqa: PTH112
+                raise
+            raise SourceUnavailableError(name, "no such folder") from error
+
+    return ReleaseSource(
+        fetch, label=name, pin=pin, shown=written, root=root, limits=limits
+    )
+
+
+def is_release(path: str) -> bool:
+    """Tell whether a folder is a release, or a site of releases, as far as one sees.
+
+    One whose release.json is damaged still is one: its skills must not be taken for a
+    plain folder's, which nobody checks.
+    """
+    try:
+        head = read_confined(path, RELEASE_FILE, DEFAULT_LIMITS.release_bytes)
+    except PackFileError:
+        return False
+    except LimitExceededError:
+        head = b""
+    if any(name.encode() in head[:_SNIFFED_BYTES] for name in (FORMAT, SITE_FORMAT)):
+        return True
+    inner = ("skills", "releases")
+    return os.path.isdir(f"{path}/.well-known") and any(  # noqa: PTH112
+        os.path.isdir(f"{path}/{each}")  # noqa: PTH112
+        for each in inner
+    )
+
+
+def _folder_of(release: str) -> str:
+    return f"releases/{release.rpartition(':')[2]}/"
