@@ -1,0 +1,1 @@
+"""The real clients against the real server, offline, as checks that can be repeated."""

@@ -1,0 +1,1 @@
+"""The checks: one client a module."""

@@ -1,0 +1,64 @@
+"""The official conformance suite against the source that reads other MCP servers.
+
+The same scenarios are run with a program that checks nothing: it has to fail each of
+them, else the scenarios would not have looked.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Final
+
+from tools.clients.known import HOME, PYTHON
+from tools.clients.outcome import Step
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tools.clients.bench import Bench
+
+
+SCENARIOS: Final = (
+    "sep-2640-client-no-prefetch",
+    "sep-2640-client-verify-digest",
+    "sep-2640-client-verify-size",
+    "sep-2640-client-verify-frontmatter",
+)
+
+HOST: Final = HOME / "mcp_host.py"
+"""Takes the address as its last argument; ``--naive`` makes it check nothing."""
+
+
+def run(bench: Bench) -> Iterator[Step]:
+    """Yield two steps for each scenario: our source passes, the naive one does not."""
+    for scenario in SCENARIOS:
+        bad, checks = _run(bench, scenario)
+        if bad or not checks:
+            yield Step(scenario, "failed", "; ".join(bad) or "no check was made")
+        else:
+            yield Step(scenario, "passed", f"{checks} checks")
+    for scenario in SCENARIOS:
+        bad, _ = _run(bench, scenario, "--naive")
+        what = f"{scenario}, a program that checks nothing"
+        if bad:
+            yield Step(what, "passed", "fails, as it has to")
+        else:
+            yield Step(what, "failed", "it passes: the scenario looked at nothing")
+
+
+def _run(bench: Bench, scenario: str, *options: str) -> tuple[list[str], int]:
+    """Return what was bad, and the number of checks."""
+    found = bench.folder / "-".join((scenario, *options))
+    command = " ".join([str(PYTHON), str(HOST), *options])
+    wanted = ["--scenario", scenario, "--output-dir", found]
+    done = bench.npm("conformance", "client", "--command", command, *wanted)
+    files = list(found.rglob("checks.json"))
+    if not files:
+        return [done.last], 0
+    checks = json.loads(files[0].read_text("utf-8"))
+    bad = [
+        f"{each['status']} {each['id']}: {each.get('errorMessage', '')}".strip()
+        for each in checks
+        if each["status"] in {"FAILURE", "WARNING"}
+    ]
+    return bad, len(checks)

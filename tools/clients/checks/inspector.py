@@ -1,0 +1,97 @@
+"""MCP Inspector's command line: it compares digests, sizes and frontmatter itself."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Final
+
+from tools.clients.known import SATCHEL
+from tools.clients.library import SKILLS, write
+from tools.clients.outcome import Step
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tools.clients.bench import Bench, Done
+
+
+ERAS: Final = ("modern", "legacy")
+_NESTED: Final = "skill://a-nested"
+
+METHODS: Final = {
+    "tools/list": (),
+    "prompts/list": (),
+    "prompts/get": ("--prompt-name", "d-arguments", "--prompt-args", "name=Ana"),
+    "resources/list": (),
+    "resources/read": ("--uri", f"{_NESTED}/SKILL.md"),
+    "skills/list": (),
+    "skills/get": ("--uri", f"{_NESTED}/SKILL.md"),
+    "resources/directory/read": ("--uri", f"{_NESTED}/references"),
+}
+"""What is asked for, with its arguments; the skills only in the modern era."""
+
+
+def run(bench: Bench) -> Iterator[Step]:
+    """Verify every skill over both transports, then call each other method."""
+    library = write(SKILLS, bench.folder / "skills")
+    with bench.serve(library) as address:
+        http = (f"{address}/mcp",)
+        yield verify(bench, "http", http)
+        yield from _methods(bench, "http", http)
+    stdio = stdio_command(library)
+    yield verify(bench, "stdio", stdio)
+    yield from _methods(bench, "stdio", stdio)
+
+
+def stdio_command(library: Path) -> tuple[str, ...]:
+    """Return the command that a client starts to speak over stdio."""
+    return (str(SATCHEL), "serve", str(library), "--stdio")
+
+
+def verify(
+    bench: Bench, transport: str, target: tuple[str, ...], *options: str
+) -> Step:
+    """Let Inspector verify every skill that the server lists."""
+    what = f"skills/list --verify over {transport}"
+    # A server over stdio comes with options of its own: ours go before it.
+    mine = ("--protocol-era", "modern", "--require-digests", *options)
+    done = _inspect(bench, target, "--method", "skills/list", "--verify", *mine)
+    reports = _lines(done)
+    verified = [each for each in reports if each.get("outcome") == "verified"]
+    files = sum(len(each["files"]) for each in verified)
+    if done.status or not verified or len(verified) < len(reports):
+        wrong = [each.get("uri", "?") for each in reports if each not in verified]
+        return Step(what, "failed", f"status {done.status}: {wrong[:5]} {done.last}")
+    return Step(what, "passed", f"{len(verified)} skills, {files} files verified")
+
+
+def _methods(bench: Bench, transport: str, target: tuple[str, ...]) -> Iterator[Step]:
+    for era in ERAS:
+        for method, arguments in METHODS.items():
+            if era == "legacy" and method.startswith(("skills/", "resources/dir")):
+                continue
+            mine = ("--protocol-era", era, "--format", "json", *arguments)
+            done = _inspect(bench, target, "--method", method, *mine)
+            said = _lines(done)
+            what = f"{method} over {transport}, {era}"
+            if done.status or not said:
+                yield Step(what, "failed", f"status {done.status}: {done.last}")
+            else:
+                yield Step(what, "passed")
+
+
+def _inspect(bench: Bench, target: tuple[str, ...], *options: str) -> Done:
+    return bench.npm("mcp-inspector", "--cli", *target, *options)
+
+
+def _lines(done: Done) -> list[dict[str, Any]]:
+    """Return the JSON objects that were printed, a line or a whole text each."""
+    with suppress(json.JSONDecodeError):
+        return [json.loads(done.out)]
+    found: list[dict[str, Any]] = []
+    for line in done.out.splitlines():
+        with suppress(json.JSONDecodeError):
+            found.append(json.loads(line))
+    return found
