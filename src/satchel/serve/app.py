@@ -1,28 +1,34 @@
 """All that one port serves, as one application: MCP, the API, discovery, health."""
 
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
 
+from satchel.serve.guard import GuardSettings, guard, transport_security
 from satchel.serve.http.answers import Answers, refusal
 from satchel.serve.http.api import api_routes
+from satchel.serve.http.cors import Cors
 from satchel.serve.http.discovery import discovery_routes
 from satchel.serve.http.figures import figures_route
 from satchel.serve.http.health import health_routes
 from satchel.serve.http.settings import HttpSettings
 from satchel.serve.http.site import NOT_FOUND, Site
 from satchel.serve.library import Library
+from satchel.serve.mcp import streamable_http
 from satchel.serve.telling import INTERNAL, Told
 
 if TYPE_CHECKING:
-    from starlette.routing import BaseRoute
+    from starlette.types import ASGIApp
 
-__all__ = ["create_app"]
+__all__ = ["create_app", "guarded_app"]
 
 
 def create_app(
@@ -30,34 +36,75 @@ def create_app(
     settings: HttpSettings | None = None,
     *,
     used: Callable[[], bytes] | None = None,
+    guarded: GuardSettings | None = None,
 ) -> Starlette:
-    """Return the application; ``used`` gives the figures of use for ``/metrics``.
+    """Return the application, which asks nobody for a token and looks at no Host.
 
-    It asks nobody for a token and looks at no Host: that is for `satchel.serve.guard`,
-    which goes around it and says who calls.
+    That is for `satchel.serve.guard`, which goes around it: see `guarded_app`.
+
+    Args:
+        library: What is served.
+        settings: How it is offered over HTTP.
+        used: Gives the figures of use for ``/metrics``, as Prometheus reads them.
+        guarded: What the guard around it was told, so that ``/mcp`` refuses nothing
+            that the guard lets in; None lets loopback alone reach ``/mcp``.
     """
     settings = settings or HttpSettings()
-    answers = Answers(library.settings.ttl_s, settings.private)
-    site = Site(library, settings, answers)
+    site = Site(library, settings, Answers(library.settings.ttl_s))
+    mcp = (
+        streamable_http(library)
+        if guarded is None
+        else streamable_http(
+            library,
+            security=transport_security(guarded),
+            max_body_bytes=guarded.max_body_bytes,
+        )
+    )
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        del app
+        async with mcp.lifespan():
+            yield
+
     routes: list[BaseRoute] = [
         *health_routes(site),
+        Route("/mcp", mcp.app),
         *api_routes(site),
         *discovery_routes(site),
         figures_route(site, used),
     ]
     app = Starlette(
         routes=routes,
+        middleware=[Middleware(Cors, origins=settings.cors)],
         exception_handlers={HTTPException: _refused, Exception: _failed},
+        lifespan=lifespan,
     )
     app.router.redirect_slashes = False  # one thing has one address
     return app
 
 
+def guarded_app(
+    library: Library,
+    settings: GuardSettings,
+    *,
+    old_index: bool = False,
+    used: Callable[[], bytes] | None = None,
+) -> "ASGIApp":
+    """Return the application behind its guard: what a server listens with.
+
+    Raises:
+        ConfigError: ``settings.host`` is not loopback, and nobody is asked who calls.
+    """
+    http = HttpSettings(private=settings.asks, old_index=old_index)
+    return guard(create_app(library, http, used=used, guarded=settings), settings)
+
+
 def _refused(request: Request, error: Exception) -> Response:
     """Answer where no route, or none for this method, was found."""
-    assert isinstance(error, HTTPException)  # noqa: S101
-    if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
-        told = Told(405, "method-not-allowed", "only GET and HEAD are answered here")
+    status = error.status_code if isinstance(error, HTTPException) else 0
+    if status == HTTPStatus.METHOD_NOT_ALLOWED:
+        told = Told(status, "method-not-allowed", "only GET and HEAD are answered here")
         return refusal(request, told, {"Allow": "GET, HEAD"})
     return refusal(request, NOT_FOUND)
 

@@ -31,10 +31,13 @@ _ALWAYS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """Makes responses; ``ttl_s`` is for how many seconds one may be kept."""
+    """Makes responses; ``ttl_s`` is for how many seconds one may be kept.
+
+    That a caller's answers are its own is said by whoever knows callers apart: the
+    guard turns ``public`` into ``private``.
+    """
 
     ttl_s: int = 60
-    private: bool = False
 
     def json(self, request: Request, value: object) -> Response:
         """Return a JSON answer whose validator is the digest of its bytes."""
@@ -54,12 +57,10 @@ class Answers:
         ``digest`` is ``sha256:`` and the digest of the bytes; empty has it computed.
         """
         tag = f'"{(digest or sha256(data).hexdigest()).rpartition(":")[2]}"'
-        scope = "private" if self.private else "public"
         around = {
             **_ALWAYS,
             "ETag": tag,
-            "Cache-Control": f"{scope}, max-age={self.ttl_s}",
-            **({"Vary": "Authorization"} if self.private else {}),
+            "Cache-Control": f"public, max-age={self.ttl_s}",
         }
         if _has(request.headers.get("if-none-match", ""), tag):
             return Response(status_code=304, headers=around)

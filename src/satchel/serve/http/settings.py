@@ -9,10 +9,10 @@ __all__ = ["HttpSettings"]
 class HttpSettings:
     """How skills are offered over HTTP.
 
-    ``private`` says that callers need a token: answers are then for their caller alone
-    (``Cache-Control: private``), and the API's description names the token. ``cors``
-    are the origins whose pages may read ``/v1`` and the indexes, ``*`` for any.
-    ``old_index`` adds the index of discovery v0.1.0.
+    ``private`` says that callers need a token, so that the API's description names it.
+    ``cors`` are origins whose pages may read ``/v1``, ``*`` for any; those that the
+    guard lets in are told so by the guard. ``old_index`` adds the index of discovery
+    v0.1.0.
     """
 
     private: bool = False

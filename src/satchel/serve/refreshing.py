@@ -1,0 +1,109 @@
+"""Keeping what is served current while the server runs, off its event loop."""
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Self
+
+from satchel.catalog.watch import Watch
+from satchel.errors import ExtraMissingError
+from satchel.serve.library import Library
+
+__all__ = ["Refresher"]
+
+OBSERVE_S: Final = 3600.0
+"""A day counts as observed when something was said of it; an hour is often enough."""
+
+_log = logging.getLogger("satchel.serve")
+
+
+class Refresher:
+    """Syncs a library again when it may have changed, until it is stopped.
+
+    Folders are watched where the extra ``watch`` is installed. What cannot be watched,
+    sources elsewhere or all of them, is asked every ``every_s`` seconds; 0 is never.
+    Every hour the sinks are told what is on offer.
+    """
+
+    def __init__(
+        self, library: Library, *, every_s: float = 60.0, observe_s: float = OBSERVE_S
+    ) -> None:
+        self._library = library
+        self._stop = threading.Event()
+        self._watch, unwatched = _watch(library, self._refresh)
+        self.watches = self._watch is not None
+        """Whether folders are watched."""
+        self.polls = unwatched and every_s > 0
+        """Whether sources are asked from time to time."""
+        self._duties: dict[Callable[[], object], float] = {
+            library.skills.observe: observe_s
+        }
+        if self.polls:
+            self._duties[self._refresh] = every_s
+        self._thread = threading.Thread(
+            target=self._run, name="satchel-refresh", daemon=True
+        )
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Stop, and wait for a sync that is under way; a second call does nothing."""
+        self._stop.set()
+        if self._watch is not None:
+            self._watch.stop()
+        self._thread.join()
+
+    def __enter__(self) -> Self:
+        """Return the refresher itself."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Stop."""
+        self.stop()
+
+    def _run(self) -> None:
+        now = time.monotonic()
+        due = {duty: now + every for duty, every in self._duties.items()}
+        while not self._stop.wait(max(0.0, min(due.values()) - time.monotonic())):
+            for duty, at in due.items():
+                if at <= time.monotonic():
+                    _do(duty)
+                    due[duty] = time.monotonic() + self._duties[duty]
+
+    def _refresh(self) -> None:
+        _do(self._library.refresh)
+
+
+def _do(duty: Callable[[], object]) -> None:
+    try:
+        duty()
+    except Exception as error:  # noqa: BLE001 - whoever listens for changes: R33
+        _log.error("refreshing failed: %s", type(error).__name__)  # noqa: TRY400
+
+
+def _watch(
+    library: Library, refresh: Callable[[], object]
+) -> tuple[Watch | None, bool]:
+    """Return the watch over folders, and whether some source is not watched."""
+    roots = [
+        getattr(source, "root", None)
+        for source in library.skills.registry.sources.values()
+    ]
+    folders = [root for root in roots if isinstance(root, str) and Path(root).is_dir()]
+    unwatched = len(folders) < len(roots)
+    if not folders:
+        return None, unwatched
+    try:
+        return Watch(folders, refresh), unwatched
+    except ExtraMissingError:
+        return None, True
+    except OSError as error:  # the system has no more watches to give
+        _log.warning("folders are not watched: %s", error.strerror)
+        return None, True
