@@ -18,7 +18,7 @@ from satchel.errors import (
 from satchel.load.folder import folder_notes
 from satchel.load.options import DEFAULT_STYLE_OPTIONS, Escape, StyleOptions
 from satchel.load.telling import tell
-from satchel.model import Descriptor, Loaded
+from satchel.model import Descriptor, Loaded, Style
 from satchel.text import escape_xml, printable
 
 __all__ = ["render_context", "render_context_error", "render_context_note"]
@@ -40,12 +40,15 @@ def render_context(
     loaded: Loaded,
     options: StyleOptions = DEFAULT_STYLE_OPTIONS,
     notes: Sequence[str] = (),
+    *,
+    style: Style = "agent-skills",
 ) -> str:
     """Return a loaded SKILL.md in the envelope, byte-stable, no line feed at its end.
 
     The text stands in it as it is, unless ``options.escape`` says otherwise; one line
     feed is added where it ends in none. Notes, those of the load
-    before the further ones, stand outside ``<instructions>``.
+    before the further ones, stand outside ``<instructions>``. ``style`` is that of the
+    tools with which the reader gets the files.
     """
     id = _shown(loaded.id)
     text = loaded.text if options.content == "file" else loaded.body
@@ -54,7 +57,7 @@ def render_context(
     resources = ""
     if options.envelope == "extended":
         resources = _resources(loaded.descriptor, show_root=options.show_root)
-    said = (*loaded.notes, *folder_notes(loaded, options, "agent-skills"), *notes)
+    said = (*loaded.notes, *folder_notes(loaded, options, style), *notes)
     lines = "".join(f"    {_shown(note)}\n" for note in said)
     noted = f"\n  <notes>\n{lines}  </notes>\n" if lines else ""
     return (

@@ -139,20 +139,28 @@ class View:
     def invoke(self, skill_id: str, arguments: str = "") -> Invoked:
         """Return a skill as its user calls it, its arguments in their places.
 
+        It is an event of the edge that it came through.
+
         Raises:
             SkillError: As for `load`; one that no user may invoke is withheld.
         """
-        loaded = self._reading.fetch(skill_id, None, via="user")
+        entry = self._reading.descriptor(skill_id)
+        if entry is not None and not entry.user_invocable:
+            fix = "only a model may load it"
+            raise SkillWithheldError(skill_id, "not for users", fix)
+        loaded = self._reading.fetch(skill_id, None, via=self.via)
         names = self._shelf.manifest(loaded).client.arguments
-        return invoked(loaded, arguments, names, None)
+        return invoked(loaded, arguments, names, None, self.settings.style)
 
-    def tools(self) -> Toolbox:
+    def tools(self, *, find: bool | None = None) -> Toolbox:
         """Return the tools of the style, with the one that finds where it is needed.
 
-        Hidden skills are not found through them.
+        Hidden skills are not found through them. ``find`` says whether it is needed;
+        None renders the section to tell. The style ``references`` has its own.
         """
-        catalog = self.catalog
-        find = offer_find(catalog, self.prompt())
+        if find is None:
+            find = offer_find(self.catalog, self.prompt())
+        find = find and self.settings.style != "references"
         return tools_for(
             self.settings.style,
             self._for_model,

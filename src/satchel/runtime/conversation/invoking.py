@@ -4,7 +4,7 @@ from dataclasses import dataclass, field, replace
 
 from satchel.load import StyleOptions, render_context
 from satchel.load.invocation import render_invocation
-from satchel.model import Loaded
+from satchel.model import Loaded, Style
 
 __all__ = ["Invoked", "invoked"]
 
@@ -23,11 +23,19 @@ class Invoked:
 
 
 def invoked(
-    loaded: Loaded, arguments: str, names: tuple[str, ...], root: str | None
+    loaded: Loaded,
+    arguments: str,
+    names: tuple[str, ...],
+    root: str | None,
+    style: Style = "agent-skills",
 ) -> Invoked:
-    """Return a loaded skill with its arguments filled in, once, in its envelope."""
+    """Return a loaded skill with its arguments filled in, once, in its envelope.
+
+    ``style`` is that of the tools that its reader has.
+    """
     filled = render_invocation(loaded.body, arguments, names=names, folder=root)
     body = replace(loaded, text=filled.text, body=filled.text)
     notes = (*loaded.notes, *filled.notes)
     options = StyleOptions(envelope="extended", root=root)
-    return Invoked(loaded.id, render_context(body, options, filled.notes), notes)
+    text = render_context(body, options, filled.notes, style=style)
+    return Invoked(loaded.id, text, notes)
