@@ -21,14 +21,14 @@ from satchel.files.archives.tree import Tree, shown
 
 __all__ = ["read_zip"]
 
-_END: Final = struct.Struct("<4s4H2LH")
-_CENTRAL: Final = struct.Struct("<4s6H3L5H2L")
-_LOCAL: Final = struct.Struct("<4s5H3L2H")
+_END: Final = struct.Struct("<L4H2LH")
+_CENTRAL: Final = struct.Struct("<L6H3L5H2L")
+_LOCAL: Final = struct.Struct("<L5H3L2H")
 _EXTRA: Final = struct.Struct("<2H")
 _DESCRIBED: Final = struct.Struct("<3L")
 _END_SIGN: Final = b"PK\5\6"
-_CENTRAL_SIGN: Final = b"PK\1\2"
-_LOCAL_SIGN: Final = b"PK\3\4"
+_CENTRAL_SIGN: Final = 0x02014B50
+_LOCAL_SIGN: Final = 0x04034B50
 _DESCRIPTOR_SIGN: Final = b"PK\7\x08"
 
 # 4.4.4: how hard deflate tried (1, 2), lengths behind the data (3), UTF-8 names (11).
