@@ -85,7 +85,7 @@ def _do(duty: Callable[[], object]) -> None:
     try:
         duty()
     except Exception as error:  # noqa: BLE001 - whoever listens for changes: R33
-        _log.error("refreshing failed: %s", type(error).__name__)  # noqa: TRY400
+        _log.error("refreshing failed: %s", type(error).__name__)
 
 
 def _watch(

@@ -1,4 +1,4 @@
-"""Running a server until it is told to stop: over HTTP, or over the standard streams."""
+"""Running a server until it is told to stop: over HTTP, or standard streams."""
 
 import signal
 import socket
