@@ -55,9 +55,10 @@ class Done:
 
     @property
     def last(self) -> str:
-        """The last line that says something, for a message."""
+        """The last line that says something, best of an error, for a message."""
         lines = [line for line in (self.err or self.out).splitlines() if line.strip()]
-        return lines[-1].strip() if lines else "it said nothing"
+        errors = [line for line in lines if "Error" in line]
+        return (errors or lines or ["it said nothing"])[-1].strip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,10 +107,15 @@ class Bench:
         return Done(process.returncode, _COLOURS.sub("", out), _COLOURS.sub("", err))
 
     def npm(
-        self, command: str, *arguments: str | Path, inside: Path | None = None
+        self,
+        command: str,
+        *arguments: str | Path,
+        inside: Path | None = None,
+        timeout_s: float = COMMAND_TIMEOUT_S,
     ) -> Done:
         """Run a command of the npm packages."""
-        return self.run([npm_command(command), *arguments], inside=inside)
+        full = [npm_command(command), *arguments]
+        return self.run(full, inside=inside, timeout_s=timeout_s)
 
     def program(self, name: str, *arguments: str | Path) -> Iterator[Step]:
         """Run ``tests/clients/programs/<name>.py`` with the Python clients.
@@ -139,8 +145,15 @@ class Bench:
 
 
 @contextmanager
-def serving(command: list[str], folder: Path, environ: dict[str, str]) -> Iterator[str]:
+def serving(
+    command: list[str],
+    folder: Path,
+    environ: dict[str, str],
+    said: list[str] | None = None,
+) -> Iterator[str]:
     """Run a server until the block ends; yield the address that it says.
+
+    ``said`` receives each line that it prints.
 
     Raises:
         NotServedError: It ended, or said no address in time.
@@ -155,7 +168,7 @@ def serving(command: list[str], folder: Path, environ: dict[str, str]) -> Iterat
         encoding="utf-8",
         errors="replace",
     ) as process:
-        said: list[str] = []
+        said = [] if said is None else said
         known = threading.Event()
         reader = threading.Thread(target=_listen, args=(process, said, known))
         reader.start()

@@ -42,6 +42,8 @@ Read references/guide.md, then references/deep/more.md.
 name: c-values
 description: "Values that readers of YAML differ on: use when a client compares them."
 metadata:
+  version: "1.10"
+values:
   answer: yes
   switch: off
   octal: 012

@@ -6,6 +6,7 @@ import json
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
+from tools.clients.bench import COMMAND_TIMEOUT_S
 from tools.clients.known import SATCHEL
 from tools.clients.library import SKILLS, write
 from tools.clients.outcome import Step
@@ -57,8 +58,8 @@ def verify(
     what = f"skills/list --verify over {transport}"
     # A server over stdio comes with options of its own: ours go before it.
     mine = ("--protocol-era", "modern", "--require-digests", *options)
-    done = _inspect(bench, target, "--method", "skills/list", "--verify", *mine)
-    reports = _lines(done)
+    done = inspect(bench, target, "--method", "skills/list", "--verify", *mine)
+    reports = reports_of(done)
     verified = [each for each in reports if each.get("outcome") == "verified"]
     files = sum(len(each["files"]) for each in verified)
     if done.status or not verified or len(verified) < len(reports):
@@ -73,8 +74,8 @@ def _methods(bench: Bench, transport: str, target: tuple[str, ...]) -> Iterator[
             if era == "legacy" and method.startswith(("skills/", "resources/dir")):
                 continue
             mine = ("--protocol-era", era, "--format", "json", *arguments)
-            done = _inspect(bench, target, "--method", method, *mine)
-            said = _lines(done)
+            done = inspect(bench, target, "--method", method, *mine)
+            said = reports_of(done)
             what = f"{method} over {transport}, {era}"
             if done.status or not said:
                 yield Step(what, "failed", f"status {done.status}: {done.last}")
@@ -82,11 +83,17 @@ def _methods(bench: Bench, transport: str, target: tuple[str, ...]) -> Iterator[
                 yield Step(what, "passed")
 
 
-def _inspect(bench: Bench, target: tuple[str, ...], *options: str) -> Done:
-    return bench.npm("mcp-inspector", "--cli", *target, *options)
+def inspect(
+    bench: Bench,
+    target: tuple[str, ...],
+    *options: str,
+    timeout_s: float = COMMAND_TIMEOUT_S,
+) -> Done:
+    """Run Inspector against an address, or a command that speaks over stdio."""
+    return bench.npm("mcp-inspector", "--cli", *target, *options, timeout_s=timeout_s)
 
 
-def _lines(done: Done) -> list[dict[str, Any]]:
+def reports_of(done: Done) -> list[dict[str, Any]]:
     """Return the JSON objects that were printed, a line or a whole text each."""
     with suppress(json.JSONDecodeError):
         return [json.loads(done.out)]

@@ -1,0 +1,45 @@
+"""Serve folders in which equal names occur: ``serve_corpus.py FOLDER... [--stdio]``.
+
+The skills of the second folder are called ``2-<name>``, and so on. On standard error it
+says, as JSON, how many skills are served and why which are withheld from the extension;
+over HTTP then the address.
+"""
+
+from __future__ import annotations
+
+import json
+import socket
+import sys
+from collections import Counter
+
+import anyio
+import uvicorn
+
+from satchel import Satchel, sources
+from satchel.serve.app import create_app
+from satchel.serve.library import Library
+from satchel.serve.mcp import run_stdio, withheld_from_mcp
+
+folders = [each for each in sys.argv[1:] if each != "--stdio"]
+skills = Satchel(
+    *(
+        sources.prefixed(sources.folder(folder), f"{number}-") if number > 1 else folder
+        for number, folder in enumerate(folders, 1)
+    )
+)
+library = Library(skills)
+codes = Counter(finding.code for finding in withheld_from_mcp(library))
+figures = {
+    "served": len(skills.catalog),
+    "withheld": dict(sorted(codes.items())),
+    "conflicts": len(skills.catalog.conflicts),
+}
+sys.stderr.write(f"{json.dumps(figures)}\n")
+if "--stdio" in sys.argv:
+    anyio.run(run_stdio, library)
+else:
+    listener = socket.create_server(("127.0.0.1", 0))
+    sys.stderr.write(f"http://127.0.0.1:{listener.getsockname()[1]}\n")
+    sys.stderr.flush()
+    config = uvicorn.Config(create_app(library), log_level="error")
+    uvicorn.Server(config).run(sockets=[listener])
