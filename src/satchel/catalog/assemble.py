@@ -120,7 +120,29 @@ class _Settling:
     conflicts: list[Conflict] = field(default_factory=list[Conflict])
 
     def settle(self, skill_id: str, owners: list[Descriptor]) -> Descriptor | None:
-        """Return who is listed under the id; None where nobody was given it."""
+        """Return who is listed under the id; None where nobody was given it.
+
+        A skill of a source that yields never takes the place of another's, whatever
+        order was chosen.
+        """
+        if len(owners) == 1:
+            return owners[0]
+        first = [owner for owner in owners if not self._yields(owner)]
+        if not first or len(first) == len(owners):
+            return self._contest(skill_id, owners)
+        known = len(self.conflicts)
+        kept = self._contest(skill_id, first)
+        last = [owner for owner in owners if self._yields(owner)]
+        claims = (*first, *last)
+        self.conflicts[known:] = [Conflict(skill_id, claims, kept)]
+        self.withheld.extend(_shadowed(kept or first[0], owner) for owner in last)
+        return kept
+
+    def _yields(self, owner: Descriptor) -> bool:
+        return bool(getattr(self.readers[owner.source], "yields", False))
+
+    def _contest(self, skill_id: str, owners: list[Descriptor]) -> Descriptor | None:
+        """Return who goes first among equals; None where no order was chosen."""
         if len(owners) == 1:
             return owners[0]
         owners = self._merge_equal(sorted(owners, key=self._rank))
@@ -144,8 +166,10 @@ class _Settling:
         alike = Counter(owner.digest for owner in owners)
         merged: dict[object, Descriptor] = {}
         for owner in owners:
-            key: object = owner.digest
-            if alike[owner.digest] > 1:  # only then can the whole packs be equal
+            key: object = owner.digest or owner.origin
+            if (
+                owner.digest and alike[owner.digest] > 1
+            ):  # only then can the whole packs be equal
                 tree = self.digests.tree_or_none(owner, self.readers)
                 key = owner.origin if tree is None else tree
             first = merged.setdefault(key, owner)

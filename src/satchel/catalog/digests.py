@@ -80,7 +80,13 @@ class Digests:
     ) -> tuple[Resource, ...]:
         origin = descriptor.origin
         reader = readers[origin.source]
-        found = [Resource(SKILL_FILE, descriptor.digest, descriptor.size)]
+        found: list[Resource] = []
+        if descriptor.digest:
+            found.append(Resource(SKILL_FILE, descriptor.digest, descriptor.size))
+        else:  # its source announced none
+            limit = self._limits.skill_md_bytes
+            data = reader.read(origin.key, SKILL_FILE, limit)
+            found.append(Resource(SKILL_FILE, digest_bytes(data), len(data)))
         known = {stat.path: stat for stat in descriptor.files if stat.digest}
         for path in descriptor.resources:
             if path in known:

@@ -27,7 +27,7 @@ from satchel.model import (
 )
 from satchel.model.pack import Category
 from satchel.protocols import SkillSource
-from satchel.spec import parse
+from satchel.spec import Parsed, parse
 from satchel.text import find_doubts, find_hidden
 
 __all__ = ["Intake"]
@@ -85,15 +85,42 @@ class Intake:
     def _listed(self, found: Found, origin: Origin, manifest: Manifest) -> Entry:
         """Take in what the source has parsed; read it only if its digest is unknown.
 
-        Of a pack that lies elsewhere nothing is fetched before somebody loads it.
+        Of a pack that lies elsewhere nothing is fetched before somebody loads it. The
+        profile's rules hold for what its frontmatter is said to be.
         """
+        findings: tuple[Finding, ...] = ()
+        if manifest.frontmatter:
+            parsed = self._parsed(found, manifest)
+            findings = tuple(replace(each, line=None) for each in parsed.findings)
+            if parsed.manifest is None:
+                return _refused(found, origin, findings)
         files = self._files(found)
         own = next((stat for stat in files if stat.path == SKILL_FILE), None)
-        if own is not None and own.digest:
-            return self._entry(found, origin, manifest, own)
+        if own is not None and (own.digest or self._remote):
+            return self._entry(found, origin, manifest, own, findings)
         limit = self.accept.limits.skill_md_bytes
         data = self.source.read(found.key, SKILL_FILE, limit)
-        return self._entry(found, origin, manifest, data)
+        return self._entry(found, origin, manifest, data, findings)
+
+    def _parsed(self, found: Found, manifest: Manifest) -> Parsed:
+        """Parse the frontmatter that a source tells of, as if it were in a file."""
+        from satchel.spec import render_frontmatter  # no folder needs it
+
+        head = render_frontmatter(manifest.frontmatter)
+        return parse(
+            head.encode("utf-8", "surrogatepass"),
+            profile=self.accept.profile,
+            path=f"{found.location}/{SKILL_FILE}",
+            directory=_folder(found),
+            limits=self.accept.limits,
+            allow_empty_description=self.accept.allow_empty_description,
+        )
+
+    @property
+    def _remote(self) -> str:
+        """What kind of place the source fetches from; empty for this machine."""
+        remote: str = getattr(self.source, "remote", "")
+        return remote
 
     def _files(self, found: Found) -> tuple[FileStat, ...]:
         if found.files is not None:
@@ -123,9 +150,13 @@ class Intake:
         else:
             data, size = skill_md, len(skill_md)
             digest = f"sha256:{hashlib.sha256(data).hexdigest()}"
+        remote = self._remote
+        description = manifest.description
+        if remote:  # a model is never to take it for one of this machine
+            description = f"[{remote} {self.label}] {description}"
         descriptor = Descriptor(
             manifest.name if skill_id is None else skill_id,
-            manifest.description,
+            description,
             manifest.name,
             listed.references,
             listed.scripts,
@@ -143,6 +174,7 @@ class Intake:
             _category(metadata.get("category")),
             _owner(metadata.get("owner")),
             files,
+            remote,
         )
         if listed.findings:
             findings += tuple(replace(each, path=path) for each in listed.findings)

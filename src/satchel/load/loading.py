@@ -116,6 +116,7 @@ def _read(
     reader = catalog.readers.get(origin.source)
     if reader is None:
         raise SourceUnavailableError(origin.source, "the source was closed")
+    notes += _origin_notes(descriptor)
     is_skill = file == SKILL_FILE
     data = fetch(
         reader,
@@ -148,6 +149,18 @@ def _read(
         (*notes, *map(_note, findings)),
         findings,
     )
+
+
+def _origin_notes(descriptor: Descriptor) -> tuple[str, ...]:
+    """Return what tells a skill of another machine from one of this one."""
+    if not descriptor.remote:
+        return ()
+    origin = descriptor.origin
+    place = origin.location.removeprefix(f"{origin.source}: ")
+    note = f"This is from the {descriptor.remote} {origin.source!r} ({place})."
+    if descriptor.digest:
+        return (note,)
+    return (note, "It announces no digest of it: nothing tells what it was before.")
 
 
 def _note(finding: Finding) -> str:

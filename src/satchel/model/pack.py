@@ -99,7 +99,9 @@ class Descriptor:
     tools that open when the skill is loaded, ``allowed_tools`` those that it asks to
     be held to; a ``raw`` skill's tools need a policy that allows them. ``owner`` is who
     answers for the skill by its manifest (``metadata.owner``), empty where that is
-    silent.
+    silent. ``remote`` is what kind of place each read of it is fetched from (``MCP
+    server``), empty for what lies on this machine; nothing is fetched before somebody
+    asks for it, so its ``digest`` is empty where none was announced.
 
     Raises:
         TypeError: A path list is not a tuple.
@@ -124,6 +126,7 @@ class Descriptor:
     category: Category = "standard"
     owner: str = ""
     files: tuple[FileStat, ...] = field(default=(), compare=False, repr=False)
+    remote: str = ""
 
     def __post_init__(self) -> None:
         """Refuse a list where only a tuple keeps the value hashable."""

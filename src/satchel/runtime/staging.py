@@ -100,6 +100,9 @@ def stage_files(
         SkillError: One of them cannot be loaded; none is staged then.
         NotStagedError: The stager failed.
     """
+    if descriptor.remote:  # what a server may send is fetched when it is read
+        detail = f"they are on the {descriptor.remote} {descriptor.source!r}"
+        raise NotStagedError(descriptor.id, detail)
     files = {SKILL_FILE: load(Request(descriptor.id)).data}
     for path in descriptor.resources:
         check_path(path, descriptor.id)

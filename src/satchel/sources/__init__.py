@@ -4,9 +4,10 @@ Whatever needs more than the file system is imported when it is first asked for.
 """
 
 import os
-from collections.abc import Collection, Iterable, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, cast
 
+from satchel.errors import ExtraMissingError
 from satchel.model import DEFAULT_LIMITS, Limits
 from satchel.protocols import Clock, SkillSource
 from satchel.sources.in_memory import MemorySource
@@ -16,6 +17,8 @@ from satchel.sources.local_dir import LocalDirSkillSource, SkillArtifact
 if TYPE_CHECKING:
     from satchel.skill import Skill
     from satchel.sources.in_memory import Packs
+    from satchel.sources.over_mcp import McpSource
+    from satchel.sources.over_mcp.targets import Reachable
     from satchel.sources.release import ReleaseSource
 
 __all__ = [
@@ -26,6 +29,7 @@ __all__ = [
     "cached",
     "folder",
     "load_plugin_sources",
+    "mcp",
     "memory",
     "only",
     "package",
@@ -78,6 +82,55 @@ def memory(
         DuplicateSkillError: Two of them have one name.
     """
     return MemorySource(*what, label=label, limits=limits)
+
+
+def mcp(  # noqa: PLR0913 - keywords, each with a default
+    server: "str | Sequence[str] | object",
+    *,
+    label: str | None = None,
+    headers: Mapping[str, str] | None = None,
+    timeout_s: float = 30.0,
+    allowed_tools: Mapping[str, str] | None = None,
+    also: Iterable[str] = (),
+    limits: Limits = DEFAULT_LIMITS,
+) -> "McpSource":
+    """Make a source of the skills that an MCP server serves.
+
+    Nothing of a skill is fetched before it is loaded, every read is verified against
+    what the server announced, and no skill of it takes the place of one that lies on
+    this machine. Digests come from the same server: they are no reason to trust it.
+
+    Args:
+        server: A URL of Streamable HTTP; a command with its arguments, as a list; or
+            what `mcp.client.Client` takes. A command is run, with PATH, HOME and the
+            like as its environment.
+        label: What to call the server, to tell it from others; the host of the URL or
+            the name of the command by default.
+        headers: Sent with every request over HTTP.
+        timeout_s: Seconds for connecting, and for each call.
+        allowed_tools: The skills that get the tools which they ask for: digests of the
+            whole skill by the URI of its SKILL.md, as a finding tells them. A skill
+            that changed has another digest, and gets none.
+        also: URIs of skills (of their SKILL.md) that the server may not list.
+        limits: Bounds on what is accepted; never above those of the extension.
+
+    Raises:
+        ValueError: ``server`` cannot be one.
+        ExtraMissingError: The extra ``mcp`` is not installed.
+    """
+    try:
+        from satchel.sources.over_mcp import McpSource
+    except ImportError as error:
+        raise ExtraMissingError("a source of an MCP server", "mcp") from error
+    return McpSource(
+        cast("Reachable", server),
+        label=label,
+        headers=headers,
+        timeout_s=timeout_s,
+        allowed_tools=allowed_tools,
+        also=also,
+        limits=limits,
+    )
 
 
 def usual(

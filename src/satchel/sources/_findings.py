@@ -14,6 +14,7 @@ __all__ = [
     "missing_reference",
     "no_skill_file",
     "placed",
+    "shared_name",
     "too_deep",
     "too_large",
     "too_many",
@@ -61,6 +62,17 @@ def missing_reference(path: str, reference: str) -> Finding:
         f"references declares {reference!r}, and there is no such file in a package",
         f"{path}/{SKILL_FILE}",
         fix="begin it with the name of the package that holds it, or take it off",
+    )
+
+
+def shared_name(path: str, name: str, listed_as: str) -> Finding:
+    """A skill whose name another one of its own server has, too."""
+    return Finding(
+        "shared-name",
+        "note",
+        f"its server has several skills named {name!r}; this one is {listed_as!r}",
+        path,
+        fix="nothing, or give them ids of your own with sources.renamed",
     )
 
 

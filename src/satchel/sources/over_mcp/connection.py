@@ -1,0 +1,203 @@
+"""One MCP client in a thread of its own, for callers in any thread."""
+
+import math
+import threading
+from collections.abc import Awaitable, Callable
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, TypeVar, cast
+
+import anyio
+from anyio.from_thread import BlockingPortal, start_blocking_portal
+from mcp.client import Client
+from mcp.shared.exceptions import MCPError
+from mcp_types import CONNECTION_CLOSED, INVALID_REQUEST, REQUEST_TIMEOUT
+from pydantic import ValidationError
+
+from satchel.errors import SourceUnavailableError
+from satchel.sources.over_mcp.refusal import told
+from satchel.sources.over_mcp.targets import Target
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+    from anyio.abc import TaskStatus
+
+__all__ = ["AnsweredError", "Connection"]
+
+T = TypeVar("T")
+
+CLOSE_S: Final = 10.0
+"""Seconds that a server has to end; mcp kills a command that takes longer than 5."""
+
+_GONE: Final = frozenset({CONNECTION_CLOSED, REQUEST_TIMEOUT, INVALID_REQUEST})
+"""Codes by which mcp's transports say that an answer will never come; the last is how
+the one over HTTP says that the server has forgotten the session."""
+
+
+class AnsweredError(Exception):
+    """The server answered, and not with what was asked for. Never leaves this room."""
+
+    def __init__(self, code: int, detail: str) -> None:
+        """Keep the code of JSON-RPC, 0 for an answer of the wrong shape."""
+        super().__init__(code, detail)
+        self.code = code
+        self.detail = detail
+
+
+@dataclass(frozen=True, slots=True)
+class _Live:
+    """A client that is connected, until ``ended`` is set or the server goes away."""
+
+    client: Client
+    ended: anyio.Event
+    task: "Future[None]"
+
+
+class Connection:
+    """Calls a server; connects at the first call, and again after the server went away.
+
+    Every call has a deadline. Safe across threads: calls run side by side in one event
+    loop, in one thread that this object owns and that ends with `close`.
+    """
+
+    def __init__(self, target: Target, timeout_s: float) -> None:
+        """Take the server; nothing is started yet."""
+        self._target: Final = target
+        self._timeout_s: Final = timeout_s
+        self._lock = threading.Lock()
+        self._owned = ExitStack()
+        self._portal: BlockingPortal | None = None
+        self._live: _Live | None = None
+        self._closed = False
+
+    def call(self, ask: Callable[[Client], Awaitable[T]]) -> T:
+        """Return what ``ask`` gives, called with a connected client.
+
+        What is asked must bear being asked twice: where the connection turns out to be
+        gone, a new one is made, once.
+
+        Raises:
+            AnsweredError: The server refused it, or its answer has the wrong shape.
+            SourceUnavailableError: No answer, or none in time.
+        """
+        while True:
+            live, fresh = self._connected()
+            try:
+                return self._open().call(_within, self._timeout_s, ask, live.client)
+            except MCPError as error:
+                if error.code not in _GONE:
+                    raise AnsweredError(error.code, told(error.message)) from error
+                again, reason = error.code != REQUEST_TIMEOUT, told(error.message)
+            except ValidationError as error:
+                raise AnsweredError(0, "the answer has the wrong shape") from error
+            except TimeoutError:
+                again, reason = False, self._too_late()
+            except Exception as error:  # noqa: BLE001 - transports raise what they like
+                again, reason = True, _reason(error)
+            self._drop(live)
+            if fresh or not again:
+                raise SourceUnavailableError(self._target.label, reason)
+
+    def close(self) -> None:
+        """End the connection and the thread; a second call does nothing."""
+        with self._lock:
+            self._closed = True
+            live, self._live = self._live, None
+            if live is not None and self._portal is not None:
+                self._portal.start_task_soon(live.ended.set)
+                _wait(live.task)
+            self._portal = None
+            self._owned.close()
+
+    def _open(self) -> BlockingPortal:
+        portal = self._portal
+        if portal is None:
+            raise self._was_closed()
+        return portal
+
+    def _connected(self) -> tuple[_Live, bool]:
+        """Return the connection, and whether it was made just now."""
+        with self._lock:
+            if self._closed:
+                raise self._was_closed()
+            live = self._live
+            if live is not None and not live.task.done():
+                return live, False
+            if self._portal is None:
+                name = f"satchel-mcp-{self._target.label}"
+                portal = start_blocking_portal(name=name)
+                self._portal = self._owned.enter_context(portal)
+            self._live = self._connect(self._portal)
+            return self._live, True
+
+    def _connect(self, portal: BlockingPortal) -> _Live:
+        try:
+            task, value = portal.start_task(_hold, self._target, self._timeout_s)
+        except TimeoutError:
+            reason = self._too_late()
+        except Exception as error:  # noqa: BLE001 - transports raise what they like
+            reason = _reason(error)
+        else:
+            client, ended = value
+            return _Live(client, ended, task)
+        raise SourceUnavailableError(self._target.label, reason)
+
+    def _drop(self, live: _Live) -> None:
+        """Let go of a connection; it ends on its own."""
+        with self._lock:
+            if self._live is live:
+                self._live = None
+            if self._portal is not None:
+                self._portal.start_task_soon(live.ended.set)
+
+    def _too_late(self) -> str:
+        return f"no answer within {self._timeout_s:g} seconds"
+
+    def _was_closed(self) -> SourceUnavailableError:
+        return SourceUnavailableError(self._target.label, "it was closed")
+
+
+async def _hold(
+    target: Target,
+    timeout_s: float,
+    *,
+    task_status: "TaskStatus[tuple[Client, anyio.Event]]",
+) -> None:
+    """Keep a client connected: one task enters it and leaves it, as anyio asks.
+
+    The deadline is for connecting alone, and is lifted once that is done.
+    """
+    ended = anyio.Event()
+    with anyio.CancelScope(deadline=anyio.current_time() + timeout_s) as scope:
+        async with target.open() as client:
+            scope.deadline = math.inf
+            task_status.started((client, ended))
+            await ended.wait()
+    if scope.cancelled_caught:
+        raise TimeoutError
+
+
+async def _within(
+    timeout_s: float, ask: Callable[[Client], Awaitable[T]], client: Client
+) -> T:
+    with anyio.fail_after(timeout_s):
+        return await ask(client)
+
+
+def _wait(task: "Future[None]") -> None:
+    try:
+        task.exception(CLOSE_S)
+    except Exception:  # noqa: BLE001 - it ends one way or another
+        task.cancel()
+
+
+def _reason(error: BaseException) -> str:
+    """Return what went wrong, without a path or an address of anybody."""
+    while isinstance(error, BaseExceptionGroup):
+        error = cast("BaseExceptionGroup[BaseException]", error).exceptions[0]
+    if isinstance(error, MCPError):
+        return told(error.message)
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
+    return type(error).__name__

@@ -1,0 +1,249 @@
+"""One skill as its server describes it: checked, and turned into what a scan yields."""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final, NamedTuple, cast
+
+from satchel.errors import LimitExceededError
+from satchel.files import Listing, digest_bytes, tree_digest
+from satchel.model import SKILL_FILE, FileStat, Finding, Json, Limits, Resource
+from satchel.sources.over_mcp.refusal import RefusedError, told
+from satchel.sources.over_mcp.uris import path_in, skill_name, skill_root
+
+__all__ = [
+    "MAX_FILES",
+    "MAX_SKILL_BYTES",
+    "Listed",
+    "SkillEntry",
+    "entry_of",
+    "frontmatter_of",
+    "shared_names",
+]
+
+MAX_FILES: Final = 512
+"""Files of one skill. Source: the Skills extension, "Limits"."""
+MAX_SKILL_BYTES: Final = 16 * 1024 * 1024
+"""Bytes of one skill. Source: the Skills extension, "Limits"."""
+
+DYNAMIC: Final = "dynamic"
+_DIGEST: Final = re.compile(r"sha256:[0-9a-f]{64}")
+_NESTED: Final = f"/{SKILL_FILE}"
+
+
+class Listed(NamedTuple):
+    """A file that may be read: where, and what it has to be; empty where not said."""
+
+    uri: str
+    digest: str = ""
+    size: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SkillEntry:
+    """One skill of a server, held until its server is asked again.
+
+    ``root`` is the URI of its folder and the key of the source. ``files`` are what may
+    be read, SKILL.md included. ``digest`` is over the whole set of URIs and digests,
+    those of files that are never handed out among them; empty where the server
+    publishes none (``"dynamic"``). ``whole`` tells that ``frontmatter`` has every
+    field; in the older index it has two.
+    """
+
+    root: str
+    frontmatter: Mapping[str, Json]
+    files: tuple[FileStat, ...]
+    listed: Mapping[str, Listed]
+    digest: str = ""
+    whole: bool = True
+    findings: tuple[Finding, ...] = ()
+
+    @property
+    def uri(self) -> str:
+        """The URI of its SKILL.md: with the server's label, what the skill is."""
+        return self.root + _NESTED
+
+    @property
+    def name(self) -> str:
+        """The name in its frontmatter: a label, and no identifier."""
+        return str(self.frontmatter["name"])
+
+    @property
+    def stamp(self) -> str:
+        """What changes when anything that the server said of it does."""
+        said = json.dumps([self.frontmatter, self.digest], sort_keys=True)
+        return digest_bytes(said.encode())
+
+
+def entry_of(raw: object, limits: Limits) -> SkillEntry:
+    """Return an entry of ``skills/list`` or ``skills/get``.
+
+    Raises:
+        RefusedError: It is not what the extension says an entry is, or too large.
+
+    Source: "Skill Entries" of the Skills extension.
+    """
+    if not isinstance(raw, dict):
+        raise RefusedError("it is no object")
+    given = cast("dict[str, object]", raw)
+    root = skill_root(given.get("uri"))
+    frontmatter = frontmatter_of(given.get("frontmatter"), root, limits)
+    resources = given.get("resources")
+    if resources == DYNAMIC:
+        return _dynamic(root, frontmatter)
+    if not isinstance(resources, list):
+        raise RefusedError(
+            f'its resources are neither a list nor "{DYNAMIC}"',
+            "list every file of it, with digest and size",
+        )
+    listed = _listed(root, cast("list[object]", resources), limits)
+    listing = Listing(limits)
+    for path in sorted(listed):
+        if not _is_nested(path) and listing.admits(path):
+            listing.add(_stat(path, listed[path]))
+    files = listing.files()
+    return SkillEntry(
+        root,
+        frontmatter,
+        files,
+        {file.path: listed[file.path] for file in files},
+        tree_digest(Resource(p, each.digest, 0) for p, each in listed.items()),
+        findings=(*listing.findings(), *_nested(listed)),
+    )
+
+
+def frontmatter_of(raw: object, root: str, limits: Limits) -> dict[str, Json]:
+    """Return the frontmatter of an entry, with a name and a description.
+
+    Raises:
+        RefusedError: One of the two is missing or no text, the name is not the last
+            part of ``root``, or there is more than a frontmatter may hold.
+    """
+    if not isinstance(raw, dict):
+        raise RefusedError("its frontmatter is no object")
+    given = cast("dict[str, Json]", raw)
+    for field in ("name", "description"):
+        value = given.get(field)
+        if not isinstance(value, str) or not value.strip():
+            raise RefusedError(f"its frontmatter has no {field}")
+    if given["name"] != skill_name(root):
+        name, last = told(given["name"]), told(skill_name(root))
+        raise RefusedError(
+            f"its name is {name!r}, the last part of its URI {last!r}",
+            "serve it under its own name",
+        )
+    _check_size(given, limits)
+    return given
+
+
+def _check_size(frontmatter: object, limits: Limits) -> None:
+    """Hold the frontmatter to the limits of a file's, without recursion."""
+    nodes, level = 0, [frontmatter]
+    for depth in range(limits.yaml_depth + 1):
+        inner: list[object] = []
+        for node in level:
+            nodes += 1
+            if isinstance(node, dict):
+                inner += cast("dict[str, object]", node).values()
+            elif isinstance(node, list):
+                inner += cast("list[object]", node)
+        if nodes > limits.yaml_nodes:
+            break
+        if not inner:
+            size = len(json.dumps(frontmatter, ensure_ascii=False))
+            if size > limits.frontmatter_bytes:
+                raise _over("frontmatter_bytes", limits.frontmatter_bytes, "bytes")
+            return
+        if depth == limits.yaml_depth:
+            raise _over("yaml_depth", limits.yaml_depth, "levels")
+        level = inner
+    raise _over("yaml_nodes", limits.yaml_nodes, "nodes")
+
+
+def _over(limit: str, maximum: int, unit: str) -> RefusedError:
+    why = f"its frontmatter is over {limit} = {maximum:,} {unit}"
+    return RefusedError(why, "shorten it", LimitExceededError.code)
+
+
+def _listed(root: str, resources: list[object], limits: Limits) -> dict[str, Listed]:
+    """Return the files by path; the set is complete, so one bad line spoils it."""
+    most = min(MAX_FILES, limits.pack_files)
+    if len(resources) > most:
+        raise _too_large("pack_files", most, len(resources), "files")
+    found: dict[str, Listed] = {}
+    for raw in resources:
+        path, listed = _resource(root, raw)
+        if path in found:
+            raise RefusedError(f"it lists {told(path)!r} twice")
+        found[path] = listed
+    if SKILL_FILE not in found:
+        raise RefusedError(f"its resources are without {SKILL_FILE}")
+    most = min(MAX_SKILL_BYTES, limits.pack_bytes)
+    total = sum(each.size or 0 for each in found.values())
+    if total > most:
+        raise _too_large("pack_bytes", most, total, "bytes")
+    size = found[SKILL_FILE].size or 0
+    if size > limits.skill_md_bytes:
+        raise _too_large("skill_md_bytes", limits.skill_md_bytes, size, "bytes")
+    return found
+
+
+def _resource(root: str, raw: object) -> tuple[str, Listed]:
+    if not isinstance(raw, dict):
+        raise RefusedError("one of its resources is no object")
+    given = cast("dict[str, object]", raw)
+    uri, digest, size = given.get("uri"), given.get("digest"), given.get("size")
+    path = path_in(root, uri)
+    if not isinstance(digest, str) or not _DIGEST.fullmatch(digest):
+        raise RefusedError(
+            f"{told(path)!r} has no digest", "give sha256: and 64 lowercase hex digits"
+        )
+    if not isinstance(size, int) or isinstance(size, bool) or size < 0:
+        raise RefusedError(f"{told(path)!r} has no size", "give it in bytes")
+    return path, Listed(str(uri), digest, size)
+
+
+def _too_large(limit: str, most: int, actual: int, unit: str) -> RefusedError:
+    error = LimitExceededError(limit, most, actual, unit)
+    return RefusedError(str(error), "make the skill smaller", error.code)
+
+
+def _stat(path: str, listed: Listed) -> FileStat:
+    return FileStat(path, listed.size or 0, listed.digest, listed.digest)
+
+
+def _is_nested(path: str) -> bool:
+    return path.endswith(_NESTED)
+
+
+def _nested(listed: Mapping[str, Listed]) -> Iterator[Finding]:
+    for path in filter(_is_nested, sorted(listed)):
+        yield Finding(
+            "nested-skill",
+            "note",
+            "it is a skill of its own, and no file of the one around it",
+            path,
+            fix="load it under its own name, if its server lists it",
+        )
+
+
+def _dynamic(root: str, frontmatter: Mapping[str, Json]) -> SkillEntry:
+    said = Finding(
+        "unverified-skill",
+        "warning",
+        "its server publishes no digests of it, so nothing tells whether it is what it "
+        f"was; only its {SKILL_FILE} is read",
+        SKILL_FILE,
+        fix="use it only if you trust the server with every answer",
+    )
+    listed = {SKILL_FILE: Listed(root + _NESTED)}
+    files = (FileStat(SKILL_FILE, 0),)
+    return SkillEntry(root, frontmatter, files, listed, findings=(said,))
+
+
+def shared_names(entries: Mapping[str, SkillEntry]) -> frozenset[str]:
+    """Return the names that several skills of one server have."""
+    counts = Counter(entry.name for entry in entries.values())
+    return frozenset(name for name, count in counts.items() if count > 1)

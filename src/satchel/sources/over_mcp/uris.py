@@ -1,0 +1,85 @@
+"""The URIs of skills and of their files, by their text alone: nothing is resolved."""
+
+import re
+from typing import Final
+from urllib.parse import unquote
+
+from satchel.model import SKILL_FILE
+from satchel.sources.over_mcp.refusal import RefusedError
+
+__all__ = ["MAX_URI_CHARS", "path_in", "skill_name", "skill_path", "skill_root"]
+
+MAX_URI_CHARS: Final = 2_048
+"""Characters of a URI; twice the longest path of a file (`satchel.files.paths`)."""
+
+_SHAPE: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{0,31}://([^/]+(?:/[^/]+)*)")
+_ODD: Final = re.compile(r"[\s\\?#\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+_ENCODED: Final = re.compile(
+    r"(?i)%(?:2e|2f|5c|0[0-9a-f]|1[0-9a-f]|7f)|%(?![0-9a-f]{2})"
+)
+_SUFFIX: Final = f"/{SKILL_FILE}"
+
+
+def skill_root(uri: object) -> str:
+    """Return the URI of a skill's folder, given that of its SKILL.md.
+
+    Raises:
+        RefusedError: It is no plain URI of a SKILL.md.
+
+    Source: "Resource Mapping" of the Skills extension.
+    """
+    text = _plain(uri)
+    if not text.endswith(_SUFFIX):
+        raise RefusedError(f"its URI does not end in {_SUFFIX}")
+    root = text.removesuffix(_SUFFIX)
+    _plain(root)  # `skill://SKILL.md` has no folder
+    return root
+
+
+def skill_name(root: str) -> str:
+    """Return the last part of a skill's folder, which has to be the skill's name.
+
+    Raises:
+        RefusedError: It is not encoded as UTF-8.
+    """
+    return _decoded(root.rpartition("/")[2])
+
+
+def skill_path(root: str) -> str:
+    """Return the folder without its scheme: what tells skills of one name apart."""
+    return root.partition("://")[2]
+
+
+def path_in(root: str, uri: object) -> str:
+    """Return the path of a file inside a skill's folder, decoded.
+
+    Raises:
+        RefusedError: It is no plain URI, or not one inside the folder.
+    """
+    text = _plain(uri)
+    inside = text.removeprefix(f"{root}/")
+    if inside == text:
+        raise RefusedError("it lists a file that is not in its own folder")
+    return _decoded(inside)
+
+
+def _plain(uri: object) -> str:
+    if not isinstance(uri, str):
+        raise RefusedError("a URI is no text")
+    if len(uri) > MAX_URI_CHARS:
+        raise RefusedError(f"a URI has more than {MAX_URI_CHARS:,} characters")
+    match = _SHAPE.fullmatch(uri)
+    if match is None or _ODD.search(uri):
+        raise RefusedError("a URI is not of the form scheme://folder/file")
+    if _ENCODED.search(uri):
+        raise RefusedError("a URI holds an encoded dot, slash or control character")
+    if any(part in {".", ".."} for part in match[1].split("/")):
+        raise RefusedError("a URI has a part that is . or ..")
+    return uri
+
+
+def _decoded(part: str) -> str:
+    try:
+        return unquote(part, errors="strict")
+    except UnicodeDecodeError:
+        raise RefusedError("a URI is not encoded as UTF-8") from None
