@@ -18,7 +18,7 @@ from tools.clients.known import CACHE, HOME, PYTHON, ROOT, SATCHEL
 from tools.clients.outcome import Step
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Generator, Iterator, Mapping, Sequence
     from pathlib import Path
 
 START_TIMEOUT_S: Final = 60
@@ -133,7 +133,7 @@ class Bench:
             yield Step(f"{name}.py", "failed", done.last)
 
     @contextmanager
-    def serve(self, library: Path, *options: str) -> Iterator[str]:
+    def serve(self, library: Path, *options: str) -> Generator[str]:
         """Serve a folder of skills on a free port of this machine; yield the address.
 
         Raises:
@@ -150,7 +150,7 @@ def serving(
     folder: Path,
     environ: dict[str, str],
     said: list[str] | None = None,
-) -> Iterator[str]:
+) -> Generator[str]:
     """Run a server until the block ends; yield the address that it says.
 
     ``said`` receives each line that it prints.

@@ -32,7 +32,7 @@ class Answer(Result):
 
 async def ask(client: Client, method: str, **params: str) -> dict[str, Any]:
     """Call a method of the extension."""
-    request = Request[Asked, str](method=method, params=Asked(**params))
+    request = Request[Asked, str](method=method, params=Asked.model_validate(params))
     answer = await client.session.send_request(request, Answer)
     return answer.model_dump(by_alias=True)
 

@@ -50,7 +50,7 @@ def _run(bench: Bench, scenario: str, *options: str) -> tuple[list[str], int]:
     """Return what was bad, and the number of checks."""
     found = bench.folder / "-".join((scenario, *options))
     command = " ".join([str(PYTHON), str(HOST), *options])
-    wanted = ["--scenario", scenario, "--output-dir", found]
+    wanted = ["--scenario", scenario, "--output-dir", str(found)]
     done = bench.npm("conformance", "client", "--command", command, *wanted)
     files = list(found.rglob("checks.json"))
     if not files:

@@ -107,7 +107,7 @@ def left_out(name: str) -> str:
 def _run(bench: Bench, address: str, name: str, era: str) -> Step:
     what = f"{name} ({era})"
     found = bench.folder / f"{name}-{era}"
-    wanted = ["--scenario", name, "--output-dir", found]
+    wanted = ["--scenario", name, "--output-dir", str(found)]
     wanted += ["--spec-version", era] if era in ERAS else []
     done = bench.npm("conformance", "server", "--url", f"{address}/mcp", *wanted)
     files = list(found.rglob("checks.json"))

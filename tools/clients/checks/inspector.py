@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from tools.clients.bench import Bench, Done
 
 
-ERAS: Final = ("modern", "legacy")
 _NESTED: Final = "skill://a-nested"
 
 METHODS: Final = {
@@ -31,7 +30,14 @@ METHODS: Final = {
     "skills/get": ("--uri", f"{_NESTED}/SKILL.md"),
     "resources/directory/read": ("--uri", f"{_NESTED}/references"),
 }
-"""What is asked for, with its arguments; the skills only in the modern era."""
+"""What is asked for, with its arguments."""
+
+_BOTH: Final = ("modern", "legacy")
+ERAS: Final = {
+    method: ("modern",) if method.startswith(("skills/", "resources/dir")) else _BOTH
+    for method in METHODS
+}
+"""Inspector knows of skills in the modern era only."""
 
 
 def run(bench: Bench) -> Iterator[Step]:
@@ -40,10 +46,12 @@ def run(bench: Bench) -> Iterator[Step]:
     with bench.serve(library) as address:
         http = (f"{address}/mcp",)
         yield verify(bench, "http", http)
-        yield from _methods(bench, "http", http)
+        for method in METHODS:
+            yield from (call(bench, "http", http, method, era) for era in ERAS[method])
     stdio = stdio_command(library)
     yield verify(bench, "stdio", stdio)
-    yield from _methods(bench, "stdio", stdio)
+    for era in ("modern", "legacy"):
+        yield call(bench, "stdio", stdio, "tools/list", era)
 
 
 def stdio_command(library: Path) -> tuple[str, ...]:
@@ -68,19 +76,16 @@ def verify(
     return Step(what, "passed", f"{len(verified)} skills, {files} files verified")
 
 
-def _methods(bench: Bench, transport: str, target: tuple[str, ...]) -> Iterator[Step]:
-    for era in ERAS:
-        for method, arguments in METHODS.items():
-            if era == "legacy" and method.startswith(("skills/", "resources/dir")):
-                continue
-            mine = ("--protocol-era", era, "--format", "json", *arguments)
-            done = inspect(bench, target, "--method", method, *mine)
-            said = reports_of(done)
-            what = f"{method} over {transport}, {era}"
-            if done.status or not said:
-                yield Step(what, "failed", f"status {done.status}: {done.last}")
-            else:
-                yield Step(what, "passed")
+def call(
+    bench: Bench, transport: str, target: tuple[str, ...], method: str, era: str
+) -> Step:
+    """Call one method, as a client of one era."""
+    mine = ("--protocol-era", era, "--format", "json", *METHODS[method])
+    done = inspect(bench, target, "--method", method, *mine)
+    what = f"{method} over {transport}, {era}"
+    if done.status or not reports_of(done):
+        return Step(what, "failed", f"status {done.status}: {done.last}")
+    return Step(what, "passed")
 
 
 def inspect(

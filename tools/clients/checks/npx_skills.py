@@ -13,7 +13,7 @@ from tools.clients.library import SKILLS, names, write
 from tools.clients.outcome import Step
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Generator, Iterator, Mapping
     from pathlib import Path
 
     from tools.clients.bench import Bench, Done
@@ -82,7 +82,7 @@ def _only_the_old_index(site: Path) -> None:
 
 
 @contextmanager
-def _site(folder: Path) -> Iterator[str]:
+def _site(folder: Path) -> Generator[str]:
     """Serve a folder as any web server would; yield the address."""
     handler = functools.partial(_Quiet, directory=str(folder))
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from tools.clients.bench import Bench
 
 
-EXAMPLES: Final = 50
-"""For each operation; with the edge cases some 1,200 requests in all."""
+EXAMPLES: Final = 25
+"""For each operation; with the edge cases some 1,000 requests in all."""
 
 _COUNT: Final = re.compile(r"(\d+) generated, (\d+) passed")
 _SEED: Final = "20261121"  # the same requests in every run
