@@ -1,7 +1,9 @@
 """What a server is told about who may come in, and how much it takes on."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Final
+
+from satchel.errors import ConfigError
 
 if TYPE_CHECKING:
     from satchel.serve.guard.oauth import OAuthSettings
@@ -21,6 +23,9 @@ class GuardSettings:
     own address: ``name``, ``name:port``, ``*.suffix``, or ``*`` where something before
     the server looks at the Host header. ``allowed_origins`` are origins of web pages
     (``https://app.example.com``) that may call it from a browser, ``*`` for any.
+
+    Raises:
+        ConfigError: A size, a number or a time is not above 0; there is no "unlimited".
     """
 
     host: str = "127.0.0.1"
@@ -58,6 +63,13 @@ class GuardSettings:
     """Requests that one caller may send at once, after a pause."""
     max_failures: int = 20
     """Wrong tokens from one address at once; one more is allowed every second."""
+
+    def __post_init__(self) -> None:
+        """Refuse a limit that would let nothing through."""
+        for field in fields(self):
+            value: object = getattr(self, field.name)
+            if isinstance(value, int | float) and value <= 0:
+                raise ConfigError("guard", f"{field.name}: want more than 0")
 
     @property
     def asks(self) -> bool:
