@@ -16,13 +16,14 @@ class ServeSettings:
 
     ``style`` is that of the MCP tools. ``ttl_s`` is how many seconds a client may keep
     an answer about the catalog. ``compat`` adds the resources that older readers ask
-    for. ``page_size`` is the number of skills on one page of a list.
+    for. ``page_size`` is the number of skills on one page of a list: MCP Inspector
+    reads 64 pages at most, FastMCP's client 250.
     """
 
     name: str = "satchel"
     style: Style = "packs"
     ttl_s: int = 60
-    page_size: int = 100
+    page_size: int = 250
     compat: bool = False
     max_resources: int = 512
     """Files of one skill in MCP's skills extension (SEP-2640)."""
