@@ -1,0 +1,138 @@
+"""A real server on loopback: what uvicorn is told, and the time limit for heads."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from contextlib import ExitStack, closing, contextmanager
+from typing import TYPE_CHECKING
+
+import pytest
+import uvicorn
+
+from satchel.serve.guard import GuardSettings, guard
+from satchel.serve.guard.connections import uvicorn_options
+from tests.unit.serve.guard.asking import Application
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from starlette.types import Receive, Scope, Send
+
+GOOD = b"GET /v1/catalog HTTP/1.1\r\nhost: localhost\r\n\r\n"
+
+
+class _Server(uvicorn.Server):
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.ready = threading.Event()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self.ready.set()
+
+
+@contextmanager
+def served(settings: GuardSettings) -> Iterator[int]:
+    """Serve on a free port of loopback, in a thread; yield the port."""
+    application = Application()
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            await application(scope, receive, send)
+
+    config = uvicorn.Config(
+        guard(app, settings),
+        **uvicorn_options(settings),
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+    )
+    server = _Server(config)
+    with socket.create_server(("127.0.0.1", 0)) as at:
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [at]})
+        thread.start()
+        try:
+            assert server.ready.wait(10)
+            yield at.getsockname()[1]
+        finally:
+            server.should_exit = True
+            thread.join(10)
+
+
+def connect(port: int) -> socket.socket:
+    return socket.create_connection(("127.0.0.1", port), timeout=5)
+
+
+def answer(client: socket.socket) -> bytes:
+    """Return the status line, once the whole answer has come."""
+    data = b""
+    while not data.endswith(b"\r\n0\r\n\r\n"):
+        part = client.recv(4096)
+        if not part:
+            break
+        data += part
+    return data.partition(b"\r\n")[0]
+
+
+def is_closed(client: socket.socket) -> bool:
+    """Wait until the server closes; False where it says something first."""
+    try:
+        return client.recv(1) == b""
+    except ConnectionResetError:
+        return True
+
+
+HASTY = GuardSettings(header_timeout_s=0.05)
+
+
+@pytest.mark.parametrize(
+    "first",
+    [b"", b"GET / HTTP/1.1\r\nhost: loc"],
+    ids=["nothing", "half"],
+)
+def test_a_head_has_to_arrive(first: bytes) -> None:
+    with served(HASTY) as port, closing(connect(port)) as client:
+        client.sendall(first)
+
+        assert is_closed(client)
+
+
+def test_so_has_the_next_one() -> None:
+    with served(HASTY) as port, closing(connect(port)) as client:
+        client.sendall(GOOD)
+        assert answer(client) == b"HTTP/1.1 200 OK"
+        client.sendall(GOOD[:-4])
+
+        assert is_closed(client)
+
+
+def test_a_connection_serves_several_requests() -> None:
+    with served(GuardSettings()) as port, closing(connect(port)) as client:
+        for _ in range(3):
+            client.sendall(GOOD)
+            assert answer(client) == b"HTTP/1.1 200 OK"
+
+
+def test_so_many_connections() -> None:
+    with served(GuardSettings(max_connections=2)) as port, ExitStack() as stack:
+        held = [stack.enter_context(closing(connect(port))) for _ in range(2)]
+        for client in held:
+            client.sendall(GOOD)
+            assert answer(client) == b"HTTP/1.1 200 OK"
+        with closing(connect(port)) as client:
+            assert is_closed(client)
+        held[0].sendall(GOOD)
+        assert answer(held[0]) == b"HTTP/1.1 200 OK"
+
+
+def test_what_follows_a_broken_request_is_nothing(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    with served(GuardSettings()) as port, closing(connect(port)) as client:
+        client.sendall(b"NOT HTTP\r\n\r\n" + GOOD)
+        assert client.recv(4096).startswith(b"HTTP/1.1 400 ")
+        client.sendall(GOOD * 100)
+        assert is_closed(client)
+
+    assert not [each for each in caplog.records if each.levelname == "ERROR"]
