@@ -136,7 +136,9 @@ def _config(table: Mapping[str, object], path: "Path") -> Config:
     return Config(
         path=str(path),
         skills=tuple(
-            os.path.normpath(path.parent / each)
+            each
+            if each.startswith(("https://", "http://"))
+            else os.path.normpath(path.parent / each)
             for each in _strings(table, "skills", path)
         ),
         packages=(

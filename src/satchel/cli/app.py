@@ -29,6 +29,10 @@ COMMANDS: Final = {
     "why": "Say why a skill is, or is not, in the prompt.",
     "check": "Check packs: for authors, and for CI.",
     "explain": "Explain the code of a finding or an error.",
+    "build": "Build a release, named by the digest of all its bytes.",
+    "publish": "Put a release on a static site.",
+    "serve": "Serve skills over MCP and HTTP, or over MCP's stdio.",
+    "connect": "Print, or write, what a client needs to reach a server.",
 }
 """Each command in the order of ``--help``; its module is imported when it is called."""
 

@@ -6,11 +6,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 from satchel.config import CONFIG_FILE, Config, find_config, load_config
-from satchel.errors import MissingPathError, NoSources
+from satchel.errors import ConfigError, MissingPathError, NoSources
+from satchel.files.digest import TREE_PREFIX
 from satchel.model import DEFAULT_LIMITS, Limits
+from satchel.model.release import RELEASE_FILE
 from satchel.protocols import SkillSource
 from satchel.skill import Skill
-from satchel.sources import folder, memory, packages, usual
+from satchel.sources import folder, memory, packages, released, usual
 
 if TYPE_CHECKING:  # it costs start-up time
     from pathlib import Path
@@ -36,23 +38,36 @@ class Opened:
     skills: tuple[Skill, ...] = ()
 
 
-def open_named(what: Iterable[Named], *, limits: Limits = DEFAULT_LIMITS) -> Opened:
+def open_named(
+    what: Iterable[Named],
+    *,
+    limits: Limits = DEFAULT_LIMITS,
+    pin: str | None = None,
+) -> Opened:
     """Turn what was named into sources, in order; all skills made in code are one.
+
+    A folder that is a release, or a site of releases, is opened as one, and so is an
+    ``http(s)`` address, which may end in ``#`` and the id of a release. ``pin`` is for
+    the one release that is among them.
 
     Raises:
         MissingPathError: A path does not exist.
+        ConfigError: ``pin`` is given, and not exactly one release is named.
+        InvalidReleaseError, DigestMismatchError: A release in a folder cannot be used,
+            or is not the pinned one.
         TypeError: Something is none of these; a `BaseSkill`, say, can only be worn.
     """
     sources: list[SkillSource] = []
     skills: list[Skill] = []
     named: set[str] = set()
-    for each in _flat(what):
+    flat = list(_flat(what))
+    pinned = None if pin is None else _pinned(flat)
+    for each in flat:
         if isinstance(each, (str, os.PathLike)):
             path = os.fspath(each)
-            if not os.path.exists(path):  # noqa: PTH110 - pathlib costs time
-                raise MissingPathError(path)
             if path not in named:
-                sources.append(folder(path, limits=limits))
+                own = pin if path == pinned else None
+                sources.append(_open_place(path, own, limits))
                 named.add(path)
         elif isinstance(each, Skill):
             skills.append(each)
@@ -65,6 +80,46 @@ def open_named(what: Iterable[Named], *, limits: Limits = DEFAULT_LIMITS) -> Ope
         sources.append(memory(*skills, limits=limits))
     config = Config(limits=limits)
     return Opened(tuple(sources), frozenset(named), config, tuple(skills))
+
+
+def _pinned(what: Iterable[One]) -> str:
+    """Return the one place that a pin can be for: a pin that nothing checks is none."""
+    paths = [os.fspath(e) for e in what if isinstance(e, (str, os.PathLike))]
+    places = {path for path in paths if _is_url(path) or _is_release(path)}
+    if len(places) == 1:
+        return places.pop()
+    if places:
+        raise ConfigError("pin", f"for which of {', '.join(sorted(places))} is it?")
+    detail = "nothing that was named is a release; name its folder, or its address"
+    raise ConfigError("pin", detail)
+
+
+def _is_url(path: str) -> bool:
+    return path.startswith(("https://", "http://"))
+
+
+def _is_release(path: str) -> bool:
+    if not os.path.exists(f"{path}/{RELEASE_FILE}"):  # noqa: PTH110 - as below
+        return False
+    from satchel.sources.release import is_release
+
+    return is_release(path)
+
+
+def _open_place(path: str, pin: str | None, limits: Limits) -> SkillSource:
+    if _is_url(path):
+        from satchel.sources import http
+
+        address, mark, digest = path.partition(f"#{TREE_PREFIX}")
+        pin = pin or (TREE_PREFIX + digest if mark else None)
+        return http(address, pin=pin, limits=limits)
+    if not os.path.exists(path):  # noqa: PTH110 - pathlib costs time
+        raise MissingPathError(path)
+    if not _is_release(path):
+        return folder(path, limits=limits)
+    source = released(path, pin=pin, limits=limits)
+    source.open()  # what is wrong with it is said at once, and not by an empty catalog
+    return source
 
 
 def open_config(
@@ -103,6 +158,7 @@ def open_any(
     what: tuple[Named, ...],
     config: str | os.PathLike[str] | None,
     limits: Limits | None,
+    pin: str | None = None,
 ) -> Opened:
     """Open what was named; with nothing, what a configuration file says.
 
@@ -110,7 +166,10 @@ def open_any(
         SkillError: As for `open_named` and `open_config`.
     """
     if what:
-        return open_named(what, limits=limits or DEFAULT_LIMITS)
+        return open_named(what, limits=limits or DEFAULT_LIMITS, pin=pin)
+    if pin is not None:
+        detail = "name what it is for; satchel.toml is not looked at for it"
+        raise ConfigError("pin", detail)
     from pathlib import Path
 
     path = Path(config) if config else None

@@ -26,7 +26,7 @@ from satchel.model import (
 )
 from satchel.model.release import RELEASE_FILE, Release, ReleasedSkill, inside
 from satchel.sources.release_format import FORMAT, SITE_FORMAT, check_release_id
-from satchel.sources.release_reading import parse_document
+from satchel.sources.release_reading import parse_document, parse_release
 
 __all__ = ["Fetch", "ReleaseSource", "is_release", "release_folder"]
 
@@ -61,14 +61,13 @@ class ReleaseSource:
     ``release`` is the id of the release in use, empty before the first answer.
     """
 
-    def __init__(  # noqa: PLR0913 - one keyword for each thing that can be said of it
+    def __init__(
         self,
         fetch: Fetch,
         *,
         label: str,
         pin: str | None = None,
         shown: str | None = None,
-        root: str = "",
         limits: Limits = DEFAULT_LIMITS,
     ) -> None:
         """Take the place; fetch nothing.
@@ -78,14 +77,12 @@ class ReleaseSource:
             label: What to call the source.
             pin: The id that the release must have.
             shown: What stands in front of paths that are shown; None is ``label``.
-            root: The folder of this machine that it is, for who watches it.
             limits: Bounds on what is accepted.
 
         Raises:
             InvalidReleaseError: ``pin`` is no id of a release.
         """
         self.label: Final = label
-        self.root: Final = root
         self.pin: Final = None if pin is None else check_release_id(pin, "pin")
         self._fetch = fetch
         self._shown = label if shown is None else shown
@@ -225,10 +222,10 @@ class ReleaseSource:
             data = self._fetch(RELEASE_FILE, self._limits.release_bytes)
         except ReferenceNotFoundError as error:
             raise InvalidReleaseError(where, "there is no such file") from error
-        found = self._parsed(data, "")
-        if isinstance(found, _Held):
-            self._compare(found.release.id, pin, RELEASE_FILE)
-            return found
+        found = parse_document(data, where, self._limits)
+        if isinstance(found, Release):
+            self._compare(found.id, pin, RELEASE_FILE)
+            return self._hold(found, "", data)
         if pin is not None:
             detail = f"the site has no release {pin}; its current one is {found}"
             raise InvalidReleaseError(where, detail)
@@ -239,22 +236,21 @@ class ReleaseSource:
             raise InvalidReleaseError(where, detail) from error
 
     def _release_at(self, folder: str, expected: str) -> _Held:
-        path = folder + RELEASE_FILE
-        found = self._parsed(self._fetch(path, self._limits.release_bytes), folder)
-        if not isinstance(found, _Held):
-            raise InvalidReleaseError(f"{self._shown}/{path}", "it is that of a site")
-        self._compare(found.release.id, expected, path)
-        return found
-
-    def _parsed(self, data: bytes, folder: str) -> _Held | str:
         held = self._held
-        if held and held.folder == folder and held.document == data:
-            return held  # so that what did not change is the same object
-        where = f"{self._shown}/{folder}{RELEASE_FILE}"
-        found = parse_document(data, where, self._limits)
-        if isinstance(found, str):
-            return found
-        return _Held(found, folder, data, {skill.id: skill for skill in found.skills})
+        if held and (held.folder, held.release.id) == (folder, expected):
+            return held  # what has a digest for a name cannot change
+        path = folder + RELEASE_FILE
+        data = self._fetch(path, self._limits.release_bytes)
+        found = parse_release(data, f"{self._shown}/{path}", self._limits)
+        self._compare(found.id, expected, path)
+        return self._hold(found, folder, data)
+
+    def _hold(self, found: Release, folder: str, document: bytes) -> _Held:
+        held = self._held
+        if held and (held.folder, held.release.id) == (folder, found.id):
+            return held
+        skills = {skill.id: skill for skill in found.skills}
+        return _Held(found, folder, document, skills)
 
     def _compare(self, found: str, expected: str | None, path: str) -> None:
         if expected not in (None, found):
@@ -286,9 +282,7 @@ def release_folder(
                 raise
             raise SourceUnavailableError(name, "no such folder") from error
 
-    return ReleaseSource(
-        fetch, label=name, pin=pin, shown=written, root=root, limits=limits
-    )
+    return ReleaseSource(fetch, label=name, pin=pin, shown=written, limits=limits)
 
 
 def is_release(path: str) -> bool:

@@ -31,7 +31,7 @@ from satchel.sources.release_format import (
     folds_to,
 )
 
-__all__ = ["parse_document"]
+__all__ = ["parse_document", "parse_release"]
 
 _DIGEST: Final = re.compile(r"sha256:[0-9a-f]{64}")
 _MOST_BYTES: Final = 2**53 - 1
@@ -63,6 +63,19 @@ def parse_document(
     except ValueError as error:
         raise InvalidReleaseError(where, f"it is no JSON: {error}") from error
     return _Reading(where, limits).document(given, data)
+
+
+def parse_release(data: bytes, where: str, limits: Limits = DEFAULT_LIMITS) -> Release:
+    """Return the release that a release.json describes; see `parse_document`.
+
+    Raises:
+        InvalidReleaseError: It is that of a site, too.
+        LimitExceededError: As for `parse_document`.
+    """
+    found = parse_document(data, where, limits)
+    if isinstance(found, str):
+        raise InvalidReleaseError(where, "it is that of a site, and not of a release")
+    return found
 
 
 class _Reading:

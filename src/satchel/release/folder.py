@@ -1,0 +1,109 @@
+"""A release as a folder: made beside its place, and put there whole."""
+
+import shutil
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from satchel.errors import ConfigError, SkillError
+from satchel.model.release import RELEASE_FILE
+from satchel.release.building import Built, Put, build_release
+from satchel.sources.release_reading import parse_release
+
+if TYPE_CHECKING:
+    from satchel.runtime import Satchel
+
+__all__ = ["build_folder", "check_outside", "writer"]
+
+
+def build_folder(
+    skills: "Satchel", out: Path, *, allow_findings: bool = False
+) -> Built:
+    """Build a release, and put it at ``out``; where it is refused nothing changes.
+
+    A release that is there already gives way to it. That is two renames: a crash
+    between them leaves the old one beside ``out``, in a folder ``.satchel-…``.
+
+    Raises:
+        ConfigError: ``out`` is there, and is anything but a release; or it lies in a
+            folder that the skills come from, which would find themselves there.
+        RefusedReleaseError: As for `build_release`.
+        OSError: It cannot be written.
+    """
+    _check_place(out, skills)
+    out.parent.mkdir(parents=True, exist_ok=True)
+    making = Path(tempfile.mkdtemp(prefix=".satchel-", dir=out.parent))
+    try:
+        new = making / "new"
+        new.mkdir()
+        built = build_release(skills, writer(new), allow_findings=allow_findings)
+        _check_place(out, skills)  # somebody may have put something there meanwhile
+        _put_in_place(new, out, making / "old")
+    finally:
+        shutil.rmtree(making, ignore_errors=True)
+    return built
+
+
+def writer(folder: Path) -> Put:
+    """Return what writes files below a folder that nobody else writes to."""
+
+    def put(path: str, data: bytes) -> None:
+        file = folder / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with file.open("xb") as out:
+            out.write(data)
+
+    return put
+
+
+def _put_in_place(new: Path, out: Path, old: Path) -> None:
+    if not out.exists():
+        new.rename(out)
+        return
+    out.rename(old)
+    try:
+        new.rename(out)
+    except OSError:
+        old.rename(out)
+        raise
+
+
+def check_outside(out: Path, skills: "Satchel") -> None:
+    """See that ``out`` lies in no folder that the skills come from.
+
+    Raises:
+        ConfigError: It does: the next look would find the skills there as well.
+    """
+    whole = out.resolve()
+    for source in skills.registry.sources.values():
+        root = getattr(source, "root", None)
+        if isinstance(root, str) and whole.is_relative_to(Path(root).resolve()):
+            detail = f"it lies in {source.label}, where the skills come from"
+            raise ConfigError(str(out), f"{detail}; choose a place outside of it")
+
+
+def _check_place(out: Path, skills: "Satchel") -> None:
+    check_outside(out, skills)
+    if out.is_symlink() or (out.exists() and not out.is_dir()):
+        raise ConfigError(str(out), "it is there, and is no folder")
+    if out.is_dir() and any(out.iterdir()):
+        _check_ours(out)
+
+
+def _check_ours(out: Path) -> None:
+    """See that all there is in ``out`` is of the release that it holds."""
+    document = out / RELEASE_FILE
+    try:
+        release = parse_release(document.read_bytes(), str(document))
+    except FileNotFoundError:
+        raise ConfigError(str(out), "it is there, and is no release") from None
+    except SkillError as error:
+        raise ConfigError(
+            str(out), f"it is there, and is no release: {error}"
+        ) from error
+    held = {file.path for file in release.files}
+    for path in sorted(out.rglob("*")):
+        name = path.relative_to(out).as_posix()
+        if (path.is_symlink() or not path.is_dir()) and name not in held:
+            detail = f"{name} is no file of the release that is there; move it away"
+            raise ConfigError(str(out), detail)
