@@ -56,8 +56,13 @@ def skills_option(command: _F) -> _F:
 
 
 @contextmanager
-def opened(paths: tuple[str, ...]) -> Generator["Satchel"]:
+def opened(
+    paths: tuple[str, ...],
+    **options: Any,  # noqa: ANN401 - those of Satchel
+) -> Generator["Satchel"]:
     """Open what the user named, else what the nearest configuration file says.
+
+    ``options`` are more of those that `satchel.Satchel` takes.
 
     Raises:
         MissingPathError: A path that was named does not exist.
@@ -67,7 +72,9 @@ def opened(paths: tuple[str, ...]) -> Generator["Satchel"]:
     from satchel.runtime import Satchel
 
     folders = [_folder(path) for path in paths]
-    skills = Satchel(*folders) if folders else Satchel(config=find_settings())
+    if not folders:
+        options = {"config": find_settings(), **options}
+    skills = Satchel(*folders, **options)
     try:
         yield skills
     finally:

@@ -3,7 +3,7 @@
 import signal
 import socket
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
@@ -84,7 +84,7 @@ class _Server(uvicorn.Server):
             self._tell()
 
     @contextmanager
-    def capture_signals(self) -> Iterator[None]:
+    def capture_signals(self) -> Generator[None]:
         # Uvicorn raises the signal again at the end, which would end the process before
         # events are written.
         with _handled(self.handle_exit):
@@ -130,7 +130,7 @@ def serve_stdio(library: Library) -> bool:
 @contextmanager
 def _handled(
     handler: "Callable[[int, FrameType | None], object]",
-) -> Iterator[None]:
+) -> Generator[None]:
     """Let ``handler`` have the signals, where this is the thread that gets them."""
     if threading.current_thread() is not threading.main_thread():
         yield

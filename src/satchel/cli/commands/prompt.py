@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from satchel.cli.budget import budget_option
 from satchel.cli.opening import opened, skills_option, warn_empty
 from satchel.cli.output import tell, write_text
 
@@ -16,20 +17,6 @@ __all__ = ["command"]
 FORMATS = ("xml-id", "markdown", "xml-spec", "json")
 
 
-def _budget(
-    ctx: click.Context, param: click.Parameter, text: str | None
-) -> int | str | None:
-    """Return a count, None for no budget, or ``default``."""
-    if text is None:
-        return "default"
-    if text.lower() == "none":
-        return None
-    if not (text.isascii() and text.isdecimal() and int(text)):
-        message = f"{text!r} is neither a count from 1 nor 'none'"
-        raise click.BadParameter(message, ctx, param)
-    return int(text)
-
-
 @click.command("prompt")
 @skills_option
 @click.option(
@@ -40,13 +27,7 @@ def _budget(
     show_default=True,
     help="How the catalog is written.",
 )
-@click.option(
-    "--budget",
-    metavar="N|none",
-    callback=_budget,
-    help="Tokens at most; 'none' lists everything in full. "
-    "Default: 4000, or what satchel.toml says.",
-)
+@budget_option
 def command(paths: tuple[str, ...], style: "Format", budget: int | str | None) -> None:
     """Print the catalog section for a system prompt.
 

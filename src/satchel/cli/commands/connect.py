@@ -1,0 +1,125 @@
+"""``satchel connect``."""
+
+import os
+import re
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from satchel.cli.opening import skills_option
+from satchel.cli.output import flat, say, tell
+from satchel.errors import ConfigError
+from satchel.serve.connect import CLIENTS
+
+if TYPE_CHECKING:
+    from satchel.serve.connect import Client, Reach
+
+__all__ = ["command"]
+
+URL: Final = "http://127.0.0.1:8321/mcp"
+_NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
+
+
+def _plain_name(ctx: click.Context, param: click.Parameter, name: str) -> str:
+    if not _NAME.fullmatch(name):
+        message = "want 1 to 64 of A-Z, a-z, 0-9, '_' and '-'"
+        raise click.BadParameter(message, ctx, param)
+    return name
+
+
+@click.command("connect")
+@click.argument("client_id", metavar="CLIENT", type=click.Choice([*CLIENTS]))
+@click.option("--url", help=f"Where the server is.  [default: {URL}]")
+@click.option(
+    "--stdio", is_flag=True, help="Let the client start the server, for itself alone."
+)
+@skills_option
+@click.option(
+    "--token-env",
+    default="",
+    metavar="VARIABLE",
+    help="The variable that holds the token; no token is ever written.",
+)
+@click.option(
+    "--name",
+    default="satchel",
+    show_default=True,
+    callback=_plain_name,
+    help="What the client calls it.",
+)
+@click.option("--write", is_flag=True, help="Put it into the client's file.")
+@click.option(
+    "--file",
+    type=click.Path(dir_okay=False),
+    help="Another file than the client's usual one.",
+)
+def command(  # noqa: PLR0913, PLR0917 - an option each
+    client_id: str,
+    url: str | None,
+    stdio: bool,
+    paths: tuple[str, ...],
+    token_env: str,
+    name: str,
+    write: bool,
+    file: str | None,
+) -> None:
+    """Print, or write, what a client needs to reach a server.
+
+    CLIENT is claude-code, codex, vscode, cursor or gemini. With --write it goes into
+    the client's own file, in which all else stays as it is.
+
+    \b
+    Examples:
+      satchel connect claude-code
+      satchel connect codex --url https://skills.example.com --token-env SKILLS_TOKEN
+      satchel connect cursor --stdio --skills ./skills --write
+    """
+    from satchel.serve.connect import Http, block, connect
+
+    client = CLIENTS[client_id]
+    if stdio and (url or token_env):
+        raise click.UsageError("--stdio goes with neither --url nor --token-env")
+    if paths and not stdio:
+        raise click.UsageError("--skills goes with --stdio; a server has its own")
+    reach: Reach = _started(client, paths) if stdio else Http(url or URL, token_env)
+    target = Path(file) if file else client.path(os.environ, Path.home())
+    if not write:
+        tell(f"{client.name}: put this into {target}, or use --write")
+        say(block(client, name, reach).rstrip("\n"))
+        return
+    try:
+        done = connect(target, client, name, reach)
+    except ConfigError:
+        say(block(client, name, reach).rstrip("\n"))
+        raise
+    said = {
+        "made": "made, with {name} in it",
+        "changed": "{name} put in; all else is as it was",
+        "unchanged": "has {name} already",
+    }[done]
+    say(flat(f"{target}: {said.format(name=name)}"))
+
+
+def _started(client: "Client", paths: tuple[str, ...]) -> "Reach":
+    """Return how the client starts the server, from wherever it stands.
+
+    Raises:
+        ConfigError: Nothing says which skills, where the folder that the client starts
+            it in cannot say so.
+    """
+    from satchel.serve.connect import Stdio
+
+    if not paths and client.personal:
+        detail = f"{client.name} starts servers in any folder: name one with --skills"
+        raise ConfigError("--stdio", detail)
+    skills = [part for path in paths for part in ("--skills", os.path.abspath(path))]  # noqa: PTH100
+    arguments = ("serve", "--stdio", *skills)
+    found = shutil.which("satchel")
+    if found is None:
+        return Stdio(sys.executable, ("-m", "satchel", *arguments))
+    # One in a virtual environment is found there only while that is active.
+    shared = sys.prefix == sys.base_prefix
+    return Stdio("satchel" if shared else found, arguments)
