@@ -71,9 +71,14 @@ class Library:
         return lambda: self._listeners.remove(changed)
 
     def refresh(self) -> SyncReport:
-        """Sync, and tell who listens where something changed. Never raises."""
+        """Sync, and tell who listens where something changed. Never raises.
+
+        Packs that are withheld count, too: a hidden one is still a prompt.
+        """
+        before = self.catalog.withheld
         report = self.skills.sync()
-        if report.added or report.updated or report.removed:
+        listed = report.added or report.updated or report.removed
+        if listed or self.catalog.withheld != before:
             for changed in tuple(self._listeners):
                 changed(report)
         return report

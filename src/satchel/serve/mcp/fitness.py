@@ -3,12 +3,11 @@
 The others are served by the tools and prompts all the same.
 """
 
-import threading
-from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
 from satchel.model import SKILL_FILE, Catalog, Descriptor, Finding
+from satchel.serve.mcp.memory import ByIdentity
 from satchel.serve.settings import ServeSettings
 from satchel.spec import spec_name_breaches
 
@@ -61,15 +60,16 @@ class Fitness:
 
     def __init__(self, settings: ServeSettings) -> None:
         self._settings = settings
-        self._lock = threading.Lock()
-        self._mended: OrderedDict[int, tuple[tuple[Finding, ...], dict[str, str]]] = (
-            OrderedDict()
+        self._mended: ByIdentity[tuple[Finding, ...], Mapping[str, str]] = ByIdentity(
+            _REMEMBERED
         )
 
     def problem(self, catalog: Catalog, entry: Descriptor) -> Finding | None:
         """Return why the extension cannot carry a skill of ``catalog``, or None."""
         place = f"{entry.origin.location}/{SKILL_FILE}"
-        mended = self._mended_in(catalog).get(place)
+        mended = self._mended.get(
+            catalog.findings, lambda: _mended_in(catalog.findings)
+        ).get(place)
         found = next(self._problems(entry, mended), None)
         if found is None:
             return None
@@ -111,23 +111,6 @@ class Fitness:
                 "take out files that no agent needs, or make several skills of it",
             )
 
-    def _mended_in(self, catalog: Catalog) -> dict[str, str]:
-        """Return the code of the first repair of each file that needed one."""
-        findings = catalog.findings
-        with self._lock:
-            known = self._mended.get(id(findings))
-            if known is not None and known[0] is findings:
-                return known[1]
-        mended: dict[str, str] = {}
-        for finding in findings:
-            if finding.code in REPAIRS:
-                mended.setdefault(finding.path, finding.code)
-        with self._lock:
-            self._mended[id(findings)] = findings, mended
-            while len(self._mended) > _REMEMBERED:
-                self._mended.popitem(last=False)
-        return mended
-
 
 def withheld_from_mcp(library: "Library") -> tuple[Finding, ...]:
     """Return a finding for each served skill that the skills extension cannot carry.
@@ -154,3 +137,12 @@ def _size(entry: Descriptor) -> int:
     listed = set(entry.resources)
     beside = sum(stat.size for stat in entry.files if stat.path in listed)
     return entry.size + beside
+
+
+def _mended_in(findings: Iterable[Finding]) -> Mapping[str, str]:
+    """Return the code of the first repair of each file that needed one."""
+    mended: dict[str, str] = {}
+    for finding in findings:
+        if finding.code in REPAIRS:
+            mended.setdefault(finding.path, finding.code)
+    return mended

@@ -9,9 +9,9 @@ from collections.abc import Callable, Sequence
 from typing import Final, TypeVar
 
 from mcp.shared.exceptions import MCPError
-from mcp_types import INVALID_PARAMS
+from mcp_types import INVALID_PARAMS, PaginatedRequestParams
 
-__all__ = ["page_of"]
+__all__ = ["only_page", "page_of"]
 
 _T = TypeVar("_T")
 
@@ -48,6 +48,20 @@ def page_of(
     return page, urlsafe_b64encode(text).decode().rstrip("=")
 
 
+def only_page(params: PaginatedRequestParams | None) -> None:
+    """Let a request pass for a list that has one page, so that it has no cursors.
+
+    Raises:
+        MCPError: There is a cursor: -32602.
+    """
+    if params is not None and params.cursor is not None:
+        raise _no_cursor()
+
+
+def _no_cursor() -> MCPError:
+    return MCPError(INVALID_PARAMS, "this is no cursor of this list")
+
+
 def _last_of(cursor: str, kind: str) -> str:
     if len(cursor) <= MAX_CURSOR_CHARS:
         try:
@@ -58,4 +72,4 @@ def _last_of(cursor: str, kind: str) -> str:
             given = line = last = ""
         if given == kind and line:
             return last
-    raise MCPError(INVALID_PARAMS, "this is no cursor of this list")
+    raise _no_cursor()

@@ -21,7 +21,7 @@ from satchel.runtime.view import View
 from satchel.serve.mcp.answering import Asked, answer
 from satchel.serve.mcp.asking import Context
 from satchel.serve.mcp.faults import unknown
-from satchel.serve.mcp.paging import page_of
+from satchel.serve.mcp.paging import only_page, page_of
 from satchel.serve.mcp.served import Served, UnfitError
 from satchel.serve.mcp.uris import SCHEME, uri_of
 
@@ -65,9 +65,10 @@ class Resources:
         return await answer(self._library, ctx, work)
 
     async def templates(
-        self, ctx: Context, _: PaginatedRequestParams | None
+        self, ctx: Context, params: PaginatedRequestParams | None
     ) -> ListResourceTemplatesResult:
-        """Return the form of all URIs; there is one page."""
+        """Return the form of all URIs."""
+        only_page(params)
 
         def work(asked: Asked) -> ListResourceTemplatesResult:
             return ListResourceTemplatesResult(

@@ -1,8 +1,6 @@
 """What the skills extension holds for one caller: skills by URI, and their entries."""
 
 import json
-import threading
-from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -12,6 +10,7 @@ from satchel.model import DEFAULT_LIMITS, Catalog, Descriptor, Json, Limits
 from satchel.runtime.view import View
 from satchel.serve.library import Library
 from satchel.serve.mcp.fitness import REPAIRS, Fitness
+from satchel.serve.mcp.memory import ByIdentity, Memory
 from satchel.serve.mcp.uris import parts_of, uri_of
 from satchel.spec import parse
 from satchel.spec.fences import span_of_text
@@ -44,25 +43,18 @@ class Served:
     def __init__(self, library: Library) -> None:
         self.library = library
         self._fitness = Fitness(library.settings)
-        self._lock = threading.Lock()
-        self._lists: OrderedDict[int, tuple[Catalog, tuple[Descriptor, ...]]] = (
-            OrderedDict()
-        )
-        self._frontmatters: OrderedDict[tuple[str, str], Mapping[str, Json]] = (
-            OrderedDict()
+        self._lists: ByIdentity[Catalog, tuple[Descriptor, ...]] = ByIdentity(_LISTS)
+        self._frontmatters: Memory[tuple[str, str], Mapping[str, Json]] = Memory(
+            _FRONTMATTERS
         )
 
     def listed(self, view: View) -> tuple[Descriptor, ...]:
         """Return the skills to list for a caller that fit the extension, by id."""
         catalog = view.catalog
-        with self._lock:
-            known = self._lists.get(id(catalog))
-            if known is not None and known[0] is catalog:
-                return known[1]
-        fit = tuple(entry for entry in catalog.entries if self.fits(catalog, entry))
-        with self._lock:
-            _keep(self._lists, id(catalog), (catalog, fit), _LISTS)
-        return fit
+        return self._lists.get(
+            catalog,
+            lambda: tuple(each for each in catalog.entries if self.fits(catalog, each)),
+        )
 
     def fits(self, catalog: Catalog, entry: Descriptor) -> bool:
         """Tell whether the extension can carry a skill, by what the catalog knows."""
@@ -117,16 +109,9 @@ class Served:
             SkillError: The file cannot be read now.
             UnfitError: It is not what other readers would read.
         """
-        key = skill.id, skill.digest
-        with self._lock:
-            known = self._frontmatters.get(key)
-            if known is not None:
-                self._frontmatters.move_to_end(key)
-                return known
-        read = _read(view.peek(skill.id).data, skill)
-        with self._lock:
-            _keep(self._frontmatters, key, read, _FRONTMATTERS)
-        return read
+        return self._frontmatters.get(
+            (skill.id, skill.digest), lambda: _read(view.peek(skill.id).data, skill)
+        )
 
 
 def _read(data: bytes, skill: Descriptor) -> Mapping[str, Json]:
@@ -151,10 +136,3 @@ def _read(data: bytes, skill: Descriptor) -> Mapping[str, Json]:
     if not closed or not same or not isinstance(found.get("description"), str):
         raise UnfitError(skill.id)
     return found
-
-
-def _keep(kept: "OrderedDict[Any, Any]", key: object, value: object, most: int) -> None:
-    kept[key] = value
-    kept.move_to_end(key)
-    while len(kept) > most:
-        kept.popitem(last=False)

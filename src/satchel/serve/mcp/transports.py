@@ -32,12 +32,15 @@ LOOPBACK: Final = TransportSecuritySettings(
 class StreamableHttp:
     """What an application mounts at ``/mcp``, and what has to run while it serves.
 
-    ``lifespan`` can be entered once. ``app`` takes the request at any path.
+    ``lifespan`` can be entered once. ``app`` takes the request at any path. A stream
+    of changes lasts until its client goes: call ``close_streams`` before a server that
+    waits for open connections is to end.
     """
 
     app: ASGIApp
     lifespan: Callable[[], AbstractAsyncContextManager[None]]
     server: SkillServer
+    close_streams: Callable[[], None]
 
 
 def streamable_http(
@@ -65,7 +68,8 @@ def streamable_http(
         max_request_body_size=max_body_bytes,
         max_sessions=max_sessions,
     )
-    return StreamableHttp(StreamableHTTPASGIApp(manager), manager.run, server)
+    app = StreamableHTTPASGIApp(manager)
+    return StreamableHttp(app, manager.run, server, server.streams.close)
 
 
 async def run_stdio(library: Library) -> None:

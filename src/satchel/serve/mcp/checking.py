@@ -1,0 +1,66 @@
+"""Arguments held against a tool's schema, before anything else is done with them."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, Protocol, cast
+
+from jsonschema import (  # type: ignore[import-untyped]
+    Draft202012Validator,  # pyright: ignore[reportUnknownVariableType]
+)
+
+from satchel.model import Json
+from satchel.text import clean_line
+
+__all__ = ["MAX_TEXT_CHARS", "Check", "bounded"]
+
+MAX_TEXT_CHARS: Final = 4_096
+"""Characters of one argument: four times the longest path that a pack may hold."""
+
+_SHOWN_CHARS: Final = 300
+
+
+class _Found(Protocol):
+    """One breach of a schema."""
+
+    message: str
+    path: Iterable[object]
+
+
+class _Validator(Protocol):
+    """What is used of the library's validators."""
+
+    def iter_errors(self, instance: object) -> Iterable[_Found]:
+        """Yield every breach."""
+        ...
+
+
+def bounded(schema: Mapping[str, Json]) -> dict[str, Any]:
+    """Return a tool's schema with a bound on each text that has none."""
+    properties = cast("Mapping[str, Mapping[str, Json]]", schema["properties"])
+    return {
+        **schema,
+        "properties": {
+            name: {**each, "maxLength": MAX_TEXT_CHARS} if _is_text(each) else each
+            for name, each in properties.items()
+        },
+    }
+
+
+def _is_text(schema: Mapping[str, Json]) -> bool:
+    types = schema.get("type")
+    return "string" in (types if isinstance(types, list) else [types])
+
+
+class Check:
+    """A schema that was compiled once."""
+
+    def __init__(self, schema: Mapping[str, Any]) -> None:
+        self._validator = cast("_Validator", Draft202012Validator(schema))
+
+    def problem(self, arguments: object) -> str | None:
+        """Return the first thing that is wrong with the arguments, on a short line."""
+        found = next(iter(self._validator.iter_errors(arguments)), None)
+        if found is None:
+            return None
+        place = "".join(f"{step}: " for step in found.path)
+        line = clean_line(place + found.message[: 4 * _SHOWN_CHARS])
+        return line if len(line) <= _SHOWN_CHARS else f"{line[:_SHOWN_CHARS]}…"

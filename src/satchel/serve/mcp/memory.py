@@ -1,0 +1,52 @@
+"""The last answers of something that costs a look at a disk, up to a number of them."""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Generic, TypeVar
+
+__all__ = ["ByIdentity", "Memory"]
+
+_K = TypeVar("_K")
+_V = TypeVar("_V")
+
+
+class Memory(Generic[_K, _V]):
+    """Values by key; the least recently used go first. Thread-safe.
+
+    Two threads that ask for one key at once may both make its value.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[_K, _V] = OrderedDict()
+
+    def get(self, key: _K, make: Callable[[], _V]) -> _V:
+        """Return what is kept under the key, else what ``make`` gives; it may raise."""
+        with self._lock:
+            if key in self._kept:
+                self._kept.move_to_end(key)
+                return self._kept[key]
+        value = make()
+        with self._lock:
+            self._kept[key] = value
+            while len(self._kept) > self._most:
+                self._kept.popitem(last=False)
+        return value
+
+    def __len__(self) -> int:
+        """Return how many values are kept."""
+        return len(self._kept)
+
+
+class ByIdentity(Generic[_K, _V]):
+    """What was made of an object, for as long as it is that very object."""
+
+    def __init__(self, most: int) -> None:
+        self._kept: Memory[int, tuple[_K, _V]] = Memory(most)
+
+    def get(self, of: _K, make: Callable[[], _V]) -> _V:
+        """Return what is kept of the object, else what ``make`` gives."""
+        # While it is kept the object lives, so that no other can have its number.
+        return self._kept.get(id(of), lambda: (of, make()))[1]
