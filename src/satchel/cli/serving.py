@@ -113,7 +113,6 @@ def guard_settings(options: Options) -> "GuardSettings":
     """
     from satchel.serve.guard import (
         GuardSettings,
-        OAuthSettings,
         check_bind,
         open_tokens,
     )
