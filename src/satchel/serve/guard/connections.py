@@ -55,8 +55,6 @@ class _TimedProtocol(H11Protocol):
         self._wait_for_head()
 
     def data_received(self, data: bytes) -> None:
-        if self.transport.is_closing():
-            return  # a broken request has been answered; what follows is nothing
         super().data_received(data)
         if self.conn.their_state is not h11.IDLE:
             self._stop_timer()

@@ -23,6 +23,8 @@ from satchel.serve.guard.tokens import (
 __all__ = ["VARIABLE", "TokenFile", "open_tokens", "read_one", "read_several"]
 
 VARIABLE: Final = "SATCHEL_TOKEN"
+POSIX: Final = os.name == "posix"
+"""Whether modes say who may touch a file."""
 CHECK_S: Final = 1.0
 """How often a file is looked at: how long a token that was taken out still works."""
 _MAX_BYTES: Final = 1024 * 1024
@@ -204,7 +206,7 @@ def _check_mode(status: os.stat_result, where: str) -> None:
 
     Only the second is as containers mount secrets (0444, 0644).
     """
-    if os.name != "posix":
+    if not POSIX:
         return
     if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
         detail = "others may write to it, and so let themselves in: chmod 600 it"

@@ -164,14 +164,6 @@ def test_a_folder_of_a_mount_is_no_file(tmp_path: Path) -> None:
         open_tokens(token_file=tmp_path, environ={})
 
 
-@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root reads all")
-def test_a_file_that_cannot_be_read_says_so(file: Path) -> None:
-    file.chmod(0)
-
-    with pytest.raises(ConfigError):
-        TokenFile(file, read_one)
-
-
 @pytest.mark.parametrize(
     ("text", "detail"),
     [
@@ -213,3 +205,24 @@ def test_no_pattern_is_no_skill() -> None:
     (token,) = read_several(text, "tokens.toml")
 
     assert token.caller == Caller("a", ())
+
+
+def test_a_file_that_cannot_be_opened_says_so(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(self: object, mode: str) -> None:
+        raise PermissionError(13, "Permission denied", "/somewhere")
+
+    monkeypatch.setattr("satchel.serve.guard.token_files.Path.open", refuse)
+
+    with pytest.raises(ConfigError) as caught:
+        TokenFile(file, read_one)
+
+    assert caught.value.detail == "Permission denied"
+
+
+def test_modes_are_of_posix_alone(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file.chmod(0o666)
+    monkeypatch.setattr("satchel.serve.guard.token_files.POSIX", False)
+
+    assert TokenFile(file, read_one).find(digest_of(ONE))
