@@ -40,9 +40,14 @@ class Inventory(NamedTuple):
         return errors or bool(self.unresolved)
 
     def as_json(self, skills: "Satchel") -> dict[str, object]:
-        """Return what ``satchel list --json`` prints."""
+        """Return what ``satchel list --json`` prints.
+
+        ``release`` is there where all of it comes from one release.
+        """
+        release = skills.registry.latest.release
         return {
             "schema_version": SCHEMA_VERSION,
+            **({"release": release} if release else {}),
             "skills": [
                 _skill(item.descriptor, skills)
                 for item in self.items

@@ -75,6 +75,7 @@ def _sources(skills: "Satchel", paths: tuple[str, ...]) -> list[str]:
     for each in skills.health().sources:
         state = each.state
         line = f"{flat(state.label)}: {_many(state.packs, 'pack')}"
+        line += f", release {flat(state.release)}" if state.release else ""
         if state.error:
             age = "" if each.age_s is None else f", {each.age_s:.0f} s old"
             line += f", no answer ({flat(state.error)}){age}"
