@@ -1,0 +1,1 @@
+"""Skills of a site, by the index that it publishes."""

@@ -1,0 +1,268 @@
+"""An index of skills, as any publisher may have written it.
+
+Read leniently: an entry that is wrong costs itself alone, and a finding says which, what
+is wrong with it, and how it should be. What decides which bytes are used is not guessed.
+
+Source: the Agent Skills Discovery RFC (cloudflare/agent-skills-discovery-rfc), v0.2.0,
+and v0.1.0, whose index has no ``$schema``.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from typing import Final, Literal, TypeAlias, cast
+
+from satchel.errors import LimitExceededError
+from satchel.files import path_problem
+from satchel.model import SKILL_FILE, Finding, Limits
+from satchel.sources.over_http import telling as tell
+
+__all__ = ["Index", "IndexEntry", "Kind", "NoIndexError", "parse_index"]
+
+SCHEMA: Final = "https://schemas.agentskills.io/discovery/0.2.0/schema.json"
+MAX_DESCRIPTION_CHARS: Final = 1_024
+
+Kind: TypeAlias = Literal["skill-md", "archive", "files"]
+"""What an entry leads to; ``files`` is how v0.1.0 lists a pack, one by one."""
+
+_NAME: Final = re.compile(r"(?=.{1,64}\Z)[a-z0-9]+(?:-[a-z0-9]+)*")
+_DIGEST: Final = re.compile(r"sha256:[0-9a-f]{64}")
+_TYPES: Final[tuple[Kind, ...]] = ("skill-md", "archive")
+# Seen in the wild, or one step from it.
+_WRONG_NAMES: Final[Mapping[str, tuple[str, ...]]] = {
+    "name": ("id", "slug", "title"),
+    "type": ("kind", "format"),
+    "description": ("summary", "desc"),
+    "url": ("uri", "href", "path", "file", "source", "location"),
+    "digest": ("sha256", "hash", "checksum", "integrity", "sha"),
+    "files": ("resources", "paths"),
+    "$schema": ("schema", "$Schema", "schema_version", "version"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class IndexEntry:
+    """One skill; ``url`` as it is written, ``digest`` empty where there is none."""
+
+    name: str
+    kind: Kind
+    url: str
+    digest: str = ""
+    files: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """What an index lists, by name, and what is wrong with it.
+
+    ``known`` is False for one of a later format, of which nothing is looked at.
+    """
+
+    entries: tuple[IndexEntry, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    known: bool = True
+
+    @property
+    def has_digests(self) -> bool:
+        """Whether it says which bytes are meant."""
+        return all(entry.digest for entry in self.entries)
+
+
+class NoIndexError(ValueError):
+    """It is no index of skills; the message is what it is instead."""
+
+
+class _EntryError(ValueError):
+    """An entry that is not used, and what would mend it."""
+
+    def __init__(self, message: str, fix: str) -> None:
+        super().__init__(message)
+        self.fix = fix
+
+
+def parse_index(data: bytes, where: str, limits: Limits) -> Index:
+    """Return what an index lists.
+
+    Args:
+        data: The whole of it.
+        where: What to show in front of findings.
+        limits: ``index_skills`` is kept; of what is beyond a finding tells.
+
+    Raises:
+        NoIndexError: It is no JSON, or JSON of something else.
+    """
+    top = _document(data)
+    schema = top.get("$schema")
+    if schema is not None and schema != SCHEMA:
+        finding = tell.unknown_schema(where, schema, SCHEMA)
+        return Index(findings=(finding,), known=False)
+    skills = top.get("skills")
+    if not isinstance(skills, list):
+        raise NoIndexError("it has no list of skills")
+    listed = cast("list[object]", skills)
+    reader = _Reader(where, named=schema is not None)
+    findings = list(reader.top(top))
+    entries: dict[str, IndexEntry] = {}
+    for number, given in islice(enumerate(listed), limits.index_skills):
+        try:
+            entry = reader.entry(given, findings, number)
+            if entry.name in entries:
+                raise _EntryError(
+                    f"the name {entry.name!r} stands twice; the first one holds",
+                    "give each skill a name of its own",
+                )
+        except _EntryError as error:
+            findings.append(tell.bad_entry(where, number, str(error), error.fix))
+        else:
+            entries[entry.name] = entry
+    if len(listed) > limits.index_skills:
+        most, count = limits.index_skills, len(listed)
+        error = LimitExceededError("index_skills", most, count, "skills", where)
+        findings.append(tell.too_many(where, str(error)))
+    return Index(tuple(entries[name] for name in sorted(entries)), tuple(findings))
+
+
+def _document(data: bytes) -> Mapping[str, object]:
+    try:
+        text = data.decode("utf-8-sig")
+        document: object = json.loads(text, object_pairs_hook=_once)
+    except NoIndexError:
+        raise
+    except UnicodeDecodeError:
+        raise NoIndexError("it is no text in UTF-8") from None
+    except (ValueError, RecursionError):
+        raise NoIndexError("it is no JSON") from None
+    if not isinstance(document, dict):
+        raise NoIndexError("it is no JSON object")
+    return cast("dict[str, object]", document)
+
+
+def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """Make an object of its members, each of which may stand once.
+
+    Of two digests one program would take the first, another the last.
+    """
+    made = dict(pairs)
+    if len(made) != len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise NoIndexError(f"the member {twice[:80]!r} stands twice in one object")
+    return made
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """Reads entries; ``named`` tells whether the index names its format, v0.2.0."""
+
+    where: str
+    named: bool
+
+    def top(self, top: Mapping[str, object]) -> Iterator[Finding]:
+        other = _other_name(top, "$schema")
+        if not self.named and other:
+            yield tell.misnamed(self.where, other, "$schema")
+
+    def entry(self, given: object, findings: list[Finding], number: int) -> IndexEntry:
+        """Return one entry; what is odd and does no harm is added to ``findings``.
+
+        Raises:
+            _EntryError: It cannot be used.
+        """
+        if not isinstance(given, dict):
+            raise _EntryError("it is no object", "write an object for each skill")
+        fields = cast("dict[str, object]", given)
+        name = _text(fields, "name")
+        if not _NAME.fullmatch(name):
+            raise _EntryError(
+                f"the name {name[:80]!r} breaks the rules",
+                "want 1 to 64 of a-z, 0-9 and single hyphens between them",
+            )
+        problem = _description_problem(fields)
+        if problem:
+            findings.append(tell.odd_entry(self.where, number, name, problem))
+        return self._second(fields, name) if self.named else self._first(fields, name)
+
+    def _second(self, fields: Mapping[str, object], name: str) -> IndexEntry:
+        """Read an entry of v0.2.0."""
+        kind = _text(fields, "type")
+        known = next((each for each in _TYPES if each == kind), None)
+        if known is None:
+            choice = " or ".join(map(repr, _TYPES))
+            raise _EntryError(
+                f"{name}: the type {kind[:80]!r} is unknown, so it is skipped",
+                f"want {choice}",
+            )
+        url = _text(fields, "url")
+        digest = _text(fields, "digest")
+        if not _DIGEST.fullmatch(digest):
+            raise _EntryError(
+                f"{name}: the digest {digest[:80]!r} is none",
+                "want 'sha256:' and 64 digits of 0-9 and a-f",
+            )
+        return IndexEntry(name, known, url, digest)
+
+    def _first(self, fields: Mapping[str, object], name: str) -> IndexEntry:
+        """Read an entry of v0.1.0, in which each file is listed."""
+        if "files" not in fields and ("digest" in fields or "url" in fields):
+            raise _EntryError(
+                f"{name}: this is an entry of v0.2.0, and the index names no format",
+                f'add "$schema": "{SCHEMA}" to the index',
+            )
+        given = _present(fields, "files")
+        listed = cast("list[object]", given) if isinstance(given, list) else [None]
+        files = tuple(each for each in listed if isinstance(each, str))
+        if len(files) != len(listed):
+            raise _EntryError(f"{name}: files is no list of paths", "list each path")
+        for path in files:
+            problem = path_problem(path)
+            if problem:
+                raise _EntryError(
+                    f"{name}: the path {path[:80]!r} is not asked for: {problem}",
+                    "list plain paths relative to the skill's folder",
+                )
+        if SKILL_FILE not in files:
+            raise _EntryError(f"{name}: files lists no {SKILL_FILE}", "add it")
+        return IndexEntry(name, "files", f"{name}/", files=tuple(sorted(set(files))))
+
+
+def _present(fields: Mapping[str, object], wanted: str) -> object:
+    """Return a field that has to be there.
+
+    Raises:
+        _EntryError: It is not; names the field that was probably meant for it.
+    """
+    if wanted in fields:
+        return fields[wanted]
+    other = _other_name(fields, wanted)
+    if other:
+        raise _EntryError(
+            f"there is no {wanted}, but a field {other!r}, which means nothing here",
+            f"call the field {wanted!r}",
+        )
+    raise _EntryError(f"there is no {wanted}", f"add a field {wanted!r}")
+
+
+def _text(fields: Mapping[str, object], wanted: str) -> str:
+    value = _present(fields, wanted)
+    if not isinstance(value, str):
+        raise _EntryError(f"{wanted} is no text", f"write {wanted} in quotes")
+    return value
+
+
+def _other_name(fields: Mapping[str, object], wanted: str) -> str:
+    return next((name for name in _WRONG_NAMES[wanted] if name in fields), "")
+
+
+def _description_problem(fields: Mapping[str, object]) -> str:
+    """Return what is wrong with a description; that of SKILL.md is the one used."""
+    try:
+        description = _text(fields, "description")
+    except _EntryError as error:
+        return str(error)
+    if not description.strip():
+        return "the description is empty"
+    if len(description) > MAX_DESCRIPTION_CHARS:
+        return f"the description has more than {MAX_DESCRIPTION_CHARS:,} characters"
+    return ""
