@@ -1,7 +1,8 @@
 """An index of skills, as any publisher may have written it.
 
-Read leniently: an entry that is wrong costs itself alone, and a finding says which, what
-is wrong with it, and how it should be. What decides which bytes are used is not guessed.
+Read leniently: an entry that is wrong costs itself alone, and a finding says which,
+what is wrong with it, and how it should be. What decides which bytes are used is not
+guessed.
 
 Source: the Agent Skills Discovery RFC (cloudflare/agent-skills-discovery-rfc), v0.2.0,
 and v0.1.0, whose index has no ``$schema``.
@@ -16,7 +17,7 @@ from typing import Final, Literal, TypeAlias, cast
 
 from satchel.errors import LimitExceededError
 from satchel.files import path_problem
-from satchel.model import SKILL_FILE, Finding, Limits
+from satchel.model import SKILL_FILE, Finding, Limits, Severity
 from satchel.sources.over_http import telling as tell
 
 __all__ = ["Index", "IndexEntry", "Kind", "NoIndexError", "parse_index"]
@@ -29,7 +30,7 @@ Kind: TypeAlias = Literal["skill-md", "archive", "files"]
 
 _NAME: Final = re.compile(r"(?=.{1,64}\Z)[a-z0-9]+(?:-[a-z0-9]+)*")
 _DIGEST: Final = re.compile(r"sha256:[0-9a-f]{64}")
-_TYPES: Final[tuple[Kind, ...]] = ("skill-md", "archive")
+_TYPES: Final = ("skill-md", "archive")
 # Seen in the wild, or one step from it.
 _WRONG_NAMES: Final[Mapping[str, tuple[str, ...]]] = {
     "name": ("id", "slug", "title"),
@@ -77,9 +78,14 @@ class NoIndexError(ValueError):
 class _EntryError(ValueError):
     """An entry that is not used, and what would mend it."""
 
-    def __init__(self, message: str, fix: str) -> None:
+    def __init__(self, message: str, fix: str, severity: Severity = "error") -> None:
         super().__init__(message)
         self.fix = fix
+        self.severity: Severity = severity
+
+    def told(self, where: str, number: int) -> Finding:
+        """Return what there is to tell of it."""
+        return tell.bad_entry(where, number, str(self), self.fix, self.severity)
 
 
 def parse_index(data: bytes, where: str, limits: Limits) -> Index:
@@ -108,19 +114,15 @@ def parse_index(data: bytes, where: str, limits: Limits) -> Index:
     for number, given in islice(enumerate(listed), limits.index_skills):
         try:
             entry = reader.entry(given, findings, number)
-            if entry.name in entries:
-                raise _EntryError(
-                    f"the name {entry.name!r} stands twice; the first one holds",
-                    "give each skill a name of its own",
-                )
+            reader.check_new(entry.name, entries)
         except _EntryError as error:
-            findings.append(tell.bad_entry(where, number, str(error), error.fix))
+            findings.append(error.told(where, number))
         else:
             entries[entry.name] = entry
     if len(listed) > limits.index_skills:
         most, count = limits.index_skills, len(listed)
-        error = LimitExceededError("index_skills", most, count, "skills", where)
-        findings.append(tell.too_many(where, str(error)))
+        over = LimitExceededError("index_skills", most, count, "skills", where)
+        findings.append(tell.too_many(where, str(over)))
     return Index(tuple(entries[name] for name in sorted(entries)), tuple(findings))
 
 
@@ -184,15 +186,27 @@ class _Reader:
             findings.append(tell.odd_entry(self.where, number, name, problem))
         return self._second(fields, name) if self.named else self._first(fields, name)
 
+    def check_new(self, name: str, entries: Mapping[str, IndexEntry]) -> None:
+        """Let a name pass that stands there for the first time.
+
+        Raises:
+            _EntryError: It is taken.
+        """
+        if name in entries:
+            raise _EntryError(
+                f"the name {name!r} stands twice; the first one holds",
+                "give each skill a name of its own",
+            )
+
     def _second(self, fields: Mapping[str, object], name: str) -> IndexEntry:
         """Read an entry of v0.2.0."""
         kind = _text(fields, "type")
-        known = next((each for each in _TYPES if each == kind), None)
-        if known is None:
+        if kind not in _TYPES:
             choice = " or ".join(map(repr, _TYPES))
             raise _EntryError(
                 f"{name}: the type {kind[:80]!r} is unknown, so it is skipped",
-                f"want {choice}",
+                f"want {choice}; or update satchel, if it is of a later format",
+                "warning",
             )
         url = _text(fields, "url")
         digest = _text(fields, "digest")
@@ -201,7 +215,7 @@ class _Reader:
                 f"{name}: the digest {digest[:80]!r} is none",
                 "want 'sha256:' and 64 digits of 0-9 and a-f",
             )
-        return IndexEntry(name, known, url, digest)
+        return IndexEntry(name, cast("Kind", kind), url, digest)
 
     def _first(self, fields: Mapping[str, object], name: str) -> IndexEntry:
         """Read an entry of v0.1.0, in which each file is listed."""

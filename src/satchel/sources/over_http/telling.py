@@ -1,7 +1,7 @@
 """What there is to tell of an index and of what it leads to, for one wording of it."""
 
 from satchel.errors import SkillError
-from satchel.model import Finding
+from satchel.model import Finding, Severity
 
 __all__ = [
     "bad_entry",
@@ -15,10 +15,12 @@ __all__ = [
 ]
 
 
-def bad_entry(where: str, number: int, message: str, fix: str) -> Finding:
+def bad_entry(
+    where: str, number: int, message: str, fix: str, severity: Severity
+) -> Finding:
     """An entry that is not used."""
     said = f"skills[{number}]: {message}"
-    return Finding("index-entry", "error", said, where, fix=fix)
+    return Finding("index-entry", severity, said, where, fix=fix)
 
 
 def odd_entry(where: str, number: int, name: str, message: str) -> Finding:
