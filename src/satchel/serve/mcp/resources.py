@@ -1,6 +1,7 @@
 """Files of skills as ordinary resources: listed, and read byte for byte."""
 
 from base64 import b64encode
+from typing import Final, TypeAlias
 
 from mcp_types import (
     BlobResourceContents,
@@ -20,6 +21,7 @@ from satchel.model import SKILL_FILE, Descriptor, Loaded
 from satchel.runtime.view import View
 from satchel.serve.mcp.answering import Asked, answer
 from satchel.serve.mcp.asking import Context
+from satchel.serve.mcp.compat import INDEX_URI, index_text, is_manifest, manifest_text
 from satchel.serve.mcp.faults import unknown
 from satchel.serve.mcp.paging import only_page, page_of
 from satchel.serve.mcp.served import Served, UnfitError
@@ -27,10 +29,12 @@ from satchel.serve.mcp.uris import SCHEME, uri_of
 
 __all__ = ["TEMPLATE", "Resources", "contents_of", "resource_of"]
 
-META: str = "io.modelcontextprotocol.skills/"
+_Contents: TypeAlias = TextResourceContents | BlobResourceContents
+
+META: Final = "io.modelcontextprotocol.skills/"
 """What the extension's own keys of ``_meta`` begin with."""
 
-TEMPLATE: str = f"{SCHEME}{{+skill}}/{{+path}}"
+TEMPLATE: Final = f"{SCHEME}{{+skill}}/{{+path}}"
 
 
 class Resources:
@@ -92,28 +96,32 @@ class Resources:
         """Return one file, exactly; it is a load, and an event."""
 
         def work(asked: Asked) -> ReadResourceResult:
-            place = self._served.place(asked.view, params.uri)
-            if place is None or place.above:
-                raise unknown("resource", params.uri)
-            skill, path = place.entry, place.path
-            if path == SKILL_FILE:
-                loaded = asked.view.load(skill.id)
-            elif path in skill.resources:
-                loaded = asked.view.load(skill.id, path)
-            else:
-                raise unknown("resource", params.uri)
             return ReadResourceResult(
-                contents=[contents_of(loaded, params.uri)],
+                contents=[self._contents(asked.view, params.uri)],
                 ttl_ms=asked.ttl_ms,
                 cache_scope=asked.scope,
             )
 
         return await answer(self._library, ctx, work)
 
+    def _contents(self, view: View, uri: str) -> _Contents:
+        compat = self._library.settings.compat
+        if compat and uri == INDEX_URI:
+            return _json(uri, index_text(self._served, view))
+        place = self._served.place(view, uri)
+        if place is None or place.above:
+            raise unknown("resource", uri)
+        skill, path = place.entry, place.path
+        if path == SKILL_FILE:
+            return contents_of(view.load(skill.id), uri)
+        if path in skill.resources:
+            return contents_of(view.load(skill.id, path), uri)
+        if compat and is_manifest(place):
+            return _json(uri, manifest_text(view, place))
+        raise unknown("resource", uri)
 
-def contents_of(
-    loaded: Loaded, uri: str
-) -> TextResourceContents | BlobResourceContents:
+
+def contents_of(loaded: Loaded, uri: str) -> _Contents:
     """Return a file's bytes: as text only where UTF-8 gives the very same back."""
     if not loaded.is_binary:
         try:
@@ -125,6 +133,10 @@ def contents_of(
     return BlobResourceContents(
         uri=uri, mime_type=loaded.media_type, blob=b64encode(loaded.data).decode()
     )
+
+
+def _json(uri: str, text: str) -> TextResourceContents:
+    return TextResourceContents(uri=uri, mime_type="application/json", text=text)
 
 
 def resource_of(
