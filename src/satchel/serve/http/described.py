@@ -12,11 +12,12 @@ _JSON: Final = "application/json"
 
 # What any request may meet before an endpoint is asked; see `satchel.serve.guard`.
 _ALWAYS: Final = {
-    "400": "The request, or its Host, is not one that this server takes.",
+    "400": "The request is not one that this server takes.",
     "401": "A token is needed, and none that is known was given.",
     "403": "This caller, or a page of this origin, may not.",
     "405": "Only GET and HEAD are answered.",
     "413": "The request is larger than is accepted.",
+    "421": "This server does not answer to the name in the Host header.",
     "422": "A parameter is not as described; the message says which.",
     "429": "Too many requests; see Retry-After.",
     "500": "A fault of the server's own.",

@@ -9,8 +9,6 @@ from starlette.testclient import TestClient
 
 from satchel import Satchel
 from satchel.serve.app import create_app
-from satchel.serve.caller import Caller
-from satchel.serve.http.settings import HttpSettings
 from satchel.serve.library import Library
 from satchel.testing import write_pack
 from satchel.usage import ListSink
@@ -20,6 +18,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from starlette.types import ASGIApp, Receive, Scope, Send
+
+    from satchel.serve.caller import Caller
+    from satchel.serve.http.settings import HttpSettings
 
 
 @pytest.fixture

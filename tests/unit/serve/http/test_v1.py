@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from starlette.testclient import TestClient
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from satchel.policy import Rule
     from satchel.usage import ListSink
 
 
@@ -314,7 +315,7 @@ def test_a_caller_has_its_own_skills(
     [(deny("alpha"), "denied-by-policy"), (ask("alpha"), "approval-required")],
 )
 def test_what_the_policy_forbids_is_forbidden(
-    shelf: Path, rule: Any, code: str
+    shelf: Path, rule: Rule, code: str
 ) -> None:
     skills = Satchel(shelf, policy=Policy(rule))
     client = TestClient(create_app(Library(skills)))
