@@ -10,9 +10,10 @@ __all__ = ["refusals"]
 
 
 def refusals(skills: Satchel) -> tuple[Finding, ...]:
-    """Return every reason, as errors: sources away, conflicts, packs in error, nothing.
+    """Return every reason, as errors: sources away, conflicts, packs in error.
 
-    They are those for which a server is not ready.
+    What only a program can know, whether it offers the tools that a skill names, is no
+    matter of a release.
     """
     return tuple(_refusals(skills))
 
@@ -28,4 +29,4 @@ def _refusals(skills: Satchel) -> Iterator[Finding]:
     for conflict in latest.unresolved:
         error = duplicate_error(conflict)
         yield Finding(error.code, "error", str(error))
-    yield from (each for each in skills.findings if each.severity == "error")
+    yield from (each for each in latest.findings if each.severity == "error")

@@ -1,0 +1,98 @@
+"""Packs to release, and ways to open them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final
+
+from satchel import Satchel
+from satchel.release.building import build_release
+from satchel.release.folder import build_folder
+from satchel.sources import memory
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from satchel.model.release import Release
+
+__all__ = ["PACKS", "Packs", "build", "built", "files_in", "release_of", "write"]
+
+Packs = Mapping[str, Mapping[str, bytes]]
+
+
+def skill(name: str, more: str = "", body: str = "# Do\n") -> bytes:
+    """Return the SKILL.md of a small skill; ``more`` are lines of its frontmatter."""
+    head = f"---\nname: {name}\ndescription: Use {name} when testing.\n{more}---\n"
+    return (head + body).encode()
+
+
+PACKS: Final[Packs] = {
+    "alone": {"SKILL.md": skill("alone")},
+    "files": {
+        "SKILL.md": skill("files", "metadata:\n  owner: docs-team\n").replace(
+            b"\n", b"\r\n"
+        ),
+        "references/guide.md": "\ufeffÜber alles\r\n".encode(),
+        "scripts/run.py": b"print(1)\n",
+        "assets/logo.png": bytes(range(256)),
+        "notes.txt": b"",
+    },
+    "declared": {
+        "SKILL.md": skill("declared", "references: [manual.md]\nscripts: [go.sh]\n"),
+        "manual.md": b"read me\n",
+        "scripts/go.sh": b"exit 0\n",
+        "unlisted.md": b"never handed out\n",
+    },
+    "hidden": {"SKILL.md": skill("hidden", "disable-model-invocation: true\n")},
+    "retired": {
+        "SKILL.md": skill(
+            "retired", "metadata:\n  status: deprecated\n  replaced-by: alone\n"
+        ),
+        "references/old.md": b"old\n",
+    },
+    "Odd_Name": {
+        "SKILL.md": skill(
+            "Odd_Name", "allowed-tools: Read Bash\nmetadata:\n  tools: look up\n"
+        )
+    },
+}
+"""Skills of every sort that a release tells apart."""
+
+
+def write(packs: Packs, folder: Path) -> Path:
+    """Write packs below ``folder``; return it."""
+    for name, files in packs.items():
+        for path, data in files.items():
+            file = folder / name / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(data)
+    return folder
+
+
+def built(packs: Packs) -> dict[str, bytes]:
+    """Return the files of a release of these packs, by path."""
+    files: dict[str, bytes] = {}
+    with Satchel(memory(packs)) as skills:
+        build_release(skills, files.__setitem__)
+    return files
+
+
+def release_of(packs: Packs) -> Release:
+    """Return the release of these packs."""
+    with Satchel(memory(packs)) as skills:
+        return build_release(skills, lambda path, data: None).release
+
+
+def build(packs: Packs, out: Path) -> Release:
+    """Build a release of these packs at ``out``."""
+    with Satchel(memory(packs)) as skills:
+        return build_folder(skills, out).release
+
+
+def files_in(folder: Path) -> dict[str, bytes]:
+    """Return every file below a folder, by its path there."""
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }

@@ -1,0 +1,143 @@
+"""What an index offers: which skills, as what, and the two forms of it."""
+
+from __future__ import annotations
+
+import gzip
+
+import pytest
+
+from satchel.files import digest_bytes
+from satchel.model import Descriptor, Origin
+from satchel.release.discovery import (
+    SCHEMA_V2,
+    Artifact,
+    artifact_bytes,
+    index_v1,
+    index_v2,
+    plan_publication,
+)
+
+ORIGIN = Origin("skills", "x", "skills/x")
+
+
+def entry(skill_id: str, description: str = "Use it.", *others: str) -> Descriptor:
+    return Descriptor(skill_id, description, origins=(ORIGIN,), others=others)
+
+
+def test_a_pack_of_one_file_is_that_file_and_every_other_an_archive() -> None:
+    plan = plan_publication([entry("b", "Use b.", "z.md", "a.md"), entry("a")])
+
+    assert plan.artifacts == (
+        Artifact("a", "Use it.", ("SKILL.md",)),
+        Artifact("b", "Use b.", ("SKILL.md", "a.md", "z.md")),
+    )
+    assert [each.type for each in plan.artifacts] == ["skill-md", "archive"]
+    assert [each.path for each in plan.artifacts] == ["a/SKILL.md", "b.tar.gz"]
+    assert [each.media_type for each in plan.artifacts] == [
+        "text/markdown; charset=utf-8",
+        "application/gzip",
+    ]
+    assert plan.findings == ()
+
+
+@pytest.mark.parametrize(
+    "name", ["a", "3d", "pdf-forms", "a" * 64], ids=["one", "digit", "hyphen", "most"]
+)
+def test_names_that_an_index_takes(name: str) -> None:
+    assert len(plan_publication([entry(name)]).artifacts) == 1
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["", "A", "a_b", "-a", "a-", "a--b", "a" * 65, "a\n", "a/b", "ü", ".."],
+    ids=repr,
+)
+def test_names_that_no_index_takes(name: str) -> None:
+    """A client would drop them without a word."""
+    plan = plan_publication([entry(name)])
+
+    assert plan.artifacts == ()
+    [found] = plan.findings
+    assert (found.code, found.severity) == ("not-publishable", "warning")
+    assert found.path == "skills/x/SKILL.md"
+    assert found.fix
+
+
+@pytest.mark.parametrize(
+    ("description", "problem"),
+    [
+        ("", "no description"),
+        (" \n", "no description"),
+        ("d" * 1_024, ""),
+        ("d" * 1_025, "1,025 characters"),
+    ],
+    ids=["empty", "blank", "longest", "longer"],
+)
+def test_descriptions_have_1_to_1024_characters(description: str, problem: str) -> None:
+    plan = plan_publication([entry("a", description)])
+
+    assert len(plan.artifacts) == (not problem)
+    assert all(problem in each.message for each in plan.findings)
+
+
+def test_a_pack_with_a_path_that_no_archive_takes_is_not_offered() -> None:
+    plan = plan_publication([entry("a", "Use it.", "n" * 101), entry("b")])
+
+    assert [each.id for each in plan.artifacts] == ["b"]
+    assert "too long for a USTAR archive" in plan.findings[0].message
+
+
+def test_a_skill_without_an_origin_is_told_of_without_a_place() -> None:
+    [found] = plan_publication([Descriptor("A", "Use it.")]).findings
+
+    assert found.path == ""
+
+
+def test_indexes_have_the_fields_of_their_versions_and_no_others() -> None:
+    plan = plan_publication([entry("b", "Use b.", "a.md"), entry("a")])
+    entries = [each.entry(f"sha256:{each.id}") for each in reversed(plan.artifacts)]
+
+    assert index_v2(entries) == {
+        "$schema": SCHEMA_V2,
+        "skills": [
+            {
+                "name": "a",
+                "type": "skill-md",
+                "description": "Use it.",
+                "url": "a/SKILL.md",
+                "digest": "sha256:a",
+            },
+            {
+                "name": "b",
+                "type": "archive",
+                "description": "Use b.",
+                "url": "b.tar.gz",
+                "digest": "sha256:b",
+            },
+        ],
+    }
+    assert index_v1(entries) == {
+        "skills": [
+            {"name": "a", "description": "Use it.", "files": ["SKILL.md"]},
+            {"name": "b", "description": "Use b.", "files": ["SKILL.md", "a.md"]},
+        ]
+    }
+
+
+def test_an_artifact_may_lie_elsewhere() -> None:
+    [artifact] = plan_publication([entry("a")]).artifacts
+
+    assert artifact.entry("d", "/x/a/SKILL.md").url == "/x/a/SKILL.md"
+
+
+def test_an_artifact_is_the_file_or_an_archive_with_skill_md_at_its_root() -> None:
+    files = {"SKILL.md": b"# Do\n", "a.md": b"a"}
+    alone = Artifact("a", "", ("SKILL.md",))
+    both = Artifact("a", "", ("SKILL.md", "a.md"))
+
+    assert artifact_bytes(alone, files.__getitem__) == b"# Do\n"
+    archive = artifact_bytes(both, files.__getitem__)
+    assert gzip.decompress(archive).startswith(b"SKILL.md\0")
+    assert digest_bytes(archive) == digest_bytes(
+        artifact_bytes(both, files.__getitem__)
+    )

@@ -1,0 +1,150 @@
+"""A release as a folder: whole or not at all, and never over anything else."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from satchel import Satchel
+from satchel.errors import ConfigError, RefusedReleaseError
+from satchel.release.folder import build_folder
+from satchel.sources import folder, memory
+from tests.unit.release.shelf import PACKS, build, built, files_in, write
+
+
+def test_the_folder_holds_just_the_files_of_the_release(tmp_path: Path) -> None:
+    release = build(PACKS, tmp_path / "deep" / "dist")
+
+    assert files_in(tmp_path / "deep" / "dist") == built(PACKS)
+    assert [each.path for each in release.files] == sorted(built(PACKS))
+    assert [each.name for each in (tmp_path / "deep").iterdir()] == ["dist"]
+
+
+def test_an_earlier_release_gives_way(tmp_path: Path) -> None:
+    build(PACKS, tmp_path / "dist")
+
+    build({"alone": PACKS["alone"]}, tmp_path / "dist")
+
+    assert files_in(tmp_path / "dist") == built({"alone": PACKS["alone"]})
+    assert [each.name for each in tmp_path.iterdir()] == ["dist"]
+
+
+def test_an_empty_folder_gives_way(tmp_path: Path) -> None:
+    (tmp_path / "dist").mkdir()
+
+    build(PACKS, tmp_path / "dist")
+
+    assert files_in(tmp_path / "dist") == built(PACKS)
+
+
+def test_where_it_is_refused_nothing_changes(tmp_path: Path) -> None:
+    build(PACKS, tmp_path / "dist")
+
+    with Satchel(memory({})) as skills, pytest.raises(RefusedReleaseError):
+        build_folder(skills, tmp_path / "dist")
+
+    assert files_in(tmp_path / "dist") == built(PACKS)
+    assert [each.name for each in tmp_path.iterdir()] == ["dist"]
+
+
+def test_where_it_cannot_be_put_in_place_the_old_one_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    build(PACKS, tmp_path / "dist")
+    rename = Path.rename
+
+    def fail(self: Path, target: Path) -> Path:
+        if self.name == "new":
+            raise OSError(28, "No space left on device")
+        return rename(self, target)
+
+    monkeypatch.setattr(Path, "rename", fail)
+    with pytest.raises(OSError, match="No space"):
+        build({"alone": PACKS["alone"]}, tmp_path / "dist")
+
+    assert files_in(tmp_path / "dist") == built(PACKS)
+
+
+def foreign(at: Path) -> None:
+    write({"mine": {"notes.txt": b"mine"}}, at)
+
+
+def a_file(at: Path) -> None:
+    at.write_text("mine")
+
+
+def a_link(at: Path) -> None:
+    build(PACKS, at.parent / "real")
+    at.symlink_to("real")
+
+
+def with_a_note(at: Path) -> None:
+    build(PACKS, at)
+    (at / "skills" / "notes.txt").write_text("mine")
+
+
+def damaged(at: Path) -> None:
+    build(PACKS, at)
+    (at / "release.json").write_text("{}")
+
+
+def with_a_link(at: Path) -> None:
+    build(PACKS, at)
+    (at / "more").symlink_to("skills")
+
+
+@pytest.mark.parametrize(
+    ("make", "reason"),
+    [
+        (foreign, "is no release"),
+        (a_file, "is no folder"),
+        (a_link, "is no folder"),
+        (with_a_note, "skills/notes.txt is no file of the release"),
+        (damaged, "is no release"),
+        (with_a_link, "more is no file of the release"),
+    ],
+)
+def test_nothing_else_is_ever_replaced(
+    make: object, reason: str, tmp_path: Path
+) -> None:
+    out = tmp_path / "dist"
+    assert callable(make)
+    make(out)
+    before = files_in(tmp_path)
+
+    with pytest.raises(ConfigError, match=reason):
+        build({"alone": PACKS["alone"]}, out)
+
+    assert files_in(tmp_path) == before
+
+
+def test_a_release_among_the_skills_is_refused(tmp_path: Path) -> None:
+    """They would be found there once more, and then be older than themselves."""
+    shelf = write(PACKS, tmp_path / "skills")
+
+    for out in (shelf, shelf / "dist"):
+        with (
+            Satchel(folder(shelf)) as skills,
+            pytest.raises(ConfigError, match="where the skills come from"),
+        ):
+            build_folder(skills, out)
+
+
+@pytest.mark.parametrize("umask", [0o022, 0o077])
+def test_neither_time_nor_umask_changes_a_byte(umask: int, tmp_path: Path) -> None:
+    import os
+
+    shelf = write(PACKS, tmp_path / "skills")
+    for number, file in enumerate(sorted(shelf.rglob("*"), reverse=True)):
+        os.utime(file, (number, number))
+    before = os.umask(umask)
+    try:
+        with Satchel(shelf) as skills:
+            build_folder(skills, tmp_path / "dist")
+    finally:
+        os.umask(before)
+
+    assert files_in(tmp_path / "dist") == built(PACKS)
+    shutil.rmtree(tmp_path / "dist")

@@ -1,0 +1,227 @@
+"""A static site: releases side by side, one of them current, nothing ever deleted."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from urllib.parse import urljoin
+
+import pytest
+
+from satchel import Satchel
+from satchel.errors import ConfigError, DigestMismatchError
+from satchel.files import digest_bytes
+from satchel.release.site import Published, publish
+from satchel.sources import released
+from tests.unit.release.shelf import PACKS, build, built, files_in
+
+LATER = {**PACKS, "alone": {"SKILL.md": PACKS["alone"]["SKILL.md"] + b"More.\n"}}
+V1 = ".well-known/skills/index.json"
+V2 = ".well-known/agent-skills/index.json"
+
+
+def put(dist: Path, site: Path, *, v1: bool = False) -> Published:
+    return publish(released(dist), site, v1=v1)
+
+
+@pytest.fixture
+def dist(tmp_path: Path) -> Path:
+    build(PACKS, tmp_path / "dist")
+    return tmp_path / "dist"
+
+
+def test_a_release_lies_on_the_site_byte_for_byte(dist: Path, tmp_path: Path) -> None:
+    site = tmp_path / "site"
+
+    published = put(dist, site)
+
+    home = site / "releases" / published.release.hex
+    assert files_in(home) == built(PACKS)
+    assert sorted(
+        set(files_in(site))
+        - {f"{home.relative_to(site).as_posix()}/{path}" for path in built(PACKS)}
+    ) == [V2, "release.json"]
+    assert published.written == len(files_in(site))
+    assert [each.code for each in published.findings] == ["not-publishable"]
+
+
+@pytest.mark.parametrize("base", ["https://e.org/", "https://e.org/deep/site/"])
+def test_the_index_leads_to_every_artifact(
+    base: str, dist: Path, tmp_path: Path
+) -> None:
+    """As a client resolves addresses, wherever the site is served."""
+    site = tmp_path / "site"
+    put(dist, site)
+    files = files_in(site)
+    index = json.loads(files[V2])
+
+    assert [each["name"] for each in index["skills"]] == [
+        "alone",
+        "declared",
+        "files",
+        "hidden",
+    ]
+    for each in index["skills"]:
+        url = urljoin(base + V2, each["url"])
+        assert url.startswith(base)
+        assert digest_bytes(files[url.removeprefix(base)]) == each["digest"]
+
+
+def test_the_old_index_and_its_files_are_written_on_request(
+    dist: Path, tmp_path: Path
+) -> None:
+    site = tmp_path / "site"
+    put(dist, site)
+    assert not (site / V1).exists()
+
+    put(dist, site, v1=True)
+
+    files = files_in(site)
+    for skill in json.loads(files[V1])["skills"]:
+        assert skill["files"][0] == "SKILL.md"
+        for path in skill["files"]:
+            data = PACKS[skill["name"]][path]
+            assert files[f".well-known/skills/{skill['name']}/{path}"] == data
+    assert not any("Odd_Name" in path for path in files if path.startswith(".well"))
+
+
+def test_an_old_index_is_never_left_behind(dist: Path, tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    put(dist, site, v1=True)
+    build({"alone": PACKS["alone"]}, dist)
+
+    put(dist, site)
+
+    assert [s["name"] for s in json.loads((site / V1).read_text())["skills"]] == [
+        "alone"
+    ]
+
+
+def test_a_second_time_no_byte_and_no_time_changes(dist: Path, tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    put(dist, site, v1=True)
+    for path in site.rglob("*"):
+        os.utime(path, (1, 1))
+    before = files_in(site)
+
+    again = put(dist, site)
+
+    assert (again.written, again.kept) == (0, len(before))
+    assert files_in(site) == before
+    assert {path.stat().st_mtime for path in site.rglob("*")} == {1.0}
+
+
+def test_an_earlier_release_stays_and_is_the_way_back(
+    dist: Path, tmp_path: Path
+) -> None:
+    site = tmp_path / "site"
+    first = put(dist, site)
+    build(LATER, dist)
+    second = put(dist, site)
+    with Satchel(site) as now, Satchel(site, pin=first.release.id) as then:
+        assert now.catalog.release == second.release.id
+        assert then.catalog.release == first.release.id
+        assert now.load("alone").data == LATER["alone"]["SKILL.md"]
+        assert then.load("alone").data == PACKS["alone"]["SKILL.md"]
+
+    back = put(site / "releases" / first.release.hex, site)
+
+    assert back.release == first.release
+    with Satchel(site) as skills:
+        assert skills.catalog.release == first.release.id
+    assert (site / "releases" / second.release.hex / "release.json").exists()
+
+
+def test_files_of_others_are_left_alone(dist: Path, tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    mine = site / ".well-known" / "security.txt"
+    mine.parent.mkdir(parents=True)
+    mine.write_text("mine")
+    (site / "index.html").write_text("mine")
+
+    put(dist, site)
+    build({"alone": PACKS["alone"]}, dist)
+    put(dist, site)
+
+    assert mine.read_text() == (site / "index.html").read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    ("path", "v1", "reason"),
+    [
+        (V2, False, "satchel has not written it"),
+        (V1, True, "satchel has not written it"),
+        ("release.json", False, "is none of a site"),
+    ],
+)
+def test_what_satchel_has_not_written_is_not_replaced(
+    path: str, v1: bool, reason: str, dist: Path, tmp_path: Path
+) -> None:
+    site = tmp_path / "site"
+    (site / path).parent.mkdir(parents=True)
+    (site / path).write_text('{"skills": []}')
+
+    with pytest.raises(ConfigError, match=reason):
+        put(dist, site, v1=v1)
+
+    assert list(files_in(site)) == [path]
+
+
+def test_a_release_is_no_site(dist: Path) -> None:
+    with pytest.raises(ConfigError, match="a site wants a folder of its own"):
+        put(dist, dist)
+
+
+def test_a_file_is_no_site(dist: Path, tmp_path: Path) -> None:
+    (tmp_path / "site").write_text("")
+
+    with pytest.raises(ConfigError, match="is no folder"):
+        put(dist, tmp_path / "site")
+
+
+def test_a_damaged_release_changes_nothing_that_is_served(
+    dist: Path, tmp_path: Path
+) -> None:
+    site = tmp_path / "site"
+    first = put(dist, site)
+    build(LATER, dist)
+    (dist / "skills/files/notes.txt").write_text("not what was built")
+
+    with pytest.raises(DigestMismatchError):
+        put(dist, site)
+
+    with Satchel(site) as skills:
+        assert skills.catalog.release == first.release.id
+
+
+def test_the_index_is_the_last_file(
+    dist: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever reads it finds what it names, and the release is whole before it is."""
+    order: list[str] = []
+    replace = os.replace
+
+    def noted(old: Path, new: Path) -> None:
+        order.append(new.relative_to(tmp_path / "site").as_posix())
+        replace(old, new)
+
+    monkeypatch.setattr(os, "replace", noted)
+    published = put(dist, tmp_path / "site", v1=True)
+
+    home = f"releases/{published.release.hex}"
+    assert order[-3:] == [V1, "release.json", V2]
+    assert order.index(f"{home}/release.json") == len(built(PACKS)) - 1
+
+
+def test_what_cannot_be_written_leaves_nothing_half(
+    dist: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(old: Path, new: Path) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "replace", full)
+    with pytest.raises(OSError, match="No space"):
+        put(dist, tmp_path / "site")
+
+    assert files_in(tmp_path / "site") == {}
