@@ -2,22 +2,24 @@
 
 import os
 import sys
-from collections.abc import Callable, Generator, Iterable
-from contextlib import contextmanager
+from collections.abc import Generator, Iterable
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypedDict
+from typing import TYPE_CHECKING, Final, TypedDict
 
 from satchel.cli.opening import opened, warn_empty
 from satchel.cli.output import tell
-from satchel.errors import ConfigError, ExtraMissingError
+from satchel.errors import ConfigError, DuplicateSkillError, ExtraMissingError
 
 if TYPE_CHECKING:
     from satchel.model import Finding, Style
     from satchel.protocols import UsageSink
     from satchel.serve.guard import GuardSettings, OAuthSettings
+    from satchel.serve.http.figures import Used
     from satchel.serve.library import Library
+    from satchel.usage.metrics import MetricsSink
 
 __all__ = ["Options", "guard_settings", "serve"]
 
@@ -69,22 +71,24 @@ def serve(options: Options) -> int:
     from satchel.serve.refreshing import Refresher
     from satchel.serve.settings import ServeSettings
     from satchel.usage import usage_sinks
+    from satchel.usage.metrics import MetricsSink
 
-    metrics = _figures()
-    used = metrics[0].render if metrics else None
+    metrics = MetricsSink()
     settings = ServeSettings(
         name=options["name"], style=options["style"], compat=options["compat"]
     )
     with (
         _closed(usage_sinks(default="sqlite")) as sinks,
+        closing(metrics),
         opened(
             (*options["paths"], *options["more"]),
-            sinks=(*sinks, *metrics),
+            sinks=(*sinks, metrics),
             style=options["style"],
             budget_tokens=options["budget"],
         ) as skills,
     ):
         library = Library(skills, settings)
+        _measure(metrics, library)
         warn_empty(skills)
         if _tell_reasons(library) and options["strict"]:
             tell("not started, because of --strict")
@@ -94,13 +98,27 @@ def serve(options: Options) -> int:
             if options["stdio"]:
                 killed = _over_stdio(library)
             else:
-                killed = _over_http(library, options, guarding, used)
+                killed = _over_http(library, options, guarding, metrics.render)
     if killed:
         # A thread still waits for standard input, and would keep the process.
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(0)
     return 0
+
+
+def _measure(metrics: "MetricsSink", library: "Library") -> None:
+    """Let the figures call things as they are called outside."""
+    from satchel.serve.telling import labels_outside
+
+    def tokens() -> int:
+        try:
+            return library.skills.prompt().tokens
+        except DuplicateSkillError:
+            return 0
+
+    metrics.measure_catalog(tokens)
+    metrics.name_sources(lambda label: labels_outside(library.catalog).get(label, ""))
 
 
 def guard_settings(options: Options) -> "GuardSettings":
@@ -154,14 +172,6 @@ def _oauth(options: Options) -> "OAuthSettings | None":
     return replace(settings, scopes=scopes) if scopes else settings
 
 
-def _figures() -> tuple[Any, ...]:
-    if find_spec("satchel.usage.metrics") is None:
-        return ()
-    from satchel.usage.metrics import MetricsSink
-
-    return (MetricsSink(),)
-
-
 @contextmanager
 def _closed(sinks: "tuple[UsageSink, ...]") -> Generator["tuple[UsageSink, ...]"]:
     """Close the sinks at the end, so that every event is kept."""
@@ -184,7 +194,7 @@ def _over_http(
     library: "Library",
     options: Options,
     guarding: "GuardSettings",
-    used: Callable[[], bytes] | None,
+    used: "Used",
 ) -> bool:
     from satchel.serve.app import guarded_app
     from satchel.serve.running import listen, serve_http

@@ -1,6 +1,6 @@
 """All that one port serves, as one application: MCP, the API, discovery, health."""
 
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from http import HTTPStatus
 from typing import TYPE_CHECKING
@@ -17,7 +17,7 @@ from satchel.serve.http.answers import Answers, refusal
 from satchel.serve.http.api import api_routes
 from satchel.serve.http.cors import Cors
 from satchel.serve.http.discovery import discovery_routes
-from satchel.serve.http.figures import figures_route
+from satchel.serve.http.figures import Used, figures_route
 from satchel.serve.http.health import health_routes
 from satchel.serve.http.settings import HttpSettings
 from satchel.serve.http.site import NOT_FOUND, Site
@@ -35,7 +35,7 @@ def create_app(
     library: Library,
     settings: HttpSettings | None = None,
     *,
-    used: Callable[[], bytes] | None = None,
+    used: Used | None = None,
     guarded: GuardSettings | None = None,
 ) -> Starlette:
     """Return the application, which asks nobody for a token and looks at no Host.
@@ -45,7 +45,7 @@ def create_app(
     Args:
         library: What is served.
         settings: How it is offered over HTTP.
-        used: Gives the figures of use for ``/metrics``, as Prometheus reads them.
+        used: Gives the figures of use for ``/metrics``: `MetricsSink.render`.
         guarded: What the guard around it was told, so that ``/mcp`` refuses nothing
             that the guard lets in; None lets loopback alone reach ``/mcp``.
     """
@@ -89,7 +89,7 @@ def guarded_app(
     settings: GuardSettings,
     *,
     old_index: bool = False,
-    used: Callable[[], bytes] | None = None,
+    used: Used | None = None,
 ) -> "ASGIApp":
     """Return the application behind its guard: what a server listens with.
 

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from typing import Final
+from typing import Final, TypeAlias
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -13,19 +13,22 @@ from satchel.serve.http.readiness import reasons
 from satchel.serve.http.site import Site
 from satchel.serve.telling import labels_outside
 
-__all__ = ["figures_route", "gauges"]
+__all__ = ["Used", "figures_route", "gauges"]
+
+Used: TypeAlias = Callable[[], tuple[bytes, str]]
+"""Gives figures as text that Prometheus reads, and the type of that text."""
 
 _MEDIA_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 """The text format that Prometheus has always read."""
 
 
-def figures_route(site: Site, used: Callable[[], bytes] | None) -> Route:
-    """Return the route; ``used`` gives the figures of what was used, in that format."""
+def figures_route(site: Site, used: Used | None) -> Route:
+    """Return the route; ``used`` gives the figures of what was used."""
 
     def metrics(request: Request) -> Response:
-        parts = [used()] if used is not None else []
-        parts.append("".join(gauges(site)).encode())
-        return fresh(request, b"".join(parts), media_type=_MEDIA_TYPE)
+        text, media_type = used() if used is not None else (b"", _MEDIA_TYPE)
+        text += "".join(gauges(site)).encode()
+        return fresh(request, text, media_type=media_type)
 
     return Route("/metrics", metrics)
 
@@ -38,9 +41,6 @@ def gauges(site: Site) -> Iterator[str]:
     findings = Counter(finding.severity for finding in skills.findings)
     names = labels_outside(latest)
     sources = [(names[state.label], state) for state in latest.sources]
-    yield from _gauge(
-        "satchel_catalog_skills", "Skills that are listed.", [("", len(catalog))]
-    )
     yield from _gauge(
         "satchel_catalog_withheld",
         "Packs that are not listed, by reason.",

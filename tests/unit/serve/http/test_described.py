@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import quote
 
-import jsonschema
+import jsonschema  # type: ignore[import-untyped]  # it comes with mcp
 import pytest
 
 from satchel.serve.http.api import every_endpoint, openapi
