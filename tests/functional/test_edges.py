@@ -39,6 +39,11 @@ def test_the_commands_are_these() -> None:
         "why",
         "check",
         "explain",
+        "build",
+        "publish",
+        "serve",
+        "connect",
+        "usage",
     ]
 
 

@@ -33,6 +33,7 @@ COMMANDS: Final = {
     "publish": "Put a release on a static site.",
     "serve": "Serve skills over MCP and HTTP, or over MCP's stdio.",
     "connect": "Print, or write, what a client needs to reach a server.",
+    "usage": "Say which skills are used, which are dead, and what was missed.",
 }
 """Each command in the order of ``--help``; its module is imported when it is called."""
 

@@ -14,6 +14,7 @@ from satchel.model import SKILL_FILE, Finding
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
+    from satchel.protocols import UsageSink
     from satchel.runtime import Satchel
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "find_settings",
     "named_paths",
     "opened",
+    "recording",
     "skills_option",
     "unanswered",
     "warn_empty",
@@ -62,7 +64,8 @@ def opened(
 ) -> Generator["Satchel"]:
     """Open what the user named, else what the nearest configuration file says.
 
-    ``options`` are more of those that `satchel.Satchel` takes.
+    ``options`` are more of those that `satchel.Satchel` takes. Without ``sinks`` no
+    event is made: most commands load nothing, and opening a sink takes time.
 
     Raises:
         MissingPathError: A path that was named does not exist.
@@ -74,11 +77,30 @@ def opened(
     folders = [_folder(path) for path in paths]
     if not folders:
         options = {"config": find_settings(), **options}
+    options.setdefault("sinks", ())
     skills = Satchel(*folders, **options)
     try:
         yield skills
     finally:
         skills.close()
+
+
+@contextmanager
+def recording() -> Generator[tuple["UsageSink", ...]]:
+    """Open the sinks of a command that loads: the user's database, by default.
+
+    They are told of loads only. To look at skills is not to offer them to anybody.
+
+    Raises:
+        ConfigError: ``SATCHEL_USAGE`` says something that is no place for events.
+    """
+    from satchel.usage import LoadsOnly, Sinks, usage_sinks
+
+    sinks = tuple(LoadsOnly(sink) for sink in usage_sinks(default="sqlite"))
+    try:
+        yield sinks
+    finally:
+        Sinks(sinks).close()
 
 
 def _folder(path: str) -> str:

@@ -1,6 +1,7 @@
 """Events of use: free of content, so that a log of them can be shared."""
 
-from dataclasses import dataclass, fields
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
 
 from satchel.model.pack import Descriptor
 
@@ -17,10 +18,11 @@ class UsageEvent:
     source, empty where nothing was found; ``duration_s`` is monotonic seconds;
     ``error`` a message, None on success. ``code`` is the error's kebab-case code.
 
-    ``digest`` is that of the bytes handed out, ``tokens`` what they cost by the
-    Satchel's counter. ``release`` is the release they come from, ``owner`` who answers
-    for the skill, ``agent`` and ``client`` who asked: each empty where nobody said. ``at``
-    is seconds since the epoch.
+    ``file`` is the path that was handed out, or asked for; ``<invalid>`` where it is no
+    plain path. ``digest`` is that of the bytes handed out, ``tokens`` what they cost by
+    the Satchel's counter. ``release`` is the release they come from, ``owner`` who
+    answers for the skill, ``agent`` and ``client`` who asked: each empty where nobody
+    said. ``at`` is when it was done, in seconds since the epoch.
     """
 
     name: str
@@ -52,7 +54,8 @@ class UsageEvent:
 class CatalogSynced:
     """That these skills were on offer at this time, loaded or not.
 
-    ``added`` are the ids that were not listed before. Without it a skill that nobody
+    ``added`` are the ids that were not listed before; ``owners`` tells by id who
+    answers for a skill, where that is known. Without this event a skill that nobody
     ever loads would leave no trace.
     """
 
@@ -61,4 +64,5 @@ class CatalogSynced:
     added: tuple[str, ...] = ()
     release: str = ""
     via: str = "python"
+    owners: Mapping[str, str] = field(default_factory=dict[str, str], hash=False)
     event: str = "catalog_synced"

@@ -44,6 +44,7 @@ if TYPE_CHECKING:  # each costs start-up time, and most programs need few of the
     from satchel.runtime.offers import Offers
     from satchel.runtime.session import Session
     from satchel.runtime.staging import LocalStager, Stager
+    from satchel.runtime.telling import Telling
     from satchel.runtime.view import View
     from satchel.runtime.why import Why
     from satchel.spec import Profile
@@ -59,20 +60,32 @@ class Satchel:
     the file says. It syncs once at once and again when `sync` is called. Safe to
     share between threads and agents.
 
+    ``pin`` is the id of the one release among what is named, in a folder or at an
+    address: with another one nothing of it is used.
+
     ``disabled`` are ids, or shell patterns over ids. ``environ`` may switch off more,
     by ``SATCHEL_DISABLED`` and, for labels of sources, ``SATCHEL_DISABLED_SOURCES``:
     a JSON array, or names parted by commas. None is that of the process.
 
+    ``sinks`` take an event for every load. None is what ``SATCHEL_USAGE`` says, and
+    without it a line of `logging` each: nothing is ever written to disk unasked. Sinks
+    that are given here are flushed by `close`, and closed by whoever made them.
+
     Raises:
         NoSources: Nothing was named and there is no satchel.toml.
         MissingPathError: A path that was named does not exist.
-        ConfigError: satchel.toml, or one of the variables, cannot be used.
+        ConfigError: satchel.toml, or one of the variables, cannot be used; or ``pin``
+            is given, and not exactly one release is named.
+        InvalidReleaseError, DigestMismatchError: A folder is no release that can be
+            used, or not the pinned one. An address that is in such a state is a source
+            that does not answer: see `health`.
     """
 
     def __init__(  # noqa: PLR0913 - the options of the front door, all by name
         self,
         *what: Named,
         config: str | os.PathLike[str] | None = None,
+        pin: str | None = None,
         profile: "Profile | None" = None,
         limits: Limits | None = None,
         on_conflict: OnConflict | None = None,
@@ -82,7 +95,7 @@ class Satchel:
         style: Style | None = None,
         counter: TokenCounter | None = None,
         ranker: Ranker | None = None,
-        sinks: Iterable[UsageSink] = (),
+        sinks: Iterable[UsageSink] | None = None,
         tools: Iterable[object] = (),
         policy: Policy = OPEN_POLICY,
         clock: Clock | None = None,
@@ -90,8 +103,10 @@ class Satchel:
         environ: Mapping[str, str] | None = None,
     ) -> None:
         """Open the sources and sync once."""
-        opened = open_any(what, config, limits)
+        opened = open_any(what, config, limits, pin)
         said = opened.config
+        self._environ = os.environ if environ is None else environ
+        self._given_sinks = None if sinks is None else tuple(sinks)
         self._named = opened.named
         self._clock = clock or SystemClock()
         self._accept = Acceptance(
@@ -112,25 +127,30 @@ class Satchel:
             rules=Rules(
                 on_conflict=on_conflict or said.on_conflict,
                 disabled=switches(
-                    (*patterns_of(disabled), *said.disabled),
-                    os.environ if environ is None else environ,
+                    (*patterns_of(disabled), *said.disabled), self._environ
                 ),
             ),
             clock=self._clock,
             deadline_s=deadline_s,
         )
-        self._sinks = tuple(sinks)
+        if sinks is None:
+            _ = self._telling  # a SATCHEL_USAGE that says nothing is refused here
         self.policy = policy
         self._offered = tuple(tools), opened.skills
         if self._offered[0] or any(skill.tools for skill in opened.skills):
             _ = self._offers  # two tools of one name are refused here and now
         self._editions = Editions()
-        self.registry.sync()
+        self.sync()
 
     @property
     def catalog(self) -> Catalog:
         """The catalog in use."""
         return self.registry.catalog
+
+    @property
+    def limits(self) -> Limits:
+        """The bounds on what is accepted."""
+        return self._accept.limits
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -161,7 +181,25 @@ class Satchel:
 
     def sync(self) -> SyncReport:
         """Look at every source again; return what changed. Never raises."""
-        return self.registry.sync()
+        report = self.registry.sync()
+        if self._given_sinks != ():
+            self._telling.forget()
+            self._telling.synced(report.added)
+        return report
+
+    def observe(self) -> None:
+        """Tell the sinks once more what is on offer, without a look at the sources.
+
+        A day counts as observed when this, a sync or a load happened on it; more than
+        once a day changes nothing. A process that runs for days calls it every hour.
+        """
+        if self._given_sinks != ():
+            self._telling.synced()
+
+    @property
+    def sink_failures(self) -> Mapping[str, int]:
+        """How often sinks of usage events failed, by their class; no load failed."""
+        return self._telling.sinks.failures
 
     def health(self) -> Health:
         """Return how each source is, and what keeps the newest catalog from use."""
@@ -395,8 +433,12 @@ class Satchel:
         return Watch(roots, self.sync, debounce_ms=debounce_ms)
 
     def close(self) -> None:
-        """Let go of the sources and of staged files; a second call does nothing."""
+        """Let go of sources, staged files and sinks; a second call does nothing."""
         self.registry.close()
+        if "_telling" in self.__dict__:
+            self._telling.sinks.flush()
+            if self._given_sinks is None:
+                self._telling.sinks.close()
         if "_stager" in self.__dict__:
             self._stager.close()
 
@@ -475,4 +517,19 @@ class Satchel:
     def _load(self) -> "LoadPath":
         from satchel.runtime.loading import LoadPath
 
-        return LoadPath(self._sinks, self._clock, self._accept.limits, self.policy)
+        return LoadPath(self._telling, self._clock, self._accept.limits, self.policy)
+
+    @cached_property
+    def _telling(self) -> "Telling":
+        from satchel.runtime.owners import Owners
+        from satchel.runtime.telling import Telling, owned_sinks
+        from satchel.usage import Sinks
+
+        given = self._given_sinks
+        return Telling(
+            owned_sinks(self, self._environ) if given is None else Sinks(given),
+            self._clock,
+            self._counter,
+            Owners(lambda: self.registry.sources),
+            lambda: self.catalog,
+        )

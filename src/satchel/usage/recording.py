@@ -1,14 +1,16 @@
 """Giving an event to every sink, whatever one of them does."""
 
-import logging
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final, TypeAlias
 
-from satchel.model import UsageEvent
+from satchel.model import CatalogSynced, UsageEvent
 from satchel.protocols import UsageSink
 
-__all__ = ["ListSink", "record"]
+__all__ = ["Event", "ListSink", "LoadsOnly", "MakeEvent", "Sinks", "record"]
 
-_log = logging.getLogger("satchel")
+Event: TypeAlias = UsageEvent | CatalogSynced
+MakeEvent: TypeAlias = Callable[[], UsageEvent] | Callable[[], CatalogSynced]
+"""Makes the event, now or later: a sink that writes behind calls it in its thread."""
 
 
 class ListSink:
@@ -17,16 +19,137 @@ class ListSink:
     def __init__(self) -> None:
         """Start with none."""
         self.events: list[UsageEvent] = []
+        self.syncs: list[CatalogSynced] = []
 
     def record(self, event: UsageEvent) -> None:
         """Keep the event."""
         self.events.append(event)
 
+    def synced(self, event: CatalogSynced) -> None:
+        """Keep what was on offer, apart from the loads."""
+        self.syncs.append(event)
+
+
+class LoadsOnly:
+    """A sink that is told of loads, and not of what is on offer.
+
+    For a command that a person runs: to look at skills is not to offer them.
+    """
+
+    synced: Final = None
+
+    def __init__(self, sink: UsageSink) -> None:
+        """Pass everything else on."""
+        self._sink = sink
+
+    def record(self, event: UsageEvent) -> None:
+        """Pass on."""
+        self._sink.record(event)
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - whatever the sink has
+        """Return what the sink has besides."""
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(self._sink, name)
+
+
+class Sinks:
+    """The sinks of one Satchel: what one of them raises costs its event, never a load.
+
+    Besides ``record`` a sink may have
+
+    - ``synced(event)``, which is given a `CatalogSynced` for each day and change;
+    - ``defer(make)``, which is given what makes an event in place of the event;
+    - ``awake``, False while it would throw every event away;
+    - ``flush()``, ``close()``, and ``retire()``, which is to close without a wait.
+    """
+
+    def __init__(self, sinks: Iterable[UsageSink]) -> None:
+        """Take the sinks, which may be none."""
+        self._takers = [(sink, getattr(sink, "defer", None)) for sink in sinks]
+        self._listeners = [
+            (sink, synced, defer)
+            for sink, defer in self._takers
+            if (synced := getattr(sink, "synced", None)) is not None
+        ]
+        sleepers: list[Any] = [s for s, _ in self._takers if hasattr(s, "awake")]
+        self._sleepers = sleepers if len(sleepers) == len(self._takers) else None
+        self._failures: dict[str, int] = {}
+
+    @property
+    def awake(self) -> bool:
+        """Whether some sink would take an event now."""
+        if self._sleepers is None:
+            return True
+        return any(sink.awake for sink in self._sleepers)
+
+    @property
+    def failures(self) -> Mapping[str, int]:
+        """How often sinks failed, by their class."""
+        return dict(self._failures)
+
+    def tell(self, make: Callable[[], UsageEvent]) -> None:
+        """Give the event of one load to every sink; it is made once, or later."""
+        event: UsageEvent | None = None
+        for sink, defer in self._takers:
+            try:
+                if defer is not None:
+                    defer(make)
+                    continue
+                if event is None:
+                    event = make()
+                sink.record(event)
+            except Exception as error:  # noqa: BLE001 - a sink is a plug-in: R33, C34
+                self._failed(sink, error)
+
+    def tell_synced(self, make: Callable[[], CatalogSynced]) -> None:
+        """Tell the sinks that want to know what is on offer."""
+        event: CatalogSynced | None = None
+        for sink, synced, defer in self._listeners:
+            try:
+                if defer is not None:
+                    defer(make)
+                    continue
+                if event is None:
+                    event = make()
+                synced(event)
+            except Exception as error:  # noqa: BLE001 - as above
+                self._failed(sink, error)
+
+    def flush(self) -> None:
+        """Wait until all that was told is written, where a sink can be asked."""
+        self._call("flush")
+
+    def close(self) -> None:
+        """Close every sink that can be closed."""
+        self._call("close")
+
+    def retire(self) -> None:
+        """Let every sink write what it has and end, without waiting for it."""
+        self._call("retire")
+
+    def _call(self, name: str) -> None:
+        for sink, _ in self._takers:
+            method = getattr(sink, name, None)
+            if method is None:
+                continue
+            try:
+                method()
+            except Exception as error:  # noqa: BLE001 - as above
+                self._failed(sink, error)
+
+    def _failed(self, sink: object, error: Exception) -> None:
+        name = type(sink).__name__
+        count = self._failures[name] = self._failures.get(name, 0) + 1
+        if count == 1:
+            import logging
+
+            log = logging.getLogger("satchel")
+            kind = type(error).__name__
+            log.warning("usage sink %s failed (%s); loads go on without", name, kind)
+            log.debug("usage sink %s failed", name, exc_info=error)
+
 
 def record(sinks: Iterable[UsageSink], event: UsageEvent) -> None:
     """Give the event to every sink; one that raises costs the event, never the load."""
-    for sink in sinks:
-        try:
-            sink.record(event)
-        except Exception:  # noqa: BLE001 - a sink is a plug-in: R33, C34
-            _log.debug("usage sink %r failed", sink, exc_info=True)
+    Sinks(sinks).tell(lambda: event)

@@ -331,13 +331,20 @@ def test_a_raising_sink_never_breaks_a_load(shelf: Path) -> None:
     assert len(after.events) == 1
 
 
-def test_the_library_records_nothing_until_a_sink_is_given(
+@pytest.mark.row("R31")
+def test_the_library_only_logs_until_a_sink_is_given(
     shelf: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level("DEBUG")
-    Satchel(shelf).load("sql-style")
+    with Satchel(shelf) as skills:
+        skills.load("sql-style")
 
-    assert caplog.records == []
+    assert {record.name for record in caplog.records} == {"satchel.usage"}
+    assert [record.getMessage().split()[0] for record in caplog.records] == [
+        "catalog_synced",
+        "skill_loaded",
+    ]
+    assert not Path(os.environ["HOME"]).exists()
 
 
 def test_a_digest_covers_every_listed_file(shelf: Path) -> None:

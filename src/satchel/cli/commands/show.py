@@ -4,7 +4,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from satchel.cli.opening import complete_skill, opened, skills_option, warn_empty
+from satchel.cli.opening import (
+    complete_skill,
+    opened,
+    recording,
+    skills_option,
+    warn_empty,
+)
 from satchel.cli.output import on_terminal, tell, write_text
 
 if TYPE_CHECKING:
@@ -57,7 +63,7 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
         raise click.UsageError("ask for one file: --reference, --script or --asset")
     bucket, file = wanted[0] if wanted else ("", None)
     wish = Wish(name, bucket, file)
-    with opened(paths) as skills:
+    with recording() as sinks, opened(paths, sinks=sinks) as skills:
         if envelope is not None:
             result = enveloped(skills, wish, envelope)
             write_text(result.text)

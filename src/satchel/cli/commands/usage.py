@@ -1,0 +1,270 @@
+"""``satchel usage``."""
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+from satchel.cli.opening import named_paths, opened
+from satchel.cli.output import bold, flat, say, say_json, tell, width
+from satchel.cli.table import clip, layout
+from satchel.errors import ConfigError
+
+if TYPE_CHECKING:
+    from satchel.usage.report import Report, Standing
+
+__all__ = ["command"]
+
+SCHEMA_VERSION = 1
+_SHOWN = 10
+"""Names that one line of the report tells; --json has them all."""
+
+
+def now() -> float:
+    """Return seconds since the epoch; a seam for tests."""
+    return time.time()
+
+
+@click.command("usage")
+@click.option(
+    "--skills",
+    "paths",
+    multiple=True,
+    metavar="PATH",
+    type=click.Path(),
+    callback=named_paths,
+    help="Tell of the skills in this folder only; repeatable. "
+    "Default: all that are on record.",
+)
+@click.option(
+    "--days",
+    type=click.IntRange(1, 3650),
+    default=30,
+    show_default=True,
+    help="Days to look at; and days on offer that make an unused skill dead.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.option(
+    "--db",
+    metavar="PATH|URL",
+    help="The file of events. Default: what SATCHEL_USAGE says, else the database in "
+    "your state folder.",
+)
+@click.option(
+    "--verify",
+    "chain",
+    metavar="CHAINFILE",
+    type=click.Path(),
+    help="Look only whether a chained log was changed; status 1 if so.",
+)
+@click.option(
+    "--head",
+    metavar="FILE",
+    type=click.Path(),
+    help="With --verify, a copy of the log's head; default is CHAINFILE.head.",
+)
+def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
+    paths: tuple[str, ...],
+    days: int,
+    as_json: bool,
+    db: str | None,
+    chain: str | None,
+    head: str | None,
+) -> int:
+    """Say which skills are used, which are dead, and what was asked for in vain.
+
+    Days are UTC. Loads on the command line are shown, and count in nothing else.
+
+    Status: 0; with --verify 1 where the log was changed.
+
+    \b
+    Examples:
+      satchel usage
+      satchel usage --skills ./skills --days 90
+      satchel usage --json | jq -r '.dead[].name'
+      satchel usage --db jsonl:///var/log/satchel.jsonl
+      satchel usage --verify /var/log/satchel.chain
+    """
+    if chain is not None:
+        return _verify(chain, head, as_json=as_json)
+    if head is not None:
+        raise click.UsageError("--head goes with --verify")
+    report = _report(_file(db), paths, days, named=db is not None)
+    if as_json:
+        say_json(report.as_dict())
+    else:
+        for line in _lines(report):
+            say(line)
+    return 0
+
+
+def _file(db: str | None) -> str:
+    """Return the file to read.
+
+    Raises:
+        ConfigError: Events are not kept in a file.
+    """
+    import os
+
+    from satchel.usage.choosing import VARIABLE, place_of
+
+    if db is not None and not db.startswith(("sqlite:", "jsonl:", "chain:")):
+        return db
+    said = db or os.environ.get(VARIABLE, "").strip() or "sqlite:"
+    place = None if said.lower() == "off" else place_of(said)
+    if place is None or not place.path:
+        raise ConfigError(VARIABLE, f"{said!r} keeps no events; name a file with --db")
+    return place.path
+
+
+def _report(path: str, paths: tuple[str, ...], days: int, *, named: bool) -> "Report":
+    """Read what is on record.
+
+    Raises:
+        MissingPathError: A file that was named is not there.
+        ConfigError: It is no file of events.
+    """
+    from satchel.errors import MissingPathError
+    from satchel.usage.reading import read_records
+    from satchel.usage.records import Records
+    from satchel.usage.report import make_report
+    from satchel.usage.writers import ended_unclosed, host_mark
+
+    try:
+        records = read_records(path)
+    except MissingPathError:
+        if named:
+            raise
+        tell(f"nothing is on record yet: {path} is not there")
+        records = Records()
+    when = now()
+    return make_report(
+        records,
+        now=when,
+        days=days,
+        only=_only(paths),
+        unclosed=ended_unclosed(records.writers, now=when, host=host_mark()),
+    )
+
+
+def _only(paths: tuple[str, ...]) -> Mapping[str, Sequence[str]] | None:
+    if not paths:
+        return None
+    with opened(paths) as skills:
+        return {entry.id: entry.references for entry in skills.catalog}
+
+
+def _verify(chain: str, head: str | None, *, as_json: bool) -> int:
+    from satchel.usage.chain import verify
+
+    verdict = verify(chain, head)
+    if as_json:
+        found: dict[str, object] = {
+            "schema_version": SCHEMA_VERSION,
+            "ok": verdict.ok,
+            "lines": verdict.lines,
+            "digest": verdict.digest,
+            "broken": verdict.broken,
+            "detail": verdict.detail,
+            "anchored": verdict.anchored,
+        }
+        say_json(found)
+    elif verdict.ok:
+        say(f"{verdict.lines:,} lines, none changed; the last is {verdict.digest}")
+        if not verdict.anchored:
+            tell("there is no head: lines that are missing at the end cannot be told")
+    else:
+        tell(f"error broken-chain: {chain}:{verdict.broken}: {verdict.detail}")
+    return 0 if verdict.ok else 1
+
+
+def _lines(report: "Report") -> Iterator[str]:
+    told = report.as_dict()
+    yield f"{told['from']} to {told['until']}, UTC: {_many(report.loads, 'load')}"
+    if report.skills:
+        yield ""
+        head, *rows = layout([_HEAD, *_rows(report)], width())
+        yield bold(head)
+        yield from rows
+    for title, lines in _sections(report):
+        if lines:
+            yield f"\n{bold(title)}"
+            yield from (f"  {clip(line, _room())}" for line in lines)
+
+
+_HEAD = ("SKILL", "LOADS", "FILES", "TOKENS", "BY HAND", "LAST", "OWNER")
+
+
+def _rows(report: "Report") -> Iterator[tuple[str, ...]]:
+    for skill in report.skills:
+        flat_skill = skill.as_dict()
+        yield (
+            flat(skill.name),
+            f"{skill.loads:,}",
+            f"{skill.files:,}",
+            f"{skill.tokens:,}",
+            f"{skill.by_hand:,}" if skill.by_hand else "-",
+            str(flat_skill["last"] or "-"),
+            flat(", ".join(skill.owners)) or "-",
+        )
+
+
+def _sections(report: "Report") -> Iterator[tuple[str, list[str]]]:
+    from satchel.usage.report import CORE_SHARE
+
+    core = [_names(report.core)] if report.core else []
+    few = f"{_many(len(report.core), 'skill')} of {len(report.skills):,}"
+    yield f"Core: {few} make {CORE_SHARE:.0%} of the loads", core
+    dead = [f"{_dead(each)}" for each in report.of("dead")]
+    yield f"Dead: no load in {report.days} days on offer", dead
+    yield "Too early to say", list(_unknown(report.of("unknown")))
+    unread = [f"{flat(name)}: {_names(paths)}" for name, paths in report.unread.items()]
+    yield "References that nobody read, of skills that were loaded", unread
+    missing = [f"{flat(name)}: {count:,}" for name, count in report.missing.items()]
+    yield "Asked for, and not there", missing
+    errors = [f"{flat(code)}: {count:,}" for code, count in report.errors.items()]
+    yield "Loads that failed", errors
+    yield "What is not on record", list(_gaps(report))
+
+
+def _dead(each: "Standing") -> str:
+    owner = f"; {flat(each.owner)}" if each.owner else ""
+    return f"{flat(each.name)}: {each}{owner}"
+
+
+def _unknown(standings: "Sequence[Standing]") -> Iterator[str]:
+    """Yield one line for each number of days, most first."""
+    by_reason: dict[tuple[int, str], list[str]] = {}
+    for each in standings:
+        by_reason.setdefault((-each.seen, str(each)), []).append(each.name)
+    for (_, reason), names in sorted(by_reason.items()):
+        yield f"{reason}: {_names(names)}"
+
+
+def _gaps(report: "Report") -> Iterator[str]:
+    if report.dropped:
+        yield f"{_many(report.dropped, 'event')} dropped: there was no room for them"
+    if report.unclosed:
+        writers = _many(len(report.unclosed), "writer")
+        yield (
+            f"{writers} ended without closing: at most "
+            f"{_many(report.may_be_missing, 'event')} may be missing"
+        )
+    if report.bad_lines:
+        yield f"{_many(report.bad_lines, 'line')} of the file could not be read"
+
+
+def _names(names: Sequence[str]) -> str:
+    more = len(names) - _SHOWN
+    said = ", ".join(flat(name) for name in names[:_SHOWN])
+    return f"{said} and {more:,} more" if more > 0 else said
+
+
+def _many(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def _room() -> int | None:
+    columns = width()
+    return None if columns is None else max(columns - 2, 8)

@@ -1,0 +1,297 @@
+"""Writing behind: the caller notes what was done, a thread makes of it what is kept."""
+
+import atexit
+import os
+import sys
+import threading
+import time
+import uuid
+from collections import deque
+from collections.abc import Callable
+from typing import Final
+from weakref import WeakSet
+
+from satchel.model import CatalogSynced, UsageEvent
+from satchel.usage.recording import MakeEvent
+from satchel.usage.stores import OpenStore, Row, Store, Writer
+from satchel.usage.writers import host_mark
+
+__all__ = ["BOUND", "Background"]
+
+BOUND: Final = 10_000
+"""Events that wait at most, those being written included: what kill -9 can cost."""
+BATCH: Final = 1_000
+INTERVAL_S: Final = 0.2
+"""How long a writer waits for more before it writes."""
+PATIENCE_S: Final = 2.0
+"""How long a caller waits where the queue is full, before its event is dropped."""
+RETRY_S: Final = 1.0
+CLOSE_S: Final = 10.0
+LAST_TRIES: Final = 3
+"""How often a store that fails is tried while the writer closes."""
+
+_everyone: Final[WeakSet["Background"]] = WeakSet()
+_inherited: Final[list[Store]] = []
+"""Stores of the process that this one was forked off. They are not ours to close."""
+_process = uuid.uuid4().hex
+_exit_is_known = False
+
+
+class Background:
+    """A sink that writes to a store in a thread of its own.
+
+    The caller's thread notes the event and goes on. At most ``bound`` events wait;
+    where there are more a caller waits ``patience_s`` once, and from then on events are
+    dropped, and counted, until there is room. What a store raises is tried again. The
+    thread is a daemon; what waits is written at `close` and when the process ends. A
+    process that is forked off gets a writer of its own with its first event.
+    """
+
+    def __init__(
+        self,
+        open_store: OpenStore,
+        *,
+        bound: int = BOUND,
+        interval_s: float = INTERVAL_S,
+        patience_s: float = PATIENCE_S,
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        """Take what makes the store; nothing is opened before the first event."""
+        self.bound: Final = bound
+        self._open_store = open_store
+        self._interval_s = interval_s
+        self._patience_s = patience_s
+        self._now = now
+        self._store: Store | None = None
+        self.begin_anew()
+        _everyone.add(self)
+
+    def begin_anew(self) -> None:
+        """Forget what waits, the thread and the store: they are another process's."""
+        if self._store is not None:
+            _inherited.append(self._store)
+        self._lock = threading.Lock()
+        self._moved = threading.Condition(self._lock)
+        self._queue: deque[MakeEvent] = deque()
+        self._work, self._hurry = threading.Event(), threading.Event()
+        self._ready = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._store = None
+        self._batch: list[Row] = []
+        self._taken = 0
+        self._put = self._done = self._dropped = self._failures = 0
+        self._refusing = self._closing = False
+
+    @property
+    def dropped(self) -> int:
+        """How many events this process has dropped: there was no room, or no store."""
+        return self._dropped
+
+    @property
+    def failures(self) -> int:
+        """How often the store, or the making of an event, has failed."""
+        return self._failures
+
+    def record(self, event: UsageEvent) -> None:
+        """Take an event that is made already."""
+        self.defer(lambda: event)
+
+    def synced(self, event: CatalogSynced) -> None:
+        """Take what is on offer."""
+        self.defer(lambda: event)
+
+    def defer(self, make: MakeEvent) -> None:
+        """Take what makes an event; it is called once, in the thread that writes."""
+        if not self._ready.is_set():
+            self._start()
+        with self._lock:
+            if self._put - self._done >= self.bound:
+                self._wait_for_room()
+            if self._closing or self._refusing:
+                self._dropped += 1
+                return
+            self._put += 1
+            self._queue.append(make)
+            crowded = (self._put - self._done) * 2 > self.bound
+        if not self._work.is_set():
+            self._work.set()
+        if crowded and not self._hurry.is_set():
+            self._hurry.set()
+
+    def flush(self, timeout_s: float = CLOSE_S) -> bool:
+        """Wait until all that came before is written; tell whether it was."""
+        with self._lock:
+            goal = self._put
+            if self._thread is None or self._done >= goal:
+                return self._done >= goal
+            self._hasten()
+            return self._moved.wait_for(lambda: self._done >= goal, timeout_s)
+
+    def retire(self) -> None:
+        """Take no more, and let the thread write what waits and end; wait for nothing.
+
+        A store that fails is tried three times; then what waits counts as dropped.
+        """
+        with self._lock:
+            self._closing = True
+            self._hasten()
+
+    def close(self, timeout_s: float = CLOSE_S) -> None:
+        """Write what waits, and end, as `retire` does; wait until that is done."""
+        self.retire()
+        thread = self._thread
+        if thread is not None and thread is not threading.current_thread():
+            thread.join(timeout_s)
+
+    def _hasten(self) -> None:
+        self._hurry.set()
+        self._work.set()
+
+    def _wait_for_room(self) -> None:
+        """Wait once, with the lock let go; refuse from then on until there is room."""
+        self._hasten()
+        if not self._refusing:
+            self._refusing = not self._moved.wait_for(
+                lambda: self._put - self._done < self.bound or self._closing,
+                self._patience_s,
+            )
+
+    def _start(self) -> None:
+        """Start the thread, and wait until the writer is on record.
+
+        A process that is killed is told of only if it is, so the first event waits for
+        that: some milliseconds, and never longer than `patience_s`.
+        """
+        with self._lock:
+            if self._thread is None and not self._closing:
+                _see_to_the_end()
+                self._thread = threading.Thread(
+                    target=self._run, name="satchel-usage", daemon=True
+                )
+                self._thread.start()
+        if self._thread is not None:
+            self._ready.wait(self._patience_s)
+        self._ready.set()
+
+    def _run(self) -> None:
+        last_tries = LAST_TRIES
+        while True:
+            well = self._open()
+            self._ready.set()
+            if not self._closing:
+                if well:
+                    self._work.wait()
+                    self._work.clear()
+                    self._hurry.wait(self._interval_s)
+                else:
+                    self._hurry.wait(RETRY_S)
+                self._hurry.clear()
+            well = well and self._write_all()
+            if self._closing:
+                last_tries -= not well
+                if (well and not self._queue) or not last_tries:
+                    break
+        self._finish()
+
+    def _open(self) -> bool:
+        if self._store is not None:
+            return True
+        store = self._open_store()
+        try:
+            store.open(self._writer())
+        except Exception as error:  # noqa: BLE001 - best effort, whatever it is (C34)
+            self._failed(error)
+            return False
+        self._store = store
+        return True
+
+    def _writer(self) -> Writer:
+        name, pid = uuid.uuid4().hex, os.getpid()
+        return Writer(name, _process, host_mark(), pid, self.bound, self._now())
+
+    def _write_all(self) -> bool:
+        """Write until nothing waits; tell whether that went well."""
+        while True:
+            if not self._batch and not self._take():
+                return True
+            try:
+                if self._batch and self._store is not None:
+                    self._store.write(self._batch, self._dropped, self._now())
+            except Exception as error:  # noqa: BLE001 - as above
+                self._failed(error)
+                return False
+            with self._lock:
+                self._batch = []
+                self._done = self._taken
+                self._refusing = False
+                self._moved.notify_all()
+
+    def _take(self) -> bool:
+        """Make the next events; tell whether there were any."""
+        count = min(len(self._queue), BATCH)
+        for _ in range(count):
+            make = self._queue.popleft()
+            self._taken += 1
+            try:
+                self._batch.append((self._taken, make()))
+            except Exception as error:  # noqa: BLE001 - counters and sources are plug-ins
+                self._failed(error)
+        return count > 0
+
+    def _finish(self) -> None:
+        with self._lock:
+            lost = self._put - self._done
+            self._dropped += lost
+            self._done = self._put
+            self._queue.clear()
+            self._moved.notify_all()
+        if self._store is None:
+            return
+        try:
+            self._store.close(self._dropped, self._now())
+        except Exception as error:  # noqa: BLE001 - as above
+            self._failed(error)
+
+    def _failed(self, error: Exception) -> None:
+        self._failures += 1
+        if self._failures == 1:
+            import logging
+
+            log = logging.getLogger("satchel")
+            kind = type(error).__name__
+            log.warning("usage events are not kept now (%s); loads go on", kind)
+            log.debug("usage events are not kept now", exc_info=error)
+
+
+def _see_to_the_end() -> None:
+    """Write what waits when this process ends, however it was begun."""
+    global _exit_is_known  # noqa: PLW0603 - one registration for each process
+    if _exit_is_known:
+        return
+    _exit_is_known = True
+    atexit.register(_close_everyone)
+    if "multiprocessing.util" in sys.modules:  # its children do not run atexit
+        from multiprocessing.util import Finalize
+
+        Finalize(None, _close_everyone, exitpriority=10)
+
+
+def _close_everyone() -> None:
+    writers = list(_everyone)
+    for each in writers:
+        each.retire()
+    for each in writers:
+        each.close()
+
+
+def _after_fork() -> None:
+    """Leave to the parent what is the parent's: its events, its files, its thread."""
+    global _exit_is_known, _process  # noqa: PLW0603 - facts about this process
+    _process = uuid.uuid4().hex
+    _exit_is_known = False
+    for each in _everyone:
+        each.begin_anew()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)

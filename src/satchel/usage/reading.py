@@ -1,0 +1,197 @@
+"""From a file of events to rows, whichever kind of file it is."""
+
+import json
+import sqlite3
+from collections import Counter, defaultdict
+from collections.abc import Mapping
+from contextlib import closing
+from dataclasses import replace
+from os import PathLike
+from pathlib import Path
+from typing import Any, Final
+
+from satchel.errors import ConfigError, MissingPathError
+from satchel.usage.lines import CLOSED, DROPPED, STARTED
+from satchel.usage.records import DAY_S, Listed, Records, Tally, WriterState
+from satchel.usage.sqlite import check_version
+from satchel.usage.stores import SCHEMA_VERSION
+
+__all__ = ["read_records"]
+
+_SQLITE: Final = b"SQLite format 3\x00"
+_TALLIES: Final = f"""
+SELECT CAST(at / {DAY_S} AS INTEGER), name, coalesce(reference, script, ''), via,
+    coalesce(code, ''), source, digest, "release", owner, agent, client,
+    count(*), sum(tokens)
+FROM loads GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11
+"""  # noqa: S608 - our own number
+_WRITERS: Final = (
+    "SELECT id, process, host, pid, bound, started, seen, closed, dropped "
+    "FROM writers ORDER BY number"
+)
+_Key = tuple[int, str, str, str, str, str, str, str, str, str, str]
+
+
+def read_records(path: str | PathLike[str]) -> Records:
+    """Return what a file has on record: SQLite, JSON Lines, or a chained log.
+
+    Raises:
+        MissingPathError: There is no such file.
+        ConfigError: It holds something else, or was written by a later Satchel.
+    """
+    file = Path(path)
+    if not file.is_file():
+        raise MissingPathError(str(path))
+    with file.open("rb") as start:
+        is_database = start.read(len(_SQLITE)) == _SQLITE
+    return _read_database(file) if is_database else _read_lines(file)
+
+
+def _read_database(file: Path) -> Records:
+    try:
+        url = f"{file.absolute().as_uri()}?mode=ro"
+        with closing(sqlite3.connect(url, uri=True)) as base:
+            check_version(base, str(file))
+            tallies = [Tally(*row) for row in base.execute(_TALLIES)]
+            writers = [WriterState(*row) for row in base.execute(_WRITERS)]
+            days: defaultdict[str, list[int]] = defaultdict(list)
+            for day, name in base.execute("SELECT day, name FROM offers ORDER BY day"):
+                days[name].append(day)
+            rows = base.execute("SELECT name, source, digest, owner, refs FROM skills")
+            listed = {
+                name: Listed(
+                    source, digest, owner, tuple(json.loads(refs)), tuple(days[name])
+                )
+                for name, source, digest, owner, refs in rows
+            }
+    except sqlite3.Error as error:
+        raise ConfigError(str(file), f"cannot be read: {error}") from error
+    return Records(tallies, listed, writers)
+
+
+def _read_lines(file: Path) -> Records:
+    reader = _Lines(str(file))
+    with file.open("rb") as lines:
+        for line in lines:
+            reader.take(line)
+    return reader.records()
+
+
+class _Lines:
+    """Gathers the lines of one file; a line that says nothing of use is counted."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._counts: Counter[_Key] = Counter()
+        self._tokens: Counter[_Key] = Counter()
+        self._listed: dict[str, Listed] = {}
+        self._days: defaultdict[str, set[int]] = defaultdict(set)
+        self._writers: dict[str, WriterState] = {}
+        self._seqs: dict[str, int] = {}
+        self._unread = 0
+
+    def take(self, line: bytes) -> None:
+        try:
+            value: Any = json.loads(line)
+            version = value["schema_version"]
+            if version <= SCHEMA_VERSION:
+                self._take(value)
+                return
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            self._unread += 1
+            return
+        raise ConfigError(
+            self._path,
+            f"written by a later Satchel (schema {version!r}, known is "
+            f"{SCHEMA_VERSION}); update this one",
+        )
+
+    def records(self) -> Records:
+        tallies = [
+            Tally(*key, count, self._tokens[key])
+            for key, count in sorted(self._counts.items())
+        ]
+        listed = {
+            name: replace(each, days=tuple(sorted(self._days[name])))
+            for name, each in self._listed.items()
+        }
+        return Records(tallies, listed, list(self._writers.values()), self._unread)
+
+    def _take(self, value: Mapping[str, Any]) -> None:
+        event, writer = value["event"], value["writer"]
+        if event == STARTED:
+            started = value["at"]
+            self._writers[writer] = WriterState(
+                writer,
+                value["process"],
+                value["host"],
+                value["pid"],
+                value["bound"],
+                started,
+                started,
+                None,
+                0,
+            )
+            return
+        self._seen(writer, value["at"])
+        if event in (CLOSED, DROPPED):
+            self._ended(writer, value)
+        elif value["seq"] <= self._seqs.get(writer, 0):
+            return  # tried a second time, and it was there
+        elif event == "catalog_synced":
+            self._offered(value)
+        else:
+            self._loaded(value)
+        if "seq" in value:
+            self._seqs[writer] = value["seq"]
+
+    def _seen(self, writer: str, at: float) -> None:
+        known = self._writers.get(writer)
+        if known is not None and at > known.seen:
+            self._writers[writer] = replace(known, seen=at)
+
+    def _ended(self, writer: str, value: Mapping[str, Any]) -> None:
+        known = self._writers.get(writer)
+        if known is None:
+            return
+        closed = value["at"] if value["event"] == CLOSED else None
+        dropped = value["dropped"]
+        self._writers[writer] = replace(known, closed=closed, dropped=dropped)
+
+    def _offered(self, value: Mapping[str, Any]) -> None:
+        day = int(value["at"] // DAY_S)
+        for skill in value["skills"]:
+            name = _text(skill["name"])
+            if day >= max(self._days[name], default=day):
+                self._listed[name] = Listed(
+                    _text(skill["source"]),
+                    _text(skill["digest"]),
+                    _text(skill["owner"]),
+                    tuple(map(_text, skill["references"])),
+                    (),
+                )
+            self._days[name].add(day)
+
+    def _loaded(self, value: Mapping[str, Any]) -> None:
+        key = (
+            int(value["at"] // DAY_S),
+            _text(value["name"]),
+            _text(value["reference"] or value["script"] or ""),
+            _text(value["via"]),
+            _text(value["code"] or ""),
+            _text(value["source"]),
+            _text(value["digest"]),
+            _text(value["release"]),
+            _text(value["owner"]),
+            _text(value["agent"]),
+            _text(value["client"]),
+        )
+        self._tokens[key] += value["tokens"]
+        self._counts[key] += 1
+
+
+def _text(value: object) -> str:
+    """Let a text pass; a line in which it is something else was not written by us."""
+    if not isinstance(value, str):
+        raise TypeError(value)
+    return value

@@ -1,0 +1,241 @@
+"""Events in a SQLite file that many processes write at once."""
+
+import json
+import os
+import sqlite3
+import time
+from collections.abc import Sequence
+from contextlib import closing
+from operator import attrgetter
+from typing import Final
+
+from satchel.errors import ConfigError
+from satchel.model import CatalogSynced, UsageEvent
+from satchel.usage._private import open_private
+from satchel.usage.stores import SCHEMA_VERSION, Row, Writer
+
+__all__ = ["LOAD_COLUMNS", "SqliteStore", "check_version"]
+
+BUSY_S: Final = 5.0
+"""How long a writer waits for its turn before the batch is tried again."""
+_OPEN_TRIES: Final = 20
+
+LOAD_COLUMNS: Final = (
+    "at",
+    "name",
+    "reference",
+    "script",
+    "source",
+    "duration_s",
+    "error",
+    "file",
+    "via",
+    "digest",
+    "size_bytes",
+    "code",
+    "tokens",
+    "release",
+    "owner",
+    "agent",
+    "client",
+)
+_values = attrgetter(*LOAD_COLUMNS)
+_DAY_S: Final = 86_400
+
+# Days are whole days since 1970-01-01, UTC. A skill's row says how it was last on
+# offer, and when it first was.
+_SCHEMA: Final = """
+CREATE TABLE satchel_usage (schema_version INTEGER NOT NULL);
+CREATE TABLE writers (
+    number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, process TEXT NOT NULL,
+    host TEXT NOT NULL, pid INTEGER NOT NULL, bound INTEGER NOT NULL,
+    started REAL NOT NULL, seen REAL NOT NULL, closed REAL,
+    dropped INTEGER NOT NULL DEFAULT 0
+);
+CREATE TABLE loads (
+    writer INTEGER NOT NULL REFERENCES writers, seq INTEGER NOT NULL,
+    at REAL NOT NULL, name TEXT NOT NULL, reference TEXT, script TEXT,
+    source TEXT NOT NULL, duration_s REAL NOT NULL, error TEXT, file TEXT,
+    via TEXT NOT NULL, digest TEXT NOT NULL, size_bytes INTEGER NOT NULL, code TEXT,
+    tokens INTEGER NOT NULL, "release" TEXT NOT NULL, owner TEXT NOT NULL,
+    agent TEXT NOT NULL, client TEXT NOT NULL,
+    PRIMARY KEY (writer, seq)
+) WITHOUT ROWID;
+CREATE TABLE skills (
+    name TEXT PRIMARY KEY, source TEXT NOT NULL, digest TEXT NOT NULL,
+    owner TEXT NOT NULL, refs TEXT NOT NULL, first_day INTEGER NOT NULL,
+    last_day INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE offers (
+    day INTEGER NOT NULL, name TEXT NOT NULL, PRIMARY KEY (day, name)
+) WITHOUT ROWID;
+"""
+_marks = ", ".join("?" * (len(LOAD_COLUMNS) + 2))
+_columns = ", ".join(f'"{name}"' for name in LOAD_COLUMNS)
+_INSERT: Final = (
+    f"INSERT OR IGNORE INTO loads (writer, seq, {_columns}) VALUES ({_marks})"  # noqa: S608 - our own names
+)
+_UPSERT: Final = """
+INSERT INTO skills VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6)
+ON CONFLICT (name) DO UPDATE SET
+    source = ?2, digest = ?3, owner = ?4, refs = ?5, last_day = ?6
+    WHERE last_day <= ?6
+"""
+
+
+class SqliteStore:
+    """One writer's hold on the file; see `satchel.usage.stores.Store`.
+
+    The file is in WAL mode: readers do not wait, writers take turns. A batch is one
+    transaction, so that after a kill it is there or not. A power cut may cost the last
+    ones, for nothing waits for the disk.
+    """
+
+    def __init__(self, path: str) -> None:
+        """Take the path; nothing is opened yet."""
+        self._path = path
+        self._base: sqlite3.Connection | None = None
+        self._number = 0
+        self._offered: tuple[int, object] = -1, None
+
+    def open(self, writer: Writer) -> None:
+        """Make the file where it is missing, and put the writer on record.
+
+        Raises:
+            ConfigError: It was written by a later Satchel.
+            OSError, sqlite3.Error: It cannot be opened.
+        """
+        os.close(open_private(self._path))
+        for left in reversed(range(_OPEN_TRIES)):
+            base = sqlite3.connect(self._path, timeout=BUSY_S, isolation_level=None)
+            try:
+                self._prepare(base, writer)
+            except sqlite3.OperationalError:
+                base.close()
+                if not left:
+                    raise
+                # Several that make the file at once do not always wait for one another.
+                time.sleep(BUSY_S / 100)
+            except Exception:
+                base.close()
+                raise
+            else:
+                self._base = base
+                return
+
+    def _prepare(self, base: sqlite3.Connection, writer: Writer) -> None:
+        base.execute("PRAGMA journal_mode = WAL")
+        base.execute("PRAGMA synchronous = NORMAL")
+        base.execute("BEGIN IMMEDIATE")
+        tables = base.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+        if not tables:
+            for statement in _SCHEMA.split(";\n"):
+                base.execute(statement)
+            base.execute("INSERT INTO satchel_usage VALUES (?)", (SCHEMA_VERSION,))
+        check_version(base, self._path)
+        self._number = base.execute(
+            "INSERT INTO writers (id, process, host, pid, bound, started, seen) "
+            "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6) RETURNING number",
+            (
+                writer.id,
+                writer.process,
+                writer.host,
+                writer.pid,
+                writer.bound,
+                writer.started,
+            ),
+        ).fetchone()[0]
+        base.execute("COMMIT")
+
+    def write(self, rows: Sequence[Row], dropped: int, now: float) -> None:
+        """Keep the rows in one transaction."""
+        base = self._opened
+        base.execute("BEGIN IMMEDIATE")
+        try:
+            loads = [
+                (self._number, seq, *_values(event))
+                for seq, event in rows
+                if isinstance(event, UsageEvent)
+            ]
+            base.executemany(_INSERT, loads)
+            offered = self._offered
+            for _, event in rows:
+                if isinstance(event, CatalogSynced):
+                    offered = self._offer(base, event, offered)
+            base.execute(
+                "UPDATE writers SET seen = ?, dropped = ? WHERE number = ?",
+                (now, dropped, self._number),
+            )
+            base.execute("COMMIT")
+        except BaseException:
+            base.execute("ROLLBACK")
+            raise
+        self._offered = offered
+
+    def _offer(
+        self,
+        base: sqlite3.Connection,
+        event: CatalogSynced,
+        before: tuple[int, object],
+    ) -> tuple[int, object]:
+        """Put on record what is on offer on this day, if that is news; return it."""
+        day = int(event.at // _DAY_S)
+        news = day, (event.entries, event.owners)
+        if news == before:
+            return before
+        base.executemany(
+            _UPSERT,
+            [
+                (
+                    entry.id,
+                    entry.source,
+                    entry.digest,
+                    event.owners.get(entry.id, ""),
+                    json.dumps(entry.references),
+                    day,
+                )
+                for entry in event.entries
+            ],
+        )
+        base.executemany(
+            "INSERT OR IGNORE INTO offers VALUES (?, ?)",
+            [(day, entry.id) for entry in event.entries],
+        )
+        return news
+
+    def close(self, dropped: int, now: float) -> None:
+        """Put the close on record, and close the file."""
+        with closing(self._opened) as base:
+            base.execute(
+                "UPDATE writers SET seen = ?1, closed = ?1, dropped = ?2 "
+                "WHERE number = ?3",
+                (now, dropped, self._number),
+            )
+
+    @property
+    def _opened(self) -> sqlite3.Connection:
+        if self._base is None:
+            raise sqlite3.ProgrammingError("the store is not open")
+        return self._base
+
+
+def check_version(base: sqlite3.Connection, path: str) -> None:
+    """Let a file pass that this Satchel reads.
+
+    Raises:
+        ConfigError: It holds something else, or was written by a later Satchel.
+    """
+    try:
+        found = base.execute("SELECT schema_version FROM satchel_usage").fetchone()
+    except sqlite3.OperationalError as error:
+        if "no such table" not in str(error):
+            raise
+        found = None
+    if found is None:
+        raise ConfigError(path, "a database, and not one of Satchel's events of use")
+    if found[0] > SCHEMA_VERSION:
+        raise ConfigError(
+            path,
+            f"written by a later Satchel (schema {found[0]}, known is "
+            f"{SCHEMA_VERSION}); update this one",
+        )

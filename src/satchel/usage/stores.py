@@ -1,0 +1,69 @@
+"""What keeps events: the seam that a writer in the background stands on."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final, Protocol, TypeAlias
+
+from satchel.usage.choosing import Place
+from satchel.usage.recording import Event
+
+__all__ = ["SCHEMA_VERSION", "OpenStore", "Row", "Store", "Writer", "store_at"]
+
+SCHEMA_VERSION: Final = 1
+"""That of every file that holds events. A later one reads all earlier ones (R37)."""
+
+Row: TypeAlias = tuple[int, Event]
+"""An event with its number in the writer's own count: nothing is stored twice."""
+
+
+@dataclass(frozen=True, slots=True)
+class Writer:
+    """One that writes: a sink of one process, from its first event to its close.
+
+    ``process`` tells writers of one process apart from those of another that has had
+    the same ``pid``; ``host`` is a mark of the machine, not its name. ``bound`` is how
+    many events may be lost where it does not come to its close.
+    """
+
+    id: str
+    process: str
+    host: str
+    pid: int
+    bound: int
+    started: float
+
+
+class Store(Protocol):
+    """Keeps events. Used by one thread; whatever it raises is tried again later."""
+
+    def open(self, writer: Writer) -> None:
+        """Open the place, and put the writer on record."""
+        ...
+
+    def write(self, rows: Sequence[Row], dropped: int, now: float) -> None:
+        """Keep the rows, all or none; a second time with the same rows changes nothing.
+
+        ``dropped`` is how many events the writer has had to drop since it started.
+        """
+        ...
+
+    def close(self, dropped: int, now: float) -> None:
+        """Put on record that the writer came to its close, and let go."""
+        ...
+
+
+OpenStore: TypeAlias = Callable[[], Store]
+"""Makes a store that is not open yet; again in every process that is forked off."""
+
+
+def store_at(place: Place) -> OpenStore:
+    """Return what makes the stores of a place."""
+    if place.kind == "sqlite":
+        from satchel.usage.sqlite import SqliteStore
+
+        return lambda: SqliteStore(place.path)
+    from satchel.usage.files import ChainStore, LineStore
+
+    if place.kind == "jsonl":
+        return lambda: LineStore(place.path)
+    return lambda: ChainStore(place.path)
