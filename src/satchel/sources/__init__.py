@@ -17,6 +17,7 @@ from satchel.sources.local_dir import LocalDirSkillSource, SkillArtifact
 if TYPE_CHECKING:
     from satchel.skill import Skill
     from satchel.sources.in_memory import Packs
+    from satchel.sources.over_http import HttpSource, PinnedSource
     from satchel.sources.over_mcp import McpSource
     from satchel.sources.over_mcp.targets import Reachable
     from satchel.sources.release import ReleaseSource
@@ -28,6 +29,7 @@ __all__ = [
     "SkillArtifact",
     "cached",
     "folder",
+    "http",
     "load_plugin_sources",
     "mcp",
     "memory",
@@ -82,6 +84,71 @@ def memory(
         DuplicateSkillError: Two of them have one name.
     """
     return MemorySource(*what, label=label, limits=limits)
+
+
+def http(  # noqa: PLR0913 - keywords, each with a default
+    url: str,
+    *,
+    pin: str | None = None,
+    label: str | None = None,
+    allow_private: bool = False,
+    hosts: Sequence[str] = (),
+    headers: Mapping[str, str] | None = None,
+    timeout_s: float = 30.0,
+    cache: str | os.PathLike[str] | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+) -> "HttpSource | PinnedSource":
+    """Make a source of the skills that a site publishes.
+
+    Without a pin these are those of its index (Agent Skills Discovery v0.2.0, else
+    v0.1.0), as they are at each sync; what the index announces is compared with its
+    digest before it is used. With one they are those of that release, for good.
+
+    Args:
+        url: The site, a path on it, or an index, which ends in ``.json``.
+        pin: The id of a release that `satchel publish` put there.
+        label: What to call it; the URL by default.
+        allow_private: Whether addresses of this machine and of private networks may
+            be connected to, and these by ``http://`` as well.
+        hosts: Others that an index may send us to, such as ``cdn.example.com``; that
+            of the index itself always may.
+        headers: Sent to the origin of ``url`` alone, such as ``Authorization``.
+        timeout_s: Seconds for each thing that is fetched, retries included, and for
+            all that one sync fetches.
+        cache: A folder that keeps what was fetched, by digest; None is memory alone.
+        limits: Bounds on what is accepted.
+
+    Raises:
+        ConfigError: ``url``, ``hosts`` or ``headers`` cannot be used.
+        InvalidReleaseError: ``pin`` is no id of a release.
+        ExtraMissingError: The extra ``http`` is not installed.
+    """
+    try:
+        from satchel.sources.over_http import HttpSource, PinnedSource
+    except ImportError as error:
+        raise ExtraMissingError("a source over HTTP", "http") from error
+    if pin is None:
+        return HttpSource(
+            url,
+            label=label,
+            allow_private=allow_private,
+            hosts=hosts,
+            headers=headers,
+            timeout_s=timeout_s,
+            cache=cache,
+            limits=limits,
+        )
+    return PinnedSource(
+        url,
+        pin=pin,
+        label=label,
+        allow_private=allow_private,
+        hosts=hosts,
+        headers=headers,
+        timeout_s=timeout_s,
+        cache=cache,
+        limits=limits,
+    )
 
 
 def mcp(  # noqa: PLR0913 - keywords, each with a default

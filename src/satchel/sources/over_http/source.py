@@ -1,0 +1,339 @@
+"""The skills that a site publishes in an index, as a source."""
+
+import os
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Final
+
+from satchel.errors import (
+    ConfigError,
+    LimitExceededError,
+    ReferenceNotFoundError,
+    SkillError,
+    SkillNotFoundError,
+    SourceUnavailableError,
+)
+from satchel.files import check_path
+from satchel.model import (
+    DEFAULT_LIMITS,
+    SKILL_FILE,
+    FileStat,
+    Finding,
+    Found,
+    Limits,
+)
+from satchel.sources import _findings
+from satchel.sources.over_http import telling as tell
+from satchel.sources.over_http.fetching import OK, Surroundings, Wanted, Wire
+from satchel.sources.over_http.index import (
+    Index,
+    IndexEntry,
+    NoIndexError,
+    parse_index,
+)
+from satchel.sources.over_http.keeping import Vault
+from satchel.sources.over_http.packs import Pack, Place, Store
+from satchel.sources.over_http.urls import Hosts, Url, parse_url
+
+__all__ = ["HttpSource", "label_of", "site_of", "wire_to"]
+
+SHARE: Final = 0.8
+"""How much of the time-out one scan may take: the registry, whose own deadline is the
+same 30 seconds, then still gets what came in time."""
+AT_ONCE: Final = 6
+"""Artifacts that are fetched at a time; what browsers do to one host."""
+VAULT_BYTES: Final = 512 * 1024 * 1024
+
+_FOLDERS: Final = (".well-known/agent-skills", ".well-known/skills")
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """An index as it was found: asked for at one URL, answered by another perhaps."""
+
+    asked: Url
+    answered: Url
+    etag: str
+    index: Index
+
+
+class HttpSource:
+    """Skills by an index that any publisher may have written; keys are their names.
+
+    What an index announces is fetched at the first scan that sees its digest, and not
+    again: only the bytes tell which tools a skill asks for, whether a model may load
+    it, and which files it has. Of each pack the files are announced with digests, so
+    that nothing is read before somebody loads it; reads are answered from memory, from
+    the cache on disk, or by fetching once more, and compared with the digest each time.
+
+    An artifact that cannot be had, or is not what was announced, costs its skill alone;
+    where an earlier one was good, that one stays, and a finding says so. Thread-safe.
+    """
+
+    def __init__(  # noqa: PLR0913 - one keyword for each thing that can be said of it
+        self,
+        url: str,
+        *,
+        label: str | None = None,
+        allow_private: bool = False,
+        hosts: Sequence[str] = (),
+        headers: Mapping[str, str] | None = None,
+        timeout_s: float = 30.0,
+        cache: str | os.PathLike[str] | None = None,
+        limits: Limits = DEFAULT_LIMITS,
+        surroundings: Surroundings | None = None,
+    ) -> None:
+        """Take the site; ask it nothing.
+
+        The arguments are those of `satchel.sources.http`; ``surroundings`` is the
+        machine.
+
+        Raises:
+            ConfigError: ``url``, ``hosts`` or ``headers`` cannot be used.
+        """
+        home, named = site_of(url, hosts)
+        self.label: Final = label_of(home) if label is None else label
+        self._home = home
+        self._named = named
+        self._candidates = _candidates(home)
+        self._timeout_s = timeout_s
+        self._limits = limits
+        self._wire = wire_to(
+            home,
+            label=self.label,
+            allow_private=allow_private,
+            headers=headers,
+            timeout_s=timeout_s,
+            surroundings=surroundings,
+        )
+        self._vault = None if cache is None else Vault(cache, VAULT_BYTES)
+        self._store = Store(self._wire, self._vault, label=self.label, limits=limits)
+        self._lock = threading.Lock()
+        self._seen: _Seen | None = None
+        self._packs: Mapping[str, Pack] | None = None
+
+    def __repr__(self) -> str:
+        """Return what a debugger shows."""
+        return f"{type(self).__name__}({str(self._home)!r}, label={self.label!r})"
+
+    def scan(self) -> tuple[Found | Finding, ...]:
+        """Return the packs, sorted by key, then what is wrong with the index or some.
+
+        Raises:
+            SourceUnavailableError: There is no index to be had, or nothing of what it
+                lists.
+            LimitExceededError: The index is too large.
+        """
+        with self._lock:
+            until = self._wire.around.monotonic() + SHARE * self._timeout_s
+            seen = self._look(until)
+            packs, findings = self._gather(seen, until)
+            self._seen, self._packs = seen, MappingProxyType(packs)
+            if self._vault:
+                self._vault.prune()
+        found = (
+            Found(name, self._where(name), (pack.digest, pack.entry.kind), pack.files)
+            for name, pack in packs.items()
+        )
+        return (*found, *findings)
+
+    def manifest(self, key: str) -> bytes:
+        """Return the raw SKILL.md."""
+        return self._read(self._pack(key), SKILL_FILE, self._limits.skill_md_bytes)
+
+    def files(self, key: str) -> tuple[FileStat, ...]:
+        """Return the files of the pack with their digests, sorted by path."""
+        return self._pack(key).files
+
+    def read(self, key: str, path: str, limit_bytes: int) -> bytes:
+        """Return one file's raw bytes, having compared their digest.
+
+        Raises:
+            ChangedSinceSyncError: An index of v0.1.0 leads to other bytes by now.
+            SkillError: As for every source.
+        """
+        check_path(path, key)
+        return self._read(self._pack(key), path, limit_bytes)
+
+    def close(self) -> None:
+        """Close every connection; a second call does nothing."""
+        self._wire.close()
+
+    def _read(self, pack: Pack, path: str, limit_bytes: int) -> bytes:
+        found = next((each for each in pack.files if each.path == path), None)
+        if found is None:
+            raise ReferenceNotFoundError(pack.entry.name, path)
+        if found.size > limit_bytes:
+            limit = "skill_md_bytes" if path == SKILL_FILE else "file_bytes"
+            raise LimitExceededError(limit, limit_bytes, found.size, "bytes", path)
+        return self._store.read(pack, path)
+
+    def _pack(self, key: str) -> Pack:
+        if self._packs is None:
+            self.scan()
+        try:
+            return (self._packs or {})[key]
+        except KeyError:
+            raise SkillNotFoundError(key) from None
+
+    def _where(self, name: str) -> str:
+        return f"{self.label}/{name}"
+
+    def _look(self, until: float) -> _Seen:
+        """Return the index that is there now; the one that answered last is first."""
+        last = self._seen
+        order = self._candidates
+        if last is not None:
+            order = (last.asked, *(url for url in order if url != last.asked))
+        reasons: list[str] = []
+        unknown: _Seen | None = None
+        for url in order:
+            known = last if last is not None and last.asked == url else None
+            found = self._index_at(url, known, until)
+            if isinstance(found, str):
+                reasons.append(f"{url}: {found}")
+            elif found.index.known:
+                return found
+            else:
+                unknown = unknown or found
+        if unknown is not None:
+            return unknown
+        detail = f"there is no index of skills ({'; '.join(reasons)})"
+        raise SourceUnavailableError(self.label, detail)
+
+    def _index_at(self, url: Url, known: _Seen | None, until: float) -> _Seen | str:
+        """Return the index at a URL, or why there is none."""
+        wanted = Wanted(
+            url,
+            "index_bytes",
+            self._limits.index_bytes,
+            etag=known.etag if known else "",
+            until=until,
+        )
+        answer = self._wire.get(wanted)
+        if answer.unchanged and known is not None:
+            return known
+        if answer.status != OK:
+            return f"the server answers {answer.status}"
+        if answer.encoding not in {"", "identity"}:
+            return "it is compressed, although that was not asked for"
+        try:
+            index = parse_index(answer.body, str(answer.url), self._limits)
+        except NoIndexError as error:
+            return str(error)
+        return _Seen(url, answer.url, answer.etag, index)
+
+    def _gather(
+        self, seen: _Seen, until: float
+    ) -> tuple[dict[str, Pack], list[Finding]]:
+        """Fetch what is new; what is as it was is not asked for."""
+        index = seen.index
+        hosts = self._named.having(self._home, seen.asked, seen.answered)
+        place = Place(seen.answered, hosts)
+        held = self._packs or {}
+
+        def fetch(entry: IndexEntry) -> Pack | SkillError:
+            last = held.get(entry.name)
+            same = last and (last.entry.digest, last.entry.kind)
+            if last and entry.digest and same == (entry.digest, entry.kind):
+                return replace(last, entry=entry, place=place)
+            try:
+                return self._store.fetch(entry, place, last, until)
+            except SkillError as error:
+                return error
+
+        packs: dict[str, Pack] = {}
+        findings = list(index.findings)
+        if not index.has_digests:
+            findings.append(tell.no_digests(str(seen.answered)))
+        failed: list[SkillError] = []
+        for entry, result in zip(index.entries, _each(fetch, index), strict=True):
+            where = self._where(entry.name)
+            if isinstance(result, Pack):
+                packs[entry.name] = result
+                findings += _findings.placed(result.findings, where)
+                continue
+            failed.append(result)
+            last = held.get(entry.name)
+            if last is None:
+                findings.append(tell.not_fetched(where, result))
+            else:
+                packs[entry.name] = last
+                findings.append(tell.stale(where, result))
+        away = all(isinstance(error, SourceUnavailableError) for error in failed)
+        if failed and away and len(failed) == len(index.entries):
+            raise failed[0]
+        return packs, findings
+
+
+def site_of(url: str, hosts: Sequence[str] = ()) -> tuple[Url, Hosts]:
+    """Return what the user named.
+
+    Raises:
+        ConfigError: It cannot be used; a password in it is not repeated.
+    """
+    try:
+        home = parse_url(url)
+        if home.query and not home.path.endswith(".json"):
+            raise ConfigError("sources.http", "url: only that of an index has a query")
+        return home, Hosts.of(tuple(hosts))
+    except ValueError as error:
+        if isinstance(error, ConfigError):
+            raise
+        raise ConfigError("sources.http", str(error)) from None
+
+
+def label_of(home: Url) -> str:
+    """Return what to call a site; nothing that may be a key is in it."""
+    return str(home).rstrip("/")
+
+
+def wire_to(  # noqa: PLR0913 - one keyword for each thing that can be said of it
+    home: Url,
+    *,
+    label: str,
+    allow_private: bool,
+    headers: Mapping[str, str] | None,
+    timeout_s: float,
+    surroundings: Surroundings | None,
+) -> Wire:
+    """Return what fetches from a site.
+
+    Raises:
+        ConfigError: A header cannot be sent.
+    """
+    try:
+        return Wire(
+            label=label,
+            home=home,
+            allow_private=allow_private,
+            headers=headers or {},
+            timeout_s=timeout_s,
+            surroundings=surroundings,
+        )
+    except ValueError as error:
+        raise ConfigError("sources.http", str(error)) from None
+
+
+def _candidates(home: Url) -> tuple[Url, ...]:
+    """Return where an index may be: under the path, then at the root; newest first."""
+    if home.path.endswith(".json"):
+        return (home,)
+    path = home.path.rstrip("/")
+    found = [
+        home.beside(f"{start}/{folder}/index.json")
+        for folder in _FOLDERS
+        for start in (path, "")
+    ]
+    return tuple(dict.fromkeys(found))
+
+
+def _each(
+    fetch: Callable[[IndexEntry], Pack | SkillError], index: Index
+) -> Iterator[Pack | SkillError]:
+    """Fetch the artifacts of an index, some at a time; results in its order."""
+    with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="satchel http") as threads:
+        yield from threads.map(fetch, index.entries)
