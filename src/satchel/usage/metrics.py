@@ -59,10 +59,6 @@ class MetricsSink:
         """Ask ``tokens`` at each reading what the catalog costs in a prompt."""
         self._figures.catalog_tokens = tokens
 
-    def show_sources(self, show: Callable[[str], str]) -> None:
-        """Tell a source by what ``show`` makes of its label, which may be a path."""
-        self._figures.show_source = show
-
     def name_sources(self, name_of: Callable[[str], str]) -> None:
         """Ask ``name_of`` what to call a source, by its label, which may be a path."""
         self._figures.name_of = name_of
@@ -110,7 +106,6 @@ class _Figures(Collector):
         self._skills: int | None = None
         self.catalog_tokens: Callable[[], int] | None = None
         self.name_of: Callable[[str], str] = str
-        self.show_source: Callable[[str], str] = str
 
     def open(self, writer: Writer) -> None:
         """There is nothing to open."""
@@ -176,9 +171,10 @@ class _Figures(Collector):
             )
 
     def _by_source(self) -> Counter[tuple[str, str]]:
+        names = {source: self.name_of(source) for _, source in self._loads}
         sums: Counter[tuple[str, str]] = Counter()
         for (name, source), count in self._loads.items():
-            sums[name, self.show_source(source)] += count
+            sums[name, names[source]] += count
         return sums
 
     def _durations(self) -> HistogramMetricFamily:
