@@ -219,7 +219,7 @@ class ReleaseSource:
         """Return what lies at the top: a release, or what a site says is current."""
         where = f"{self._shown}/{RELEASE_FILE}"
         try:
-            data = self._fetch(RELEASE_FILE, self._limits.release_bytes)
+            data = self._document(RELEASE_FILE)
         except ReferenceNotFoundError as error:
             raise InvalidReleaseError(where, "there is no such file") from error
         found = parse_document(data, where, self._limits)
@@ -240,10 +240,20 @@ class ReleaseSource:
         if held and (held.folder, held.release.id) == (folder, expected):
             return held  # what has a digest for a name cannot change
         path = folder + RELEASE_FILE
-        data = self._fetch(path, self._limits.release_bytes)
+        data = self._document(path)
         found = parse_release(data, f"{self._shown}/{path}", self._limits)
         self._compare(found.id, expected, path)
         return self._hold(found, folder, data)
+
+    def _document(self, path: str) -> bytes:
+        limit = self._limits.release_bytes
+        try:
+            return self._fetch(path, limit)
+        except LimitExceededError as error:
+            where = f"{self._shown}/{path}"
+            raise LimitExceededError(
+                "release_bytes", limit, error.actual, "bytes", where
+            ) from error
 
     def _hold(self, found: Release, folder: str, document: bytes) -> _Held:
         held = self._held

@@ -100,7 +100,8 @@ class _Reading:
             return check_release_id(self._text(top, "release", ""), self._where)
         skills = tuple(self._skills(top))
         others = tuple(self._others(top))
-        self._check_names([*(skill.id for skill in skills)], "skills")
+        self._check_names([skill.id for skill in skills], "skills")
+        self._check_names([each.path for each in others], "files")
         document = Resource(RELEASE_FILE, digest_bytes(data), len(data))
         release = Release("", skills, others, document)
         files = release.files

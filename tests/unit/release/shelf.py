@@ -15,7 +15,16 @@ if TYPE_CHECKING:
 
     from satchel.model.release import Release
 
-__all__ = ["PACKS", "Packs", "build", "built", "files_in", "release_of", "write"]
+__all__ = [
+    "PACKS",
+    "Packs",
+    "build",
+    "built",
+    "files_in",
+    "nowhere",
+    "release_of",
+    "write",
+]
 
 Packs = Mapping[str, Mapping[str, bytes]]
 
@@ -69,6 +78,10 @@ def write(packs: Packs, folder: Path) -> Path:
     return folder
 
 
+def nowhere(path: str, data: bytes) -> None:
+    """Take a file of a release, and forget it."""
+
+
 def built(packs: Packs) -> dict[str, bytes]:
     """Return the files of a release of these packs, by path."""
     files: dict[str, bytes] = {}
@@ -80,7 +93,7 @@ def built(packs: Packs) -> dict[str, bytes]:
 def release_of(packs: Packs) -> Release:
     """Return the release of these packs."""
     with Satchel(memory(packs)) as skills:
-        return build_release(skills, lambda path, data: None).release
+        return build_release(skills, nowhere).release
 
 
 def build(packs: Packs, out: Path) -> Release:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import io
-import random
 import tarfile
 
 import pytest
@@ -47,10 +46,7 @@ def test_members_say_nothing_of_the_machine() -> None:
 
 
 def test_members_are_sorted_whatever_the_order_they_came_in() -> None:
-    shuffled = FILES[:]
-    random.Random(1).shuffle(shuffled)
-
-    assert tar_gz(shuffled) == tar_gz(FILES)
+    assert tar_gz(reversed(FILES)) == tar_gz(FILES)
     names = [each.name for each in members(tar_gz(FILES))]
     assert names == sorted(names)
 

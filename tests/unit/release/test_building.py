@@ -20,7 +20,7 @@ from satchel.release.building import Built, build_release
 from satchel.release.discovery import INDEX_V2
 from satchel.sources import memory
 from tests.fakes import FakeSource, pack
-from tests.unit.release.shelf import PACKS, Packs, built, release_of, write
+from tests.unit.release.shelf import PACKS, Packs, built, nowhere, release_of, write
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,13 +35,13 @@ def document(files: dict[str, bytes]) -> dict[str, Any]:
 def refused(skills: Satchel) -> str:
     """Return all the reasons for which no release is built; nothing is."""
     with skills, pytest.raises(RefusedReleaseError) as caught:
-        build_release(skills, lambda path, data: None)
+        build_release(skills, nowhere)
     return "\n".join(caught.value.reasons)
 
 
 def allowed(skills: Satchel) -> Built:
     with skills:
-        return build_release(skills, lambda path, data: None, allow_findings=True)
+        return build_release(skills, nowhere, allow_findings=True)
 
 
 @pytest.mark.row("R25")
@@ -121,7 +121,7 @@ def test_hidden_and_deprecated_skills_are_part_of_it_and_say_so() -> None:
 
 def test_a_name_that_no_index_takes_is_a_warning_and_released_all_the_same() -> None:
     with Satchel(memory(PACKS)) as skills:
-        made = build_release(skills, lambda path, data: None)
+        made = build_release(skills, nowhere)
 
     assert [(each.code, each.severity) for each in made.findings] == [
         ("not-publishable", "warning")
@@ -294,12 +294,12 @@ def test_limits_are_those_that_the_skills_were_opened_with() -> None:
         Satchel(memory(big), limits=Limits(release_bytes=100)) as skills,
         pytest.raises(LimitExceededError, match="release_bytes"),
     ):
-        build_release(skills, lambda path, data: None)
+        build_release(skills, nowhere)
 
 
 def test_what_is_switched_off_is_left_out_and_noted() -> None:
     with Satchel(memory(PACKS), disabled=["files"]) as skills:
-        made = build_release(skills, lambda path, data: None)
+        made = build_release(skills, nowhere)
 
     assert "files" not in [skill.id for skill in made.release.skills]
     notes = [each for each in made.findings if each.severity == "note"]

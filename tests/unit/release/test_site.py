@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import urljoin
 
 import pytest
@@ -15,6 +15,9 @@ from satchel.files import digest_bytes
 from satchel.release.site import Published, publish
 from satchel.sources import released
 from tests.unit.release.shelf import PACKS, build, built, files_in
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 LATER = {**PACKS, "alone": {"SKILL.md": PACKS["alone"]["SKILL.md"] + b"More.\n"}}
 V1 = ".well-known/skills/index.json"
