@@ -7,14 +7,13 @@ said of a library without a server (`withheld_from_mcp`) costs nothing.
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
-from satchel.serve.mcp.fitness import Fitness, withheld_from_mcp
+from satchel.serve.mcp.withholding import withheld_from_mcp
 
 if TYPE_CHECKING:
     from satchel.serve.mcp.server import SkillServer, build_server
     from satchel.serve.mcp.transports import StreamableHttp, run_stdio, streamable_http
 
 __all__ = [
-    "Fitness",
     "SkillServer",
     "StreamableHttp",
     "build_server",

@@ -120,7 +120,7 @@ class SkillsExtension:
         try:
             return self._served.entry(view, skill)
         except (SkillError, UnfitError, OSError) as error:
-            _LOG.warning("not listed over MCP: %s (%s)", skill.id, type(error).__name__)
+            _LOG.info("not listed over MCP: %s (%s)", skill.id, type(error).__name__)
             return None
 
     def _children(self, view: View, place: Place) -> list[Resource]:

@@ -4,17 +4,14 @@ The others are served by the tools and prompts all the same.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from satchel.model import SKILL_FILE, Catalog, Descriptor, Finding
 from satchel.serve.mcp.memory import ByIdentity
 from satchel.serve.settings import ServeSettings
 from satchel.spec import spec_name_breaches
 
-if TYPE_CHECKING:
-    from satchel.serve.library import Library
-
-__all__ = ["REPAIRS", "Fitness", "withheld_from_mcp"]
+__all__ = ["REPAIRS", "Fitness", "unfit"]
 
 MAX_DESCRIPTION_CHARS: Final = 1_024
 """Source: agentskills.io/specification, field ``description``."""
@@ -52,6 +49,9 @@ REPAIRS: Final = frozenset(
 """Findings of a frontmatter that no reader of plain YAML 1.2 would read as it is read
 here: a host that compares field by field would call its skill forged."""
 
+FRONTMATTER: Final = "mcp-frontmatter"
+MEND: Final = "mend the frontmatter: satchel check says where"
+
 _REMEMBERED: Final = 8
 
 
@@ -66,26 +66,21 @@ class Fitness:
 
     def problem(self, catalog: Catalog, entry: Descriptor) -> Finding | None:
         """Return why the extension cannot carry a skill of ``catalog``, or None."""
-        place = f"{entry.origin.location}/{SKILL_FILE}"
+        place = _place(entry)
         mended = self._mended.get(
             catalog.findings, lambda: _mended_in(catalog.findings)
         ).get(place)
         found = next(self._problems(entry, mended), None)
         if found is None:
             return None
-        code, message, fix = found
-        told = f"not served by MCP's skills extension, only by tools: {message}"
-        return Finding(code, "warning", told, place, fix=fix)
+        return unfit(entry, *found)
 
     def _problems(
         self, entry: Descriptor, mended: str | None
     ) -> Iterator[tuple[str, str, str]]:
         if mended is not None:
-            yield (
-                "mcp-frontmatter",
-                f"a plain reader of YAML 1.2 would not read it so ({mended})",
-                "mend the frontmatter: satchel check says where",
-            )
+            why = f"a plain reader of YAML 1.2 would not read it so ({mended})"
+            yield FRONTMATTER, why, MEND
         breach = next(spec_name_breaches(entry.name), None)
         if breach is not None:
             yield "mcp-name", breach.message, breach.fix
@@ -103,6 +98,13 @@ class Fitness:
                 f"it has {count:,} files, clients take {most:,}",
                 "take out files that no agent needs, or make several skills of it",
             )
+        missing = _missing(entry)
+        if missing:
+            yield (
+                "mcp-missing-file",
+                f"it lists {missing!r}, which is not there",
+                "add the file, or take it out of the manifest",
+            )
         size, limit = _size(entry), self._settings.max_skill_bytes
         if size > limit:
             yield (
@@ -112,25 +114,20 @@ class Fitness:
             )
 
 
-def withheld_from_mcp(library: "Library") -> tuple[Finding, ...]:
-    """Return a finding for each served skill that the skills extension cannot carry.
+def unfit(entry: Descriptor, code: str, why: str, fix: str) -> Finding:
+    """Return the finding of a skill that the extension does not carry."""
+    message = f"MCP's skills extension leaves it out, tools serve it: {why}"
+    return Finding(code, "warning", message, _place(entry), fix=fix)
 
-    By id. No file is read: those that only a reader of the file could tell, such as a
-    name that is a number in YAML, are left out where they are asked for.
-    """
-    fitness = Fitness(library.settings)
-    catalog = library.catalog
-    served = [*catalog.entries]
-    served += [
-        held.descriptor
-        for held in catalog.withheld
-        if held.reason in ("hidden", "deprecated")
-    ]
-    found = (
-        fitness.problem(catalog, entry)
-        for entry in sorted(served, key=lambda entry: entry.id)
-    )
-    return tuple(finding for finding in found if finding is not None)
+
+def _place(entry: Descriptor) -> str:
+    return f"{entry.origin.location}/{SKILL_FILE}"
+
+
+def _missing(entry: Descriptor) -> str:
+    """Return the first listed file that is not there; empty where all are."""
+    there = {stat.path for stat in entry.files}
+    return next((path for path in entry.resources if path not in there), "")
 
 
 def _size(entry: Descriptor) -> int:

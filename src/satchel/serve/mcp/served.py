@@ -10,6 +10,7 @@ from satchel.model import DEFAULT_LIMITS, Catalog, Descriptor, Json, Limits
 from satchel.runtime.view import View
 from satchel.serve.library import Library
 from satchel.serve.mcp.fitness import REPAIRS, Fitness
+from satchel.serve.mcp.margin import runs_on_at_margin
 from satchel.serve.mcp.memory import ByIdentity, Memory
 from satchel.serve.mcp.uris import parts_of, uri_of
 from satchel.spec import parse
@@ -23,6 +24,12 @@ _FRONTMATTERS: Final = 4_096
 
 class UnfitError(Exception):
     """A SKILL.md that no other reader of YAML 1.2 reads as it is read here."""
+
+    def __init__(self, skill_id: str, why: str) -> None:
+        """Keep the skill and the reason."""
+        super().__init__(skill_id, why)
+        self.skill_id = skill_id
+        self.why = why
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +49,7 @@ class Served:
 
     def __init__(self, library: Library) -> None:
         self.library = library
-        self._fitness = Fitness(library.settings)
+        self.fitness = Fitness(library.settings)
         self._lists: ByIdentity[Catalog, tuple[Descriptor, ...]] = ByIdentity(_LISTS)
         self._frontmatters: Memory[tuple[str, str], Mapping[str, Json]] = Memory(
             _FRONTMATTERS
@@ -58,7 +65,7 @@ class Served:
 
     def fits(self, catalog: Catalog, entry: Descriptor) -> bool:
         """Tell whether the extension can carry a skill, by what the catalog knows."""
-        return self._fitness.problem(catalog, entry) is None
+        return self.fitness.problem(catalog, entry) is None
 
     def place(self, view: View, uri: str) -> Place | None:
         """Return what a URI names among the skills of this caller, listed or not.
@@ -122,17 +129,28 @@ def _read(data: bytes, skill: Descriptor) -> Mapping[str, Json]:
         frontmatter_bytes=max(room, DEFAULT_LIMITS.frontmatter_bytes),
     )
     parsed = parse(data, profile="auto", limits=limits)
-    if parsed.manifest is None or any(f.code in REPAIRS for f in parsed.findings):
-        raise UnfitError(skill.id)
+    code = next((f.code for f in parsed.findings if f.code in REPAIRS), None)
+    if parsed.manifest is None or code is not None:
+        raise UnfitError(skill.id, f"it is not read as it stands ({code})")
     found = parsed.manifest.frontmatter
+    why = _doubt(data, found, skill.name)
+    if why:
+        raise UnfitError(skill.id, why)
+    return found
+
+
+def _doubt(data: bytes, found: Mapping[str, Json], name: str) -> str:
+    """Return what another reader would stumble over; empty where that is nothing."""
     try:
         text = data.decode()
         json.dumps(found, ensure_ascii=False).encode()
     except UnicodeError:
-        raise UnfitError(skill.id) from None
+        return "it cannot be written as UTF-8"
     span = span_of_text(text)
-    closed = span is not None and text[span.end : span.body].strip() == "---"
-    same = found.get("name") == skill.name
-    if not closed or not same or not isinstance(found.get("description"), str):
-        raise UnfitError(skill.id)
-    return found
+    if span is None or text[span.end : span.body].strip() != "---":
+        return "it does not end in a line of three hyphens"
+    if runs_on_at_margin(text[span.head : span.end], found):
+        return "a text in quotes runs on at the margin"
+    if found.get("name") != name or not isinstance(found.get("description"), str):
+        return "name or description is no text in YAML 1.2"
+    return ""
