@@ -10,6 +10,7 @@ and v0.1.0, whose index has no ``$schema``.
 
 import json
 import re
+from codecs import BOM_UTF8
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
@@ -128,7 +129,7 @@ def parse_index(data: bytes, where: str, limits: Limits) -> Index:
 
 def _document(data: bytes) -> Mapping[str, object]:
     try:
-        text = data.decode("utf-8-sig")
+        text = data.removeprefix(BOM_UTF8).decode()
         document: object = json.loads(text, object_pairs_hook=_once)
     except NoIndexError:
         raise
