@@ -1,8 +1,9 @@
 """A load with what goes around it: the clock, the event, the sinks."""
 
-from typing import NoReturn
+from operator import attrgetter
+from typing import Final, NoReturn
 
-from satchel.errors import SkillError
+from satchel.errors import SkillError, SkillWithheldError
 from satchel.load import TurnCache, load
 from satchel.model import Catalog, Limits, Loaded, Request
 from satchel.policy import OPEN_POLICY, Decides
@@ -10,6 +11,13 @@ from satchel.protocols import Clock
 from satchel.runtime.telling import Telling
 
 __all__ = ["LoadPath"]
+
+_FOR: Final = {
+    "tool": (attrgetter("model_invocable"), "hidden", "only a user may invoke it"),
+    "user": (attrgetter("user_invocable"), "not for users", "only a model may load it"),
+}
+"""For whom an edge is, by ``via``, and why it is refused to others."""
+_LOADS: Final = frozenset({"deprecated", "hidden"})
 
 
 class LoadPath:
@@ -39,9 +47,13 @@ class LoadPath:
         """Load; every error goes through, after the event.
 
         ``policy`` decides in place of the one for all; a session's can put questions.
+        What only users may invoke is withheld from ``via="tool"``, and the other way
+        round from ``via="user"``.
         """
         policy = policy or self._policy
         limits = self._limits
+        if request.via in _FOR:
+            self._check_edge(catalog, request)
         if not self._sinks.awake:
             return load(catalog, request, turn=turn, limits=limits, policy=policy)
         monotonic = self._clock.monotonic
@@ -53,6 +65,19 @@ class LoadPath:
             raise
         self._telling.loaded(catalog, request, loaded, monotonic() - start)
         return loaded
+
+    def _check_edge(self, catalog: Catalog, request: Request) -> None:
+        """Refuse to a model what is for users alone, and the other way round."""
+        entry = catalog.get(request.id)
+        if entry is None:
+            held = catalog.withheld_as(request.id)
+            if held is None or held.reason not in _LOADS:
+                return
+            entry = held.descriptor
+        may_invoke, reason, fix = _FOR[request.via]
+        if not may_invoke(entry):
+            error = SkillWithheldError(request.id, reason, fix)
+            self.refuse(catalog, request, error)
 
     def refuse(self, catalog: Catalog, request: Request, error: SkillError) -> NoReturn:
         """Raise ``error``, which was decided on before any load; it is an event too."""

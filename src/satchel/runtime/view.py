@@ -147,7 +147,8 @@ class View:
         entry = self._reading.descriptor(skill_id)
         if entry is not None and not entry.user_invocable:
             fix = "only a model may load it"
-            raise SkillWithheldError(skill_id, "not for users", fix)
+            error = SkillWithheldError(skill_id, "not for users", fix)
+            self._reading.refuse(skill_id, None, error, via=self.via)
         loaded = self._reading.fetch(skill_id, None, via=self.via)
         names = self._shelf.manifest(loaded).client.arguments
         return invoked(loaded, arguments, names, None, self.settings.style)
@@ -173,5 +174,6 @@ class View:
         entry = self._reading.descriptor(request.id)
         if entry is not None and not entry.model_invocable:
             fix = "only a user may invoke it"
-            raise SkillWithheldError(request.id, "hidden", fix)
+            error = SkillWithheldError(request.id, "hidden", fix)
+            self._reading.refuse(request.id, request.file, error, via=self.via)
         return self._reading.fetch(request.id, request.file, via=self.via)

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Protocol
 
-from satchel.errors import SkillWithheldError
 from satchel.load import tools_for
 from satchel.model import Catalog, Loaded, Request
 from satchel.policy import Policy
@@ -84,7 +83,4 @@ class SkillDiscoverySkill(BaseSkill):
         return catalog if kept == catalog.entries else replace(catalog, entries=kept)
 
     def _load(self, request: Request) -> Loaded:
-        held = self._shelf.catalog.withheld_as(request.id)
-        if held is not None and held.reason == "hidden":
-            raise SkillWithheldError(request.id, "hidden", "only a user may invoke it")
         return self._shelf.load(request.id, request.file, who=self._who, via="tool")

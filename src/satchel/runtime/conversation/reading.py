@@ -2,9 +2,9 @@
 
 from fnmatch import fnmatchcase
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
-from satchel.errors import ApprovalNeededError, DeniedError, SkillWithheldError
+from satchel.errors import ApprovalNeededError, DeniedError, SkillError
 from satchel.load import StyleOptions, TurnCache, fill_folder, render_context
 from satchel.model import (
     Action,
@@ -110,21 +110,17 @@ class Reading:
         Raises:
             SkillError: It is not there, or may not be read.
         """
-        entry = self.descriptor(skill_id)
-        if entry is not None:
-            if via == "tool" and not entry.model_invocable:
-                fix = "only a user may invoke it"
-                raise SkillWithheldError(skill_id, "hidden", fix)
-            if via == "user" and not entry.user_invocable:
-                fix = "only a model may load it"
-                raise SkillWithheldError(skill_id, "not for users", fix)
-        settings = self._settings
-        request = Request(
-            skill_id, file, settings.who, via, settings.agent, settings.client
-        )
+        request = self._request(skill_id, file, via)
         asking = self._gate.asking(approved=approved)
         turn = next(reversed(self._turns), None)
         return self._shelf.load(self.scoped, request, turn, asking)
+
+    def refuse(
+        self, skill_id: str, file: str | None, error: SkillError, *, via: str
+    ) -> NoReturn:
+        """Raise an error that was decided on before any load; it is an event too."""
+        request = self._request(skill_id, file, via)
+        self._shelf.load.refuse(self.scoped, request, error)
 
     def again(self, skill_id: str) -> Loaded:
         """Load the SKILL.md of a skill that is in use already, or worn.
@@ -189,6 +185,10 @@ class Reading:
     def may_call(self, owner: Descriptor, tool: str) -> bool:
         """Tell whether a tool of a skill is not denied outright."""
         return self._gate.ask("tool", owner, tool)[0].verdict != "deny"
+
+    def _request(self, skill_id: str, file: str | None, via: str) -> Request:
+        of = self._settings
+        return Request(skill_id, file, of.who, via, of.agent, of.client)
 
     def _is_here(self, entry: Descriptor) -> bool:
         return all(
