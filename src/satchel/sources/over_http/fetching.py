@@ -8,6 +8,7 @@ redirects of its own, and a log line with the whole URL.
 import random
 import threading
 import time
+import weakref
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC
@@ -160,6 +161,8 @@ class Wire:
                 inner=self.around.backend,
             ),
         )
+        # A source that nobody closes must not leave its connections open.
+        weakref.finalize(self, self._pool.close)
 
     def get(self, wanted: Wanted) -> Answer:
         """Fetch one thing.

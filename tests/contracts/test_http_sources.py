@@ -1,0 +1,51 @@
+"""Sources over HTTP keep the contract, with a real server on the loopback."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from satchel import sources
+from satchel.testing import Packs, SourceContract
+from tests.unit.sources.http.site import Site, serving
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from satchel.protocols import SkillSource
+
+pytestmark = pytest.mark.row("R08")
+
+
+class OnASite(SourceContract):
+    """Has a site of its own for each test."""
+
+    site: Site
+    folder: Path
+
+    @pytest.fixture(autouse=True)
+    def _site(self, tmp_path: Path) -> Iterator[None]:
+        self.folder = tmp_path
+        for self.site in serving(Site(etags=True)):
+            yield
+
+
+class TestIndex(OnASite):
+    def make_source(self, packs: Packs) -> SkillSource:
+        self.site.put_skills(packs)
+        return sources.http(self.site.url, allow_private=True)
+
+
+class TestIndexWithACache(OnASite):
+    def make_source(self, packs: Packs) -> SkillSource:
+        self.site.put_skills(packs)
+        cache = self.folder / "cache"
+        return sources.http(self.site.url, allow_private=True, cache=cache)
+
+
+class TestOldIndex(OnASite):
+    def make_source(self, packs: Packs) -> SkillSource:
+        self.site.put_old(packs)
+        return sources.http(self.site.url, allow_private=True)
