@@ -37,9 +37,9 @@ def listen(host: str, port: int) -> socket.socket:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
         family, _, _, _, address = found[0]
         return socket.create_server(address, family=family, backlog=_BACKLOG)
-    except (OSError, OverflowError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        detail = f"{reason}; choose another --port, 0 for any that is free, or --host"
+    except OSError as error:
+        advice = "choose another --port, 0 for any that is free, or --host"
+        detail = f"{error.strerror}; {advice}"
         raise ConfigError(f"{host}:{port}", detail) from error
 
 
@@ -66,9 +66,10 @@ def serve_http(
         lifespan="on",
     )
     server = _Server(config, started)
-    server.run(sockets=[at])
-    if not server.started:
-        raise ConfigError("satchel serve", "the application did not start")
+    try:
+        server.run(sockets=[at])
+    except SystemExit as error:  # uvicorn's word for it
+        raise ConfigError("satchel serve", "the application did not start") from error
 
 
 class _Server(uvicorn.Server):
@@ -80,8 +81,7 @@ class _Server(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
-        if self.started:
-            self._tell()
+        self._tell()
 
     @contextmanager
     def capture_signals(self) -> Generator[None]:

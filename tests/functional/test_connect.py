@@ -1,0 +1,145 @@
+"""``satchel connect``: the block of each client, printed or put into its file."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from satchel.serve.connect import CLIENTS
+from satchel.testing import write_pack
+from tests.functional.library import run
+
+URL = "http://127.0.0.1:8321/mcp"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_the_block_alone_reaches_standard_output() -> None:
+    result = run("connect", "claude-code", "--token-env", "SKILLS_TOKEN")
+
+    assert json.loads(result.stdout) == {
+        "mcpServers": {
+            "satchel": {
+                "type": "http",
+                "url": URL,
+                "headers": {"Authorization": "Bearer ${SKILLS_TOKEN}"},
+            }
+        }
+    }
+    assert "put this into .mcp.json" in result.stderr
+    assert not Path(".mcp.json").exists()
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_it_is_written_once(client: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Path, "home", lambda: Path("home").absolute())
+    command = "connect", client, "--write", "--name", "skills"
+
+    first, second = run(*command), run(*command)
+
+    assert (first.exit_code, second.exit_code) == (0, 0)
+    assert first.stdout.endswith(": made, with skills in it\n")
+    assert second.stdout.endswith(": has skills already\n")
+    assert run(*command, "--url", "https://e.org").stdout.endswith(
+        ": skills put in; all else is as it was\n"
+    )
+
+
+def test_settings_of_codex_are_where_it_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CODEX_HOME", "codex")
+
+    run("connect", "codex", "--write", "--url", "https://skills.example.com")
+
+    file = tomllib.loads(Path("codex/config.toml").read_text())
+    assert file == {
+        "mcp_servers": {"satchel": {"url": "https://skills.example.com/mcp"}}
+    }
+
+
+@pytest.mark.parametrize(
+    ("found", "venv", "command"),
+    [
+        ("/usr/bin/satchel", False, ["satchel"]),
+        ("/srv/venv/bin/satchel", True, ["/srv/venv/bin/satchel"]),
+        (None, True, [sys.executable, "-m", "satchel"]),
+    ],
+)
+def test_a_client_finds_the_command_that_it_starts(
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    found: str | None,
+    venv: bool,
+    command: list[str],
+) -> None:
+    monkeypatch.setattr(shutil, "which", lambda _: found)
+    monkeypatch.setattr(sys, "base_prefix", "/elsewhere" if venv else sys.prefix)
+    write_pack(folder / "skills", "alpha")
+
+    result = run("connect", "cursor", "--stdio", "--skills", "skills")
+
+    entry = json.loads(result.stdout)["mcpServers"]["satchel"]
+    assert [entry["command"], *entry["args"]] == [
+        *command,
+        "serve",
+        "--stdio",
+        "--skills",
+        os.path.join(folder, "skills"),  # noqa: PTH118
+    ]
+
+
+def test_a_project_may_say_in_its_own_settings_which_skills() -> None:
+    result = run("connect", "vscode", "--stdio")
+
+    assert "--skills" not in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("notepad",), "'claude-code'"),
+        (("codex", "--stdio"), "name one with --skills"),
+        (("cursor", "--stdio", "--url", URL), "goes with neither"),
+        (("cursor", "--stdio", "--token-env", "T"), "goes with neither"),
+        (("cursor", "--skills", "skills"), "goes with --stdio"),
+        (("cursor", "--url", "http://me:secret@example.com"), "--token-env VARIABLE"),
+        (("cursor", "--token-env", "not a name"), "never the token itself"),
+        (("cursor", "--name", "a.b"), "A-Z"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(arguments: tuple[str, ...], says: str) -> None:
+    result = run("connect", *arguments)
+
+    assert result.exit_code == 2
+    assert says in " ".join(result.stderr.split())
+    assert "secret" not in result.stderr
+
+
+def test_what_cannot_be_written_is_printed(folder: Path) -> None:
+    """Comments would be lost, so a person puts it in."""
+    file = folder / ".vscode" / "mcp.json"
+    file.parent.mkdir()
+    file.write_text('{\n  // mine\n  "servers": {}\n}\n')
+
+    result = run("connect", "vscode", "--write")
+
+    assert result.exit_code == 2
+    assert json.loads(result.stdout)["servers"]["satchel"]["url"] == URL
+    assert "add it by hand" in result.stderr
+    assert "// mine" in file.read_text()
+
+
+def test_another_file_may_be_named(folder: Path) -> None:
+    result = run("connect", "cursor", "--write", "--file", "elsewhere.json")
+
+    assert result.exit_code == 0
+    assert (folder / "elsewhere.json").exists()
