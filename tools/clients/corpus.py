@@ -80,11 +80,13 @@ def _steps(bench: Bench, path: Path) -> Iterator[Step]:
     yield Step(what, "passed" if len(wanted) == len(valid) else "failed", said)
     server = [str(PYTHON), str(HOME / "programs" / "serve_corpus.py")]
     server += map(str, library.folders)
+    RESULTS.mkdir(parents=True, exist_ok=True)
     said_by_it: list[str] = []
     with serving(server, bench.folder, bench.environ, said_by_it) as address:
-        yield _served(json.loads(said_by_it[0]))
-        yield from _verify(bench, "http", (f"{address}/mcp",), wanted)
-    yield from _verify(bench, "stdio", (*server, "--stdio"), wanted)
+        figures = json.loads(said_by_it[0])
+        yield _served(figures)
+        yield from _verify(bench, "http", (f"{address}/mcp",), wanted, figures)
+    yield from _verify(bench, "stdio", (*server, "--stdio"), wanted, figures)
 
 
 def unpack(lines: Path, folder: Path) -> Library:
@@ -124,26 +126,41 @@ def _served(figures: dict[str, Any]) -> Step:
 
 
 def _verify(
-    bench: Bench, transport: str, target: tuple[str, ...], wanted: set[str]
+    bench: Bench,
+    transport: str,
+    target: tuple[str, ...],
+    wanted: set[str],
+    figures: dict[str, Any],
 ) -> Iterator[Step]:
-    started = time.monotonic()
+    """Let Inspector verify what is listed; compare that with what is valid."""
     mine = ("--verify", "--protocol-era", "modern", "--require-digests", *LARGE)
     done = inspect(bench, target, "--method", "skills/list", *mine, timeout_s=TIMEOUT_S)
     reports = reports_of(done)
     good = {each["uri"] for each in reports if each.get("outcome") == "verified"}
     bad = [each.get("uri", "?") for each in reports if each.get("uri") not in good]
-    seconds = time.monotonic() - started
+    log = RESULTS / f"{NAME}-{transport}.jsonl"
+    log.write_text(
+        "".join(f"{json.dumps(e)}\n" for e in reports if e.get("uri") not in good),
+        "utf-8",
+    )
     failed = bool(done.status or bad or not good)
     yield Step(
         f"skills/list --verify over {transport}",
         "failed" if failed else "passed",
-        f"status {done.status}, {len(bad)} bad: {bad[:5]} {done.last}"
+        f"status {done.status}, {len(bad)} bad, see {log.name}: {done.last}"
         if failed
-        else f"{len(good):,} skills verified, in {seconds:.0f} s",
+        else f"{len(good):,} skills verified",
     )
-    missing = sorted(wanted - good)
-    yield Step(
-        f"valid packs that were not served over {transport}",
-        "failed" if missing else "passed",
-        f"{len(missing):,}: {missing[:5]}" if missing else "none",
-    )
+    yield _unlisted(transport, wanted - good, figures["unlisted"])
+
+
+def _unlisted(transport: str, missing: set[str], told: dict[str, str]) -> Step:
+    """Say which valid packs are not listed: each has to have a reason."""
+    ids = {uri: uri.removeprefix("skill://").partition("/")[0] for uri in missing}
+    silent = sorted(uri for uri, skill_id in ids.items() if skill_id not in told)
+    counts = Counter(told[each] for each in ids.values() if each in told)
+    said = ", ".join(f"{code} {count:,}" for code, count in sorted(counts.items()))
+    what = f"valid packs that are not listed over {transport}"
+    if silent:
+        return Step(what, "failed", f"without a reason: {len(silent):,}, {silent[:5]}")
+    return Step(what, "passed", f"{len(missing):,} ({said})" if missing else "none")

@@ -1,7 +1,7 @@
 """Serve folders in which equal names occur: ``serve_corpus.py FOLDER... [--stdio]``.
 
 The skills of the second folder are called ``2-<name>``, and so on. On standard error it
-says, as JSON, how many skills are served and why which are withheld from the extension;
+says, as JSON, how many skills are served and why which are not listed by the extension;
 over HTTP then the address.
 """
 
@@ -28,11 +28,17 @@ skills = Satchel(
     )
 )
 library = Library(skills)
-codes = Counter(finding.code for finding in withheld_from_mcp(library))
+catalog = skills.catalog
+findings = withheld_from_mcp(library)
+places = {f"{each.origin.location}/SKILL.md": each.id for each in catalog.entries}
+unlisted = {places[each.path]: each.code for each in findings if each.path in places}
+unlisted |= {held.descriptor.id: held.reason for held in catalog.withheld}
+codes = Counter(finding.code for finding in findings)
 figures = {
-    "served": len(skills.catalog),
+    "served": len(catalog),
     "withheld": dict(sorted(codes.items())),
-    "conflicts": len(skills.catalog.conflicts),
+    "unlisted": unlisted,
+    "conflicts": len(catalog.conflicts),
 }
 sys.stderr.write(f"{json.dumps(figures)}\n")
 if "--stdio" in sys.argv:
