@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from satchel import sources
+from satchel import Satchel, sources
 from satchel.errors import ReferenceNotFoundError
 from satchel.model import Limits
 from satchel.model.registered import SkillDescriptor
 from satchel.protocols import SkillSource
+from satchel.release.folder import build_folder
 from satchel.sources.duck import DuckSource
 from satchel.sources.installed import InstalledSource
 from satchel.sources.plugins import PluginSource
@@ -90,6 +91,17 @@ class TestInstalled(OnDisk):
 class TestMemory(SourceContract):
     def make_source(self, packs: Packs) -> SkillSource:
         return sources.memory(packs)
+
+
+class TestRelease(OnDisk):
+    number = 0
+
+    def make_source(self, packs: Packs) -> SkillSource:
+        self.number += 1
+        out = self.folder / f"dist-{self.number}"
+        with Satchel(sources.memory(packs)) as skills:
+            build_folder(skills, out, allow_findings=True)
+        return sources.released(out)
 
 
 class TestZippedResource(OnDisk):

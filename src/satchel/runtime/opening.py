@@ -111,7 +111,9 @@ def _open_place(path: str, pin: str | None, limits: Limits) -> SkillSource:
         from satchel.sources import http
 
         address, mark, digest = path.partition(f"#{TREE_PREFIX}")
-        pin = pin or (TREE_PREFIX + digest if mark else None)
+        if mark and pin not in (None, TREE_PREFIX + digest):
+            raise ConfigError("pin", f"there are two pins for {address}")
+        pin = TREE_PREFIX + digest if mark else pin
         return http(address, pin=pin, limits=limits)
     if not os.path.exists(path):  # noqa: PTH110 - pathlib costs time
         raise MissingPathError(path)

@@ -19,6 +19,7 @@ from satchel.release.archives import tar_gz
 from satchel.release.building import Built, build_release
 from satchel.release.discovery import INDEX_V2
 from satchel.sources import memory
+from satchel.sources.release_reading import parse_release
 from tests.fakes import FakeSource, pack
 from tests.unit.release.shelf import PACKS, Packs, built, nowhere, release_of, write
 
@@ -238,6 +239,25 @@ def test_ids_that_are_one_folder_on_some_systems_are_refused() -> None:
     packs = {name: {"SKILL.md": pack(name).encode()} for name in ("pdf", "PDF")}
 
     assert "'pdf': some systems take it for 'PDF'" in refused(Satchel(memory(packs)))
+
+
+def test_ids_are_compared_as_every_system_does() -> None:
+    """Composed and decomposed letters are one to macOS."""
+    packs = {name: {"SKILL.md": pack(name).encode()} for name in ("\u00fc", "u\u0308")}
+
+    assert "some systems take it for" in refused(Satchel(memory(packs)))
+
+
+def test_a_raw_skill_stays_raw() -> None:
+    raw = pack("raw").replace("---\n#", "metadata:\n  category: raw\n---\n#")
+    files: dict[str, bytes] = {}
+    with Satchel(memory({"raw": {"SKILL.md": raw.encode()}})) as skills:
+        build_release(skills, files.__setitem__)
+
+    assert document(files)["skills"][0]["category"] == "raw"
+    assert parse_release(files["release.json"], "x").skills[0].descriptor.category == (
+        "raw"
+    )
 
 
 def test_files_that_are_one_on_some_systems_are_refused() -> None:

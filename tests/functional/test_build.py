@@ -1,0 +1,115 @@
+"""``satchel build``: a release, or every reason why there is none."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from satchel import Satchel
+from tests.functional.library import HOSTILE_BYTES, run, write_pack
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+GOOD = "---\nname: {name}\ndescription: Use {name} when testing.\n---\nDo.\n"
+
+
+@pytest.fixture(autouse=True)
+def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Two good packs in ``skills``; the working folder is the one above."""
+    monkeypatch.chdir(tmp_path)
+    write_pack(tmp_path / "skills/a", GOOD.format(name="a"), {"references/x.md": "X"})
+    write_pack(tmp_path / "skills/b", GOOD.format(name="b"))
+    return tmp_path / "skills"
+
+
+@pytest.mark.row("R25")
+def test_the_digest_alone_goes_to_standard_output() -> None:
+    """``pin=$(satchel build dist)`` is how a pipeline takes it on."""
+    result = run("build", "dist", "--skills", "skills")
+
+    assert result.exit_code == 0
+    assert re.fullmatch(r"sha256-tree-v1:[0-9a-f]{64}\n", result.stdout)
+    assert result.stderr == "dist: 2 skills, 6 files\n"
+    with Satchel("dist", pin=result.stdout.strip()) as skills:
+        assert [entry.id for entry in skills.catalog] == ["a", "b"]
+
+
+def test_the_settings_say_which_skills_where_no_option_does(tmp_path: Path) -> None:
+    (tmp_path / "satchel.toml").write_text('skills = ["skills"]\n')
+
+    assert run("build", "dist").stdout == (
+        run("build", "other", "--skills", "skills").stdout
+    )
+
+
+def test_a_release_can_be_built_again_from_itself() -> None:
+    first = run("build", "dist", "--skills", "skills").stdout
+
+    assert run("build", "dist2", "--skills", "dist").stdout == first
+
+
+def test_every_reason_is_told_and_nothing_is_written(shelf: Path) -> None:
+    write_pack(shelf / "bad", HOSTILE_BYTES)
+    write_pack(shelf / "twin", GOOD.format(name="b") + "Other.\n")
+
+    result = run("build", "dist", "--skills", "skills")
+
+    assert result.exit_code == 1
+    assert result.stdout == ""
+    assert "skills/bad/SKILL.md" in result.stderr
+    assert "duplicate skill 'b'" in result.stderr
+    assert result.stderr.endswith(
+        "satchel: nothing was released, for 2 reasons; "
+        "see satchel explain release-refused\n"
+    )
+    assert "\x1b" not in result.stderr
+    assert not (shelf.parent / "dist").exists()
+
+
+def test_what_is_in_error_can_be_left_out_and_that_is_said(shelf: Path) -> None:
+    write_pack(shelf / "bad", "no frontmatter\n")
+
+    result = run("build", "dist", "--skills", "skills", "--allow-findings")
+
+    assert result.exit_code == 0
+    assert "skills/bad/SKILL.md" in result.stderr
+    assert "warning: this release lacks what is in error (1 error above)" in (
+        result.stderr
+    )
+
+
+def test_a_place_with_something_else_in_it_is_status_2(shelf: Path) -> None:
+    result = run("build", "skills/dist", "--skills", "skills")
+
+    assert result.exit_code == 2
+    assert "where the skills come from" in result.stderr
+    assert not (shelf / "dist").exists()
+
+
+def test_a_folder_that_is_not_there_is_status_2() -> None:
+    assert run("build", "dist", "--skills", "gone").exit_code == 2
+
+
+def test_the_doctor_and_the_list_name_the_release() -> None:
+    release = run("build", "dist", "--skills", "skills").stdout.strip()
+
+    assert f"  dist: 2 packs, release {release}\n" in (
+        run("doctor", "--skills", "dist").stdout
+    )
+    listed = json.loads(run("list", "--skills", "dist", "--json").stdout)
+    assert listed["release"] == release
+
+
+def test_a_damaged_release_is_never_shown(tmp_path: Path) -> None:
+    run("build", "dist", "--skills", "skills")
+    (tmp_path / "dist/skills/b/SKILL.md").write_text(GOOD.format(name="b").upper())
+
+    result = run("show", "b", "--skills", "dist")
+
+    assert result.exit_code == 1
+    assert result.stdout == ""
+    assert "'SKILL.md' of skill 'b' is not what was announced" in result.stderr
