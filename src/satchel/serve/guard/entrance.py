@@ -9,13 +9,12 @@ everything else           refused                answered for its skills
 """
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from satchel.errors import SourceUnavailableError
 from satchel.serve.caller import ANYBODY, Caller
-from satchel.serve.guard.buckets import Buckets, peer_of
+from satchel.serve.guard.buckets import peer_of
 from satchel.serve.guard.oauth import METADATA_PATH, JwtVerifier, caller_of
 from satchel.serve.guard.refusals import Refusal
 from satchel.serve.guard.tokens import digest_of
@@ -53,14 +52,11 @@ class Admitted:
 class Entrance:
     """Finds out who calls; one for a server, asked for each request."""
 
-    def __init__(
-        self, settings: "GuardSettings", clock: Callable[[], float] = time.monotonic
-    ) -> None:
+    def __init__(self, settings: "GuardSettings") -> None:
         self._tokens = settings.tokens
         self._oauth = settings.oauth
         self._asks = settings.asks
         self._verifier = _verifier(settings.oauth)
-        self._failures = Buckets(1.0, settings.max_failures, clock)
 
     async def admit(self, seen: "Seen") -> Admitted | Refusal:
         """Return who calls, or why nobody comes in."""
@@ -70,17 +66,8 @@ class Entrance:
         shown = seen.all(b"authorization")
         if not shown and (openly := self._openly(seen.path, peer)):
             return openly
-        if wait := self._failures.wait(peer):
-            return Refusal(
-                429,
-                "too-many-failures",
-                "too many wrong tokens from this address",
-                ((b"retry-after", b"%d" % wait),),
-            )
         found = await self._who(shown)
         if isinstance(found, Refusal):
-            if found.status == 401 and shown:  # noqa: PLR2004 - the status says it best
-                self._failures.take(peer)
             return self._openly(seen.path, peer) or found
         return _for_path(found, seen.path)
 

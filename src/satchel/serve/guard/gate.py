@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 from satchel.serve.guard.answers import Answer, tell_crash
 from satchel.serve.guard.binding import check_bind, is_loopback
 from satchel.serve.guard.bodies import Bodies, Gone, replayed
-from satchel.serve.guard.buckets import Buckets
+from satchel.serve.guard.buckets import Buckets, peer_of
 from satchel.serve.guard.entrance import Admitted, Entrance
 from satchel.serve.guard.hosts import Names
 from satchel.serve.guard.oauth import METADATA_PATH, metadata_route
@@ -50,7 +50,7 @@ class _Guard:
         self._app = app
         self._send_timeout_s = settings.send_timeout_s
         self._names = Names(settings)
-        self._entrance = Entrance(settings, clock)
+        self._entrance = Entrance(settings)
         self._rates = Buckets(settings.rate_per_s, settings.burst, clock)
         self._free_loopback = not settings.asks
         self._bodies = Bodies(settings)
@@ -96,8 +96,10 @@ class _Guard:
             await say_allowed(seen, answer.send_plain)
             return None
         admitted = await self._entrance.admit(seen)
+        # A wrong token counts for its address, so that who guesses there keeps nobody
+        # out who has a good one.
         if isinstance(admitted, Refusal):
-            return admitted
+            return self._too_often(seen, peer_of(seen.peer)) or admitted
         if refusal := self._too_often(seen, admitted.principal):
             return refusal
         body = await self._bodies.read(seen, receive)

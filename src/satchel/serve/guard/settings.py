@@ -57,12 +57,10 @@ class GuardSettings:
     max_streams_each: int = 128
     """Of these, how many one caller has, or one address where nobody has a name."""
     rate_per_s: float = 100.0
-    """Requests a second of one caller, or address, in the long run. The machine's own
-    loopback is not limited where no token is asked for."""
+    """Requests a second of one caller, or of one address without a good token, in the
+    long run. The machine's own loopback is not limited where no token is asked for."""
     burst: int = 500
     """Requests that one caller may send at once, after a pause."""
-    max_failures: int = 20
-    """Wrong tokens from one address at once; one more is allowed every second."""
 
     def __post_init__(self) -> None:
         """Refuse a limit that would let nothing through."""

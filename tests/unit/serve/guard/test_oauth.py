@@ -35,14 +35,14 @@ def issuer() -> Iterator[Issuer]:
         yield running
 
 
-def settings(issuer: Issuer, max_failures: int = 20) -> GuardSettings:
+def settings(issuer: Issuer) -> GuardSettings:
     oauth = OAuthSettings(
         issuer=issuer.url,
         resource=RESOURCE,
         jwks_url=f"{issuer.url}/keys",
         only_claim="skills",
     )
-    return GuardSettings(oauth=oauth, max_failures=max_failures)
+    return GuardSettings(oauth=oauth)
 
 
 GOOD = "good"
@@ -132,7 +132,7 @@ def wrong_tokens(issuer: Issuer) -> dict[str, str]:
 
 def test_no_other_token_does(issuer: Issuer) -> None:
     app = Application()
-    guarded = guard(app, settings(issuer, max_failures=100))
+    guarded = guard(app, settings(issuer))
 
     for what, token in wrong_tokens(issuer).items():
         answer = ask(guarded, bearer=token)

@@ -1,0 +1,52 @@
+"""The server that is attacked: ``python -m tests.abuse.serving FOLDER [stdio|token]``.
+
+Over HTTP it says its port on a line of its own. Its limits are the usual ones but for
+time: nobody waits ten seconds here for a slow sender to be given up. With ``token`` it
+asks for `TOKEN`, and then nobody is held back for coming too often.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+from dataclasses import replace
+from typing import Final
+
+from satchel import Satchel
+from satchel.serve.caller import Caller
+from satchel.serve.guard import FixedTokens, GuardSettings, Token, digest_of
+from satchel.serve.library import Library
+
+LIMITS: Final = GuardSettings(header_timeout_s=0.4, body_timeout_s=0.4)
+TOKEN: Final = "only-the-good-requests-have-it"  # noqa: S105 - of a test
+ASKING: Final = replace(
+    LIMITS,
+    tokens=FixedTokens([Token(Caller("good"), digest_of(TOKEN))]),
+    burst=1_000_000,
+)
+
+
+def main() -> None:
+    """Serve the packs of a folder until the parent goes."""
+    logging.basicConfig(stream=sys.stderr, level=logging.WARNING)
+    library = Library(Satchel(sys.argv[1]))
+    if "stdio" in sys.argv:
+        from satchel.serve.running import serve_stdio
+
+        serve_stdio(library)
+        return
+    from satchel.serve.app import guarded_app
+    from satchel.serve.running import listen, serve_http
+
+    settings = ASKING if "token" in sys.argv else LIMITS
+    at = listen("127.0.0.1", 0)
+
+    def tell() -> None:
+        sys.stdout.write(f"{at.getsockname()[1]}\n")
+        sys.stdout.flush()
+
+    serve_http(guarded_app(library, settings), at, settings, started=tell)
+
+
+if __name__ == "__main__":
+    main()
