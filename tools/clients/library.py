@@ -92,6 +92,9 @@ description: >
 }
 """Every pack follows the specification."""
 
+LISTED: Final = ("a-nested", "b-line-ends", "c-values", "d-arguments", "f-spaces")
+"""The packs that a model may ask for: all but those for users alone."""
+
 PROMPTS: Final[Mapping[str, bytes]] = {
     "test_simple_prompt/SKILL.md": b"""---
 name: test_simple_prompt

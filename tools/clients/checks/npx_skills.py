@@ -28,9 +28,9 @@ def run(bench: Bench) -> Iterator[Step]:
     library = write(SKILLS, bench.folder / "skills")
     with bench.serve(library) as address:
         yield from _install(bench, "the server", address)
-    for version, options in (("v0.2.0", ()), ("v0.1.0", ("--old-index",))):
+    for version, options in (("v0.2.0", ()), ("v0.1.0", ("--v1",))):
         site = bench.folder / f"site-{version}"
-        command = [SATCHEL, "publish", library, "--out", site, *options]
+        command = [SATCHEL, "publish", site, "--skills", library, *options]
         done = bench.run(command)
         if done.status:
             yield Step(f"satchel publish, {version}", "failed", done.last)
