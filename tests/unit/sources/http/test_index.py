@@ -1,0 +1,183 @@
+"""What publishers write is read leniently, and said precisely."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from satchel.model import Limits
+from satchel.sources.over_http.index import NoIndexError, parse_index
+from tests.unit.sources.http.site import SCHEMA, entry
+
+GOOD = entry("good", "good/SKILL.md", b"x")
+DIGEST = GOOD["digest"]
+
+
+def index(*skills: object, schema: object = SCHEMA, **more: object) -> bytes:
+    document: dict[str, object] = {"skills": list(skills), **more}
+    if schema is not None:
+        document["$schema"] = schema
+    return json.dumps(document).encode()
+
+
+def but(**changes: object) -> dict[str, object]:
+    """Return the good entry with some fields changed; those that are None taken out."""
+    changed = {**GOOD, "name": "bad", **changes}
+    return {key: value for key, value in changed.items() if value is not None}
+
+
+WRONG: dict[str, tuple[object, str, str]] = {
+    "no object": (7, "error", "no object"),
+    "no name": (but(name=None), "error", "no name"),
+    "a name of another kind": (but(name=7), "error", "name is no text"),
+    "id for name": (but(name=None, id="bad"), "error", "field 'id'"),
+    "upper case": (but(name="Bad"), "error", "breaks the rules"),
+    "a name that climbs": (but(name="../bad"), "error", "breaks the rules"),
+    "an empty name": (but(name=""), "error", "breaks the rules"),
+    "a long name": (but(name="x" * 65), "error", "breaks the rules"),
+    "two hyphens": (but(name="a--b"), "error", "breaks the rules"),
+    "a line in the name": (but(name="bad\n"), "error", "breaks the rules"),
+    "no type": (but(type=None), "error", "no type"),
+    "another type": (but(type="task"), "warning", "type 'task' is unknown"),
+    "no url": (but(url=None), "error", "no url"),
+    "uri for url": (but(url=None, uri="x"), "error", "field 'uri'"),
+    "a url of another kind": (but(url=["x"]), "error", "url is no text"),
+    "no digest": (but(digest=None), "error", "no digest"),
+    "sha256 for digest": (but(digest=None, sha256="x"), "error", "field 'sha256'"),
+    "hash for digest": (but(digest=None, hash="x"), "error", "field 'hash'"),
+    "a bare digest": (but(digest=str(DIGEST)[7:]), "error", "digest .* is none"),
+    "upper case digest": (but(digest=str(DIGEST).upper()), "error", "is none"),
+    "another hash": (but(digest="md5:0"), "error", "digest 'md5:0' is none"),
+    "a name that is taken": (but(name="good"), "error", "stands twice"),
+}
+
+
+@pytest.mark.parametrize(("given", "severity", "says"), WRONG.values(), ids=WRONG)
+def test_a_wrong_entry_costs_itself_alone(
+    given: object, severity: str, says: str
+) -> None:
+    found = parse_index(index(GOOD, given), "https://a.com/i", Limits())
+    (finding,) = found.findings
+
+    assert [each.name for each in found.entries] == ["good"]
+    assert found.entries[0].digest == DIGEST
+    assert finding.code == "index-entry"
+    assert finding.severity == severity
+    assert finding.path == "https://a.com/i"
+    assert finding.fix
+    assert finding.message.startswith("skills[1]: ")
+    assert re.search(says, finding.message)
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        (but(description=None), "no description"),
+        (but(description=None, summary="x"), "field 'summary'"),
+        (but(description=" "), "empty"),
+        (but(description="x" * 1_025), "1,024"),
+        (but(description=5), "no text"),
+    ],
+)
+def test_a_description_is_not_needed(given: object, says: str) -> None:
+    """That of SKILL.md is the one used; other clients drop the entry."""
+    found = parse_index(index(given), "i", Limits())
+
+    assert [each.name for each in found.entries] == ["bad"]
+    assert [each.severity for each in found.findings] == ["warning"]
+    assert says in found.findings[0].message
+
+
+def test_unknown_fields_are_passed_over() -> None:
+    found = parse_index(index({**GOOD, "x": {"y": [1]}}, more=1), "i", Limits())
+
+    assert len(found.entries) == 1
+    assert found.findings == ()
+    assert found.has_digests
+
+
+@pytest.mark.parametrize("schema", ["https://x.com/0.3.0.json", "", 7, [], False])
+def test_an_unknown_schema_is_not_processed(schema: object) -> None:
+    found = parse_index(index(GOOD, schema=schema), "i", Limits())
+
+    assert found.entries == ()
+    assert not found.known
+    assert [each.code for each in found.findings] == ["index-schema"]
+
+
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        (b"", "no JSON"),
+        (b"<!doctype html>", "no JSON"),
+        (b"[" * 100_000, "no JSON"),
+        (b'{"skills": [' + b"9" * 10_000 + b"]}", "no JSON"),
+        (b"\xff\xfe{", "UTF-8"),
+        (b"[]", "no JSON object"),
+        (b"null", "no JSON object"),
+        (b"{}", "no list of skills"),
+        (b'{"skills": {}}', "no list of skills"),
+        (b'{"skills": [], "skills": []}', "'skills' stands twice"),
+        (b'{"skills": [{"digest": "a", "digest": "b"}]}', "'digest' stands twice"),
+    ],
+)
+def test_no_index(data: bytes, says: str) -> None:
+    with pytest.raises(NoIndexError, match=says):
+        parse_index(data, "i", Limits())
+
+
+def test_a_byte_order_mark_does_no_harm() -> None:
+    assert parse_index(b"\xef\xbb\xbf" + index(GOOD), "i", Limits()).entries
+
+
+def test_no_more_skills_than_agreed() -> None:
+    found = parse_index(
+        index(GOOD, but(name="b"), but(name="c")), "i", Limits(index_skills=2)
+    )
+
+    assert [each.name for each in found.entries] == ["b", "good"]
+    assert [each.code for each in found.findings] == ["limit-exceeded"]
+
+
+def old(**changes: object) -> dict[str, object]:
+    fields = {"name": "old", "description": "Use it.", "files": ["SKILL.md"], **changes}
+    return {key: value for key, value in fields.items() if value is not None}
+
+
+def test_the_older_index() -> None:
+    """It has no ``$schema``, and lists files."""
+    files = ["references/a b.md", "SKILL.md"]
+    found = parse_index(index(old(files=files), schema=None), "i", Limits())
+
+    assert [each.kind for each in found.entries] == ["files"]
+    assert found.entries[0].files == ("SKILL.md", "references/a b.md")
+    assert not found.has_digests
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        (old(files=None), "no files"),
+        (old(files="SKILL.md"), "no list of paths"),
+        (old(files=["SKILL.md", 7]), "no list of paths"),
+        (old(files=["README.md"]), r"lists no SKILL\.md"),
+        (old(files=["SKILL.md", "../../x"]), "not asked for"),
+        (old(files=["SKILL.md", "/etc/passwd"]), "absolute"),
+        (old(files=["SKILL.md", "http://x.com/a"]), "colon"),
+        (but(), r"entry of v0\.2\.0"),
+    ],
+)
+def test_wrong_entries_of_the_older_index(given: object, says: str) -> None:
+    found = parse_index(index(given, schema=None), "i", Limits())
+
+    assert found.entries == ()
+    assert re.search(says, found.findings[0].message)
+
+
+def test_a_misspelt_schema_is_said() -> None:
+    found = parse_index(index(old(), schema=None, schema_version=2), "i", Limits())
+
+    assert len(found.entries) == 1
+    assert "'schema_version'" in found.findings[0].message
