@@ -45,14 +45,23 @@ def use(url: str, *, lists_only: bool) -> int:
             print(finding)  # noqa: T201
         if lists_only:
             return 0
-        for entry in skills.catalog:
-            try:
-                skills.load(entry.id)
-                for path in entry.resources:
-                    skills.load(entry.id, path)
-            except SkillError as error:
-                print(f"refused: {error}", file=sys.stderr)  # noqa: T201
-                return 1
+        return max(
+            (
+                load(skills, entry.id, path)
+                for entry in skills.catalog
+                for path in (None, *entry.resources)
+            ),
+            default=0,
+        )
+
+
+def load(skills: Satchel, skill_id: str, path: str | None) -> int:
+    """Load one file, whatever became of the others; return 1 where it is refused."""
+    try:
+        skills.load(skill_id, path)
+    except SkillError as error:
+        print(f"refused: {error}", file=sys.stderr)  # noqa: T201
+        return 1
     return 0
 
 

@@ -1,20 +1,22 @@
 """One MCP client in a thread of its own, for callers in any thread."""
 
+import contextlib
 import math
 import threading
+import weakref
 from collections.abc import Awaitable, Callable
-from contextlib import ExitStack
+from concurrent.futures import wait
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeVar, cast
 
 import anyio
-from anyio.from_thread import BlockingPortal, start_blocking_portal
 from mcp.client import Client
 from mcp.shared.exceptions import MCPError
 from mcp_types import CONNECTION_CLOSED, INVALID_REQUEST, REQUEST_TIMEOUT
 from pydantic import ValidationError
 
 from satchel.errors import SourceUnavailableError
+from satchel.sources.over_mcp.own_thread import END_S, OwnThread
 from satchel.sources.over_mcp.refusal import told
 from satchel.sources.over_mcp.targets import Target
 
@@ -26,9 +28,6 @@ if TYPE_CHECKING:
 __all__ = ["AnsweredError", "Connection"]
 
 T = TypeVar("T")
-
-CLOSE_S: Final = 10.0
-"""Seconds that a server has to end; mcp kills a command that takes longer than 5."""
 
 _GONE: Final = frozenset({CONNECTION_CLOSED, REQUEST_TIMEOUT, INVALID_REQUEST})
 """Codes by which mcp's transports say that an answer will never come; the last is how
@@ -49,9 +48,15 @@ class AnsweredError(Exception):
 class _Live:
     """A client that is connected, until ``ended`` is set or the server goes away."""
 
+    thread: OwnThread
     client: Client
     ended: anyio.Event
     task: "Future[None]"
+
+    def end(self) -> None:
+        """Ask it to end; how that goes is nobody's concern."""
+        with contextlib.suppress(RuntimeError):  # the thread has ended already
+            self.thread.portal.start_task_soon(self.ended.set)
 
 
 class Connection:
@@ -66,8 +71,7 @@ class Connection:
         self._target: Final = target
         self._timeout_s: Final = timeout_s
         self._lock = threading.Lock()
-        self._owned = ExitStack()
-        self._portal: BlockingPortal | None = None
+        self._thread: OwnThread | None = None
         self._live: _Live | None = None
         self._closed = False
 
@@ -84,7 +88,9 @@ class Connection:
         while True:
             live, fresh = self._connected()
             try:
-                return self._open().call(_within, self._timeout_s, ask, live.client)
+                return live.thread.portal.call(
+                    _within, self._timeout_s, ask, live.client
+                )
             except MCPError as error:
                 if error.code not in _GONE:
                     raise AnsweredError(error.code, told(error.message)) from error
@@ -104,43 +110,43 @@ class Connection:
         with self._lock:
             self._closed = True
             live, self._live = self._live, None
-            if live is not None and self._portal is not None:
-                self._portal.start_task_soon(live.ended.set)
-                _wait(live.task)
-            self._portal = None
-            self._owned.close()
-
-    def _open(self) -> BlockingPortal:
-        portal = self._portal
-        if portal is None:
-            raise self._was_closed()
-        return portal
+            thread, self._thread = self._thread, None
+        if live is not None:
+            live.end()
+            wait([live.task], END_S)
+        if thread is not None:
+            thread.end()
 
     def _connected(self) -> tuple[_Live, bool]:
         """Return the connection, and whether it was made just now."""
-        with self._lock:
+        # Somebody else may be connecting, and that may take as long as a call.
+        if not self._lock.acquire(timeout=self._timeout_s):
+            raise SourceUnavailableError(self._target.label, self._too_late())
+        try:
             if self._closed:
                 raise self._was_closed()
             live = self._live
             if live is not None and not live.task.done():
                 return live, False
-            if self._portal is None:
-                name = f"satchel-mcp-{self._target.label}"
-                portal = start_blocking_portal(name=name)
-                self._portal = self._owned.enter_context(portal)
-            self._live = self._connect(self._portal)
+            if self._thread is None:
+                self._thread = OwnThread(f"satchel-mcp-{self._target.label}")
+                # For whoever forgets to close; also when the program ends.
+                weakref.finalize(self, self._thread.end)
+            self._live = self._connect(self._thread)
             return self._live, True
+        finally:
+            self._lock.release()
 
-    def _connect(self, portal: BlockingPortal) -> _Live:
+    def _connect(self, thread: OwnThread) -> _Live:
         try:
-            task, value = portal.start_task(_hold, self._target, self._timeout_s)
+            task, value = thread.portal.start_task(_hold, self._target, self._timeout_s)
         except TimeoutError:
             reason = self._too_late()
         except Exception as error:  # noqa: BLE001 - transports raise what they like
             reason = _reason(error)
         else:
             client, ended = value
-            return _Live(client, ended, task)
+            return _Live(thread, client, ended, task)
         raise SourceUnavailableError(self._target.label, reason)
 
     def _drop(self, live: _Live) -> None:
@@ -148,8 +154,7 @@ class Connection:
         with self._lock:
             if self._live is live:
                 self._live = None
-            if self._portal is not None:
-                self._portal.start_task_soon(live.ended.set)
+        live.end()
 
     def _too_late(self) -> str:
         return f"no answer within {self._timeout_s:g} seconds"
@@ -183,13 +188,6 @@ async def _within(
 ) -> T:
     with anyio.fail_after(timeout_s):
         return await ask(client)
-
-
-def _wait(task: "Future[None]") -> None:
-    try:
-        task.exception(CLOSE_S)
-    except Exception:  # noqa: BLE001 - it ends one way or another
-        task.cancel()
 
 
 def _reason(error: BaseException) -> str:

@@ -61,7 +61,7 @@ def index_entry(raw: object, limits: Limits) -> SkillEntry:
     return SkillEntry(
         root,
         frontmatter,
-        (FileStat(SKILL_FILE, 0, digest, digest),),
+        (FileStat(SKILL_FILE, 0, digest or None, digest),),
         {SKILL_FILE: Listed(uri, digest)},
         digest,
         whole=False,

@@ -94,6 +94,7 @@ class McpSource:
         self._lock = threading.Lock()
         self._seen: Seen | None = None
         self._shared: frozenset[str] = frozenset()
+        self._spoiled: dict[str, str] = {}
         self._until = 0.0
 
     def __repr__(self) -> str:
@@ -143,7 +144,8 @@ class McpSource:
 
         Raises:
             DigestMismatchError: It is not what was listed, or SKILL.md's frontmatter
-                is not; the next sync asks the server anew.
+                is not. Nothing more is read of the skill then before the next sync,
+                which asks the server anew.
             ReferenceEscapesError, ReferenceNotFoundError: Not listed; not asked for.
             LimitExceededError: It is larger than ``limit_bytes``.
             SkillNotFoundError, SourceUnavailableError: As for `manifest`.
@@ -153,6 +155,8 @@ class McpSource:
         listed = entry.listed.get(path)
         if listed is None:
             raise ReferenceNotFoundError(entry.name, path)
+        if key in self._spoiled:
+            raise DigestMismatchError(entry.name, path, detail=self._spoiled[key])
         _check_size(path, listed.size, limit_bytes)
         try:
             answer = self._asking.read(listed.uri)
@@ -168,6 +172,7 @@ class McpSource:
                 check_frontmatter(entry, data, self._limits)
         except DigestMismatchError:
             self._until = 0.0
+            self._spoiled[key] = f"the server sent another {path} than it had listed"
             raise
         return data
 
@@ -181,6 +186,7 @@ class McpSource:
         )
         self._shared = shared_names(seen.entries)
         self._seen = seen
+        self._spoiled = {}
         self._until = self._now() + min(seen.ttl_s, MAX_TTL_S)
 
     def _entry(self, key: str) -> SkillEntry:
