@@ -32,6 +32,7 @@ class Options(TypedDict):
 
     paths: tuple[str, ...]
     more: tuple[str, ...]
+    pin: str | None
     host: str
     port: int
     stdio: bool
@@ -82,6 +83,7 @@ def serve(options: Options) -> int:
         closing(metrics),
         opened(
             (*options["paths"], *options["more"]),
+            pin=options["pin"],
             sinks=(*sinks, metrics),
             style=options["style"],
             budget_tokens=options["budget"],

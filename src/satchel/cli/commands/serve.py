@@ -19,6 +19,11 @@ PORT = 8321
 @click.command("serve")
 @click.argument("more", nargs=-1, metavar="[PATH]...", callback=named_paths)
 @skills_option
+@click.option(
+    "--pin",
+    metavar="RELEASE",
+    help="The id that a release has to have; an older one is the way back.",
+)
 @click.option("--host", default="127.0.0.1", show_default=True, metavar="ADDRESS")
 @click.option(
     "--port",
