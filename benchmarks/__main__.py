@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Final
 
 import yaml
 
-from benchmarks import adapters, discovery, loading, memory, rendering, startup
+from benchmarks import (
+    adapters,
+    discovery,
+    loading,
+    memory,
+    rendering,
+    startup,
+    usage,
+)
 from benchmarks.library import PACKS, open_library
 from benchmarks.measure import BAR_HEAD, table
 from benchmarks.peers import choose
@@ -19,7 +27,10 @@ if TYPE_CHECKING:
     from benchmarks.library import Library
     from benchmarks.measure import Bar
 
-WHAT: Final = ("discovery", "rendering", "loading", "memory", "startup", "adapters")
+WHAT: Final = (
+    *("discovery", "rendering", "loading", "memory", "startup", "adapters"),
+    "usage",
+)
 OWN_PACKS: Final = {"startup", "adapters"}
 """These make packs of their own, and take nothing of a corpus."""
 ROUNDS: Final = 5
@@ -57,7 +68,9 @@ def main() -> None:
     print(table(BAR_HEAD, (bar.row() for bar in bars)))
 
 
-def _run(name: str, library: Library, options: argparse.Namespace) -> list[Bar]:
+def _run(  # noqa: PLR0911 - one for each thing to measure
+    name: str, library: Library, options: argparse.Namespace
+) -> list[Bar]:
     match name:
         case "discovery":
             names = (options.peers or "").split(",") if options.peers else []
@@ -73,6 +86,8 @@ def _run(name: str, library: Library, options: argparse.Namespace) -> list[Bar]:
             return loading.run(library, options.rounds)
         case "memory":
             return memory.run(library)
+        case "usage":
+            return usage.run(library, options.rounds)
         case "adapters":
             return adapters.run(options.rounds, options.frameworks.split(","))
         case _:

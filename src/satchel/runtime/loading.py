@@ -33,7 +33,7 @@ class LoadPath:
         """Take what tells the sinks, which may be none."""
         self._telling = telling
         self._sinks = telling.sinks
-        self._clock = clock
+        self._monotonic = clock.monotonic
         self._limits = limits
         self._policy = policy
 
@@ -56,7 +56,7 @@ class LoadPath:
             self._check_edge(catalog, request)
         if not self._sinks.awake:
             return load(catalog, request, turn=turn, limits=limits, policy=policy)
-        monotonic = self._clock.monotonic
+        monotonic = self._monotonic
         start = monotonic()
         try:
             loaded = load(catalog, request, turn=turn, limits=limits, policy=policy)

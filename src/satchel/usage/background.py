@@ -23,7 +23,7 @@ BOUND: Final = 10_000
 BATCH: Final = 1_000
 INTERVAL_S: Final = 0.2
 """How long a writer waits for more before it writes."""
-PATIENCE_S: Final = 2.0
+PATIENCE_S: Final = 5.0
 """How long a caller waits where the queue is full, before its event is dropped."""
 RETRY_S: Final = 1.0
 CLOSE_S: Final = 10.0
@@ -58,6 +58,7 @@ class Background:
     ) -> None:
         """Take what makes the store; nothing is opened before the first event."""
         self.bound: Final = bound
+        self._crowd = bound // 2
         self._open_store = open_store
         self._interval_s = interval_s
         self._patience_s = patience_s
@@ -80,7 +81,7 @@ class Background:
         self._batch: list[Row] = []
         self._taken = 0
         self._put = self._done = self._dropped = self._failures = 0
-        self._refusing = self._closing = False
+        self._refusing = self._closing = self._is_ready = self._is_woken = False
 
     @property
     def dropped(self) -> int:
@@ -102,20 +103,21 @@ class Background:
 
     def defer(self, make: MakeEvent) -> None:
         """Take what makes an event; it is called once, in the thread that writes."""
-        if not self._ready.is_set():
+        if not self._is_ready:
             self._start()
         with self._lock:
-            if self._put - self._done >= self.bound:
+            waiting = self._put - self._done
+            if waiting >= self.bound:
                 self._wait_for_room()
             if self._closing or self._refusing:
                 self._dropped += 1
                 return
             self._put += 1
             self._queue.append(make)
-            crowded = (self._put - self._done) * 2 > self.bound
-        if not self._work.is_set():
+        if not self._is_woken:  # a look at a flag is half the price of one at an event
+            self._is_woken = True
             self._work.set()
-        if crowded and not self._hurry.is_set():
+        if waiting > self._crowd and not self._hurry.is_set():
             self._hurry.set()
 
     def flush(self, timeout_s: float = CLOSE_S) -> bool:
@@ -137,10 +139,17 @@ class Background:
             self._hasten()
 
     def close(self, timeout_s: float = CLOSE_S) -> None:
-        """Write what waits, and end, as `retire` does; wait until that is done."""
+        """Write what waits, and end, as `retire` does; wait until that is done.
+
+        It waits as long as something is written at least every ``timeout_s``.
+        """
         self.retire()
         thread = self._thread
-        if thread is not None and thread is not threading.current_thread():
+        if thread is None or thread is threading.current_thread():
+            return
+        before = -1
+        while thread.is_alive() and before != self._done:
+            before = self._done
             thread.join(timeout_s)
 
     def _hasten(self) -> None:
@@ -171,7 +180,7 @@ class Background:
                 self._thread.start()
         if self._thread is not None:
             self._ready.wait(self._patience_s)
-        self._ready.set()
+        self._is_ready = True
 
     def _run(self) -> None:
         last_tries = LAST_TRIES
@@ -182,6 +191,7 @@ class Background:
                 if well:
                     self._work.wait()
                     self._work.clear()
+                    self._is_woken = False  # only now: what came before is seen to
                     self._hurry.wait(self._interval_s)
                 else:
                     self._hurry.wait(RETRY_S)

@@ -3,14 +3,14 @@
 import json
 import os
 import sqlite3
-import time
-from collections.abc import Sequence
-from contextlib import closing
+from collections.abc import Generator, Sequence
+from contextlib import closing, contextmanager
 from operator import attrgetter
 from typing import Final
 
 from satchel.errors import ConfigError
 from satchel.model import CatalogSynced, UsageEvent
+from satchel.usage._locking import locked
 from satchel.usage._private import open_private
 from satchel.usage.stores import SCHEMA_VERSION, Row, Writer
 
@@ -18,7 +18,7 @@ __all__ = ["LOAD_COLUMNS", "SqliteStore", "check_version"]
 
 BUSY_S: Final = 5.0
 """How long a writer waits for its turn before the batch is tried again."""
-_OPEN_TRIES: Final = 20
+TURN_SUFFIX: Final = "-turn"
 
 LOAD_COLUMNS: Final = (
     "at",
@@ -106,27 +106,19 @@ class SqliteStore:
             OSError, sqlite3.Error: It cannot be opened.
         """
         os.close(open_private(self._path))
-        for left in reversed(range(_OPEN_TRIES)):
+        with self._turn():
             base = sqlite3.connect(self._path, timeout=BUSY_S, isolation_level=None)
             try:
-                self._prepare(base, writer)
-            except sqlite3.OperationalError:
-                base.close()
-                if not left:
-                    raise
-                # Several that make the file at once do not always wait for one another.
-                time.sleep(BUSY_S / 100)
-            except Exception:
+                base.execute("PRAGMA journal_mode = WAL")
+                base.execute("PRAGMA synchronous = NORMAL")
+                with _transaction(base):
+                    self._prepare(base, writer)
+            except BaseException:
                 base.close()
                 raise
-            else:
-                self._base = base
-                return
+        self._base = base
 
     def _prepare(self, base: sqlite3.Connection, writer: Writer) -> None:
-        base.execute("PRAGMA journal_mode = WAL")
-        base.execute("PRAGMA synchronous = NORMAL")
-        base.execute("BEGIN IMMEDIATE")
         tables = base.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
         if not tables:
             for statement in _SCHEMA.split(";\n"):
@@ -145,31 +137,25 @@ class SqliteStore:
                 writer.started,
             ),
         ).fetchone()[0]
-        base.execute("COMMIT")
 
     def write(self, rows: Sequence[Row], dropped: int, now: float) -> None:
         """Keep the rows in one transaction."""
         base = self._opened
-        base.execute("BEGIN IMMEDIATE")
-        try:
-            loads = [
-                (self._number, seq, *_values(event))
-                for seq, event in rows
-                if isinstance(event, UsageEvent)
-            ]
+        loads = [
+            (self._number, seq, *_values(event))
+            for seq, event in rows
+            if isinstance(event, UsageEvent)
+        ]
+        syncs = [event for _, event in rows if isinstance(event, CatalogSynced)]
+        offered = self._offered
+        with self._turn(), _transaction(base):
             base.executemany(_INSERT, loads)
-            offered = self._offered
-            for _, event in rows:
-                if isinstance(event, CatalogSynced):
-                    offered = self._offer(base, event, offered)
+            for event in syncs:
+                offered = self._offer(base, event, offered)
             base.execute(
                 "UPDATE writers SET seen = ?, dropped = ? WHERE number = ?",
                 (now, dropped, self._number),
             )
-            base.execute("COMMIT")
-        except BaseException:
-            base.execute("ROLLBACK")
-            raise
         self._offered = offered
 
     def _offer(
@@ -205,18 +191,43 @@ class SqliteStore:
 
     def close(self, dropped: int, now: float) -> None:
         """Put the close on record, and close the file."""
-        with closing(self._opened) as base:
+        with closing(self._opened) as base, self._turn():
             base.execute(
                 "UPDATE writers SET seen = ?1, closed = ?1, dropped = ?2 "
                 "WHERE number = ?3",
                 (now, dropped, self._number),
             )
 
+    @contextmanager
+    def _turn(self) -> Generator[None]:
+        """Wait for this writer's turn: in order, by a lock on a file beside the other.
+
+        SQLite itself only tries again and again; where many write without a pause, one
+        of them may then wait for seconds.
+        """
+        fd = open_private(f"{self._path}{TURN_SUFFIX}")
+        try:
+            with locked(fd):
+                yield
+        finally:
+            os.close(fd)
+
     @property
     def _opened(self) -> sqlite3.Connection:
         if self._base is None:
             raise sqlite3.ProgrammingError("the store is not open")
         return self._base
+
+
+@contextmanager
+def _transaction(base: sqlite3.Connection) -> Generator[None]:
+    base.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        base.execute("COMMIT")
+    except BaseException:
+        base.rollback()
+        raise
 
 
 def check_version(base: sqlite3.Connection, path: str) -> None:
