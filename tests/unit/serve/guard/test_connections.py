@@ -17,7 +17,7 @@ from tests.unit.serve.guard.asking import Application
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from starlette.types import Receive, Scope, Send
+    from starlette.types import ASGIApp, Receive, Scope, Send
 
 GOOD = b"GET /v1/catalog HTTP/1.1\r\nhost: localhost\r\n\r\n"
 
@@ -33,13 +33,15 @@ class _Server(uvicorn.Server):
 
 
 @contextmanager
-def served(settings: GuardSettings) -> Iterator[int]:
+def served(
+    settings: GuardSettings, application: ASGIApp | None = None
+) -> Iterator[int]:
     """Serve on a free port of loopback, in a thread; yield the port."""
-    application = Application()
+    inner = application or Application()
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
-            await application(scope, receive, send)
+            await inner(scope, receive, send)
 
     config = uvicorn.Config(
         guard(app, settings),
@@ -139,3 +141,25 @@ def test_what_follows_a_broken_request_is_nothing(
     assert said.count(b"HTTP/1.1") == 1
 
     assert not [each for each in caplog.records if each.levelname == "ERROR"]
+
+
+class Lavish:
+    """Answers with more than any buffer between it and the client holds."""
+
+    async def __call__(self, scope: Scope, _receive: Receive, send: Send) -> None:
+        large = scope["path"] == "/large"
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        for _ in range(64 if large else 1):
+            part = b"x" * 1024 * 1024 if large else b"done"
+            await send({"type": "http.response.body", "body": part, "more_body": large})
+
+
+def test_who_reads_nothing_takes_nobodys_place() -> None:
+    settings = GuardSettings(max_requests=1, send_timeout_s=0.05)
+    with served(settings, Lavish()) as port, ExitStack() as stack:
+        deaf = stack.enter_context(closing(connect(port)))
+        deaf.sendall(GOOD.replace(b"/v1/catalog", b"/large"))
+        other = stack.enter_context(closing(connect(port)))
+        other.sendall(GOOD)
+
+        assert answer(other) == b"HTTP/1.1 200 OK"
