@@ -54,7 +54,7 @@ class Limits:
     index_skills: int = 10_000
     """Skills of one index that are looked at."""
     release_bytes: int = 64 * _MIB
-    """Bytes of the release.json that lists a release; 10,000 skills have some 12 MB."""
+    """Bytes of the release.json that lists a release; 10,000 skills have 9 MB."""
 
 
 DEFAULT_LIMITS = Limits()
