@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import os
+import re
+import signal
 import sqlite3
+import subprocess
 import sys
+import threading
 from contextlib import closing
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import anyio
 import httpx2
@@ -14,15 +19,20 @@ import pytest
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters
 
+from satchel import Satchel
 from satchel.cli import serving as cli_serving
+from satchel.errors import ConfigError
+from satchel.serve import running
+from satchel.serve.library import Library
+from satchel.serve.running import listen
 from satchel.testing import write_pack
+from satchel.usage.metrics import MetricsSink
 from tests.functional.library import run
 from tests.functional.serving import serving
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
+EXAMPLE = Path(__file__).parents[2] / "examples" / "over_http.py"
 TOKEN = "t0ken-of-a-test-that-is-long-enough"  # noqa: S105
+_WHERE = re.compile(r"MCP +(http://\S+)/mcp")
 posix = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 
 
@@ -51,6 +61,13 @@ def test_one_port_serves_every_kind_of_client(shelf: Path, tmp_path: Path) -> No
             old = http.get("/.well-known/skills/index.json")
             evil = http.get("/v1/catalog", headers={"Host": "evil.example"})
         tools = anyio.run(_load_over_http, f"{url}/mcp")
+        example = subprocess.run(
+            [sys.executable, EXAMPLE, url, "alpha"],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=True,
+        )
         status = served.stop()
 
     assert [each["name"] for each in index["skills"]] == ["alpha"]
@@ -61,6 +78,8 @@ def test_one_port_serves_every_kind_of_client(shelf: Path, tmp_path: Path) -> No
     assert old.status_code == 200
     assert evil.status_code == 421
     assert "load_skill" in tools
+    assert example.stdout.startswith("system prompt: ")
+    assert "  references/guide.md: 8 bytes" in example.stdout
     assert status == 0
     assert served.process.stdout is not None
     said = "\n".join(served.said)
@@ -71,6 +90,9 @@ def test_one_port_serves_every_kind_of_client(shelf: Path, tmp_path: Path) -> No
     assert _loads(events) == [
         ("alpha", "references/guide.md", "http"),
         ("alpha", None, "mcp"),
+        ("alpha", None, "http"),
+        ("alpha", None, "http"),
+        ("alpha", "references/guide.md", "http"),
     ]
 
 
@@ -166,3 +188,126 @@ def test_without_the_extra_the_command_that_mends_it_is_told(
 
     assert result.exit_code == 2
     assert "pip install 'satchel[serve]'" in result.stderr
+
+
+@posix
+@pytest.mark.parametrize(
+    ("arguments", "env", "says"),
+    [
+        ((), {}, "claude mcp add --transport http satchel http://127.0.0.1:"),
+        (("--host", "::1"), {}, "http://[::1]:"),
+        (
+            ("--host", "0.0.0.0", "--name", "desk"),  # noqa: S104
+            {"SATCHEL_TOKEN": TOKEN},
+            "--token-env SATCHEL_TOKEN --write",
+        ),
+    ],
+    ids=["loopback", "IPv6", "with a token"],
+)
+def test_it_says_where_it_is_and_ends_when_told_to(
+    shelf: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: tuple[str, ...],
+    env: dict[str, str],
+    says: str,
+) -> None:
+    """In this process, which a signal is sent to once it answers."""
+    if "::1" in arguments:
+        _need_ipv6()
+    monkeypatch.setenv("SATCHEL_USAGE", "off")
+    for name, value in env.items():
+        monkeypatch.setenv(name, value)
+    answers: list[httpx2.Response] = []
+    said: list[str] = []
+
+    def ask() -> None:
+        url = next(filter(None, map(_WHERE.search, said)))[1]
+        shown = {"Authorization": f"Bearer {TOKEN}"} if env else {}
+        with httpx2.Client(base_url=url, headers=shown, timeout=30) as http:
+            answers.extend(map(http.get, ("/v1/skills/alpha", "/metrics")))
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    def tell(text: str) -> None:
+        said.append(text)
+        if text == "stop with Ctrl-C":
+            threading.Thread(target=ask).start()
+
+    monkeypatch.setattr(cli_serving, "tell", tell)
+    result = run("serve", "--skills", "skills", "--port", "0", *arguments)
+
+    assert result.exit_code == 0
+    assert [each.status_code for each in answers] == [200, 200]
+    assert "skill_catalog_tokens" in answers[1].text
+    assert any(says in line for line in said)
+    assert said[-1] == "stopped"
+    if env:
+        assert "callers need a token: Authorization: Bearer ..." in said
+        assert TOKEN not in "".join(said)
+
+
+def _need_ipv6() -> None:
+    try:
+        listen("::1", 0).close()
+    except ConfigError:
+        pytest.skip("this machine has no IPv6")
+
+
+def test_figures_are_there_though_two_packs_claim_one_name(
+    shelf: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_pack(shelf.parent / "more", "alpha", "Use for something else.")
+    with Satchel("skills", "more") as skills, closing(MetricsSink()) as metrics:
+        cli_serving.measure(metrics, Library(skills))
+
+        assert b"skill_catalog_tokens 0.0" in metrics.render()[0]
+
+
+@pytest.mark.parametrize("killed", [False, True])
+def test_over_stdio_it_ends_with_its_client_or_by_a_signal(
+    shelf: Path, monkeypatch: pytest.MonkeyPatch, killed: bool
+) -> None:
+    """The thread that waits for standard input must not keep the process."""
+    ended: list[int] = []
+
+    async def serve(library: Library) -> None:
+        if killed:
+            os.kill(os.getpid(), signal.SIGTERM)
+            await anyio.sleep_forever()
+
+    monkeypatch.setenv("SATCHEL_USAGE", "off")
+    monkeypatch.setattr(running, "run_stdio", serve)
+    monkeypatch.setattr(os, "_exit", ended.append)
+    (shelf / "hidden").mkdir()
+    (shelf / "hidden" / "SKILL.md").write_text(
+        "---\nname: hidden\ndescription: For people.\n"
+        "disable-model-invocation: true\n---\nDo.\n"
+    )
+
+    result = run("serve", "--skills", "skills", "--stdio")
+
+    assert result.exit_code == 0
+    assert ended == ([0] if killed else [])
+    assert not result.stdout
+    assert "MCP over standard input and output" in result.stderr
+    assert "1 pack not listed: see satchel list" in result.stderr
+
+
+def test_tokens_of_an_authorization_server_may_be_taken(shelf: Path) -> None:
+    (shelf / "broken").mkdir()
+    (shelf / "broken" / "SKILL.md").write_text("no frontmatter")
+    known: tuple[str, ...] = ("--oauth-issuer", "https://id.example.com")
+    known += ("--oauth-resource", "https://skills.example.com/mcp")
+    known += ("--oauth-jwks", "https://id.example.com/keys", "--oauth-scope", "skills")
+
+    # It is let listen anywhere, and comes as far as what --strict asks.
+    result = run(
+        "serve",
+        "--skills",
+        "skills",
+        "--host",
+        "0.0.0.0",  # noqa: S104
+        *known,
+        "--strict",
+    )
+
+    assert result.exit_code == 1

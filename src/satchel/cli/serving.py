@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from satchel.serve.library import Library
     from satchel.usage.metrics import MetricsSink
 
-__all__ = ["Options", "guard_settings", "serve"]
+__all__ = ["Options", "guard_settings", "measure", "serve"]
 
 MOST: Final = 5
 """Reasons, and skills that are withheld, that are told one by one."""
@@ -90,7 +90,7 @@ def serve(options: Options) -> int:
         ) as skills,
     ):
         library = Library(skills, settings)
-        _measure(metrics, library)
+        measure(metrics, library)
         warn_empty(skills)
         if _tell_reasons(library) and options["strict"]:
             tell("not started, because of --strict")
@@ -109,7 +109,7 @@ def serve(options: Options) -> int:
     return 0
 
 
-def _measure(metrics: "MetricsSink", library: "Library") -> None:
+def measure(metrics: "MetricsSink", library: "Library") -> None:
     """Let the figures call things as they are called outside."""
     from satchel.serve.telling import labels_outside
 

@@ -10,10 +10,16 @@ import pytest
 from starlette.testclient import TestClient
 
 from satchel import Policy, Satchel, ask, deny
-from satchel.errors import DigestMismatchError
+from satchel.errors import (
+    ConfigError,
+    DigestMismatchError,
+    SkillManifestError,
+)
+from satchel.model import Manifest
 from satchel.serve.app import create_app
 from satchel.serve.caller import Caller
 from satchel.serve.library import Library
+from satchel.serve.telling import INTERNAL, labels_outside, tell
 from satchel.testing import write_pack
 from tests.fakes import FakeSource, away, pack
 
@@ -106,7 +112,7 @@ def test_a_skill_is_its_whole_text_and_what_lies_beside_it(
     assert skill["notes"] == []
 
 
-def test_frontmatter_of_a_skill_made_in_code_is_made_up() -> None:
+def test_a_file_that_is_no_longer_what_was_catalogued_is_not_given() -> None:
     source = FakeSource("s", {"a": {"SKILL.md": pack("a")}})
     skills = Satchel(source)
     client = TestClient(create_app(Library(skills)))
@@ -341,13 +347,14 @@ def test_a_skill_that_is_switched_off_is_not_handed_out(shelf: Path) -> None:
     ("failure", "status", "code"),
     [
         (away("/srv/secret"), 503, "source-unavailable"),
+        (SkillManifestError("/srv/secret", "x"), 503, "invalid-manifest"),
         (
             DigestMismatchError("a", "SKILL.md", detail="got another"),
             502,
             "digest-mismatch",
         ),
     ],
-    ids=["away", "tampered"],
+    ids=["away", "made up", "tampered"],
 )
 def test_trouble_with_a_source_names_no_place(
     failure: Exception, status: int, code: str
@@ -419,3 +426,28 @@ def test_an_id_may_hold_a_slash() -> None:
     assert client.get("/v1/skills/acme%2Fpdf").json()["id"] == "acme/pdf"
     assert client.get("/v1/skills/acme%2Fpdf/files/SKILL.md").status_code == 200
     assert client.get("/v1/skills/acme/pdf").status_code == 404
+
+
+def test_an_error_without_a_place_here_is_a_fault_of_our_own() -> None:
+    assert tell(ConfigError("/srv/secret", "x")) is INTERNAL
+
+
+@pytest.mark.parametrize("label", ["/srv/team/skills", "C:\\team\\skills", "skills"])
+def test_a_label_that_is_a_path_is_told_by_its_last_name(label: str) -> None:
+    source = FakeSource(label, {"a": {"SKILL.md": pack("a")}})
+
+    assert labels_outside(Satchel(source).catalog) == {label: "skills"}
+
+
+def test_the_manifest_of_a_skill_in_code_is_told_though_it_has_no_frontmatter() -> None:
+    class Bare(FakeSource):
+        def manifest(self, key: str) -> Manifest:
+            return Manifest(name=key, description="Use when testing.")
+
+    source = Bare("s", {"a": {"SKILL.md": "Just text.\n"}})
+    client = TestClient(create_app(Library(Satchel(source))))
+
+    assert client.get("/v1/skills/a").json()["frontmatter"] == {
+        "name": "a",
+        "description": "Use when testing.",
+    }
