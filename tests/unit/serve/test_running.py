@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import threading
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
@@ -30,6 +31,14 @@ posix = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 def test_port_0_is_any_that_is_free(host: str) -> None:
     with listen(host, 0) as one, listen(host, 0) as other:
         assert one.getsockname()[1] != other.getsockname()[1]
+
+
+def test_an_answer_in_two_writes_does_not_wait_for_the_client() -> None:
+    with listen("127.0.0.1", 0) as at:
+        client = socket.create_connection(at.getsockname())
+        accepted, _ = at.accept()
+        with client, accepted:
+            assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
 
 
 @pytest.mark.parametrize("host", ["192.0.2.1", "no such host", "127.0.0.1"])
