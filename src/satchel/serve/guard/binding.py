@@ -1,5 +1,6 @@
 """At which addresses a server may listen without asking who calls."""
 
+from functools import lru_cache
 from ipaddress import ip_address
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
 __all__ = ["check_bind", "is_loopback"]
 
 
+@lru_cache(maxsize=1024)  # asked for each request
 def is_loopback(host: str) -> bool:
     """Tell whether only programs of this machine reach ``host``.
 

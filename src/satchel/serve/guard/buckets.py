@@ -3,6 +3,7 @@
 import math
 from collections import OrderedDict
 from collections.abc import Callable
+from functools import lru_cache
 from ipaddress import IPv6Address, ip_address
 from typing import Final
 
@@ -56,6 +57,7 @@ class Buckets:
         return 0 if level >= 1 else max(1, math.ceil((1 - level) / self._rate))
 
 
+@lru_cache(maxsize=1024)  # asked for each request
 def peer_of(address: str) -> str:
     """Return the key of an address: IPv6 by its network, since each host has many."""
     try:

@@ -10,6 +10,7 @@ everything else           refused                answered for its skills
 
 import time
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from satchel.errors import SourceUnavailableError
@@ -86,7 +87,7 @@ class Entrance:
         if self._tokens is not None:
             caller = self._tokens.find(digest_of(secret))
             if caller is not None:
-                return _with_user(caller, f"token:{caller.name}")
+                return _by_token(caller)
         if self._verifier is not None and self._oauth is not None:
             try:
                 return await self._by_oauth(secret, self._verifier, self._oauth)
@@ -106,7 +107,7 @@ class Entrance:
             message = f"the token has no scope {' '.join(missing)}"
             challenge = self._challenge("insufficient_scope", message)
             return Refusal(403, "scope-missing", message, challenge)
-        return _with_user(caller_of(token, oauth), "", token)
+        return _with_user(caller_of(token, oauth), token)
 
     def _unknown(self, *, shown: bool) -> Refusal:
         if shown:
@@ -154,19 +155,21 @@ def _holds(token: "AccessToken", oauth: "OAuthSettings") -> bool:
     return (token.resource or "").rstrip("/").lower() == here
 
 
-def _with_user(
-    caller: Caller, client_id: str, token: "AccessToken | None" = None
-) -> Admitted:
+@lru_cache(maxsize=1024)
+def _by_token(caller: Caller) -> Admitted:
+    from mcp.server.auth.provider import AccessToken
+
+    client_id = f"token:{caller.name}"
+    return _with_user(caller, AccessToken(token="", client_id=client_id, scopes=[]))
+
+
+def _with_user(caller: Caller, token: "AccessToken") -> Admitted:
     """Return a caller as ``mcp`` knows it: without the secret, which nothing needs."""
     from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
-    from mcp.server.auth.provider import AccessToken, principal_components
+    from mcp.server.auth.provider import principal_components
 
-    if token is None:
-        known = AccessToken(token="", client_id=client_id, scopes=[])
-    else:
-        known = token.model_copy(update={"token": ""})
-    principal = repr(principal_components(known))
-    return Admitted(caller, principal, AuthenticatedUser(known))
+    user = AuthenticatedUser(token.model_copy(update={"token": ""}))
+    return Admitted(caller, repr(principal_components(token)), user)
 
 
 def _for_path(found: Admitted, path: str) -> Admitted | Refusal:
