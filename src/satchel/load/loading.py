@@ -160,7 +160,7 @@ def _origin_notes(descriptor: Descriptor) -> tuple[str, ...]:
     note = f"This is from the {descriptor.remote} {origin.source!r} ({place})."
     if descriptor.digest:
         return (note,)
-    return (note, "It announces no digest of it: nothing tells what it was before.")
+    return (note, "No digest of it is known: whether it changed cannot be told.")
 
 
 def _note(finding: Finding) -> str:

@@ -1,5 +1,7 @@
 """The manifest of what was loaded."""
 
+from dataclasses import replace
+
 from satchel.catalog.entry import Acceptance
 from satchel.errors import SkillManifestError
 from satchel.model import Loaded, Manifest
@@ -24,4 +26,7 @@ def manifest_of(loaded: Loaded, accept: Acceptance) -> Manifest:
     if parsed.manifest is None:
         place = loaded.descriptor.origin.location
         raise SkillManifestError(place, parsed.findings[0].message)
+    if loaded.descriptor.remote:  # what it asks for is not what it was given
+        granted = loaded.descriptor.allowed_tools
+        return replace(parsed.manifest, allowed_tools=granted)
     return parsed.manifest

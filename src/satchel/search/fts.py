@@ -97,7 +97,7 @@ def _bodies(
 ) -> Iterable[tuple[str, str]]:
     for entry in entries:
         reader = catalog.readers.get(entry.source)
-        if reader is None:
+        if reader is None or entry.remote:  # nothing is fetched for a search
             continue
         try:
             data = reader.read(entry.origin.key, SKILL_FILE, _READ_BYTES)

@@ -49,7 +49,8 @@ class SkillEntry:
     be read, SKILL.md included. ``digest`` is over the whole set of URIs and digests,
     those of files that are never handed out among them; empty where the server
     publishes none (``"dynamic"``). ``whole`` tells that ``frontmatter`` has every
-    field; in the older index it has two.
+    field; in the older index it has two. ``archive`` is the URI of the archive that
+    holds the skill, in that index alone.
     """
 
     root: str
@@ -58,6 +59,7 @@ class SkillEntry:
     listed: Mapping[str, Listed]
     digest: str = ""
     whole: bool = True
+    archive: str = ""
     findings: tuple[Finding, ...] = ()
 
     @property

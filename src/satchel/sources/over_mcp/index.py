@@ -1,7 +1,7 @@
 """The older index of skills, ``skill://index.json``: before the extension was final.
 
-It has a name and a description of each skill, the URI of its SKILL.md, and perhaps a
-digest; no list of files. So SKILL.md is all that is read of such a skill.
+It has a name and a description of each skill, the URI of its SKILL.md or of an archive,
+and perhaps a digest; no list of files. So SKILL.md is all that is read of such a skill.
 
 Source: MCPSkillsSource of Microsoft's Agent Framework 1.23, which reads it.
 """
@@ -13,7 +13,7 @@ from typing import Final, cast
 from satchel.model import SKILL_FILE, FileStat, Finding, Limits
 from satchel.sources.over_mcp.entry import Listed, SkillEntry, frontmatter_of
 from satchel.sources.over_mcp.refusal import RefusedError, told
-from satchel.sources.over_mcp.uris import skill_root
+from satchel.sources.over_mcp.uris import plain_uri, skill_root
 
 __all__ = ["index_entry", "items_of"]
 
@@ -43,11 +43,10 @@ def index_entry(raw: object, limits: Limits) -> SkillEntry:
         raise RefusedError("it is no object")
     given = cast("Mapping[str, object]", raw)
     kind = given.get("type")
-    if kind != "skill-md":
-        raise RefusedError(
-            f"it is of the type {told(kind)!r}, which is not read", _NEWER
-        )
-    root = skill_root(given.get("url"))
+    if kind not in {"skill-md", "archive"}:
+        raise RefusedError(f"it is of an unknown type, {told(kind)!r}", _NEWER)
+    archive = plain_uri(given.get("url")) if kind == "archive" else ""
+    root = f"{archive}/{given.get('name')}" if archive else skill_root(given.get("url"))
     fields = {key: given.get(key) for key in ("name", "description")}
     frontmatter = frontmatter_of(fields, root, limits)
     digest = given.get("digest")
@@ -57,16 +56,22 @@ def index_entry(raw: object, limits: Limits) -> SkillEntry:
         raise RefusedError(
             "its digest is none", "give sha256: and 64 lowercase hex digits"
         )
-    uri = f"{root}/{SKILL_FILE}"
     return SkillEntry(
         root,
         frontmatter,
-        (FileStat(SKILL_FILE, 0, digest or None, digest),),
-        {SKILL_FILE: Listed(uri, digest)},
+        (_stat(digest, archive),),
+        {SKILL_FILE: Listed(archive or f"{root}/{SKILL_FILE}", digest)},
         digest,
         whole=False,
+        archive=archive,
         findings=(_said(digest),),
     )
+
+
+def _stat(digest: str, archive: str) -> FileStat:
+    """Return what is known of SKILL.md; a digest of an archive is not its own."""
+    own = "" if archive else digest
+    return FileStat(SKILL_FILE, 0, digest or None, own)
 
 
 def _said(digest: str) -> Finding:

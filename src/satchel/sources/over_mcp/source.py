@@ -14,6 +14,7 @@ from satchel.errors import (
     SkillNotFoundError,
 )
 from satchel.files import check_path
+from satchel.files.archives import unpack
 from satchel.model import (
     DEFAULT_LIMITS,
     SKILL_FILE,
@@ -148,6 +149,7 @@ class McpSource:
                 which asks the server anew.
             ReferenceEscapesError, ReferenceNotFoundError: Not listed; not asked for.
             LimitExceededError: It is larger than ``limit_bytes``.
+            ArchiveError: What the older index calls an archive is none.
             SkillNotFoundError, SourceUnavailableError: As for `manifest`.
         """
         check_path(path, key)
@@ -167,6 +169,8 @@ class McpSource:
             raise ReferenceNotFoundError(entry.name, path) from error
         try:
             data = check_bytes(entry.name, path, answer, listed)
+            if entry.archive:
+                data = unpack(data, limits=self._limits, where=entry.name)[SKILL_FILE]
             _check_size(path, len(data), limit_bytes)
             if path == SKILL_FILE:
                 check_frontmatter(entry, data, self._limits)

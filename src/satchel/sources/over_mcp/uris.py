@@ -7,10 +7,17 @@ from urllib.parse import unquote
 from satchel.model import SKILL_FILE
 from satchel.sources.over_mcp.refusal import RefusedError
 
-__all__ = ["MAX_URI_CHARS", "path_in", "skill_name", "skill_path", "skill_root"]
+__all__ = [
+    "MAX_URI_CHARS",
+    "path_in",
+    "plain_uri",
+    "skill_name",
+    "skill_path",
+    "skill_root",
+]
 
-MAX_URI_CHARS: Final = 2_048
-"""Characters of a URI; twice the longest path of a file (`satchel.files.paths`)."""
+MAX_URI_CHARS: Final = 8_192
+"""Far above a name and a path of 1,024 bytes, each of their bytes escaped."""
 
 _SHAPE: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{0,31}://([^/]+(?:/[^/]+)*)")
 _ODD: Final = re.compile(r"[\s\\?#\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
@@ -28,11 +35,11 @@ def skill_root(uri: object) -> str:
 
     Source: "Resource Mapping" of the Skills extension.
     """
-    text = _plain(uri)
+    text = plain_uri(uri)
     if not text.endswith(_SUFFIX):
         raise RefusedError(f"its URI does not end in {_SUFFIX}")
     root = text.removesuffix(_SUFFIX)
-    _plain(root)  # `skill://SKILL.md` has no folder
+    plain_uri(root)  # `skill://SKILL.md` has no folder
     return root
 
 
@@ -56,14 +63,19 @@ def path_in(root: str, uri: object) -> str:
     Raises:
         RefusedError: It is no plain URI, or not one inside the folder.
     """
-    text = _plain(uri)
+    text = plain_uri(uri)
     inside = text.removeprefix(f"{root}/")
     if inside == text:
         raise RefusedError("it lists a file that is not in its own folder")
     return _decoded(inside)
 
 
-def _plain(uri: object) -> str:
+def plain_uri(uri: object) -> str:
+    """Return a URI of folders and a file, without tricks in its spelling.
+
+    Raises:
+        RefusedError: It is none.
+    """
     if not isinstance(uri, str):
         raise RefusedError("a URI is no text")
     if len(uri) > MAX_URI_CHARS:
