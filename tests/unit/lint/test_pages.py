@@ -22,8 +22,8 @@ ROOMS = (
 NO_CODES = frozenset(
     """
     agent-skills allowed-tools argument-hint disable-model-invocation disallowed-tools
-    dot-file replaced-by satchel-watch short-description skill-md user-invocable
-    user-invokable xml-id xml-spec
+    dot-file replaced-by satchel-release satchel-site satchel-watch short-description
+    skill-md user-invocable user-invokable xml-id xml-spec
     """.split()  # noqa: SIM905 - a list would be a column of words
 )
 
