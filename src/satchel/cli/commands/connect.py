@@ -32,7 +32,7 @@ def _plain_name(ctx: click.Context, param: click.Parameter, name: str) -> str:
 
 @click.command("connect")
 @click.argument("client_id", metavar="CLIENT", type=click.Choice([*CLIENTS]))
-@click.option("--url", help=f"Where the server is.  [default: {URL}]")
+@click.option("--url", help=f"Where the server is. Default: {URL}")
 @click.option(
     "--stdio", is_flag=True, help="Let the client start the server, for itself alone."
 )
