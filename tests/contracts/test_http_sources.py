@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from satchel import sources
+from satchel import Satchel, sources
+from satchel.release.folder import build_folder
+from satchel.release.site import publish
 from satchel.testing import Packs, SourceContract
 from tests.unit.sources.http.site import Site, serving
 
@@ -49,3 +51,15 @@ class TestOldIndex(OnASite):
     def make_source(self, packs: Packs) -> SkillSource:
         self.site.put_old(packs)
         return sources.http(self.site.url, allow_private=True)
+
+
+class TestPinned(OnASite):
+    number = 0
+
+    def make_source(self, packs: Packs) -> SkillSource:
+        self.number += 1
+        dist, self.site.root = self.folder / str(self.number), self.folder / "site"
+        with Satchel(sources.memory(packs)) as skills:
+            build_folder(skills, dist, allow_findings=True)
+        release = publish(sources.released(dist), self.site.root).release
+        return sources.http(self.site.url, pin=release.id, allow_private=True)

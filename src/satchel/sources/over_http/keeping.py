@@ -75,7 +75,8 @@ class Vault:
                 data = file.read(limit_bytes + 1)
         except OSError:
             return None
-        return data if digest_bytes(data) == digest else None
+        whole = len(data) <= limit_bytes and digest_bytes(data) == digest
+        return data if whole else None
 
     def put(self, digest: str, data: bytes) -> None:
         """Keep bytes, which are those of the digest."""

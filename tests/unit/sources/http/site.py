@@ -14,6 +14,7 @@ from satchel.release.archives import tar_gz
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
+    from pathlib import Path
 
 __all__ = ["INDEX", "OLD_INDEX", "SCHEMA", "Reply", "Site", "skill_md"]
 
@@ -42,13 +43,15 @@ class Reply:
 class Site:
     """Answers by path; several for one path go in turn, and the last one stays.
 
-    ``asked`` lists what was asked for, in order, with the headers.
+    Paths without any are files below ``root``, if it is given. ``asked`` lists what was
+    asked for, in order, with the headers.
     """
 
     replies: dict[str, list[Reply]] = field(default_factory=dict)
     asked: list[tuple[str, dict[str, str]]] = field(default_factory=list)
     url: str = ""
     etags: bool = False
+    root: Path | None = None
     done: threading.Event = field(default_factory=threading.Event)
 
     def put(self, path: str, *replies: Reply | bytes) -> None:
@@ -94,6 +97,9 @@ class Site:
     def reply(self, path: str) -> Reply:
         replies = self.replies.get(path)
         if not replies:
+            file = self.root / path.lstrip("/") if self.root else None
+            if file is not None and file.is_file():
+                return Reply(file.read_bytes())
             return Reply(b"<h1>Not found</h1>", 404)
         return replies.pop(0) if len(replies) > 1 else replies[0]
 
@@ -111,50 +117,67 @@ def entry(
     }
 
 
+class Handler(BaseHTTPRequestHandler):
+    """Answers for the site of its server."""
+
+    protocol_version = "HTTP/1.1"
+    timeout = 20
+    server: Server
+
+    def do_GET(self) -> None:
+        site = self.server.site
+        site.asked.append((self.path, dict(self.headers.items())))
+        reply = site.reply(self.path)
+        etag = digest_bytes(reply.body).replace("sha256:", '"') + '"'
+        if site.etags and self.headers.get("If-None-Match") == etag:
+            self.send_response(304)
+            self.end_headers()
+            return
+        self.send_response(reply.status)
+        for name, value in reply.headers:
+            self.send_header(name, value)
+        if site.etags:
+            self.send_header("ETag", etag)
+        self._end_headers(reply)
+        self._send([reply.body] if reply.pieces is None else reply.pieces(site.done))
+
+    def _end_headers(self, reply: Reply) -> None:
+        length = reply.length
+        if length is None and reply.pieces is None:
+            self.send_header("Content-Length", str(len(reply.body)))
+        else:
+            self.close_connection = True
+            if length is not None:
+                self.send_header("Content-Length", str(length))
+        self.end_headers()
+
+    def _send(self, pieces: Iterable[bytes]) -> None:
+        try:
+            for piece in pieces:
+                self.wfile.write(piece)
+        except OSError:  # the client has had enough
+            self.close_connection = True
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
+        pass
+
+
+class Server(ThreadingHTTPServer):
+    """Serves one site on the loopback, at a free port."""
+
+    daemon_threads = True
+
+    def __init__(self, site: Site) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.site = site
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Say nothing of clients that hang up in the middle."""
+
+
 def serving(site: Site) -> Iterator[Site]:
     """Serve until the generator is closed."""
-
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-        timeout = 20
-
-        def do_GET(self) -> None:
-            site.asked.append((self.path, dict(self.headers.items())))
-            reply = site.reply(self.path)
-            etag = digest_bytes(reply.body).replace("sha256:", '"') + '"'
-            if site.etags and self.headers.get("If-None-Match") == etag:
-                self.send_response(304)
-                self.end_headers()
-                return
-            self.send_response(reply.status)
-            for name, value in reply.headers:
-                self.send_header(name, value)
-            if site.etags:
-                self.send_header("ETag", etag)
-            if reply.pieces is None or reply.length is not None:
-                size = len(reply.body) if reply.length is None else reply.length
-                self.send_header("Content-Length", str(size))
-            else:
-                self.send_header("Connection", "close")
-                self.close_connection = True
-            self.end_headers()
-            if reply.length is not None:
-                self.close_connection = True
-            self._send(reply)
-
-        def _send(self, reply: Reply) -> None:
-            pieces = [reply.body] if reply.pieces is None else reply.pieces(site.done)
-            try:
-                for piece in pieces:
-                    self.wfile.write(piece)
-            except OSError:  # the client has had enough
-                self.close_connection = True
-
-        def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
+    server = Server(site)
     host, port = server.server_address[:2]
     site.url = f"http://{host!s}:{port}"
     thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)

@@ -1,0 +1,549 @@
+"""Skills of a site: fetched once, verified always, kept when their site fails."""
+
+from __future__ import annotations
+
+import builtins
+import json
+import logging
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from satchel import Limits, Satchel, sources
+from satchel.cli.inventory import take_inventory
+from satchel.errors import (
+    ChangedSinceSyncError,
+    ConfigError,
+    DigestMismatchError,
+    ExtraMissingError,
+    LimitExceededError,
+    ReferenceNotFoundError,
+    SourceUnavailableError,
+)
+from satchel.model import Finding, Found
+from satchel.sources.over_http import HttpSource, packs, source
+from satchel.sources.over_http.fetching import Surroundings
+from tests.unit.files.archive_makers import plain_zip
+from tests.unit.sources.http.site import (
+    INDEX,
+    OLD_INDEX,
+    Reply,
+    Site,
+    entry,
+    skill_md,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from satchel.protocols import SkillSource
+
+ONE = {"SKILL.md": skill_md("one")}
+TWO = {"SKILL.md": skill_md("two"), "references/a.md": b"A\r\n", ".env": b"KEY=1"}
+HOME = "/.well-known/agent-skills"
+
+
+def of(site: Site, path: str = "", **more: object) -> HttpSource:
+    made = sources.http(site.url + path, allow_private=True, **more)  # type: ignore[arg-type]
+    assert isinstance(made, HttpSource)
+    return made
+
+
+def found(made: SkillSource) -> list[str]:
+    return [each.key for each in made.scan() if isinstance(each, Found)]
+
+
+def told(made: SkillSource) -> list[Finding]:
+    return [each for each in made.scan() if isinstance(each, Finding)]
+
+
+def unavailable(made: SkillSource) -> str:
+    with pytest.raises(SourceUnavailableError) as caught:
+        made.scan()
+    return caught.value.detail
+
+
+def test_skills_of_a_site_in_a_library(site: Site) -> None:
+    site.put_skills({"one": ONE, "two": TWO})
+    with Satchel(of(site)) as skills:
+        assert [each.id for each in skills.catalog] == ["one", "two"]
+        assert skills.load("two", "a.md").text == "A\r\n"
+        assert [each.code for each in skills.findings] == ["files-left-out"]
+        assert skills.catalog.sources[0].label == site.url
+
+
+def test_what_a_sync_fetches(site: Site) -> None:
+    """Each artifact once for its digest; the index alone is asked for again."""
+    site.etags = True
+    site.put_skills({"one": ONE, "two": TWO})
+    with Satchel(of(site)) as skills:
+        assert site.count() == {
+            INDEX: 1,
+            f"{HOME}/one/SKILL.md": 1,
+            f"{HOME}/two.tar.gz": 1,
+        }
+        skills.sync()
+        skills.load("two", "a.md")
+        assert len(site.asked) == 4
+        assert "If-None-Match" in site.asked[-1][1]
+
+        newer = {"SKILL.md": skill_md("one", "Do it better.")}
+        site.put_skills({"one": newer, "two": TWO})
+        report = skills.sync()
+        assert (report.updated, report.unchanged) == (("one",), ("two",))
+        assert site.paths()[4:] == [INDEX, f"{HOME}/one/SKILL.md"]
+        assert "better" in skills.load("one").text
+
+        site.put_skills({"one": newer})
+        assert skills.sync().removed == ("two",)
+
+
+# --- where an index is
+
+
+@pytest.mark.parametrize(
+    ("path", "index"),
+    [
+        ("", INDEX),
+        ("/", INDEX),
+        ("/team", f"/team{INDEX}"),
+        ("/team/", INDEX),
+        ("/skills.json", "/skills.json"),
+        ("/deep/index.json?key=1", "/deep/index.json?key=1"),
+        ("", OLD_INDEX),
+        ("/team", f"/team{OLD_INDEX}"),
+        ("/team", OLD_INDEX),
+    ],
+)
+def test_where_an_index_is(site: Site, path: str, index: str) -> None:
+    """Under the path that was named, then at the root; the newer format first."""
+    site.put("/s/SKILL.md", ONE["SKILL.md"])
+    site.put_index(entry("one", "/s/SKILL.md", ONE["SKILL.md"]), path=index)
+    made = of(site, path)
+
+    assert found(made) == ["one"]
+    first = len(site.asked)
+    assert found(made) == ["one"]
+    assert site.paths()[first:] == [index]
+
+
+def test_an_index_that_moves(site: Site) -> None:
+    """The place of the last one goes first, and no other is forgotten."""
+    site.put_index(path=f"/team{INDEX}")
+    made = of(site, "/team")
+    assert found(made) == []
+    site.replies.clear()
+    site.put_skills({"one": ONE})
+
+    assert found(made) == ["one"]
+
+
+def test_a_page_for_every_path_is_no_index(site: Site) -> None:
+    """As sites of one page answer, with status 200."""
+    site.put(f"/app{INDEX}", b"<!doctype html>")
+    site.put_skills({"one": ONE})
+
+    assert found(of(site, "/app")) == ["one"]
+
+
+def test_no_index(site: Site) -> None:
+    site.put(INDEX, b"<!doctype html>")
+    site.put(f"/a{INDEX}", Reply(b"{}", headers=(("Content-Encoding", "br"),)))
+    said = unavailable(of(site, "/a"))
+
+    assert f"{site.url}/a{INDEX}: it is compressed" in said
+    assert f"{site.url}{INDEX}: it is no JSON" in said
+    assert f"{site.url}{OLD_INDEX}: the server answers 404" in said
+
+
+def test_an_index_of_a_later_format(site: Site) -> None:
+    """It is said, and an older one beside it is read."""
+    later = json.dumps({"$schema": "https://x.com/9.json", "skills": [{}]}).encode()
+    site.put(INDEX, later)
+    made = of(site)
+    assert found(made) == []
+    assert [each.code for each in told(made)] == ["index-schema"]
+
+    site.put_old({"one": ONE})
+    assert found(made) == ["one"]
+
+
+def test_an_index_that_is_too_large(site: Site) -> None:
+    site.put(INDEX, b" " * 2_000)
+    with pytest.raises(LimitExceededError, match="index_bytes"):
+        of(site, limits=Limits(index_bytes=1_000)).scan()
+
+
+def test_urls_are_relative_to_where_the_index_was_found(site: Site) -> None:
+    """Behind a redirect that is another place; its host is the index's own."""
+    target = (("Location", f"{site.url}/cdn/index.json"),)
+    site.put(INDEX, Reply(status=302, headers=target))
+    site.put_index(entry("one", "one.md", ONE["SKILL.md"]), path="/cdn/index.json")
+    site.put("/cdn/one.md", ONE["SKILL.md"])
+
+    assert found(of(site)) == ["one"]
+
+
+def test_hosts_that_an_index_may_name(site: Site, other: Site) -> None:
+    other.put("/one.md", ONE["SKILL.md"])
+    site.put("/two.md", skill_md("two"))
+    site.put_index(
+        entry("one", f"{other.url}/one.md", ONE["SKILL.md"]),
+        entry("two", "/two.md", skill_md("two")),
+    )
+    host = other.url.removeprefix("http://")
+    made = of(site)
+
+    assert found(made) == ["two"]
+    assert f"hosts=['{host}']" in told(made)[0].message
+    assert other.asked == []
+    assert found(of(site, hosts=[host])) == ["one", "two"]
+
+
+@pytest.mark.parametrize(
+    ("url", "says"),
+    [
+        ("http://169.254.169.254/latest", "not among those named"),
+        ("file:///etc/passwd", "is not fetched: it begins with neither"),
+        ("https://u:pw@x.com/", "is not fetched: it holds a user name"),
+        ("/a b", "is not fetched: it holds a blank"),
+    ],
+)
+def test_urls_in_an_index(site: Site, url: str, says: str) -> None:
+    site.put("/good", ONE["SKILL.md"])
+    site.put_index(entry("bad", url, b""), entry("one", "/good", ONE["SKILL.md"]))
+    made = of(site)
+    (finding,) = told(made)
+
+    assert found(made) == ["one"]
+    assert finding.code == "source-unavailable"
+    assert finding.severity == "error"
+    assert finding.path == f"{site.url}/bad"
+    assert says in finding.message
+    assert "pw" not in finding.message
+
+
+# --- what an index leads to
+
+BAD_ARTIFACTS: dict[str, tuple[bytes | Reply, dict[str, object], str]] = {
+    "other bytes": (b"other", entry("bad", "/bad", b"x"), "digest-mismatch"),
+    "nothing": (Reply(status=404), entry("bad", "/bad", b""), "source-unavailable"),
+    "no archive": (b"x", entry("bad", "/bad", b"x", archive=True), "unsafe-archive"),
+    "a bomb": (
+        plain_zip(("SKILL.md", b""), ("0", bytes(1_000_000))),
+        entry(
+            "bad",
+            "/bad",
+            plain_zip(("SKILL.md", b""), ("0", bytes(1_000_000))),
+            archive=True,
+        ),
+        "limit-exceeded",
+    ),
+    "a large one": (
+        b"x" * 2_000_000,
+        entry("bad", "/bad", b"x" * 2_000_000),
+        "limit-exceeded",
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("reply", "listed", "code"), BAD_ARTIFACTS.values(), ids=BAD_ARTIFACTS
+)
+def test_a_bad_artifact_costs_its_skill_alone(
+    site: Site, reply: bytes | Reply, listed: dict[str, object], code: str
+) -> None:
+    site.put("/bad", reply)
+    site.put("/one.md", ONE["SKILL.md"])
+    site.put_index(listed, entry("one", "/one.md", ONE["SKILL.md"]))
+    made = of(site)
+
+    assert found(made) == ["one"]
+    assert [(each.code, each.severity) for each in told(made)] == [(code, "error")]
+
+
+@pytest.mark.parametrize("code", ["digest-mismatch", "source-unavailable"])
+def test_the_last_good_one_stays(site: Site, code: str) -> None:
+    """And a finding says so; other bytes than were announced are never used."""
+    site.put_skills({"one": ONE, "two": TWO})
+    with Satchel(of(site)) as skills:
+        newer = {"SKILL.md": skill_md("one", "Newer.")}
+        site.put_skills({"one": newer, "two": TWO})
+        bad = b"tampered" if code == "digest-mismatch" else Reply(status=404)
+        site.put(f"{HOME}/one/SKILL.md", bad)
+        report = skills.sync()
+        (finding,) = (each for each in skills.findings if each.code == "stale-skill")
+
+        assert report.unchanged == ("one", "two")
+        assert "Newer" not in skills.load("one").text
+        assert finding.severity == "warning"
+        assert finding.path == f"{site.url}/one"
+        assert not skills.catalog.sources[0].stale
+
+        site.put_skills({"one": newer, "two": TWO})
+        assert skills.sync().updated == ("one",)
+        assert "Newer" in skills.load("one").text
+        assert "stale-skill" not in {each.code for each in skills.findings}
+
+
+@pytest.mark.parametrize(
+    "reply", [Reply(status=500), Reply(status=404), Reply(b"<html>")], ids=str
+)
+def test_a_site_that_fails_keeps_its_catalog(site: Site, reply: Reply) -> None:
+    """Marked stale where states, health and lists are shown; the next sync heals it."""
+    site.put_skills({"one": ONE, "two": TWO})
+    with Satchel(of(site)) as skills:
+        good = site.replies[INDEX]
+        site.put(INDEX, reply)
+        skills.sync()
+        (state,) = skills.catalog.sources
+
+        assert state.stale
+        assert state.packs == 2
+        assert [each.id for each in skills.catalog] == ["one", "two"]
+        assert skills.load("two", "a.md").text == "A\r\n"
+        assert not skills.health().ok
+        (finding,) = (
+            each
+            for each in take_inventory(skills).findings
+            if each.code == "source-unavailable"
+        )
+        assert finding.path == site.url
+
+        site.replies[INDEX] = good
+        skills.sync()
+        assert skills.health().ok
+
+
+def test_a_site_none_of_whose_artifacts_answer(site: Site) -> None:
+    """Is away: an empty catalog would say that it has no skills."""
+    site.put_skills({"one": ONE})
+    site.put(f"{HOME}/one/SKILL.md", Reply(status=404))
+
+    assert "answers 404" in unavailable(of(site))
+
+
+def test_names_that_differ(site: Site) -> None:
+    """The SKILL.md is what counts; that the index says otherwise is found."""
+    site.put("/x.md", skill_md("other"))
+    site.put_index(entry("one", "/x.md", skill_md("other")))
+    with Satchel(of(site)) as skills:
+        assert [each.id for each in skills.catalog] == ["other"]
+        assert [each.code for each in skills.findings] == ["name-not-folder"]
+
+
+def test_a_zip_in_one_folder(site: Site) -> None:
+    data = plain_zip(("two/SKILL.md", TWO["SKILL.md"]), ("two/a.md", b"A"))
+    site.put("/two.skill", Reply(data, headers=(("Content-Type", "text/html"),)))
+    site.put_index(entry("two", "/two.skill", data, archive=True))
+    made = of(site)
+
+    assert found(made) == ["two"]
+    assert [each.path for each in made.files("two")] == ["SKILL.md", "a.md"]
+    with pytest.raises(ReferenceNotFoundError):
+        made.read("two", ".env", 99)
+
+
+# --- v0.1.0
+
+
+def test_an_index_without_digests(site: Site) -> None:
+    """The bytes of a sync hold until the next one; each is asked for there again."""
+    site.etags = True
+    site.put_old({"two": {"SKILL.md": TWO["SKILL.md"], "references/a b.md": b"A"}})
+    site.put("/.well-known/skills/two/references/a%20b.md", b"A")
+    with Satchel(of(site)) as skills:
+        assert [each.code for each in skills.findings] == ["no-digest"]
+        assert skills.load("two", "a b.md").text == "A"
+        asked = len(site.asked)
+        skills.sync()
+        assert [
+            "If-None-Match" in said
+            for path, said in site.asked[asked:]
+            if not path.startswith("/.well-known/agent-skills")
+        ] == [True, True, True]
+
+        site.put("/.well-known/skills/two/references/a%20b.md", b"B")
+        assert skills.load("two", "a b.md").text == "A"
+        assert skills.sync().updated == ("two",)
+        assert skills.load("two", "a b.md").text == "B"
+
+        site.put("/.well-known/skills/two/SKILL.md", Reply(status=404))
+        skills.sync()
+        assert skills.load("two").text
+        assert skills.health().sources[0].state.stale
+
+
+def forgetful(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep nothing in memory."""
+    monkeypatch.setattr(packs, "PACKS_BYTES", 0)
+    monkeypatch.setattr(packs, "SKILL_MD_BYTES", 0)
+
+
+def test_files_that_changed_since(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    forgetful(monkeypatch)
+    files = {"SKILL.md": TWO["SKILL.md"], "a.md": b"A"}
+    site.put_old({"two": files})
+    made = of(site)
+    made.scan()
+    assert made.read("two", "a.md", 9) == b"A"
+
+    site.put("/.well-known/skills/two/a.md", b"B")
+    with pytest.raises(ChangedSinceSyncError, match="sync again"):
+        made.read("two", "a.md", 9)
+    assert made.manifest("two") == TWO["SKILL.md"]
+    made.scan()
+    assert made.read("two", "a.md", 9) == b"B"
+
+
+# --- what is kept
+
+
+def test_what_memory_lost_is_fetched_again(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And verified again."""
+    forgetful(monkeypatch)
+    site.put_skills({"two": TWO})
+    made = of(site)
+    made.scan()
+    assert made.read("two", "references/a.md", 9) == b"A\r\n"
+
+    site.put(f"{HOME}/two.tar.gz", b"other")
+    with pytest.raises(DigestMismatchError, match=r"two\.tar\.gz"):
+        made.read("two", "references/a.md", 9)
+    site.put(f"{HOME}/two.tar.gz", Reply(status=404))
+    with pytest.raises(SourceUnavailableError):
+        made.manifest("two")
+
+
+def test_a_cache_on_disk(
+    site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another process fetches nothing; what was changed there is not used."""
+    forgetful(monkeypatch)
+    cache = tmp_path / "cache"
+    site.put_skills({"one": ONE, "two": TWO})
+    assert found(of(site, cache=cache)) == ["one", "two"]
+    names = sorted(cache.iterdir())
+    assert [len(each.name) for each in names] == [64, 64]
+    assert list(cache.rglob("SKILL.md")) == []
+
+    asked = len(site.asked)
+    made = of(site, cache=cache)
+    assert found(made) == ["one", "two"]
+    assert made.read("two", "references/a.md", 9) == b"A\r\n"
+    assert site.paths()[asked:] == [INDEX]
+
+    for each in names:
+        each.write_bytes(b"changed")
+    assert found(of(site, cache=cache)) == ["one", "two"]
+    assert len(site.asked) == asked + 1 + 3
+    monkeypatch.setattr(source, "VAULT_BYTES", 0)
+    of(site, cache=cache).scan()
+    assert list(cache.iterdir()) == []
+
+
+def test_a_cache_for_an_index_without_digests(
+    site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    forgetful(monkeypatch)
+    site.put_old({"two": {"SKILL.md": TWO["SKILL.md"], "a.md": b"A"}})
+    made = of(site, cache=tmp_path / "cache")
+    made.scan()
+    site.replies.clear()
+
+    assert made.read("two", "a.md", 9) == b"A"
+
+
+@pytest.mark.parametrize("cache", ["/proc/no-such", "/dev/null/x"])
+def test_a_cache_that_cannot_be_written(site: Site, cache: str) -> None:
+    """Is none, and costs nothing else."""
+    site.put_skills({"one": ONE})
+
+    assert found(of(site, cache=cache)) == ["one"]
+
+
+# --- the rest
+
+
+def test_a_sync_ends_in_time(site: Site) -> None:
+    """Most of the time-out is for all of it, so that a registry still gets the rest."""
+    site.put_skills({"one": ONE, "two": TWO})
+    around = Surroundings(monotonic=lambda: 25.0 if site.asked else 0.0)
+    made = HttpSource(site.url, allow_private=True, surroundings=around)
+
+    assert "took too long" in unavailable(made)
+    assert site.paths() == [INDEX]
+
+
+def test_a_key_in_the_url_is_told_to_nobody(
+    site: Site, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    site.put("/i.json?key=s3cret", b"<html>")
+    made = of(site, "/i.json?key=s3cret", headers={"Authorization": "Bearer s3cret"})
+    said = unavailable(made)
+
+    assert site.asked[0][1]["Authorization"] == "Bearer s3cret"
+    assert "s3cret" not in said + repr(made) + made.label + caplog.text
+
+
+@pytest.mark.parametrize(
+    ("url", "more"),
+    [
+        ("https://user:s3cret@example.com", {}),
+        ("https://example.com/?key=s3cret", {}),
+        ("example.com", {}),
+        ("https://example.com", {"hosts": ["https://cdn.com/x"]}),
+        ("https://example.com", {"headers": {"Host": "s3cret"}}),
+        ("https://example.com", {"headers": {"X": "s3cret\n"}}),
+    ],
+)
+def test_settings_that_cannot_be_used(url: str, more: dict[str, object]) -> None:
+    with pytest.raises(ConfigError, match=r"sources\.http: ") as caught:
+        sources.http(url, **more)  # type: ignore[arg-type]
+
+    assert "s3cret" not in str(caught.value)
+
+
+def test_names_of_a_source() -> None:
+    assert sources.http("https://Example.com:443/").label == "https://example.com"
+    made = sources.http("https://example.com/i.json?key=1", label="team")
+
+    assert (made.label, repr(made)) == (
+        "team",
+        "HttpSource('https://example.com/i.json', label='team')",
+    )
+
+
+def test_a_source_that_is_closed(site: Site) -> None:
+    site.put_skills({"one": ONE})
+    made = of(site)
+    made.scan()
+    made.close()
+    made.close()
+
+    assert unavailable(made) == "it is closed"
+    assert made.manifest("one") == ONE["SKILL.md"]
+
+
+def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = builtins.__import__
+
+    def broken(name: str, *args: object, **more: object) -> object:
+        if name.startswith("satchel.sources.over_http"):
+            raise ImportError(name)
+        return real(name, *args, **more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(builtins, "__import__", broken)
+    with pytest.raises(ExtraMissingError, match=r"pip install 'satchel\[http\]'"):
+        sources.http("https://example.com")
+
+
+def test_nothing_of_it_is_imported_before() -> None:
+    code = "import sys, satchel.sources; sys.exit('httpcore2' in sys.modules)"
+
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
