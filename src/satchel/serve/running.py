@@ -37,14 +37,14 @@ def listen(host: str, port: int) -> socket.socket:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
         family, _, _, _, address = found[0]
         at = socket.create_server(address, family=family, backlog=_BACKLOG)
-        # asyncio says so for sockets of its own making. Without it an answer in two
-        # writes waits some 40 ms for the client to acknowledge the first.
-        at.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        return at
     except OSError as error:
         advice = "choose another --port, 0 for any that is free, or --host"
         detail = f"{error.strerror}; {advice}"
         raise ConfigError(f"{host}:{port}", detail) from error
+    # asyncio says so for sockets of its own making. Without it an answer in two writes
+    # waits some 40 ms for the client to acknowledge the first.
+    at.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return at
 
 
 def serve_http(

@@ -8,7 +8,6 @@ over HTTP then the address.
 from __future__ import annotations
 
 import json
-import socket
 import sys
 from collections import Counter
 
@@ -19,6 +18,7 @@ from satchel import Satchel, sources
 from satchel.serve.app import create_app
 from satchel.serve.library import Library
 from satchel.serve.mcp import run_stdio, withheld_from_mcp
+from satchel.serve.running import listen
 
 folders = [each for each in sys.argv[1:] if each != "--stdio"]
 skills = Satchel(
@@ -44,7 +44,7 @@ sys.stderr.write(f"{json.dumps(figures)}\n")
 if "--stdio" in sys.argv:
     anyio.run(run_stdio, library)
 else:
-    listener = socket.create_server(("127.0.0.1", 0))
+    listener = listen("127.0.0.1", 0)
     sys.stderr.write(f"http://127.0.0.1:{listener.getsockname()[1]}\n")
     sys.stderr.flush()
     config = uvicorn.Config(create_app(library), log_level="error")

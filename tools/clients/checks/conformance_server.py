@@ -31,11 +31,11 @@ _TASKS: Final = "an extension that a server of skills has no use for"
 _INPUT: Final = "needs tools that ask the user back; ours never do"
 
 LEFT_OUT: Final = {
-    r"tools-call-(?!error).*": _TOOL,
+    r"tools-call-.*": _TOOL,
     r"json-schema-2020-12": _TOOL,
     r"server-sse-polling": _TOOL,
     r"elicitation-.*": _INPUT,
-    r"input-required-result-(?!unsupported-methods|ignore-extra-params).*": _INPUT,
+    r"input-required-result-(?!unsupported-methods).*": _INPUT,
     r"resources-(read|templates-read|subscribe|unsubscribe)(-.*)?": _RESOURCE,
     r"prompts-get-(embedded-resource|with-image)": "a prompt with what no skill has",
     r"logging-set-level": "logging is deprecated since 2026-07-28, and not offered",
@@ -49,7 +49,6 @@ APPLY: Final = {
     "completion-complete",
     "dns-rebinding-protection",
     "http-header-validation",
-    "input-required-result-ignore-extra-params",
     "input-required-result-unsupported-methods",
     "ping",
     "prompts-get-simple",
@@ -64,11 +63,12 @@ APPLY: Final = {
     "server-session-lifecycle",
     "server-sse-multiple-streams",
     "server-stateless",
-    "tools-call-error",
     "tools-list",
 }
 
 LEFT_OUT_CHECKS: Final = {
+    "sep-2575-http-server-no-independent-requests-on-stream": _TOOL,
+    "sep-2575-server-no-log-without-loglevel": _TOOL,
     "sep-2575-server-rejects-undeclared-capability": _TOOL,
     "sep-2575-missing-capability-http-400": _TOOL,
     "sep-2575-server-sends-prompts-list-changed-on-subscription": _TOOL,
