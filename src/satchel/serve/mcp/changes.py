@@ -5,7 +5,8 @@ one its session has a channel, and ``resources/subscribe`` names what else it wa
 hear of. Both are told of what they themselves can see.
 """
 
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from functools import partial
 from typing import Final
@@ -34,7 +35,7 @@ from mcp_types import (
 from satchel.serve.library import Library
 from satchel.serve.mcp.answering import in_thread
 from satchel.serve.mcp.asking import Context, view_for
-from satchel.serve.mcp.watching import Watcher, Watchers
+from satchel.serve.mcp.watching import Watcher, Watchers, deliver_all
 
 __all__ = ["Sessions", "Streams"]
 
@@ -68,15 +69,9 @@ class Streams:
         if len(uris) > MAX_URIS:
             raise _too_many()
         asking = _Asking()
-        view = await in_thread(partial(view_for, self._library, ctx))
-        watcher = await in_thread(
-            lambda: self._watchers.add(view, asking.deliver, uris)
-        )
         self._asking.set(asking)
-        try:
+        async with _watched(self._library, self._watchers, ctx, asking.deliver, uris):
             return await self._handler(ctx, params)
-        finally:
-            self._watchers.remove(watcher)
 
     def subscribe(self, listener: Callable[[ServerEvent], None]) -> Callable[[], None]:
         """Take in the stream of the request that is being served."""
@@ -136,17 +131,15 @@ class Sessions:
             return
         send, receive = create_memory_object_stream[ServerEvent](_MAX_WAITING)
         known = self._known[id(who)] = _Session(who)
+        watched = _watched(self._library, self._watchers, ctx, _into(send))
         try:
-            view = await in_thread(partial(view_for, self._library, ctx))
-            watcher = await in_thread(lambda: self._watchers.add(view, _into(send)))
-            known.begin(watcher)
-            async with send, receive:
+            async with send, receive, watched as watcher:
+                known.begin(watcher)
                 async for event in receive:
                     await _notify(ctx, event)
         finally:
             del self._known[id(who)]
-            if known.watcher is not None:
-                self._watchers.remove(known.watcher)
+            known.begin(None)
 
     async def subscribe(
         self, ctx: Context, params: SubscribeRequestParams
@@ -171,26 +164,47 @@ class Sessions:
     async def _watcher_of(self, ctx: Context) -> Watcher | None:
         """Return who is told in this session; None where it never began by the book."""
         known = self._known.get(id(ctx.session.client_params))
-        if known is None:
-            return None
-        await known.begun.wait()
-        return known.watcher
+        return None if known is None else await known.begun()
 
 
 class _Session:
-    """One session that asked to be told; what it sends meanwhile waits for ``begun``.
+    """One session that is told; what it sends before that has begun waits for it.
 
     ``who`` is the handshake, by which its later requests are known.
     """
 
     def __init__(self, who: InitializeRequestParams) -> None:
         self.who = who
-        self.begun = Event()
-        self.watcher: Watcher | None = None
+        self._begun = Event()
+        self._watcher: Watcher | None = None
 
-    def begin(self, watcher: Watcher) -> None:
-        self.watcher = watcher
-        self.begun.set()
+    def begin(self, watcher: Watcher | None) -> None:
+        self._watcher = watcher
+        self._begun.set()
+
+    async def begun(self) -> Watcher | None:
+        await self._begun.wait()
+        return self._watcher
+
+
+@asynccontextmanager
+async def _watched(
+    library: Library,
+    watchers: Watchers,
+    ctx: Context,
+    deliver: Callable[[ServerEvent], None],
+    uris: tuple[str, ...] = (),
+) -> AsyncGenerator[Watcher, None]:
+    """Tell a client of changes for as long as this lasts."""
+    view = await in_thread(partial(view_for, library, ctx))
+    watcher = await in_thread(partial(watchers.look, view, deliver, uris))
+    watchers.add(watcher)
+    try:
+        # What changed between the look and now would never be news again.
+        deliver_all(await in_thread(partial(watchers.news, watcher)))
+        yield watcher
+    finally:
+        watchers.remove(watcher)
 
 
 def _too_many() -> MCPError:

@@ -3,7 +3,6 @@
 Source: SEP-2640; modelcontextprotocol/ext-skills, specification/stable/skills.mdx.
 """
 
-import logging
 from typing import Any, Final
 
 from mcp.shared.exceptions import MCPError
@@ -14,14 +13,13 @@ from mcp_types import (
     Resource,
 )
 
-from satchel.errors import SkillError
-from satchel.model import SKILL_FILE, Descriptor
+from satchel.model import SKILL_FILE
 from satchel.runtime.view import View
 from satchel.serve.mcp.answering import Asked, answer
 from satchel.serve.mcp.asking import Context
 from satchel.serve.mcp.faults import unknown
 from satchel.serve.mcp.paging import page_of
-from satchel.serve.mcp.resources import resource_of
+from satchel.serve.mcp.resources import file_resource, main_resource
 from satchel.serve.mcp.served import Place, Served, UnfitError
 from satchel.serve.mcp.uris import uri_of
 
@@ -30,8 +28,6 @@ __all__ = ["IDENTIFIER", "DirectoryParams", "SkillParams", "SkillsExtension"]
 IDENTIFIER: Final = "io.modelcontextprotocol/skills"
 
 DIRECTORY: Final = "inode/directory"
-
-_LOG: Final = logging.getLogger("satchel.serve.mcp")
 
 
 class SkillParams(RequestParams):
@@ -66,10 +62,9 @@ class SkillsExtension:
                 cursor=params.cursor,
                 size=self._library.settings.page_size,
             )
-            entries = [self._entry_or_none(asked.view, skill) for skill in page]
-            return _result(
-                asked, cursor, skills=[entry for entry in entries if entry is not None]
-            )
+            told = self._served.or_none
+            entries = (told(Served.entry, asked.view, skill) for skill in page)
+            return _result(asked, cursor, skills=[*filter(None, entries)])
 
         return await answer(self._library, ctx, work)
 
@@ -115,21 +110,18 @@ class SkillsExtension:
 
         return await answer(self._library, ctx, work)
 
-    def _entry_or_none(self, view: View, skill: Descriptor) -> dict[str, Any] | None:
-        """Return a skill's entry; None where there is none now, so that others show."""
-        try:
-            return self._served.entry(view, skill)
-        except (SkillError, UnfitError, OSError) as error:
-            _LOG.info("not listed over MCP: %s (%s)", skill.id, type(error).__name__)
-            return None
-
     def _children(self, view: View, place: Place) -> list[Resource]:
         skill = place.entry
         if place.above:
             return [_folder(uri_of(skill, ""), skill.name)]
         inside = f"{place.path}/" if place.path else ""
         found: dict[str, Resource] = {}
-        for path in (SKILL_FILE, *skill.resources):
+        if not place.path:
+            main = self._served.or_none(main_resource, view, skill)
+            if main is None:
+                return []
+            found[main.uri] = main
+        for path in skill.resources:
             if not path.startswith(inside):
                 continue
             name, below, _ = path.removeprefix(inside).partition("/")
@@ -137,7 +129,7 @@ class SkillsExtension:
             if below:
                 found[uri] = _folder(uri, name)
             else:
-                found[uri] = resource_of(self._served, view, skill, path)
+                found[uri] = file_resource(skill, path)
         return [found[uri] for uri in sorted(found)]
 
 

@@ -29,7 +29,7 @@ def runs_on_at_margin(head: str, root: Mapping[str, Json]) -> bool:
             above = root[key]
             key = next(keys, None)
         elif line[0] == "#":
-            if isinstance(above, str) and line.strip() in above:
+            if isinstance(above, str) and line.strip(" \t\"'") in above:
                 return True
         elif isinstance(above, str) or not line.startswith(("-", *_CLOSERS)):
             return True

@@ -15,7 +15,6 @@ from mcp_types import (
     TextResourceContents,
 )
 
-from satchel.errors import SkillError
 from satchel.load.media import media_type
 from satchel.model import SKILL_FILE, Descriptor, Loaded
 from satchel.runtime.view import View
@@ -24,10 +23,10 @@ from satchel.serve.mcp.asking import Context
 from satchel.serve.mcp.compat import INDEX_URI, index_text, is_manifest, manifest_text
 from satchel.serve.mcp.faults import unknown
 from satchel.serve.mcp.paging import only_page, page_of
-from satchel.serve.mcp.served import Served, UnfitError
+from satchel.serve.mcp.served import Served
 from satchel.serve.mcp.uris import SCHEME, uri_of
 
-__all__ = ["TEMPLATE", "Resources", "contents_of", "resource_of"]
+__all__ = ["TEMPLATE", "Resources", "contents_of", "file_resource", "main_resource"]
 
 _Contents: TypeAlias = TextResourceContents | BlobResourceContents
 
@@ -59,7 +58,9 @@ class Resources:
             )
             return ListResourcesResult(
                 resources=[
-                    resource_of(self._served, asked.view, skill) for skill in page
+                    told
+                    for skill in page
+                    if (told := self._served.or_none(main_resource, asked.view, skill))
                 ],
                 next_cursor=cursor,
                 ttl_ms=asked.ttl_ms,
@@ -139,30 +140,31 @@ def _json(uri: str, text: str) -> TextResourceContents:
     return TextResourceContents(uri=uri, mime_type="application/json", text=text)
 
 
-def resource_of(
-    served: Served, view: View, skill: Descriptor, path: str = SKILL_FILE
-) -> Resource:
-    """Return what a list tells of a file; of a SKILL.md, in its frontmatter's words."""
-    uri = uri_of(skill, path)
-    if path != SKILL_FILE:
-        sizes = (stat.size for stat in skill.files if stat.path == path)
-        return Resource(
-            uri=uri,
-            name=path.rpartition("/")[2],
-            mime_type=_likely_type(path),
-            size=next(sizes, None),
-        )
-    try:
-        description = str(served.frontmatter(view, skill)["description"])
-    except (SkillError, UnfitError, OSError):
-        description = skill.description
+def main_resource(served: Served, view: View, skill: Descriptor) -> Resource:
+    """Return what a list tells of a SKILL.md, in the words of its frontmatter.
+
+    Raises:
+        SkillError: The file cannot be read now.
+        UnfitError: The extension cannot carry the skill.
+    """
     return Resource(
-        uri=uri,
+        uri=uri_of(skill),
         name=skill.name,
-        description=description,
+        description=str(served.frontmatter(view, skill)["description"]),
         mime_type="text/markdown",
         size=skill.size,
         _meta={f"{META}digest": skill.digest},
+    )
+
+
+def file_resource(skill: Descriptor, path: str) -> Resource:
+    """Return what a list tells of a file beside it, of which nothing is read."""
+    sizes = (stat.size for stat in skill.files if stat.path == path)
+    return Resource(
+        uri=uri_of(skill, path),
+        name=path.rpartition("/")[2],
+        mime_type=_likely_type(path),
+        size=next(sizes, None),
     )
 
 

@@ -1,9 +1,9 @@
 """What the skills extension holds for one caller: skills by URI, and their entries."""
 
-import json
-from collections.abc import Mapping
+import logging
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from satchel.errors import SkillError
 from satchel.model import DEFAULT_LIMITS, Catalog, Descriptor, Json, Limits
@@ -17,6 +17,10 @@ from satchel.spec import parse
 from satchel.spec.fences import span_of_text
 
 __all__ = ["Place", "Served", "UnfitError"]
+
+_LOG: Final = logging.getLogger("satchel.serve.mcp")
+
+_T = TypeVar("_T")
 
 _LISTS: Final = 64
 _FRONTMATTERS: Final = 4_096
@@ -109,6 +113,22 @@ class Served:
             ],
         }
 
+    def or_none(
+        self,
+        tell: "Callable[[Served, View, Descriptor], _T]",
+        view: View,
+        skill: Descriptor,
+    ) -> _T | None:
+        """Return what is told of a skill in a list; None where that cannot be now.
+
+        One pack that cannot be read hides no other.
+        """
+        try:
+            return tell(self, view, skill)
+        except (SkillError, UnfitError, OSError) as error:
+            _LOG.info("not listed over MCP: %s (%s)", skill.id, type(error).__name__)
+            return None
+
     def frontmatter(self, view: View, skill: Descriptor) -> Mapping[str, Json]:
         """Return a skill's frontmatter as it was written, as JSON.
 
@@ -143,9 +163,8 @@ def _doubt(data: bytes, found: Mapping[str, Json], name: str) -> str:
     """Return what another reader would stumble over; empty where that is nothing."""
     try:
         text = data.decode()
-        json.dumps(found, ensure_ascii=False).encode()
-    except UnicodeError:
-        return "it cannot be written as UTF-8"
+    except UnicodeDecodeError:
+        return "it is not UTF-8"
     span = span_of_text(text)
     if span is None or text[span.end : span.body].strip() != "---":
         return "it does not end in a line of three hyphens"

@@ -19,7 +19,7 @@ from satchel.model import SKILL_FILE, Catalog, SyncReport
 from satchel.runtime.view import View
 from satchel.serve.mcp.served import Served
 
-__all__ = ["Watcher", "Watchers"]
+__all__ = ["Watcher", "Watchers", "deliver_all"]
 
 _LISTS: Final[tuple[ServerEvent, ...]] = (
     ToolsListChanged(),
@@ -58,13 +58,15 @@ class Watchers:
         """Return how many clients are told."""
         return len(self._watchers)
 
-    def add(self, view: View, deliver: _Deliver, uris: Iterable[str] = ()) -> Watcher:
-        """Tell a client from now on; it may take a look at a disk."""
+    def look(self, view: View, deliver: _Deliver, uris: Iterable[str] = ()) -> Watcher:
+        """Return a client with what it can see now; it may take a look at a disk."""
         marks = {uri: self._mark(view, uri) for uri in uris}
-        watcher = Watcher(view, deliver, view.catalog, marks)
+        return Watcher(view, deliver, view.catalog, marks)
+
+    def add(self, watcher: Watcher) -> None:
+        """Tell a client from now on."""
         with self._lock:
             self._watchers[watcher] = None
-        return watcher
 
     def remove(self, watcher: Watcher) -> None:
         """Tell it no longer."""
@@ -90,7 +92,7 @@ class Watchers:
         def changed(_: SyncReport) -> None:
             news = self.news()
             try:
-                loop.call_soon_threadsafe(_deliver_all, news)
+                loop.call_soon_threadsafe(deliver_all, news)
             except RuntimeError:
                 return  # the loop has ended meanwhile: nobody is left to be told
 
@@ -100,12 +102,12 @@ class Watchers:
         finally:
             stop()
 
-    def news(self) -> list[tuple[_Deliver, ServerEvent]]:
-        """Return what is new for whom; a second call returns what is new since."""
+    def news(self, *of: Watcher) -> list[tuple[_Deliver, ServerEvent]]:
+        """Return what is new for these, or for all; once told it is not new."""
         compared: dict[tuple[int, int], tuple[Catalog, Catalog, bool]] = {}
         news: list[tuple[_Deliver, ServerEvent]] = []
         with self._lock:
-            watchers = tuple(self._watchers)
+            watchers = of or tuple(self._watchers)
         for watcher in watchers:
             old, new = watcher.catalog, watcher.view.catalog
             pair = id(old), id(new)
@@ -154,6 +156,7 @@ def _differ(old: Catalog, new: Catalog) -> bool:
     )
 
 
-def _deliver_all(news: Iterable[tuple[_Deliver, ServerEvent]]) -> None:
+def deliver_all(news: Iterable[tuple[_Deliver, ServerEvent]]) -> None:
+    """Tell each client its own."""
     for deliver, event in news:
         deliver(event)

@@ -1,0 +1,51 @@
+"""What is made once, and kept up to a number."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import pytest
+
+from satchel.serve.mcp.memory import ByIdentity, Memory
+
+
+class Made:
+    """Counts what it makes."""
+
+    def __init__(self) -> None:
+        self.keys: list[str] = []
+
+    def upper(self, key: str) -> str:
+        self.keys.append(key)
+        return key.upper()
+
+
+def test_the_least_recently_used_goes_first() -> None:
+    made = Made()
+    memory: Memory[str, str] = Memory(2)
+
+    for key in ("a", "b", "a", "c", "a", "b"):
+        assert memory.get(key, partial(made.upper, key)) == key.upper()
+
+    assert made.keys == ["a", "b", "c", "b"]
+    assert len(memory) == 2
+
+
+def test_what_could_not_be_made_is_tried_again() -> None:
+    memory: Memory[str, int] = Memory(2)
+
+    with pytest.raises(ZeroDivisionError):
+        memory.get("a", lambda: 1 // 0)
+
+    assert memory.get("a", lambda: 1) == 1
+
+
+def test_an_equal_object_is_another_one() -> None:
+    made = Made()
+    memory: ByIdentity[list[int], str] = ByIdentity(4)
+    one, two = [1], [1]
+
+    for each in (one, two, one):
+        memory.get(each, partial(made.upper, "x"))
+
+    assert made.keys == ["x", "x"]

@@ -1,0 +1,100 @@
+"""Which skills the extension leaves out, and what is said of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from satchel import Satchel
+from satchel.serve.library import Library
+from satchel.serve.mcp import withheld_from_mcp
+from satchel.serve.mcp.fitness import REPAIRS
+from satchel.serve.settings import ServeSettings
+from satchel.spec import loose, repair
+from satchel.testing import write_pack
+from tests.unit.serve.mcp.clients import library, write_shelf
+
+
+def raw(folder: Path, name: str, data: str | bytes) -> None:
+    (folder / name).mkdir()
+    text = data.encode() if isinstance(data, str) else data
+    (folder / name / "SKILL.md").write_bytes(text)
+
+
+def codes(served: Library, *, read: bool = False) -> list[tuple[str, str]]:
+    found = withheld_from_mcp(served, read=read)
+    assert all(each.severity == "warning" and each.fix for each in found)
+    return [(Path(each.path).parent.name, each.code) for each in found]
+
+
+def test_what_fits_is_not_spoken_of(tmp_path: Path) -> None:
+    assert codes(library(write_shelf(tmp_path)), read=True) == []
+
+
+def test_each_reason_is_a_finding_with_its_place(tmp_path: Path) -> None:
+    write_pack(tmp_path, "big", files={"a.bin": b"\0" * 3_000})
+    write_pack(tmp_path, "fine")
+    write_pack(tmp_path, "many", files={f"{n}.txt": "" for n in range(4)})
+    write_pack(tmp_path, "long", "x" * 1_025)
+    raw(tmp_path, "colon", "---\nname: colon\ndescription: Use: now\n---\n")
+    raw(tmp_path, "Upper", "---\nname: Upper\ndescription: Use it.\n---\n")
+    raw(tmp_path, "twice", "---\nname: twice\nname: twice\ndescription: Use.\n---\n")
+    raw(
+        tmp_path,
+        "gone",
+        "---\nname: gone\ndescription: Use it.\nreferences: [a.md]\n---\n",
+    )
+    write_pack(tmp_path, "shy", disable_model_invocation=True, files={"a": "b" * 3_000})
+
+    served = library(tmp_path, max_resources=4, max_skill_bytes=2_000)
+
+    assert codes(served) == [
+        ("Upper", "mcp-name"),
+        ("big", "mcp-size"),
+        ("colon", "mcp-frontmatter"),
+        ("gone", "mcp-missing-file"),
+        ("long", "mcp-description"),
+        ("many", "mcp-files"),
+        ("shy", "mcp-size"),
+        ("twice", "mcp-frontmatter"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("2024", "---\nname: 2024\ndescription: Use it.\n---\n"),
+        ("num", "---\nname: num\ndescription: 12\n---\n"),
+        ("dots", "---\nname: dots\ndescription: Use it.\n...\nBody.\n"),
+        ("latin", b"---\nname: latin\ndescription: Use it.\n---\ncaf\xe9\n"),
+        ("margin", '---\nname: margin\ndescription: "Use\nit."\n---\n'),
+    ],
+    ids=lambda value: value if isinstance(value, str) and len(value) < 9 else "",
+)
+def test_a_reader_of_the_file_tells_the_rest(
+    tmp_path: Path, name: str, data: str | bytes
+) -> None:
+    raw(tmp_path, name, data)
+    served = library(tmp_path)
+
+    assert codes(served) == []
+    assert codes(served, read=True) == [(name, "mcp-frontmatter")]
+
+
+def test_what_cannot_be_read_now_is_no_matter_of_its_author(tmp_path: Path) -> None:
+    served = library(write_shelf(tmp_path))
+    (tmp_path / "alpha" / "SKILL.md").unlink()
+
+    assert codes(served, read=True) == []
+
+
+def test_every_repair_of_a_frontmatter_withholds_it() -> None:
+    assert {*repair._MEANING, *loose._MEANING} <= REPAIRS
+
+
+def test_no_file_is_read_to_say_so(tmp_path: Path) -> None:
+    served = Library(Satchel(write_shelf(tmp_path), environ={}), ServeSettings())
+    (tmp_path / "alpha" / "SKILL.md").unlink()
+
+    assert withheld_from_mcp(served) == ()
