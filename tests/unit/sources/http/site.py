@@ -121,6 +121,7 @@ class Handler(BaseHTTPRequestHandler):
     """Answers for the site of its server."""
 
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # head and body are two packets
     timeout = 20
     server: Server
 
