@@ -11,6 +11,7 @@ import anyio
 import uvicorn
 
 from satchel.errors import ConfigError
+from satchel.serve.ending import Ending
 from satchel.serve.guard import GuardSettings
 from satchel.serve.guard.connections import uvicorn_options
 from satchel.serve.library import Library
@@ -56,20 +57,23 @@ def serve_http(
 ) -> None:
     """Serve until SIGINT or SIGTERM, then answer what is under way and return.
 
+    Streams of events are ended: their clients would not go by themselves.
+
     ``started`` is called once requests are answered.
 
     Raises:
         ConfigError: The application did not start; the log says why.
     """
+    ending = Ending(app)
     config = uvicorn.Config(
-        app,
+        ending,
         **uvicorn_options(settings),
         log_config=None,
         log_level="error",  # a warning for each malformed request would fill a disk
         access_log=False,  # it would hold what people search for
         lifespan="on",
     )
-    server = _Server(config, started)
+    server = _Server(config, started, ending.end)
     try:
         server.run(sockets=[at])
     except SystemExit as error:  # uvicorn's word for it
@@ -79,13 +83,23 @@ def serve_http(
 class _Server(uvicorn.Server):
     """Uvicorn's, that says when it answers, and returns when it was told to stop."""
 
-    def __init__(self, config: uvicorn.Config, started: Callable[[], object]) -> None:
+    def __init__(
+        self,
+        config: uvicorn.Config,
+        started: Callable[[], object],
+        ending: Callable[[], object],
+    ) -> None:
         super().__init__(config)
         self._tell = started
+        self._end = ending
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         self._tell()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._end()
+        await super().shutdown(sockets)
 
     @contextmanager
     def capture_signals(self) -> Generator[None]:

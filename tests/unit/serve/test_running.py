@@ -69,6 +69,39 @@ def test_a_signal_ends_it_and_not_the_process(number: signal.Signals) -> None:
     assert signal.getsignal(number) is before
 
 
+@posix
+def test_streams_of_events_end_with_the_server(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    lines: list[str] = []
+    at = listen("127.0.0.1", 0)
+    url = f"http://127.0.0.1:{at.getsockname()[1]}/"
+
+    def listen_to() -> None:
+        with httpx2.stream("GET", url, timeout=WAIT_S) as answer:
+            for line in answer.iter_lines():
+                lines.append(line)
+                os.kill(os.getpid(), signal.SIGTERM)
+        lines.append("the end")
+
+    thread = threading.Thread(target=listen_to)
+    serve_http(_stream, at, GuardSettings(), started=thread.start)
+    thread.join(WAIT_S)
+
+    assert lines == ["data: 1", "the end"]
+    assert not caplog.text
+
+
+async def _stream(scope: Scope, receive: Receive, send: Send) -> None:
+    if scope["type"] == "lifespan":
+        await _app(scope, receive, send)
+        return
+    headers = [(b"content-type", b"text/event-stream; charset=utf-8")]
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    await send({"type": "http.response.body", "body": b"data: 1\n", "more_body": True})
+    await anyio.sleep_forever()
+
+
 def test_what_does_not_start_is_told() -> None:
     async def broken(scope: Scope, receive: Receive, send: Send) -> None:
         await receive()

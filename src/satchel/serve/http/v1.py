@@ -23,17 +23,18 @@ MAX_BUDGET: Final = 10_000_000
 
 def catalog(ask: Ask) -> Response:
     """Answer with one page of the catalog, by id."""
-    here = ask.view.catalog
+    here, whole = ask.view.catalog, ask.library.catalog
+    names = labels_outside(whole)
     after, limit = ask.values["after"], ask.values["limit"]
     ids = [entry.id for entry in here.entries]
     start = 0 if after is None else bisect_right(ids, after)
     page = here.entries[start : start + limit]
     more = start + limit < len(ids)
     value = {
-        "release": _release(ask),
+        "release": whole.release,
         "total": len(ids),
         "skills": [
-            {**_entry(entry, ask.library.catalog), "resources": list(entry.resources)}
+            {**_entry(entry, whole, names), "resources": list(entry.resources)}
             for entry in page
         ],
         "next": page[-1].id if more else None,
@@ -66,8 +67,9 @@ def skill(ask: Ask) -> Response:
     skill_id = ask.values["id"]
     is_head = ask.request.method == "HEAD"
     loaded = ask.view.peek(skill_id) if is_head else ask.view.load(skill_id)
+    whole = ask.library.catalog
     value = {
-        **_entry(loaded.descriptor, ask.library.catalog),
+        **_entry(loaded.descriptor, whole, labels_outside(whole)),
         "instructions": loaded.text,
         "frontmatter": _frontmatter(ask.view, loaded.descriptor),
         "resources": [
@@ -106,19 +108,17 @@ def find(ask: Ask) -> Response:
     return ask.answers.json(ask.request, value)
 
 
-def _entry(entry: Descriptor, whole: Catalog) -> dict[str, str]:
+def _entry(
+    entry: Descriptor, whole: Catalog, names: Mapping[str, str]
+) -> dict[str, str]:
     return {
         "id": entry.id,
         "name": entry.name,
         "description": entry.description,
-        "source": labels_outside(whole).get(entry.source, ""),
+        "source": names.get(entry.source, ""),
         "release": whole.release_of(entry.source),
         "digest": entry.digest,
     }
-
-
-def _release(ask: Ask) -> str:
-    return ask.library.catalog.release
 
 
 def _frontmatter(view: View, entry: Descriptor) -> Mapping[str, Any]:
