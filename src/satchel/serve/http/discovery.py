@@ -72,7 +72,7 @@ class Indexes:
         self, view: View, catalog: Catalog, caller: Caller, *, digests: bool
     ) -> list[IndexEntry]:
         entries: list[IndexEntry] = []
-        for artifact in plan_publication(catalog.entries).artifacts:
+        for artifact in plan_publication(_offered(view, catalog)).artifacts:
             try:
                 digest = self._digest(view, artifact, caller) if digests else ""
             except SkillError:
@@ -158,14 +158,32 @@ def _files(site: Site) -> Callable[[Request], Response]:
     return answer
 
 
+def _offered(view: View, catalog: Catalog) -> list[Descriptor]:
+    """Return what may be installed: what models may have, and users alone, too."""
+    hidden = [entry for entry in view.invocable if entry.id not in catalog]
+    return [*catalog.entries, *hidden]
+
+
 def _planned(view: View, name: str, path: str) -> Artifact | None:
     """Return what is offered of a skill; None for nothing, or not at this path."""
     name = name.removesuffix(".tar.gz") if path else name
-    listed: Descriptor | None = view.catalog.get(name)
-    for artifact in plan_publication([listed] if listed else []).artifacts:
+    found = _found(view, name)
+    for artifact in plan_publication([found] if found else []).artifacts:
         if path in ("", artifact.path):
             return artifact
     return None
+
+
+def _found(view: View, name: str) -> Descriptor | None:
+    """Return one skill that is offered, without a look at the others."""
+    listed: Descriptor | None = view.catalog.get(name)
+    if listed is not None:
+        return listed
+    try:
+        held = view.descriptor(name)
+    except SkillError:
+        return None
+    return None if held.model_invocable or not held.user_invocable else held
 
 
 def _reader(view: View, artifact: Artifact) -> Callable[[str], bytes]:

@@ -158,6 +158,20 @@ def test_a_skill_that_may_be_listed_and_not_read_is_in_no_index(shelf: Path) -> 
     assert client.get("/.well-known/agent-skills/beta.tar.gz").status_code == 403
 
 
+def test_a_skill_for_users_alone_can_be_installed(shelf: Path) -> None:
+    """As from a static site: whoever installs it is a user."""
+    write_pack(shelf, "mine", disable_model_invocation=True)
+    write_pack(shelf, "none", disable_model_invocation=True, user_invocable=False)
+    client = TestClient(create_app(Library(Satchel(shelf))))
+
+    index = {each["name"]: each for each in client.get(V2).json()["skills"]}
+
+    assert set(index) == {"alpha", "beta", "gamma", "mine"}
+    data = client.get(index["mine"]["url"]).content
+    assert index["mine"]["digest"] == f"sha256:{sha256(data).hexdigest()}"
+    assert client.get("/.well-known/agent-skills/none/SKILL.md").status_code == 404
+
+
 def test_a_source_that_is_away_costs_only_its_archives() -> None:
     plain = FakeSource("plain", {"a": {"SKILL.md": pack("a")}})
     rich = FakeSource("rich", {"b": {"SKILL.md": pack("b"), "references/x.md": "x"}})
