@@ -73,6 +73,7 @@ def build_release(
     """
     reading = _Reading(skills, put)
     reading.findings += refusals(skills)
+    reading.findings += _worth_knowing(skills)
     reading.take_all()
     errors = [each for each in reading.findings if each.severity == "error"]
     if errors and not allow_findings:
@@ -237,6 +238,16 @@ class _Reading:
             self.findings.append(
                 Finding("skill-withheld", "note", message, place, fix=held.fix)
             )
+
+
+def _worth_knowing(skills: "Satchel") -> Iterator[Finding]:
+    """Yield what the packs were repaired in, and which folder held none (R19)."""
+    for finding in skills.registry.latest.findings:
+        if finding.severity != "error":
+            yield finding
+    for finding in skills.findings:
+        if finding.code == "no-skills":
+            yield finding
 
 
 def _released(catalog: Catalog) -> Iterator[Descriptor]:

@@ -124,8 +124,8 @@ def test_a_name_that_no_index_takes_is_a_warning_and_released_all_the_same() -> 
     with Satchel(memory(PACKS)) as skills:
         made = build_release(skills, nowhere)
 
-    assert [(each.code, each.severity) for each in made.findings] == [
-        ("not-publishable", "warning")
+    assert ("not-publishable", "warning") in [
+        (each.code, each.severity) for each in made.findings
     ]
     assert "Odd_Name" in [skill.id for skill in made.release.skills]
 
@@ -210,6 +210,20 @@ def test_what_is_in_error_can_be_left_out() -> None:
 
     assert [skill.id for skill in made.release.skills] == ["good"]
     assert any(each.severity == "error" for each in made.findings)
+
+
+def test_what_is_repaired_and_a_folder_without_skills_are_told(tmp_path: Path) -> None:
+    """A folder that was named in vain is easily a slip."""
+    mended = "---\nname: a\ndescription: Use: this.\n---\n# Do\n"
+    write({"a": {"SKILL.md": mended.encode()}}, tmp_path / "skills")
+    (tmp_path / "empty").mkdir()
+    with Satchel(tmp_path / "skills", tmp_path / "empty") as skills:
+        made = build_release(skills, nowhere)
+
+    assert [(each.severity, each.code) for each in made.findings] == [
+        ("warning", "unquoted-colon"),
+        ("warning", "no-skills"),
+    ]
 
 
 def test_a_release_of_nothing_is_refused() -> None:
