@@ -21,6 +21,7 @@ _CRASH: Final = Refusal(
     500, "internal-error", "something went wrong here; it was logged"
 )
 _FRAMES: Final = 8
+_SESSION: Final = b"mcp-session-id"
 
 _log = logging.getLogger("satchel.serve")
 
@@ -45,6 +46,8 @@ class Answer:
         """Let nobody keep the answer who serves several callers."""
         self.stalled = False
         """Whether the client was given up."""
+        self.session = ""
+        """The session of MCP's earlier era that a good answer belongs to."""
 
     async def send(self, message: "Message") -> None:
         """Pass a message of the application on.
@@ -87,6 +90,8 @@ class Answer:
     async def _start(self, message: "Message") -> None:
         self._started = True
         headers: Headers = [*message.get("headers", ())]
+        if cast("int", message["status"]) < 400:  # noqa: PLR2004 - of HTTP
+            self.session = dict(headers).get(_SESSION, b"").decode("latin-1")
         allow_page(headers, self._seen)
         if self.private:
             headers = [_private(name, value) for name, value in headers]

@@ -15,9 +15,10 @@ from satchel.serve.guard.pages import is_preflight, say_allowed
 from satchel.serve.guard.places import Places
 from satchel.serve.guard.refusals import Refusal
 from satchel.serve.guard.requests import Seen
+from satchel.serve.guard.sessions import Sessions
 
 if TYPE_CHECKING:
-    from starlette.types import ASGIApp, Receive, Scope, Send
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from satchel.serve.guard.settings import GuardSettings
 
@@ -55,6 +56,7 @@ class _Guard:
         self._free_loopback = not settings.asks
         self._bodies = Bodies(settings)
         self._places = Places(settings)
+        self._sessions = Sessions(settings.max_sessions)
         oauth = settings.oauth
         self._metadata = metadata_route(oauth) if oauth else None
 
@@ -107,11 +109,32 @@ class _Guard:
             return body
         answer.terse = admitted.terse
         answer.private = admitted.user is not None
+        session = seen.first(b"mcp-session-id")
         async with self._places.place(seen, admitted.principal) as full:
             if full is None:
-                app = self._app_for(seen)
-                await app(_known(scope, admitted), replayed(body, receive), answer.send)
+                app, known = self._app_for(seen), _known(scope, admitted)
+                with self._sessions.using(session):
+                    await app(known, replayed(body, receive), answer.send)
+        if seen.method == "DELETE":
+            self._sessions.ended(session)
+        elif answer.session:
+            self._sessions.began(answer.session, admitted)
+            await self._end_surplus(scope)
         return full
+
+    async def _end_surplus(self, scope: "Scope") -> None:
+        """End a session where there are too many, as its client should have done."""
+        surplus = self._sessions.surplus()
+        if surplus is None:
+            return
+        session, admitted = surplus
+        kept = [pair for pair in scope["headers"] if pair[0] == b"host"]
+        told = {
+            **_known(scope, admitted),
+            "method": "DELETE",
+            "headers": [*kept, (b"mcp-session-id", session.encode("latin-1"))],
+        }
+        await self._app(told, replayed(b"", _gone), _unheard)
 
     def _too_often(self, seen: Seen, principal: str) -> Refusal | None:
         if self._free_loopback and is_loopback(seen.peer):
@@ -133,6 +156,14 @@ class _Guard:
         ):
             return self._metadata.app
         return self._app
+
+
+async def _gone() -> "Message":
+    return {"type": "http.disconnect"}
+
+
+async def _unheard(message: "Message") -> None:
+    """Take an answer that nobody asked for."""
 
 
 def _known(scope: "Scope", admitted: Admitted) -> "Scope":

@@ -56,6 +56,8 @@ class GuardSettings:
     """Streams open at a time that stay open until the client goes."""
     max_streams_each: int = 128
     """Of these, how many one caller has, or one address where nobody has a name."""
+    max_sessions: int = 500
+    """Sessions of MCP's earlier era; beyond them the idlest of who has most ends."""
     rate_per_s: float = 100.0
     """Requests a second of one caller, or of one address without a good token, in the
     long run. The machine's own loopback is not limited where no token is asked for."""
