@@ -25,6 +25,8 @@ __all__ = ["Index", "IndexEntry", "Kind", "NoIndexError", "parse_index"]
 
 SCHEMA: Final = "https://schemas.agentskills.io/discovery/0.2.0/schema.json"
 MAX_DESCRIPTION_CHARS: Final = 1_024
+MAX_TOLD: Final = 100
+"""Findings on one index, after which they are only counted."""
 
 Kind: TypeAlias = Literal["skill-md", "archive", "files"]
 """What an entry leads to; ``files`` is how v0.1.0 lists a pack, one by one."""
@@ -124,6 +126,9 @@ def parse_index(data: bytes, where: str, limits: Limits) -> Index:
         most, count = limits.index_skills, len(listed)
         over = LimitExceededError("index_skills", most, count, "skills", where)
         findings.append(tell.too_many(where, str(over)))
+    if len(findings) > MAX_TOLD:
+        more = len(findings) - MAX_TOLD
+        findings[MAX_TOLD:] = [tell.and_more(where, more)]
     return Index(tuple(entries[name] for name in sorted(entries)), tuple(findings))
 
 

@@ -179,6 +179,10 @@ class HttpSource:
         except KeyError:
             raise SkillNotFoundError(key) from None
 
+    def _over(self, files: int) -> str:
+        most = self._limits.scan_entries
+        return str(LimitExceededError("scan_entries", most, files, "files"))
+
     def _where(self, name: str) -> str:
         return f"{self.label}/{name}"
 
@@ -250,9 +254,14 @@ class HttpSource:
         if not index.has_digests:
             findings.append(tell.no_digests(str(seen.answered)))
         failed: list[SkillError] = []
+        files = 0
         for entry, result in zip(index.entries, _each(fetch, index), strict=True):
             where = self._where(entry.name)
             if isinstance(result, Pack):
+                files += len(result.files)
+                if files > self._limits.scan_entries:
+                    findings.append(tell.too_many(self.label, self._over(files)))
+                    break
                 packs[entry.name] = result
                 findings += _findings.placed(result.findings, where)
                 continue

@@ -4,6 +4,7 @@ from satchel.errors import SkillError
 from satchel.model import Finding, Severity
 
 __all__ = [
+    "and_more",
     "bad_entry",
     "misnamed",
     "no_digests",
@@ -35,6 +36,12 @@ def misnamed(where: str, found: str, wanted: str) -> Finding:
     said = f"there is no {wanted}, but a field {found!r}; read as v0.1.0"
     fix = f"call the field {wanted!r}"
     return Finding("index-entry", "warning", said, where, fix=fix)
+
+
+def and_more(where: str, count: int) -> Finding:
+    """What else there would be to tell of an index."""
+    said = f"{count:,} more findings on this index are not told"
+    return Finding("index-entry", "warning", said, where, fix="mend those first")
 
 
 def unknown_schema(where: str, found: object, wanted: str) -> Finding:

@@ -523,8 +523,10 @@ def test_closing_ends_a_wait(site: Site) -> None:
         target=lambda: said.append(refusal(made, want(f"{site.url}/a")))
     )
     thread.start()
-    while not site.asked:
+    for _ in range(500):
         thread.join(0.01)
+        if site.asked:
+            break
     made.close()
     made.close()
     thread.join(5)

@@ -141,6 +141,13 @@ def test_no_more_skills_than_agreed() -> None:
     assert [each.code for each in found.findings] == ["limit-exceeded"]
 
 
+def test_findings_end() -> None:
+    found = parse_index(index(*range(5_000)), "i", Limits())
+
+    assert len(found.findings) == 101
+    assert found.findings[-1].message.startswith("4,900 more")
+
+
 def old(**changes: object) -> dict[str, object]:
     fields = {"name": "old", "description": "Use it.", "files": ["SKILL.md"], **changes}
     return {key: value for key, value in fields.items() if value is not None}

@@ -346,6 +346,14 @@ def test_a_zip_in_one_folder(site: Site) -> None:
         made.read("two", ".env", 99)
 
 
+def test_more_files_than_one_scan_looks_at(site: Site) -> None:
+    site.put_skills({name: {"SKILL.md": skill_md(name)} for name in "abcde"})
+    made = of(site, limits=Limits(scan_entries=3))
+
+    assert found(made) == ["a", "b", "c"]
+    assert [each.code for each in told(made)] == ["limit-exceeded"]
+
+
 # --- v0.1.0
 
 
