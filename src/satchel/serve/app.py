@@ -19,6 +19,7 @@ from satchel.serve.http.cors import Cors
 from satchel.serve.http.discovery import discovery_routes
 from satchel.serve.http.figures import Used, figures_route
 from satchel.serve.http.health import health_routes
+from satchel.serve.http.releases import releases_routes
 from satchel.serve.http.settings import HttpSettings
 from satchel.serve.http.site import NOT_FOUND, Site
 from satchel.serve.library import Library
@@ -72,6 +73,7 @@ def create_app(
         Route("/mcp", mcp.app),
         *api_routes(site),
         *discovery_routes(site),
+        *releases_routes(site),
         figures_route(site, used),
     ]
     app = Starlette(

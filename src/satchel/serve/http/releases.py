@@ -1,0 +1,103 @@
+"""The release that is served, at the address that its digest names.
+
+So a program that pins it needs nothing but this server: ``Satchel(url, pin=digest)``.
+"""
+
+from typing import Final
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from satchel.errors import SkillError
+from satchel.model import SKILL_FILE, Resource
+from satchel.model.release import RELEASE_FILE
+from satchel.runtime.view import View
+from satchel.serve.http.answers import JSON, refusal
+from satchel.serve.http.files import file_answer
+from satchel.serve.http.site import NOT_FOUND, Site, segments
+from satchel.serve.telling import tell
+from satchel.sources.release import ReleaseSource
+from satchel.sources.release_format import render_pointer
+
+__all__ = ["releases_routes"]
+
+_ROOT: Final = "/releases/"
+
+
+def releases_routes(site: Site) -> list[Route]:
+    """Return the routes of releases; they find nothing where none is served.
+
+    What a release lists goes to those alone who may have all of it; a file of a skill
+    to whoever may load the skill.
+    """
+
+    def current(request: Request) -> Response:
+        release = site.library.catalog.release
+        if not release:
+            return refusal(request, NOT_FOUND)
+        data = render_pointer(release)
+        return site.answers.bytes(request, data, media_type=JSON)
+
+    def answer(request: Request) -> Response:
+        name, *rest = segments(request, _ROOT) or ("",)
+        source = _source(site, name)
+        try:
+            response = source and _answer(site, request, source, rest)
+        except SkillError as error:
+            return refusal(request, tell(error))
+        return response or refusal(request, NOT_FOUND)
+
+    return [
+        Route(f"/{RELEASE_FILE}", current),
+        Route(f"{_ROOT}{{rest:path}}", answer),
+    ]
+
+
+def _source(site: Site, name: str) -> ReleaseSource | None:
+    """Return the source whose release has these digits."""
+    for source in site.library.skills.registry.sources.values():
+        if isinstance(source, ReleaseSource) and source.release.endswith(f":{name}"):
+            return source
+    return None
+
+
+def _answer(
+    site: Site, request: Request, source: ReleaseSource, rest: list[str]
+) -> Response | None:
+    view = site.view(request)
+    match rest:
+        case ["skills", skill_id, *path] if path:
+            file = "/".join(path)
+            used = file == SKILL_FILE and request.method != "HEAD"
+            loaded = view.load(skill_id) if used else view.peek(skill_id, file)
+            return file_answer(site.answers, request, loaded)
+        case _ if not _has_all(view, source):
+            return None
+    release = source.open()
+    path = "/".join(rest)
+    others = (*release.others, release.document)
+    held = next((each for each in others if each.path == path), None)
+    return None if held is None else _held(site, request, source, held)
+
+
+def _has_all(view: View, source: ReleaseSource) -> bool:
+    """Tell whether the caller may load every skill of the release."""
+    try:
+        for skill in source.open().skills:
+            view.descriptor(skill.id)
+    except SkillError:
+        return False
+    return True
+
+
+def _held(
+    site: Site, request: Request, source: ReleaseSource, held: Resource
+) -> Response:
+    media_type = JSON if held.path.endswith(".json") else "application/gzip"
+    return site.answers.bytes(
+        request,
+        source.read_file(held),
+        media_type=media_type,
+        digest=held.digest,
+    )
