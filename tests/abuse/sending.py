@@ -32,6 +32,7 @@ SECRETS: Final = tuple(
         str(Path(__file__).parents[2]),
         sys.prefix,
         sysconfig.get_paths()["stdlib"],
+        '"code":-32603',  # MCP: an internal error, which no caller may cause
     )
 )
 """What would tell a caller of our insides."""
