@@ -3,8 +3,10 @@
 Time is that of the caller's thread alone (`time.thread_time`), for what a writer does
 in its own thread delays nobody who waits for a file. The wall clock is told beside it:
 there the two threads share one interpreter, and one machine with whatever else runs.
-A round is the best of several passes over the same skills; before each the writer has
-written all it had.
+
+All sinks take turns on one Satchel, pass by pass, so that they find the same memory and
+the same moments; a round is the best of each one's passes. Before a pass that counts
+the writer has written all it had, and a pass that does not count has warmed the caches.
 """
 
 from __future__ import annotations
@@ -16,17 +18,23 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from benchmarks.measure import Bar, Spread, in_turn, table
+from benchmarks.measure import Bar, Spread, table
+from satchel.runtime.loading import LoadPath
+from satchel.runtime.owners import Owners
+from satchel.runtime.telling import Telling
+from satchel.runtime.time import SystemClock
+from satchel.text import EstimateCounter
+from satchel.usage import ListSink, LoggingSink, Sinks, open_sink
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     from benchmarks.library import Library
     from satchel import Satchel
     from satchel.protocols import UsageSink
 
-LOADS: Final = 200
-TIMES: Final = 9
+LOADS: Final = 100
+TIMES: Final = 31
 PROMISED: Final = 0.05
 NONE: Final = "no sinks"
 BARRED: Final = ("default: logging, not enabled", "SQLite", "JSON Lines")
@@ -36,25 +44,22 @@ def run(library: Library, rounds: int) -> list[Bar]:
     """Measure, print the table, return the bars."""
     from satchel import Satchel
 
-    with tempfile.TemporaryDirectory() as home, contextlib.ExitStack() as stack:
-        opened: dict[str, Satchel] = {}
+    with tempfile.TemporaryDirectory() as home:
         sinks = _sinks(Path(home))
-        for name, given in sinks.items():
-            skills = Satchel(library.folder, sinks=given)
-            opened[name] = stack.enter_context(skills)
-        entries = opened[NONE].catalog.entries
+        skills = Satchel(library.folder, sinks=())
+        entries = skills.catalog.entries
         chosen = entries[:: max(1, len(entries) // LOADS)][:LOADS]
         ids = [entry.id for entry in chosen]
-        walls: dict[str, list[float]] = {name: [] for name in opened}
-        figures = in_turn(
-            {name: _timed(each, ids, walls[name]) for name, each in opened.items()},
-            rounds,
-        )
+        passes = {name: _passes(skills, given, ids) for name, given in sinks.items()}
+        threads: dict[str, list[float]] = {name: [] for name in sinks}
+        clocks: dict[str, list[float]] = {name: [] for name in sinks}
+        for _ in range(rounds):
+            for name, best in _round(passes).items():
+                threads[name].append(best[0])
+                clocks[name].append(best[1])
         for given in sinks.values():
-            for sink in given:
-                if close := getattr(sink, "close", None):
-                    close()
-    base, wall = figures[NONE], walls[NONE]
+            Sinks(given).close()
+    base = threads[NONE]
     print(f"## What an event costs, on {len(ids)} cold loads\n")
     print(
         table(
@@ -64,21 +69,34 @@ def run(library: Library, rounds: int) -> list[Bar]:
                     name,
                     f"{Spread.of(1e6 * each for each in seconds):.1f}",
                     f"{_percent(seconds, base):.1f}",
-                    f"{_percent(walls[name], wall):.1f}",
+                    f"{_percent(clocks[name], clocks[NONE]):.1f}",
                 )
-                for name, seconds in figures.items()
+                for name, seconds in threads.items()
             ),
         )
     )
     return [
-        Bar(f"an event, over a cold load: {name}", PROMISED, _more(figures[name], base))
+        Bar(f"an event, over a cold load: {name}", PROMISED, _more(threads[name], base))
         for name in BARRED
     ]
 
 
-def _sinks(home: Path) -> dict[str, tuple[UsageSink, ...]]:
-    from satchel.usage import ListSink, LoggingSink, open_sink
+def _round(
+    passes: dict[str, Callable[[], tuple[float, float]]],
+) -> dict[str, tuple[float, float]]:
+    """Return the best of each one's passes, thread and clock each for itself."""
+    seen: dict[str, list[tuple[float, float]]] = {name: [] for name in passes}
+    for number in range(TIMES):
+        names = list(passes)
+        for name in reversed(names) if number % 2 else names:
+            seen[name].append(passes[name]())
+    return {
+        name: (min(each[0] for each in pairs), min(each[1] for each in pairs))
+        for name, pairs in seen.items()
+    }
 
+
+def _sinks(home: Path) -> dict[str, tuple[UsageSink, ...]]:
     enabled = logging.getLogger("benchmarks.usage")
     enabled.addHandler(logging.NullHandler())
     enabled.setLevel(logging.INFO)
@@ -105,26 +123,29 @@ def _sinks(home: Path) -> dict[str, tuple[UsageSink, ...]]:
     return sinks
 
 
-def _timed(
-    skills: Satchel, ids: Sequence[str], walls: list[float]
-) -> Callable[[], float]:
-    def best() -> float:
-        threads, clocks = zip(*_passes(skills, ids), strict=True)
-        walls.append(min(clocks))
-        return min(threads)
-
-    return best
-
-
-def _passes(skills: Satchel, ids: Sequence[str]) -> Iterator[tuple[float, float]]:
+def _passes(
+    skills: Satchel, given: tuple[UsageSink, ...], ids: Sequence[str]
+) -> Callable[[], tuple[float, float]]:
+    """Return what makes one pass with these sinks: thread and clock for each load."""
+    sinks = Sinks(given)
+    clock = SystemClock()
+    owners = Owners(lambda: skills.registry.sources)
+    telling = Telling(sinks, clock, EstimateCounter(), owners, lambda: skills.catalog)
+    path = LoadPath(telling, clock, skills.limits)
     load = skills.load
-    for _ in range(TIMES):
-        skills._telling.sinks.flush()  # noqa: SLF001 - what nobody waits for otherwise
-        thread, clock = time.thread_time(), time.perf_counter()
+
+    def one_pass() -> tuple[float, float]:
+        sinks.flush()
+        skills.__dict__["_load"] = path
         for id in ids:
             load(id)
-        thread, clock = time.thread_time() - thread, time.perf_counter() - clock
-        yield thread / len(ids), clock / len(ids)
+        thread, wall = time.thread_time(), time.perf_counter()
+        for id in ids:
+            load(id)
+        thread, wall = time.thread_time() - thread, time.perf_counter() - wall
+        return thread / len(ids), wall / len(ids)
+
+    return one_pass
 
 
 def _more(with_: Sequence[float], without: Sequence[float]) -> Spread:

@@ -61,9 +61,9 @@ class LoadPath:
         try:
             loaded = load(catalog, request, turn=turn, limits=limits, policy=policy)
         except Exception as error:
-            self._telling.failed(catalog, request, error, monotonic() - start)
+            self._telling.failed(catalog, request, error, start, monotonic())
             raise
-        self._telling.loaded(catalog, request, loaded, monotonic() - start)
+        self._telling.loaded(catalog, request, loaded, start, monotonic())
         return loaded
 
     def _check_edge(self, catalog: Catalog, request: Request) -> None:
@@ -82,7 +82,8 @@ class LoadPath:
     def refuse(self, catalog: Catalog, request: Request, error: SkillError) -> NoReturn:
         """Raise ``error``, which was decided on before any load; it is an event too."""
         if self._sinks.awake:
-            self._telling.failed(catalog, request, error, 0.0)
+            now = self._monotonic()
+            self._telling.failed(catalog, request, error, now, now)
         raise error
 
     def plain(self, catalog: Catalog, request: Request) -> Loaded:

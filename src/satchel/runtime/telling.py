@@ -3,7 +3,7 @@
 import re
 import weakref
 from collections.abc import Callable, Mapping
-from functools import partial
+from dataclasses import replace
 from typing import Final
 
 from satchel.errors import PackFileError, SkillError, SkillNotFoundError
@@ -58,9 +58,9 @@ class _Cost:
 class Telling:
     """Turns what was done into events, when a sink wants one.
 
-    On the caller's thread only what has to be is done: two looks at the clock, and a
-    note of what there was. Owner, release and tokens are found out when the event is
-    made, which a sink that writes behind does in its own thread.
+    On the caller's thread only what has to be is done: a note of what there was. Owner,
+    release, tokens and the time of day are found out when the event is made, which a
+    sink that writes behind does in its own thread.
     """
 
     def __init__(
@@ -73,12 +73,13 @@ class Telling:
     ) -> None:
         """Take the sinks; ``catalog`` gives the one in use."""
         self.sinks: Final = sinks
-        self._now = clock.now
+        self._clock = clock
         self._counter = counter
         self._owners = owners
         self._catalog = catalog
         self._costs: dict[str, _Cost] = {}
         self._next_day = 0.0
+        self._success = self._make_success
 
     def forget(self) -> None:
         """Find out anew who owns what."""
@@ -86,40 +87,59 @@ class Telling:
 
     def synced(self, added: tuple[str, ...] = ()) -> None:
         """Tell what is on offer now."""
-        at = self._now()
-        self._next_day = (at // _DAY_S + 1) * _DAY_S
-        catalog = self._catalog()
-        self.sinks.tell_synced(partial(self._offer, at, catalog, added))
+        at = self._clock.now()
+        to_midnight_s = _DAY_S - at % _DAY_S
+        self._next_day = self._clock.monotonic() + to_midnight_s
+        self.sinks.tell_synced((self._make_offer, at, self._catalog(), added))
 
     def loaded(
-        self, catalog: Catalog, request: Request, loaded: Loaded, duration_s: float
+        self,
+        catalog: Catalog,
+        request: Request,
+        loaded: Loaded,
+        start: float,
+        end: float,
     ) -> None:
-        """Tell of a load that succeeded."""
-        at = self._now()
-        if at >= self._next_day:
+        """Tell of a load that succeeded; the times are monotonic."""
+        if end >= self._next_day:
             self.synced()  # nobody else may do so in a process that runs for weeks
-        digest = loaded.digest
+        # What waits to be written should be small: of the request its texts alone, and
+        # of a SKILL.md the digest that the catalog has anyway.
+        entry, file = loaded.descriptor, loaded.file
+        if file == SKILL_FILE and entry.digest:
+            digest, size = entry.digest, entry.size
+        else:
+            digest, size = loaded.digest, len(loaded.data)
         cost = self._costs.get(digest)
         if cost is None:
-            if len(self._costs) >= MAX_COSTS:
-                self._costs.clear()
-            cost = self._costs[digest] = _Cost(loaded.text)
+            cost = self._cost_of(digest, loaded.text)
         self.sinks.tell(
-            partial(
+            (
                 self._success,
-                (catalog, request, at, duration_s),
-                loaded.descriptor,
-                loaded.file,
+                catalog,
+                request.id,
+                request.via,
+                request.agent,
+                request.client,
+                entry,
+                file,
                 digest,
-                len(loaded.data),
+                size,
                 cost,
+                start,
+                end,
             )
         )
 
     def failed(
-        self, catalog: Catalog, request: Request, error: Exception, duration_s: float
+        self,
+        catalog: Catalog,
+        request: Request,
+        error: Exception,
+        start: float,
+        end: float,
     ) -> None:
-        """Tell of a load that did not.
+        """Tell of a load that did not; the times are monotonic.
 
         The message is made at once: the error holds on to the frames it went through.
         """
@@ -136,78 +156,75 @@ class Telling:
             message, code = str(error), error.code
         else:
             message, code = type(error).__name__, "internal-error"
-        when = catalog, request, self._now(), duration_s
-        self.sinks.tell(partial(self._failure, when, entry, name, file, message, code))
+        event = UsageEvent(
+            name,
+            *_beside(file),
+            entry.source if entry else "",
+            end - start,
+            message,
+            file,
+            request.via,
+            code=code,
+            release=catalog.release_of(entry.source) if entry else "",
+            agent=_called(request.agent),
+            client=_called(request.client),
+            at=self._time_of(end),
+        )
+        self.sinks.tell((self._make_failure, event, entry))
 
-    def _success(  # noqa: PLR0913, PLR0917 - what there was, for one caller
+    def _time_of(self, then: float) -> float:
+        """Return a monotonic time as one of the epoch."""
+        return self._clock.now() - (self._clock.monotonic() - then)
+
+    def _cost_of(self, digest: str, text: str) -> _Cost:
+        if len(self._costs) >= MAX_COSTS:
+            self._costs.clear()
+        cost = self._costs[digest] = _Cost(text)
+        return cost
+
+    def _make_failure(self, event: UsageEvent, entry: Descriptor | None) -> UsageEvent:
+        return replace(event, owner=self._owners.of(entry)) if entry else event
+
+    def _make_success(  # noqa: PLR0913, PLR0917 - what there was, for one caller
         self,
-        when: "_When",
+        catalog: Catalog,
+        name: str,
+        via: str,
+        agent: str,
+        client: str,
         entry: Descriptor,
         file: str,
         digest: str,
         size: int,
         cost: _Cost,
+        start: float,
+        end: float,
     ) -> UsageEvent:
-        catalog, request, at, duration_s = when
-        reference, script = _beside(file)
         return UsageEvent(
-            request.id,
-            reference,
-            script,
+            name,
+            *_beside(file),
             entry.source,
-            duration_s,
+            end - start,
             None,
             file,
-            request.via,
+            via,
             digest,
             size,
             None,
             cost.tokens(self._counter),
             catalog.release_of(entry.source),
             self._owners.of(entry),
-            _called(request.agent),
-            _called(request.client),
-            at,
+            _called(agent),
+            _called(client),
+            self._time_of(end),
         )
 
-    def _failure(  # noqa: PLR0913, PLR0917 - what there was, for one caller
-        self,
-        when: "_When",
-        entry: Descriptor | None,
-        name: str,
-        file: str | None,
-        message: str,
-        code: str,
-    ) -> UsageEvent:
-        catalog, request, at, duration_s = when
-        reference, script = _beside(file)
-        return UsageEvent(
-            name,
-            reference,
-            script,
-            entry.source if entry else "",
-            duration_s,
-            message,
-            file,
-            request.via,
-            code=code,
-            release=catalog.release_of(entry.source) if entry else "",
-            owner=self._owners.of(entry) if entry else "",
-            agent=_called(request.agent),
-            client=_called(request.client),
-            at=at,
-        )
-
-    def _offer(
+    def _make_offer(
         self, at: float, catalog: Catalog, added: tuple[str, ...]
     ) -> CatalogSynced:
         owners = {entry.id: self._owners.of(entry) for entry in catalog.entries}
         known = {id: owner for id, owner in owners.items() if owner}
         return CatalogSynced(at, catalog.entries, added, catalog.release, owners=known)
-
-
-_When = tuple[Catalog, Request, float, float]
-"""Where it was looked for, what was asked, when it was done, and how long it took."""
 
 
 def _known(catalog: Catalog, skill_id: str) -> Descriptor | None:

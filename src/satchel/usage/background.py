@@ -12,7 +12,7 @@ from typing import Final
 from weakref import WeakSet
 
 from satchel.model import CatalogSynced, UsageEvent
-from satchel.usage.recording import MakeEvent
+from satchel.usage.recording import Note, make
 from satchel.usage.stores import OpenStore, Row, Store, Writer
 from satchel.usage.writers import host_mark
 
@@ -73,7 +73,7 @@ class Background:
             _inherited.append(self._store)
         self._lock = threading.Lock()
         self._moved = threading.Condition(self._lock)
-        self._queue: deque[MakeEvent] = deque()
+        self._queue: deque[Note] = deque()
         self._work, self._hurry = threading.Event(), threading.Event()
         self._ready = threading.Event()
         self._thread: threading.Thread | None = None
@@ -95,14 +95,14 @@ class Background:
 
     def record(self, event: UsageEvent) -> None:
         """Take an event that is made already."""
-        self.defer(lambda: event)
+        self.defer((lambda: event,))
 
     def synced(self, event: CatalogSynced) -> None:
         """Take what is on offer."""
-        self.defer(lambda: event)
+        self.defer((lambda: event,))
 
-    def defer(self, make: MakeEvent) -> None:
-        """Take what makes an event; it is called once, in the thread that writes."""
+    def defer(self, note: Note) -> None:
+        """Take a note of an event, which is made in the thread that writes."""
         if not self._is_ready:
             self._start()
         with self._lock:
@@ -113,7 +113,7 @@ class Background:
                 self._dropped += 1
                 return
             self._put += 1
-            self._queue.append(make)
+            self._queue.append(note)
         if not self._is_woken:  # a look at a flag is half the price of one at an event
             self._is_woken = True
             self._work.set()
@@ -240,10 +240,10 @@ class Background:
         """Make the next events; tell whether there were any."""
         count = min(len(self._queue), BATCH)
         for _ in range(count):
-            make = self._queue.popleft()
+            note = self._queue.popleft()
             self._taken += 1
             try:
-                self._batch.append((self._taken, make()))
+                self._batch.append((self._taken, make(note)))
             except Exception as error:  # noqa: BLE001 - counters and sources are plug-ins
                 self._failed(error)
         return count > 0

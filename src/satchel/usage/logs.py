@@ -1,10 +1,10 @@
 """Events as lines of the standard library's logging."""
 
 import sys
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from satchel.model import CatalogSynced, UsageEvent
+from satchel.usage.recording import Note, make
 
 if TYPE_CHECKING:
     import logging
@@ -37,13 +37,11 @@ class LoggingSink:
             logger = self._logger = logging.getLogger("satchel.usage")
         return logger.isEnabledFor(INFO)
 
-    def defer(
-        self, make: Callable[[], UsageEvent] | Callable[[], CatalogSynced]
-    ) -> None:
+    def defer(self, note: Note) -> None:
         """Make the event and log it, if it would be seen."""
         if not self.awake:
             return
-        event = make()
+        event = make(note)
         if isinstance(event, UsageEvent):
             self.record(event)
         else:

@@ -9,7 +9,7 @@ from typing import Final
 from satchel.errors import ExtraMissingError
 from satchel.model import CatalogSynced, UsageEvent
 from satchel.usage.background import Background
-from satchel.usage.recording import MakeEvent
+from satchel.usage.recording import Note
 from satchel.usage.stores import Row, Writer
 
 try:
@@ -67,9 +67,9 @@ class MetricsSink:
         """Count one load."""
         self._behind.record(event)
 
-    def defer(self, make: MakeEvent) -> None:
+    def defer(self, note: Note) -> None:
         """Count it in another thread."""
-        self._behind.defer(make)
+        self._behind.defer(note)
 
     def synced(self, event: CatalogSynced) -> None:
         """Take the size of the catalog."""

@@ -1,16 +1,25 @@
 """Giving an event to every sink, whatever one of them does."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final, TypeAlias
 
 from satchel.model import CatalogSynced, UsageEvent
 from satchel.protocols import UsageSink
 
-__all__ = ["Event", "ListSink", "LoadsOnly", "MakeEvent", "Sinks", "record"]
+__all__ = ["Event", "ListSink", "LoadsOnly", "Note", "Sinks", "make", "record"]
 
 Event: TypeAlias = UsageEvent | CatalogSynced
-MakeEvent: TypeAlias = Callable[[], UsageEvent] | Callable[[], CatalogSynced]
-"""Makes the event, now or later: a sink that writes behind calls it in its thread."""
+Note: TypeAlias = tuple[Any, ...]
+"""What makes an event, and what it is to be given, as one tuple.
+
+A loaded file waits for a note to be made, and the collector looks at each that waits;
+a tuple is the least that there is.
+"""
+
+
+def make(note: Note) -> Any:  # noqa: ANN401 - what the note is of
+    """Return the event that a note is of; it is called once."""
+    return note[0](*note[1:])
 
 
 class ListSink:
@@ -59,7 +68,7 @@ class Sinks:
     Besides ``record`` a sink may have
 
     - ``synced(event)``, which is given a `CatalogSynced` for each day and change;
-    - ``defer(make)``, which is given what makes an event in place of the event;
+    - ``defer(note)``, which is given a note of an event in its place, for `make`;
     - ``awake``, False while it would throw every event away;
     - ``flush()``, ``close()``, and ``retire()``, which is to close without a wait.
     """
@@ -73,45 +82,42 @@ class Sinks:
             if (synced := getattr(sink, "synced", None)) is not None
         ]
         sleepers: list[Any] = [s for s, _ in self._takers if hasattr(s, "awake")]
-        self._sleepers = sleepers if len(sleepers) == len(self._takers) else None
+        self._sleepers = sleepers
+        self._is_awake = len(sleepers) < len(self._takers)
         self._failures: dict[str, int] = {}
 
     @property
     def awake(self) -> bool:
         """Whether some sink would take an event now."""
-        if self._sleepers is None:
-            return True
-        return any(sink.awake for sink in self._sleepers)
+        return self._is_awake or any(sink.awake for sink in self._sleepers)
 
     @property
     def failures(self) -> Mapping[str, int]:
         """How often sinks failed, by their class."""
         return dict(self._failures)
 
-    def tell(self, make: Callable[[], UsageEvent]) -> None:
+    def tell(self, note: Note) -> None:
         """Give the event of one load to every sink; it is made once, or later."""
-        event: UsageEvent | None = None
+        event: Any = None
         for sink, defer in self._takers:
             try:
                 if defer is not None:
-                    defer(make)
+                    defer(note)
                     continue
-                if event is None:
-                    event = make()
+                event = event or make(note)
                 sink.record(event)
             except Exception as error:  # noqa: BLE001 - a sink is a plug-in: R33, C34
                 self._failed(sink, error)
 
-    def tell_synced(self, make: Callable[[], CatalogSynced]) -> None:
+    def tell_synced(self, note: Note) -> None:
         """Tell the sinks that want to know what is on offer."""
-        event: CatalogSynced | None = None
+        event: Any = None
         for sink, synced, defer in self._listeners:
             try:
                 if defer is not None:
-                    defer(make)
+                    defer(note)
                     continue
-                if event is None:
-                    event = make()
+                event = event or make(note)
                 synced(event)
             except Exception as error:  # noqa: BLE001 - as above
                 self._failed(sink, error)
@@ -152,4 +158,4 @@ class Sinks:
 
 def record(sinks: Iterable[UsageSink], event: UsageEvent) -> None:
     """Give the event to every sink; one that raises costs the event, never the load."""
-    Sinks(sinks).tell(lambda: event)
+    Sinks(sinks).tell((lambda: event,))
