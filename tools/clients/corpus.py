@@ -86,6 +86,7 @@ def _steps(bench: Bench, path: Path) -> Iterator[Step]:
         figures = json.loads(said_by_it[0])
         yield _served(figures)
         yield from _verify(bench, "http", (f"{address}/mcp",), wanted, figures)
+        yield _hidden(bench, address, wanted, figures["unlisted"])
     yield from _verify(bench, "stdio", (*server, "--stdio"), wanted, figures)
 
 
@@ -154,9 +155,29 @@ def _verify(
     yield _unlisted(transport, wanted - good, figures["unlisted"])
 
 
+def _hidden(bench: Bench, address: str, wanted: set[str], told: dict[str, str]) -> Step:
+    """Verify those that are for users alone: they are not listed, and answered for."""
+    hidden = [uri for uri in sorted(wanted) if told.get(_id(uri)) == "hidden"]
+    mine = ("--verify", "--protocol-era", "modern", "--require-digests")
+    bad = [
+        uri
+        for uri in hidden
+        if inspect(
+            bench, (f"{address}/mcp",), "--method", "skills/get", "--uri", uri, *mine
+        ).status
+    ]
+    what = "skills/get --verify of those for users alone, over http"
+    said = f"{len(hidden) - len(bad)} of {len(hidden)} verified"
+    return Step(what, "failed" if bad else "passed", said)
+
+
+def _id(uri: str) -> str:
+    return uri.removeprefix("skill://").partition("/")[0]
+
+
 def _unlisted(transport: str, missing: set[str], told: dict[str, str]) -> Step:
     """Say which valid packs are not listed: each has to have a reason."""
-    ids = {uri: uri.removeprefix("skill://").partition("/")[0] for uri in missing}
+    ids = {uri: _id(uri) for uri in missing}
     silent = sorted(uri for uri, skill_id in ids.items() if skill_id not in told)
     counts = Counter(told[each] for each in ids.values() if each in told)
     said = ", ".join(f"{code} {count:,}" for code, count in sorted(counts.items()))

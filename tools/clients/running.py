@@ -45,6 +45,8 @@ def run(check: Check) -> Report:
             steps.extend(check.run(Bench(Path(folder))))
         except NotServedError as error:
             steps.append(Step("satchel serve", "failed", str(error)))
+        except (OSError, ValueError, LookupError) as error:
+            steps.append(Step("the check itself", "failed", repr(error)))
     seconds = time.monotonic() - started
     report = Report(check.name, _today(), check.versions(), tuple(steps), seconds)
     RESULTS.mkdir(parents=True, exist_ok=True)

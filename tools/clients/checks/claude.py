@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from tools.clients.bench import npm_command
 from tools.clients.checks.inspector import stdio_command
+from tools.clients.environments import NODE
+from tools.clients.known import CACHE
 from tools.clients.library import SKILLS, write
 from tools.clients.outcome import Step
 
@@ -17,28 +18,27 @@ if TYPE_CHECKING:
 
     from tools.clients.bench import Bench
 
-FOLDER: Final = "claude"
-
-CONNECTED: Final = "✔ Connected"
+_PACKAGE: Final = CACHE / "claude" / "node_modules" / "@anthropic-ai" / "claude-code"
+WRAPPER: Final = _PACKAGE / "cli-wrapper.cjs"
+"""Finds the program itself; else a script would have to run when it is installed."""
 
 
 def run(bench: Bench) -> Iterator[Step]:
     """Add the server over HTTP and over stdio; `claude mcp list` says how they are."""
-    claude = npm_command("claude", folder=FOLDER)
+    claude = (NODE / "node", WRAPPER)
     library = write(SKILLS, bench.folder / "skills")
     with bench.serve(library) as address:
         for name, how in {
             "over-http": ("--transport", "http", "over-http", f"{address}/mcp"),
             "over-stdio": ("over-stdio", "--", *stdio_command(library)),
         }.items():
-            done = bench.run([claude, "mcp", "add", *how])
+            done = bench.run([*claude, "mcp", "add", *how])
             if done.status:
                 yield Step(f"claude mcp add {name}", "failed", done.last)
-        done = bench.run([claude, "mcp", "list"])
+        done = bench.run([*claude, "mcp", "list"])
         for name in ("over-http", "over-stdio"):
             lines = [line for line in done.out.splitlines() if line.startswith(name)]
             line = lines[0].rpartition(" - ")[2] if lines else done.last
             good = "Connected" in line
             what = f"claude mcp list: {name.replace('-', ' ')}"
             yield Step(what, "passed" if good else "failed", line)
-        done = bench.run([claude, "plugin", "validate", library])
