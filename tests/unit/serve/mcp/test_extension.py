@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from mcp_types import TextResourceContents
 
-from satchel import Policy, deny, sources
+from satchel import Policy, Skill, deny, sources
 from satchel.serve.caller import Caller
 from satchel.testing import write_pack
 from satchel.usage import ListSink
@@ -312,6 +312,21 @@ def test_one_pack_that_cannot_be_read_hides_no_other(tmp_path: Path) -> None:
             )
             assert error.code in (-32602, -32603)
             assert str(tmp_path) not in str(error.error)
+
+    run(work())
+
+
+def test_skills_written_in_code_are_served_like_others(tmp_path: Path) -> None:
+    refunds = Skill("refunds", instructions="Refund.", description="Use for refunds.")
+
+    async def work() -> None:
+        async with connected(library(write_shelf(tmp_path), refunds)) as client:
+            entries = (await ask(client, "skills/list"))["skills"]
+            assert names(entries) == ["alpha", "beta", "refunds"]
+            data = await read(client, entries[2]["uri"])
+            digest = f"sha256:{hashlib.sha256(data).hexdigest()}"
+            assert entries[2]["resources"][0]["digest"] == digest
+            assert b"Refund." in data
 
     run(work())
 

@@ -45,7 +45,8 @@ def test_each_skill_that_a_user_may_call_is_a_prompt(tmp_path: Path, era: str) -
             prompts = {p.name: p for p in first.prompts + second.prompts}
             assert [*prompts] == ["alpha", "beta", "handshake", "odd"]
             assert [a.name for a in prompts["beta"].arguments or ()] == ["file", "kind"]
-            (free,) = prompts["odd"].arguments or ()
+            assert prompts["odd"].arguments
+            (free,) = prompts["odd"].arguments
             assert (free.name, free.description, free.required) == (
                 "arguments",
                 "<ab>",

@@ -12,6 +12,7 @@ import pytest
 import uvicorn
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters
+from mcp.shared.memory import create_client_server_memory_streams
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.routing import Route
@@ -19,6 +20,7 @@ from starlette.routing import Route
 from satchel.errors import ExtraMissingError
 from satchel.serve import mcp
 from satchel.serve.caller import Caller
+from satchel.serve.mcp import transports
 from satchel.testing import write_pack
 from tests.unit.serve.mcp.clients import (
     ERAS,
@@ -201,6 +203,31 @@ def test_over_stdio(tmp_path: Path) -> None:
             assert result.structured_content is not None
             assert result.structured_content["body"] == "\nDo alpha.\n"
             assert len((await ask(client, "skills/list"))["skills"]) == 2
+
+    run(work())
+
+
+def test_streams_of_this_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    served = library(write_shelf(tmp_path))
+
+    async def work() -> None:
+        async with create_client_server_memory_streams() as (client_side, server_side):
+
+            @asynccontextmanager
+            async def streams() -> AsyncGenerator[object, None]:
+                yield server_side
+
+            @asynccontextmanager
+            async def other_end() -> AsyncGenerator[object, None]:
+                yield client_side
+
+            monkeypatch.setattr(transports, "stdio_server", streams)
+            serving = asyncio.create_task(mcp.run_stdio(served))
+            async with Client(other_end(), cache=None) as client:  # type: ignore[arg-type]
+                assert [tool.name for tool in (await client.list_tools()).tools]
+            await serving
 
     run(work())
 

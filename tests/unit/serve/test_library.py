@@ -1,0 +1,58 @@
+"""One open Satchel, and views of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from satchel import Satchel
+from satchel.serve.caller import Caller
+from satchel.serve.library import MAX_VIEWS, Library
+from satchel.testing import write_pack
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from satchel.model import SyncReport
+
+
+def open_library(folder: Path) -> Library:
+    write_pack(folder, "alpha")
+    return Library(Satchel(folder, environ={}))
+
+
+def test_one_caller_has_one_view(tmp_path: Path) -> None:
+    served = open_library(tmp_path)
+
+    assert served.view() is served.view()
+    assert served.view(client="a") is not served.view(client="b")
+    assert [e.id for e in served.view(Caller("x", ("b*",))).catalog] == []
+    assert served.view().catalog is served.catalog
+
+
+def test_many_clients_do_not_fill_the_memory(tmp_path: Path) -> None:
+    served = open_library(tmp_path)
+    first = served.view(client="first")
+
+    for n in range(MAX_VIEWS):
+        served.view(client=str(n))
+
+    assert len(served._views) == MAX_VIEWS
+    assert served.view(client="first") is not first
+
+
+def test_who_listens_is_told_of_changes_only(tmp_path: Path) -> None:
+    served = open_library(tmp_path)
+    told: list[SyncReport] = []
+    stop = served.listen(told.append)
+
+    served.refresh()
+    assert told == []
+    write_pack(tmp_path, "beta")
+    served.refresh()
+    write_pack(tmp_path, "shy", disable_model_invocation=True)
+    served.refresh()
+    stop()
+    write_pack(tmp_path, "gamma")
+    served.refresh()
+
+    assert [report.added for report in told] == [("beta",), ()]
