@@ -1,7 +1,6 @@
 """All that one look at a server shows: its skills, and what is wrong with some."""
 
-import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, cast
 
@@ -29,12 +28,13 @@ class Seen:
     ttl_s: float
 
 
-def look(
+def look(  # noqa: PLR0913 - what a source knows, and asks only here
     asking: Asking,
     label: str,
     also: Iterable[str],
     limits: Limits,
     patience_s: float,
+    now: Callable[[], float],
 ) -> Seen:
     """Ask a server for its skills; no file of any of them is read.
 
@@ -44,13 +44,15 @@ def look(
         also: URIs of skills that it may not list.
         limits: Bounds on each skill; ``scan_entries`` on all skills and files.
         patience_s: Seconds for all pages together.
+        now: Tells the time in seconds.
 
     Raises:
         SourceUnavailableError: It does not answer, or not with a list of skills.
     """
     taken = _Taken(label, limits)
     if asking.has_skills():
-        ttl_s = _pages(asking, taken, time.monotonic() + patience_s)
+        ends_at = now() + patience_s
+        ttl_s = _pages(asking, taken, lambda: now() >= ends_at)
         for uri in also:
             ttl_s = min(ttl_s, _one(asking, taken, uri))
     else:
@@ -111,7 +113,7 @@ class _Taken:
         return Seen(entries, tuple(self.findings), ttl_s)
 
 
-def _pages(asking: Asking, taken: _Taken, ends_at: float) -> float:
+def _pages(asking: Asking, taken: _Taken, late: Callable[[], bool]) -> float:
     """Take in every page; return for how long the shortest-lived of them holds."""
     cursors: set[str] = set()
     cursor: str | None = None
@@ -132,7 +134,7 @@ def _pages(asking: Asking, taken: _Taken, ends_at: float) -> float:
             _cut(taken, f"page {number} leads back to an earlier one")
             return ttl_s
         cursors.add(cursor)
-        if time.monotonic() >= ends_at:
+        if late():
             detail = f"its list did not end in time; {number:,} pages came"
             raise SourceUnavailableError(taken.label, detail)
     _cut(taken, f"its list has more than {MAX_PAGES:,} pages")

@@ -186,7 +186,12 @@ class McpSource:
 
     def _look(self) -> None:
         seen = look(
-            self._asking, self.label, self._also, self._limits, self._patience_s
+            self._asking,
+            self.label,
+            self._also,
+            self._limits,
+            self._patience_s,
+            self._now,
         )
         self._shared = shared_names(seen.entries)
         self._seen = seen

@@ -29,10 +29,11 @@ REFUNDS: Final = {
 
 
 @contextmanager
-def reading(server: FakeServer | Any, **options: Any) -> Iterator[McpSource]:
+def reading(server: object, **options: object) -> Iterator[McpSource]:
     """Open a source over a server, and close it."""
     target = server.server() if isinstance(server, FakeServer) else server
-    source = sources.mcp(target, **{"label": "docs", "timeout_s": 5.0, **options})
+    given: dict[str, Any] = {"label": "docs", "timeout_s": 5.0, **options}
+    source = sources.mcp(target, **given)
     try:
         yield source
     finally:

@@ -1,4 +1,4 @@
-"""An MCP server for tests: honest by default, and any of its answers can be replaced."""
+"""An MCP server for tests: honest by default; any of its answers can be replaced."""
 
 from __future__ import annotations
 
@@ -7,19 +7,22 @@ import hashlib
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import anyio
 import mcp_types as types
-from mcp.client import Transport
 from mcp.client._memory import InMemoryTransport
-from mcp.client._transport import TransportStreams
 from mcp.server import Server, ServerRequestContext
 from mcp.shared.exceptions import MCPError
 from mcp.shared.message import SessionMessage
 
-from satchel.errors import SkillError
 from satchel.spec import parse
+
+if TYPE_CHECKING:
+    from mcp.client import Transport
+    from mcp.client._transport import TransportStreams
+
+    Context = ServerRequestContext[Any]
 
 __all__ = ["EXTENSION", "FakeServer", "digest", "entry_for"]
 
@@ -105,11 +108,11 @@ class FakeServer:
         given = self.answers.get(method)
         return None if given is None else given(params.model_dump())
 
-    async def _list(self, ctx: ServerRequestContext[Any], params: Params) -> Any:
+    async def _list(self, _: Context, params: Params) -> dict[str, Any]:
         given = self._note("skills/list", params)
         return self._cacheable({"skills": self.entries}) if given is None else given
 
-    async def _get(self, ctx: ServerRequestContext[Any], params: Params) -> Any:
+    async def _get(self, _: Context, params: Params) -> dict[str, Any]:
         given = self._note("skills/get", params)
         if given is not None:
             return given
@@ -118,9 +121,7 @@ class FakeServer:
                 return self._cacheable({"skill": entry})
         raise MCPError(types.INVALID_PARAMS, f"no skill at {params.uri}")
 
-    async def _read(
-        self, ctx: ServerRequestContext[Any], params: types.ReadResourceRequestParams
-    ) -> Any:
+    async def _read(self, _: Context, params: types.ReadResourceRequestParams) -> Any:  # noqa: ANN401 - a plain dict; mcp would have its own class
         given = self._note("resources/read", Params(uri=params.uri))
         if given is not None:
             return self._cacheable(given)
@@ -143,17 +144,20 @@ async def older(server: Server[Any]) -> AsyncGenerator[TransportStreams]:
     writing, questions = anyio.create_memory_object_stream[SessionMessage](9)
     unknown = types.ErrorData(code=types.METHOD_NOT_FOUND, message="unknown method")
 
-    async def ask(write: Any) -> None:
+    async def ask(write: Any) -> None:  # noqa: ANN401 - a stream of mcp's own
         async for message in questions:
             asked = message.message
-            if getattr(asked, "method", "") == "server/discover":
+            if (
+                isinstance(asked, types.JSONRPCRequest)
+                and asked.method == "server/discover"
+            ):
                 error = types.JSONRPCError(jsonrpc="2.0", id=asked.id, error=unknown)
                 await answers.send(SessionMessage(error))
             else:
                 await write.send(message)
         await write.aclose()
 
-    async def answer(read: Any) -> None:
+    async def answer(read: Any) -> None:  # noqa: ANN401
         async for message in read:
             await answers.send(message)
 

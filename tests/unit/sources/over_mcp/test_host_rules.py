@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -35,6 +33,12 @@ from tests.unit.sources.over_mcp.packs import (
 )
 from tests.unit.sources.over_mcp.serving import FakeServer, digest
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    from satchel.model import OnConflict
+
 KEY = "skill://acme/refunds"
 MD = f"{KEY}/SKILL.md"
 RULES = f"{KEY}/references/rules.md"
@@ -43,9 +47,6 @@ RULES = f"{KEY}/references/rules.md"
 @pytest.fixture
 def server() -> FakeServer:
     return FakeServer({"acme/refunds": REFUNDS})
-
-
-# --- nothing ahead of need ---------------------------------------------------------
 
 
 def test_nothing_is_read_before_a_skill_is_loaded(server: FakeServer) -> None:
@@ -74,16 +75,13 @@ def test_a_dynamic_skill_is_not_read_ahead_either(server: FakeServer) -> None:
         assert server.reads == []
 
 
-# --- every read is verified --------------------------------------------------------
-
-
 def test_each_read_is_verified_anew(server: FakeServer) -> None:
     """What was right once is no reason to trust the next answer."""
     with reading(server) as source:
         assert source.read(KEY, "SKILL.md", 1_000) == REFUNDS["SKILL.md"]
 
         server.files[MD] = REFUNDS["SKILL.md"].replace(b"Do", b"Oh")
-        with pytest.raises(DigestMismatchError, match="sha256:.* was announced"):
+        with pytest.raises(DigestMismatchError, match=r"sha256:.* was announced"):
             source.read(KEY, "SKILL.md", 1_000)
 
 
@@ -158,7 +156,7 @@ def test_after_a_mismatch_nothing_more_is_read_before_the_next_look(
         with pytest.raises(DigestMismatchError):
             source.read(KEY, "SKILL.md", 1_000)
         asked = len(server.asked)
-        with pytest.raises(DigestMismatchError, match="another SKILL.md than"):
+        with pytest.raises(DigestMismatchError, match=r"another SKILL\.md than"):
             source.read(KEY, "references/rules.md", 1_000)
         assert len(server.asked) == asked
 
@@ -194,9 +192,6 @@ def test_of_several_contents_the_one_that_was_asked_for_counts(
     server.answers["resources/read"] = lambda _: {"contents": several}
     with reading(server) as source:
         assert source.read(KEY, "SKILL.md", 1_000) == REFUNDS["SKILL.md"]
-
-
-# --- only what is listed -----------------------------------------------------------
 
 
 def test_a_file_that_is_not_listed_is_not_asked_for(server: FakeServer) -> None:
@@ -253,22 +248,22 @@ def test_a_change_of_the_inner_skill_changes_the_outer_ones_set() -> None:
     assert stamp(skill_md("inner")) != stamp(skill_md("inner", "Another."))
 
 
-# --- whose skill it is -------------------------------------------------------------
-
-
 def test_a_skill_is_known_by_server_and_uri() -> None:
     """Two servers with one URI: each is asked for its own alone."""
     one, two = (
         FakeServer({"x": {"SKILL.md": skill_md("x", f"Of {n}.")}}) for n in "12"
     )
-    with reading(one, label="one") as first, reading(two, label="two") as second:
-        with Satchel(first, sources.prefixed(second, "two-")) as skills:
-            assert {(e.id, e.source, e.origin.key) for e in skills.catalog} == {
-                ("x", "one", "skill://x"),
-                ("two-x", "two", "skill://x"),
-            }
-            assert b"Of 2." in skills.load("two-x").data
-            assert (one.reads, two.reads) == ([], ["skill://x/SKILL.md"])
+    with (
+        reading(one, label="one") as first,
+        reading(two, label="two") as second,
+        Satchel(first, sources.prefixed(second, "two-")) as skills,
+    ):
+        assert {(e.id, e.source, e.origin.key) for e in skills.catalog} == {
+            ("x", "one", "skill://x"),
+            ("two-x", "two", "skill://x"),
+        }
+        assert b"Of 2." in skills.load("two-x").data
+        assert (one.reads, two.reads) == ([], ["skill://x/SKILL.md"])
 
 
 def test_the_label_is_the_hosts_own(server: FakeServer) -> None:
@@ -283,9 +278,13 @@ def test_two_servers_of_one_name_are_a_conflict_that_names_both() -> None:
     one, two = (
         FakeServer({"x": {"SKILL.md": skill_md("x", f"Of {n}.")}}) for n in "12"
     )
-    with reading(one, label="one") as first, reading(two, label="two") as second:
-        with Satchel(first, second) as skills, pytest.raises(DuplicateSkillError) as e:
-            skills.prompt()
+    with (
+        reading(one, label="one") as first,
+        reading(two, label="two") as second,
+        Satchel(first, second) as skills,
+        pytest.raises(DuplicateSkillError) as e,
+    ):
+        skills.prompt()
 
     assert "one: skill://x" in str(e.value)
     assert "two: skill://x" in str(e.value)
@@ -313,7 +312,7 @@ def test_two_skills_of_one_name_on_one_server_go_by_their_paths() -> None:
 @pytest.mark.parametrize("order", ["error", "precedence"])
 @pytest.mark.parametrize("first", [True, False], ids=["server-first", "server-last"])
 def test_a_local_skill_is_never_shadowed(
-    server: FakeServer, tmp_path: Path, order: Any, first: bool
+    server: FakeServer, tmp_path: Path, order: OnConflict, first: bool
 ) -> None:
     """Whatever the order of sources, and whatever was chosen for conflicts."""
     (tmp_path / "refunds").mkdir()
@@ -358,13 +357,14 @@ def test_its_origin_is_told_wherever_it_enters_a_context(server: FakeServer) -> 
 
 def test_two_servers_of_one_label_are_told_apart(server: FakeServer) -> None:
     other = FakeServer({"x": {"SKILL.md": skill_md("x")}})
-    with reading(server) as first, reading(other) as second:
-        with Satchel(first, second) as skills:
-            assert "[MCP server docs#2] Use it." in str(skills.prompt())
-            assert "'docs#2'" in skills.load("x").notes[0]
+    with (
+        reading(server) as first,
+        reading(other) as second,
+        Satchel(first, second) as skills,
+    ):
+        assert "[MCP server docs#2] Use it." in str(skills.prompt())
+        assert "'docs#2'" in skills.load("x").notes[0]
 
-
-# --- what it asks for --------------------------------------------------------------
 
 ASKS = skill_md(
     "refunds",
@@ -382,12 +382,12 @@ class Asked:
 
 
 def asking(approved: Mapping[str, str] | None, files: Mapping[str, bytes]) -> Asked:
-    with reading(FakeServer({"refunds": files}), allowed_tools=approved) as source:
-        with Satchel(source) as skills:
-            entry = skills.registry.descriptor("refunds")
-            told = [f for f in skills.findings if f.code == "tools-not-granted"]
-            assert skills.manifest("refunds").allowed_tools == entry.allowed_tools
-            return Asked(entry.allowed_tools, entry.tools, [f.fix for f in told])
+    server = FakeServer({"refunds": files})
+    with reading(server, allowed_tools=approved) as source, Satchel(source) as skills:
+        entry = skills.registry.descriptor("refunds")
+        told = [f for f in skills.findings if f.code == "tools-not-granted"]
+        assert skills.manifest("refunds").allowed_tools == entry.allowed_tools
+        return Asked(entry.allowed_tools, entry.tools, [f.fix for f in told])
 
 
 def test_tools_that_it_asks_for_are_ignored_and_that_is_told() -> None:
@@ -417,19 +417,16 @@ def test_an_approval_binds_to_the_whole_set() -> None:
 def test_a_dynamic_skill_cannot_be_approved() -> None:
     server = FakeServer({"refunds": {"SKILL.md": ASKS}})
     server.entries[0]["resources"] = "dynamic"
-    with reading(server, allowed_tools={"skill://refunds/SKILL.md": ""}) as source:
-        with Satchel(source) as skills:
-            assert skills.registry.descriptor("refunds").tools == ()
-            told = [f for f in skills.findings if f.code == "tools-not-granted"]
-            assert "no digest binds an approval" in told[0].fix
+    approved = {"skill://refunds/SKILL.md": ""}
+    with reading(server, allowed_tools=approved) as source, Satchel(source) as skills:
+        assert skills.registry.descriptor("refunds").tools == ()
+        told = [f for f in skills.findings if f.code == "tools-not-granted"]
+        assert "no digest binds an approval" in told[0].fix
 
 
 def test_every_key_that_opens_tools_is_known() -> None:
     """A source cannot ask the catalog; the two lists have to stay equal."""
     assert OPENING_KEYS == TOOL_KEYS
-
-
-# --- dynamic skills ----------------------------------------------------------------
 
 
 def test_a_dynamic_skill_is_marked_and_has_one_file(server: FakeServer) -> None:
@@ -458,13 +455,13 @@ def test_two_dynamic_skills_are_not_one() -> None:
     two.add("skill://x", {"SKILL.md": skill_md("x")})
     for each in (one, two):
         each.entries[0]["resources"] = "dynamic"
-    with reading(one, label="one") as first, reading(two, label="two") as second:
-        with Satchel(first, second, on_conflict="precedence") as skills:
-            assert [held.reason for held in skills.catalog.withheld] == ["shadowed"]
+    with (
+        reading(one, label="one") as first,
+        reading(two, label="two") as second,
+        Satchel(first, second, on_conflict="precedence") as skills,
+    ):
+        assert [held.reason for held in skills.catalog.withheld] == ["shadowed"]
     assert one.reads == two.reads == []
-
-
-# --- limits ------------------------------------------------------------------------
 
 
 def pack_of(count: int, size: int = 0) -> dict[str, bytes]:
@@ -531,9 +528,6 @@ def test_a_dynamic_file_is_held_to_the_limit_too(server: FakeServer) -> None:
         source.read(KEY, "SKILL.md", 10)
 
 
-# --- copies ------------------------------------------------------------------------
-
-
 def test_its_files_are_never_copied_to_where_tools_see_them(server: FakeServer) -> None:
     """There is no cache on disk, and no other way onto it."""
     stager = UploadStager(lambda name, _: f"/{name}")
@@ -543,9 +537,6 @@ def test_its_files_are_never_copied_to_where_tools_see_them(server: FakeServer) 
             stage_files(stager, lambda r: skills.load(r.id, r.file), entry)
 
     assert server.reads == []
-
-
-# --- unknown, and by URI alone -----------------------------------------------------
 
 
 def test_a_skill_is_found_by_its_uri_alone(server: FakeServer) -> None:
