@@ -29,6 +29,7 @@ test: $(VENV)/.dev ## run the tests, with the coverage gate; or without it those
 
 hostile: $(VENV)/.dev ## run the tests that attack: hundreds of packs, thousands of requests
 	$(BIN)/python -m pytest -n auto -m hostile $(ARGS)
+	$(BIN)/python -m tests.abuse
 
 lint: $(VENV)/.dev ## ruff: rules and format
 	$(BIN)/ruff check .

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
@@ -15,7 +14,6 @@ from starlette.routing import BaseRoute, Route
 from satchel.serve.guard import GuardSettings, guard, transport_security
 from satchel.serve.http.answers import Answers, refusal
 from satchel.serve.http.api import api_routes
-from satchel.serve.http.cors import Cors
 from satchel.serve.http.discovery import discovery_routes
 from satchel.serve.http.figures import Used, figures_route
 from satchel.serve.http.health import health_routes
@@ -78,7 +76,6 @@ def create_app(
     ]
     app = Starlette(
         routes=routes,
-        middleware=[Middleware(Cors, origins=settings.cors)],
         exception_handlers={HTTPException: _refused, Exception: _failed},
         lifespan=lifespan,
     )

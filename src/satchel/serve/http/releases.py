@@ -43,10 +43,10 @@ def releases_routes(site: Site) -> list[Route]:
         name, *rest = segments(request, _ROOT) or ("",)
         source = _source(site, name)
         try:
-            response = source and _answer(site, request, source, rest)
+            found = _answer(site, request, source, rest) if source else None
         except SkillError as error:
             return refusal(request, tell(error))
-        return response or refusal(request, NOT_FOUND)
+        return refusal(request, NOT_FOUND) if found is None else found
 
     return [
         Route(f"/{RELEASE_FILE}", current),
@@ -67,8 +67,8 @@ def _answer(
 ) -> Response | None:
     view = site.view(request)
     match rest:
-        case ["skills", skill_id, *path] if path:
-            file = "/".join(path)
+        case ["skills", skill_id, *inner] if inner:
+            file = "/".join(inner)
             used = file == SKILL_FILE and request.method != "HEAD"
             loaded = view.load(skill_id) if used else view.peek(skill_id, file)
             return file_answer(site.answers, request, loaded)

@@ -10,11 +10,8 @@ class HttpSettings:
     """How skills are offered over HTTP.
 
     ``private`` says that callers need a token, so that the API's description names it.
-    ``cors`` are origins whose pages may read ``/v1``, ``*`` for any; those that the
-    guard lets in are told so by the guard. ``old_index`` adds the index of discovery
-    v0.1.0.
+    ``old_index`` adds the index of discovery v0.1.0.
     """
 
     private: bool = False
-    cors: tuple[str, ...] = ()
     old_index: bool = False
