@@ -1,8 +1,8 @@
 /**
  * An agent whose skills come from `satchel serve`:
  *
- *     satchel serve examples/skills --port 8000 &
- *     cd examples/typescript && npm install && node desk.ts http://127.0.0.1:8000
+ *     satchel serve --skills examples/skills &
+ *     cd examples/typescript && npm install && node desk.ts http://127.0.0.1:8321
  *
  * The model here follows a script, so that this runs without a key; put a real one in
  * its place: `model: anthropic("...")`.
@@ -13,7 +13,7 @@ import { generateText, isStepCount } from "ai";
 import { scripted } from "./scripted.ts";
 import { skills } from "./skills.ts";
 
-const address = process.argv[2] ?? "http://127.0.0.1:8000";
+const address = process.argv[2] ?? "http://127.0.0.1:8321";
 const { instructions, tools } = await skills(address);
 
 const answer = await generateText({

@@ -5,7 +5,7 @@ import { generateText, isStepCount } from "ai";
 
 import { scripted } from "./scripted.ts";
 
-const address = process.argv[2] ?? "http://127.0.0.1:8000";
+const address = process.argv[2] ?? "http://127.0.0.1:8321";
 const client = await createMCPClient({
   transport: { type: "http", url: `${address}/mcp` },
 });

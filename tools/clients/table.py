@@ -27,6 +27,27 @@ edited by hand. [The checks](../../tools/clients/checks) say what each does, and
 `--all` only.
 
 """
+_TAIL: Final = """
+## What was learnt of clients
+
+- MCP Inspector reads 64 pages of a list, FastMCP's client 250. Hence pages of 250
+  skills: a library of 16,000 is read to its end.
+- FastMCP's client refuses a whole list for one skill whose `metadata` has a value that
+  is no text, such as `version: 1.0` without quotes, or a mapping.
+- `npx skills` escapes no `?` in the name of a file that an index of v0.1.0 names. An
+  archive, which is what v0.2.0 has, carries it.
+- MCP Inspector asks in the earlier era of the protocol unless it is told
+  `--protocol-era modern`, and knows of skills in the later one only.
+- A program that ends with an error passes the conformance suite's client scenarios; the
+  check here fails it.
+
+## Another library
+
+`python -m tools.clients corpus FILE.jsonl.gz` does the last check of the table with any
+library: lines of JSON with `id`, `dir` and `text`, one for each SKILL.md. The one here
+is of public skills, and not part of the project. Packs that are valid and not listed
+have a reason in brackets, which `satchel serve` tells as a finding.
+"""
 _TITLES: Final = {
     **{name: check.title for name, check in CHECKS.items()},
     CORPUS: "A library of public skills",
@@ -66,7 +87,9 @@ def render_page(reports: Mapping[str, Report]) -> str:
         for name, report in reports.items()
     ]
     head = ["client", "versions", "run on", "steps"]
-    return _HEAD + _table(head, summary) + "".join(map(_section, reports.values()))
+    return (
+        _HEAD + _table(head, summary) + "".join(map(_section, reports.values())) + _TAIL
+    )
 
 
 def _section(report: Report) -> str:
