@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from satchel.model import SKILL_FILE, Catalog, Descriptor, Finding
-from satchel.serve.mcp.memory import ByIdentity
 from satchel.serve.settings import ServeSettings
 from satchel.spec import spec_name_breaches
 
@@ -52,28 +51,30 @@ here: a host that compares field by field would call its skill forged."""
 FRONTMATTER: Final = "mcp-frontmatter"
 MEND: Final = "mend the frontmatter: satchel check says where"
 
-_REMEMBERED: Final = 8
-
 
 class Fitness:
     """Judges packs by what the catalog knows of them. Thread-safe."""
 
     def __init__(self, settings: ServeSettings) -> None:
         self._settings = settings
-        self._mended: ByIdentity[tuple[Finding, ...], Mapping[str, str]] = ByIdentity(
-            _REMEMBERED
-        )
+        self._last: tuple[tuple[Finding, ...], Mapping[str, str]] = (), {}
 
     def problem(self, catalog: Catalog, entry: Descriptor) -> Finding | None:
         """Return why the extension cannot carry a skill of ``catalog``, or None."""
         place = _place(entry)
-        mended = self._mended.get(
-            catalog.findings, lambda: _mended_in(catalog.findings)
-        ).get(place)
+        mended = self._mended(catalog.findings).get(place)
         found = next(self._problems(entry, mended), None)
         if found is None:
             return None
         return unfit(entry, *found)
+
+    def _mended(self, findings: tuple[Finding, ...]) -> Mapping[str, str]:
+        """Return the repairs by file; those of the last catalog are remembered."""
+        of, mended = self._last
+        if of is not findings:
+            mended = _mended_in(findings)
+            self._last = findings, mended
+        return mended
 
     def _problems(
         self, entry: Descriptor, mended: str | None

@@ -41,12 +41,22 @@ class Memory(Generic[_K, _V]):
 
 
 class ByIdentity(Generic[_K, _V]):
-    """What was made of an object, for as long as it is that very object."""
+    """What was made of objects, for as long as they are of the present.
 
-    def __init__(self, most: int) -> None:
+    The present is an object, too: the catalog in use. With another one all is
+    forgotten, so that no catalog lives on because something was once made of it.
+    """
+
+    def __init__(self, most: int, present: Callable[[], object]) -> None:
+        self._most = most
+        self._present = present
+        self._of: object = None
         self._kept: Memory[int, tuple[_K, _V]] = Memory(most)
 
     def get(self, of: _K, make: Callable[[], _V]) -> _V:
-        """Return what is kept of the object, else what ``make`` gives."""
+        """Return what is kept of this very object, else what ``make`` gives."""
+        present = self._present()
+        if present is not self._of:
+            self._of, self._kept = present, Memory(self._most)
         # While it is kept the object lives, so that no other can have its number.
         return self._kept.get(id(of), lambda: (of, make()))[1]

@@ -54,7 +54,9 @@ class Served:
     def __init__(self, library: Library) -> None:
         self.library = library
         self.fitness = Fitness(library.settings)
-        self._lists: ByIdentity[Catalog, tuple[Descriptor, ...]] = ByIdentity(_LISTS)
+        self._lists: ByIdentity[Catalog, tuple[Descriptor, ...]] = ByIdentity(
+            _LISTS, lambda: library.catalog
+        )
         self._frontmatters: Memory[tuple[str, str], Mapping[str, Json]] = Memory(
             _FRONTMATTERS
         )

@@ -59,7 +59,9 @@ class Tools:
 
     def __init__(self, library: Library) -> None:
         self._library = library
-        self._offers: ByIdentity[Catalog, _Offer] = ByIdentity(_REMEMBERED)
+        self._offers: ByIdentity[Catalog, _Offer] = ByIdentity(
+            _REMEMBERED, lambda: library.catalog
+        )
 
     def section(self, view: View) -> str:
         """Return the catalog, within its budget, for the server's instructions."""

@@ -42,10 +42,16 @@ def test_what_could_not_be_made_is_tried_again() -> None:
 
 def test_an_equal_object_is_another_one() -> None:
     made = Made()
-    memory: ByIdentity[list[int], str] = ByIdentity(4)
+    present = [0]
+    memory: ByIdentity[list[int], str] = ByIdentity(4, lambda: present[0])
     one, two = [1], [1]
 
     for each in (one, two, one):
         memory.get(each, partial(made.upper, "x"))
 
     assert made.keys == ["x", "x"]
+    present[0] = 1
+    assert len(memory._kept) == 2
+    memory.get(one, partial(made.upper, "y"))
+    assert made.keys == ["x", "x", "y"]
+    assert len(memory._kept) == 1
