@@ -18,6 +18,7 @@ from satchel.sources.installed import InstalledSource
 from satchel.sources.plugins import PluginSource
 from satchel.sources.registered import SkillRegistry
 from satchel.testing import Packs, SourceContract
+from tests.unit.sources.over_mcp.serving import FakeServer
 
 pytestmark = pytest.mark.row("R08")
 
@@ -214,6 +215,22 @@ class TestRegistry(OnDisk):
 class TestOnly(SourceContract):
     def make_source(self, packs: Packs) -> SkillSource:
         return sources.only(sources.memory(packs), ["a*"])
+
+
+class TestMcp(SourceContract):
+    """A server in this process, asked as any other is."""
+
+    @pytest.fixture(autouse=True)
+    def _close(self) -> Iterator[None]:
+        self.opened: list[SkillSource] = []
+        yield
+        for source in self.opened:
+            source.close()
+
+    def make_source(self, packs: Packs) -> SkillSource:
+        source = sources.mcp(FakeServer(packs).server())
+        self.opened.append(source)
+        return source
 
 
 class TestPrefixed(SourceContract):
