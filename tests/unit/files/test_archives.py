@@ -354,6 +354,10 @@ HOSTILE_ZIPS: dict[str, tuple[bytes, str]] = {
         zipped(Zipped(extra=struct.pack("<2H", 9, 900))),
         "extra field",
     ),
+    "many extra fields": (
+        zipped(Zipped(extra=struct.pack("<2H", 9, 0) * 9_000)),
+        "extra field",
+    ),
     "an extra field of garbage": (zipped(Zipped(extra=b"xyz")), "extra field"),
     "no UTF-8": (zipped(Zipped(), Zipped(b"caf\xe9.md")), "UTF-8"),
     "cut in the end record": (zipped(Zipped())[:-5], "end record"),

@@ -39,6 +39,8 @@ _STORED: Final = 0
 _DEFLATED: Final = 8
 _ZIP64: Final = 0x0001
 _UNICODE_PATH: Final = 0x7075
+_MOST_FIELDS: Final = 32
+"""Extra fields of one member; two or three are usual."""
 _RAW: Final = -zlib.MAX_WBITS
 
 
@@ -217,17 +219,18 @@ class _Reader:
 
     def _check_extra(self, extra: bytes, name: bytes) -> None:
         """Refuse extra fields (4.5) that would change name or lengths."""
-        position = 0
+        position = fields = 0
         while position + _EXTRA.size <= len(extra):
             kind, size = _EXTRA.unpack_from(extra, position)
-            field = extra[position + _EXTRA.size :][:size]
             position += _EXTRA.size + size
-            if position > len(extra):
+            fields += 1
+            if position > len(extra) or fields > _MOST_FIELDS:
                 raise self.error("an extra field is damaged")
             if kind == _ZIP64:
                 raise self.error("it is a zip64, which nothing of this size needs")
             # A version, a checksum of the other name, then the name.
-            if kind == _UNICODE_PATH and field[5:] != name:
+            field = extra[position - size : position] if kind == _UNICODE_PATH else b""
+            if field and field[5:] != name:
                 raise self.error("a member has two names")
         if extra[position:].strip(b"\0"):
             raise self.error("an extra field is damaged")

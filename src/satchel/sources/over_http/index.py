@@ -111,7 +111,7 @@ def parse_index(data: bytes, where: str, limits: Limits) -> Index:
     if not isinstance(skills, list):
         raise NoIndexError("it has no list of skills")
     listed = cast("list[object]", skills)
-    reader = _Reader(where, named=schema is not None)
+    reader = _Reader(where, schema is not None, limits.archive_files)
     findings = list(reader.top(top))
     entries: dict[str, IndexEntry] = {}
     for number, given in islice(enumerate(listed), limits.index_skills):
@@ -152,11 +152,11 @@ def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
     Of two digests one program would take the first, another the last.
     """
-    made = dict(pairs)
-    if len(made) != len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise NoIndexError(f"the member {twice[:80]!r} stands twice in one object")
+    made: dict[str, object] = {}
+    for name, value in pairs:
+        if name in made:
+            raise NoIndexError(f"the member {name[:80]!r} stands twice in one object")
+        made[name] = value
     return made
 
 
@@ -166,6 +166,7 @@ class _Reader:
 
     where: str
     named: bool
+    most_files: int
 
     def top(self, top: Mapping[str, object]) -> Iterator[Finding]:
         other = _other_name(top, "$schema")
@@ -232,6 +233,9 @@ class _Reader:
             )
         given = _present(fields, "files")
         listed = cast("list[object]", given) if isinstance(given, list) else [None]
+        if len(listed) > self.most_files:
+            most = f"more than archive_files = {self.most_files:,}"
+            raise _EntryError(f"{name}: {most} files", "list fewer files")
         files = tuple(each for each in listed if isinstance(each, str))
         if len(files) != len(listed):
             raise _EntryError(f"{name}: files is no list of paths", "list each path")

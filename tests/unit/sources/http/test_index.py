@@ -128,6 +128,13 @@ def test_no_index(data: bytes, says: str) -> None:
         parse_index(data, "i", Limits())
 
 
+def test_a_huge_object_costs_no_more_than_its_size() -> None:
+    """A look at all members for each of them would take minutes here."""
+    members = b",".join(b'"%d":0' % number for number in range(200_000))
+    with pytest.raises(NoIndexError, match="'7' stands twice"):
+        parse_index(b"{" + members + b',"7":0}', "i", Limits())
+
+
 def test_a_byte_order_mark_does_no_harm() -> None:
     assert parse_index(b"\xef\xbb\xbf" + index(GOOD), "i", Limits()).entries
 
@@ -169,6 +176,7 @@ def test_the_older_index() -> None:
         (old(files=None), "no files"),
         (old(files="SKILL.md"), "no list of paths"),
         (old(files=["SKILL.md", 7]), "no list of paths"),
+        (old(files=["SKILL.md"] * 513), "more than archive_files = 512"),
         (old(files=["README.md"]), r"lists no SKILL\.md"),
         (old(files=["SKILL.md", "../../x"]), "not asked for"),
         (old(files=["SKILL.md", "/etc/passwd"]), "absolute"),
