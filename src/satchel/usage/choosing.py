@@ -78,7 +78,7 @@ def place_of(url: str) -> Place:
         host, slash, path = rest[2:].partition("/")
         if host or (rest != "//" and not slash):
             raise ConfigError(VARIABLE, f"{url!r} names another machine; {_FORMS}")
-        path = slash + path
+        path = slash + path.lstrip("/")
         if _DRIVE.match(path):
             path = path[1:]
     if not path.strip("/"):

@@ -109,6 +109,8 @@ class SqliteStore:
         with self._turn():
             base = sqlite3.connect(self._path, timeout=BUSY_S, isolation_level=None)
             try:
+                if _has_tables(base):
+                    check_version(base, self._path)
                 base.execute("PRAGMA journal_mode = WAL")
                 base.execute("PRAGMA synchronous = NORMAL")
                 with _transaction(base):
@@ -119,12 +121,10 @@ class SqliteStore:
         self._base = base
 
     def _prepare(self, base: sqlite3.Connection, writer: Writer) -> None:
-        tables = base.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-        if not tables:
+        if not _has_tables(base):
             for statement in _SCHEMA.split(";\n"):
                 base.execute(statement)
             base.execute("INSERT INTO satchel_usage VALUES (?)", (SCHEMA_VERSION,))
-        check_version(base, self._path)
         self._number = base.execute(
             "INSERT INTO writers (id, process, host, pid, bound, started, seen) "
             "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6) RETURNING number",
@@ -217,6 +217,11 @@ class SqliteStore:
         if self._base is None:
             raise sqlite3.ProgrammingError("the store is not open")
         return self._base
+
+
+def _has_tables(base: sqlite3.Connection) -> bool:
+    found = base.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()
+    return found is not None
 
 
 @contextmanager

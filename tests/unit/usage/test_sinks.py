@@ -1,15 +1,37 @@
-"""Sinks of usage events."""
+"""Sinks of usage events, and giving events to them whatever they do."""
+
+from __future__ import annotations
 
 import logging
+import subprocess
+import sys
 
 import pytest
 
 from satchel.model import UsageEvent
-from satchel.usage import ListSink, LoggingSink, record
+from satchel.usage import ListSink, LoadsOnly, LoggingSink, Sinks, record
+from tests.unit.usage.library import NOON, sync
 
 
 def event(name: str = "a") -> UsageEvent:
     return UsageEvent(name, "r.md", None, "s", 0.25, None)
+
+
+class Broken:
+    """Fails at everything."""
+
+    def __init__(self) -> None:
+        self.tried = 0
+
+    def record(self, event: object) -> None:
+        assert event
+        self.tried += 1
+        raise OSError("disk full")
+
+    synced = record
+
+    def flush(self) -> None:
+        raise OSError("disk full")
 
 
 @pytest.mark.row("C33")
@@ -26,6 +48,16 @@ def test_the_logging_sink_writes_one_line_with_six_fields(
             "duration_s=0.250000 error=None"
         )
     ]
+    extra: dict[str, object] = vars(caplog.records[0])["satchel_event"]
+    assert list(extra)[:7] == [
+        "event",
+        "name",
+        "reference",
+        "script",
+        "source",
+        "duration_s",
+        "error",
+    ]
 
 
 def test_no_name_forges_a_line(caplog: pytest.LogCaptureFixture) -> None:
@@ -37,9 +69,91 @@ def test_no_name_forges_a_line(caplog: pytest.LogCaptureFixture) -> None:
     assert caplog.records[0].name == "mine"
 
 
+def test_what_is_on_offer_is_a_line_too(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO)
+
+    Sinks([LoggingSink()]).tell_synced((lambda: sync(NOON, "a", "b"),))
+
+    assert caplog.messages == [
+        "catalog_synced skills=2 added=0 release='' via='python'"
+    ]
+
+
+def test_a_logger_that_is_not_enabled_makes_no_event() -> None:
+    made: list[int] = []
+    logger = logging.getLogger("not enabled")
+    logger.setLevel(logging.WARNING)
+    sinks = Sinks([LoggingSink(logger)])
+
+    assert not sinks.awake
+    sinks.tell((made.append, 1))
+    logger.setLevel(logging.INFO)
+
+    assert sinks.awake
+    assert made == []
+
+
+def test_nobody_who_has_not_imported_logging_pays_for_it() -> None:
+    script = (
+        "import sys\nfrom satchel import Satchel, Skill\n"
+        "skills = Satchel(Skill('a', instructions='x', description='d'))\n"
+        "skills.load('a')\nprint('logging' in sys.modules)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+
+    assert done.stdout == "False\n"
+
+
 def test_events_reach_every_sink() -> None:
     first, second = ListSink(), ListSink()
 
     record((first, second), event())
 
     assert first.events == second.events == [event()]
+
+
+@pytest.mark.row("C34", "G10")
+def test_a_failing_sink_is_counted_and_told_of_once(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    broken, after = Broken(), ListSink()
+    sinks = Sinks([broken, after])
+
+    for _ in range(3):
+        sinks.tell((event,))
+    sinks.tell_synced((lambda: sync(NOON),))
+    sinks.flush()
+    sinks.close()
+
+    assert broken.tried == 4
+    assert sinks.failures == {"Broken": 5}
+    assert len(after.events) == 3
+    assert len(after.syncs) == 1
+    warnings = [r for r in caplog.records if r.levelno >= logging.WARNING]
+    assert [r.getMessage() for r in warnings] == [
+        "usage sink Broken failed (OSError); loads go on without"
+    ]
+
+
+def test_an_event_that_cannot_be_made_breaks_nothing() -> None:
+    sinks = Sinks([ListSink()])
+
+    sinks.tell((lambda: 1 // 0,))
+
+    assert sinks.failures == {"ListSink": 1}
+
+
+def test_a_look_is_no_offer() -> None:
+    inner = ListSink()
+    sinks = Sinks([LoadsOnly(inner)])
+
+    sinks.tell((event,))
+    sinks.tell_synced((lambda: sync(NOON, "a"),))
+
+    assert (len(inner.events), inner.syncs) == (1, [])
+    LoadsOnly(inner).record(event())
+    assert len(inner.events) == 2
+    with pytest.raises(AttributeError):
+        _ = LoadsOnly(inner)._other

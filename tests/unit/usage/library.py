@@ -1,0 +1,106 @@
+"""Events to keep, stores to keep them in, and days to keep them on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from satchel.model import CatalogSynced, Descriptor, Origin, UsageEvent
+from satchel.usage.choosing import Place
+from satchel.usage.reading import read_records
+from satchel.usage.stores import Writer, store_at
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+    from satchel.usage.recording import Event
+    from satchel.usage.records import Records
+    from satchel.usage.stores import Store
+
+__all__ = ["DAY", "KINDS", "NOON", "day", "keep", "load", "skill", "store", "sync"]
+
+DAY: Final = 86_400.0
+NOON: Final = 20_000 * DAY + DAY / 2
+"""Noon of 2024-10-04, UTC: day 0 of these tests."""
+KINDS: Final = ("sqlite", "jsonl", "chain")
+
+
+def day(number: int) -> float:
+    """Return noon so many days later."""
+    return NOON + number * DAY
+
+
+def load(name: str = "a", at: float = NOON, **more: Any) -> UsageEvent:  # noqa: ANN401
+    """Return a load that succeeded, unless ``more`` says otherwise."""
+    file = more.get("reference") or more.get("script") or "SKILL.md"
+    values: dict[str, Any] = {
+        "reference": None,
+        "script": None,
+        "source": "shelf",
+        "duration_s": 0.001,
+        "error": None,
+        "file": file,
+        "via": "tool",
+        "digest": f"sha256:{name}",
+        "size_bytes": 40,
+        "tokens": 10,
+        **more,
+    }
+    return UsageEvent(name, at=at, **values)
+
+
+def miss(name: str, at: float = NOON, **more: Any) -> UsageEvent:  # noqa: ANN401
+    """Return a load of a skill that is not there."""
+    error = f"skill {name!r} not found"
+    values = {"error": error, "code": "skill-not-found", "source": "", "digest": ""}
+    return load(name, at, **{**values, "tokens": 0, **more})
+
+
+def skill(name: str, *references: str) -> Descriptor:
+    """Return a skill on offer."""
+    return Descriptor(
+        name,
+        "Use when testing.",
+        references=references,
+        origins=(Origin("shelf", name, name),),
+        digest=f"sha256:{name}",
+    )
+
+
+def sync(
+    at: float, *skills: Descriptor | str, owners: dict[str, str] | None = None
+) -> CatalogSynced:
+    """Return that these skills were on offer."""
+    entries = tuple(skill(s) if isinstance(s, str) else s for s in skills)
+    return CatalogSynced(at, entries, owners=owners or {})
+
+
+def writer(name: str = "w1", **more: Any) -> Writer:  # noqa: ANN401
+    """Return a writer of this test."""
+    values: dict[str, Any] = {
+        "process": "p1",
+        "host": "h1",
+        "pid": 4_000_001,
+        "bound": 10_000,
+        "started": NOON,
+        **more,
+    }
+    return Writer(name, **values)
+
+
+def store(kind: str, folder: Path) -> Store:
+    """Return a store that is not open yet; its file is ``usage.KIND``."""
+    return store_at(Place(kind, str(folder / f"usage.{kind}")))()
+
+
+def keep(
+    kind: str, folder: Path, events: Iterable[Event], *, closed: bool = True
+) -> Records:
+    """Write the events as one writer; return what is on record then."""
+    kept = store(kind, folder)
+    kept.open(writer())
+    rows: Sequence[tuple[int, Event]] = list(enumerate(events, 1))
+    kept.write(rows, 0, NOON)
+    if closed:
+        kept.close(0, NOON)
+    return read_records(folder / f"usage.{kind}")

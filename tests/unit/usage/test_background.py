@@ -1,0 +1,291 @@
+"""Writing behind: nothing is lost without being told, and no load waits for long."""
+
+from __future__ import annotations
+
+import gc
+import logging
+import threading
+import weakref
+from typing import TYPE_CHECKING
+
+import pytest
+
+from satchel import Satchel, Skill
+from satchel.usage import background
+from satchel.usage.background import Background
+from tests.unit.usage.library import load, sync
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from satchel.usage.recording import Event
+    from satchel.usage.stores import Row, Writer
+
+WAIT_S = 20.0
+
+
+class MemoryStore:
+    """Keeps rows in memory; can be held up, and made to fail."""
+
+    def __init__(self) -> None:
+        self.rows: dict[int, Event] = {}
+        self.writers: list[Writer] = []
+        self.dropped = 0
+        self.closed = 0
+        self.threads: set[str] = set()
+        self.gate = threading.Event()
+        self.gate.set()
+        self.writing = threading.Event()
+        self.failures: list[Exception] = []
+        self.fails_always = False
+
+    def open(self, writer: Writer) -> None:
+        self._fail()
+        self.writers.append(writer)
+
+    def write(self, rows: Sequence[Row], dropped: int, now: float) -> None:
+        assert now > 0
+        self.writing.set()
+        assert self.gate.wait(WAIT_S)
+        self._fail()
+        self.threads.add(threading.current_thread().name)
+        self.rows |= dict(rows)
+        self.dropped = dropped
+
+    def close(self, dropped: int, now: float) -> None:
+        assert now > 0
+        self._fail()
+        self.dropped = dropped
+        self.closed += 1
+
+    def _fail(self) -> None:
+        if self.fails_always:
+            raise OSError("no room")
+        if self.failures:
+            raise self.failures.pop()
+
+
+@pytest.fixture
+def store() -> MemoryStore:
+    return MemoryStore()
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(background, "RETRY_S", 0.01)
+
+
+@pytest.fixture
+def sink(store: MemoryStore) -> Iterator[Background]:
+    made = Background(lambda: store, bound=10, interval_s=0.01, patience_s=0.05)
+    yield made
+    store.gate.set()
+    made.close(0.5)
+
+
+def names(store: MemoryStore) -> list[str]:
+    return [event.name for event in store.rows.values() if hasattr(event, "name")]
+
+
+def test_events_are_written_in_order_in_another_thread(
+    sink: Background, store: MemoryStore
+) -> None:
+    for name in "abc":
+        sink.record(load(name))
+    sink.synced(sync(0.0, "a"))
+
+    assert sink.flush(WAIT_S)
+    assert (names(store), list(store.rows)) == (["a", "b", "c"], [1, 2, 3, 4])
+    assert store.threads == {"satchel-usage"}
+    assert store.writers[0].bound == 10
+
+
+def test_an_event_is_made_where_it_is_written(
+    sink: Background, store: MemoryStore
+) -> None:
+    made: list[str] = []
+
+    def make(name: str) -> Event:
+        made.append(threading.current_thread().name)
+        return load(name)
+
+    sink.defer((make, "a"))
+    sink.flush(WAIT_S)
+
+    assert made == ["satchel-usage"]
+    assert names(store) == ["a"]
+
+
+def test_the_first_event_waits_until_the_writer_is_on_record(
+    sink: Background, store: MemoryStore
+) -> None:
+    """So that a process that is killed right after it is told of."""
+    sink.record(load("a"))
+
+    assert len(store.writers) == 1
+
+
+def test_without_an_event_there_is_no_thread(
+    sink: Background, store: MemoryStore
+) -> None:
+    assert sink.flush(WAIT_S)
+    sink.close()
+
+    assert (store.writers, store.closed) == ([], 0)
+
+
+def test_where_the_queue_is_full_events_are_dropped_and_counted(
+    sink: Background, store: MemoryStore
+) -> None:
+    store.gate.clear()
+    sink.record(load("first"))
+    assert store.writing.wait(WAIT_S)
+    for number in range(14):
+        sink.record(load(str(number)))
+
+    assert sink.dropped == 5
+    store.gate.set()
+    assert sink.flush(WAIT_S)
+    sink.record(load("last"))
+    sink.close()
+
+    assert len(store.rows) == 11
+    assert names(store)[-1] == "last"
+    assert (store.dropped, store.closed) == (5, 1)
+
+
+def test_a_caller_waits_a_moment_for_room(store: MemoryStore, sink: Background) -> None:
+    patient = Background(lambda: store, bound=1, interval_s=0.0, patience_s=WAIT_S)
+    store.gate.clear()
+    patient.record(load("a"))
+    caller = threading.Thread(target=patient.record, args=(load("b"),))
+    caller.start()
+    store.gate.set()
+    caller.join(WAIT_S)
+    patient.close()
+
+    assert names(store) == ["a", "b"]
+    assert patient.dropped == 0
+
+
+def test_a_store_that_fails_is_tried_again(
+    sink: Background, store: MemoryStore, caplog: pytest.LogCaptureFixture
+) -> None:
+    store.failures = [OSError("locked")] * 4
+    sink.record(load("a"))
+
+    assert sink.flush(WAIT_S)
+    assert names(store) == ["a"]
+    assert sink.failures == 4
+    warnings = [r for r in caplog.records if r.levelno >= logging.WARNING]
+    assert [r.getMessage() for r in warnings] == [
+        "usage events are not kept now (OSError); loads go on"
+    ]
+
+
+def test_a_store_that_always_fails_delays_no_end(
+    sink: Background, store: MemoryStore
+) -> None:
+    sink.record(load("a"))
+    assert sink.flush(WAIT_S)
+    store.fails_always = True
+    sink.record(load("b"))
+    sink.close(WAIT_S)
+
+    assert (sink.dropped, store.closed) == (1, 0)
+    assert not [t for t in threading.enumerate() if t.name == "satchel-usage"]
+
+
+def test_a_store_that_never_opens_delays_no_end(
+    sink: Background, store: MemoryStore
+) -> None:
+    store.fails_always = True
+    sink.record(load("a"))
+    assert not sink.flush(0.05)
+    sink.close(WAIT_S)
+
+    assert sink.dropped == 1
+
+
+def test_an_event_that_cannot_be_made_costs_no_other(
+    sink: Background, store: MemoryStore
+) -> None:
+    sink.defer((lambda: 1 // 0,))
+    sink.record(load("b"))
+
+    assert sink.flush(WAIT_S)
+    assert (names(store), sink.failures) == (["b"], 1)
+
+
+def test_after_the_close_events_are_dropped(
+    sink: Background, store: MemoryStore
+) -> None:
+    sink.record(load("a"))
+    sink.close()
+    sink.close()
+    sink.record(load("b"))
+
+    assert (names(store), sink.dropped, store.closed) == (["a"], 1, 1)
+    sink.flush(WAIT_S)
+
+
+def test_many_threads_lose_nothing(store: MemoryStore) -> None:
+    sink = Background(lambda: store, bound=50, interval_s=0.0, patience_s=WAIT_S)
+    start = threading.Barrier(8)
+
+    def write(number: int) -> None:
+        start.wait(WAIT_S)
+        for event in range(200):
+            sink.record(load(f"{number}-{event}"))
+
+    threads = [threading.Thread(target=write, args=(n,)) for n in range(8)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join(WAIT_S)
+    sink.close()
+
+    assert len(set(names(store))) == len(store.rows) == 1600
+    assert sorted(store.rows) == list(range(1, 1601))
+
+
+def test_what_nobody_closed_ends_with_its_satchel(
+    monkeypatch: pytest.MonkeyPatch, store: MemoryStore
+) -> None:
+    sink = Background(lambda: store, interval_s=0.0)
+    monkeypatch.setattr("satchel.runtime.telling.usage_sinks", lambda _: (sink,))
+    skills = Satchel(Skill("a", instructions="x", description="d"))
+    skills.load("a")
+    gone = weakref.ref(skills)
+    sink.flush(WAIT_S)
+    del skills
+    gc.collect()
+
+    assert gone() is None
+    thread = sink._thread
+    assert thread is not None
+    thread.join(WAIT_S)
+    assert (names(store), store.closed) == (["a"], 1)
+
+
+def test_the_end_of_the_process_closes_whoever_is_left(store: MemoryStore) -> None:
+    sink = Background(lambda: store, interval_s=60.0)
+    sink.record(load("a"))
+    background._close_everyone()
+
+    assert (names(store), store.closed) == (["a"], 1)
+
+
+def test_a_close_from_the_writers_own_thread_waits_for_nothing(
+    store: MemoryStore,
+) -> None:
+    sink = Background(lambda: store, interval_s=0.0)
+
+    def make() -> Event:
+        sink.close()
+        return load("a")
+
+    sink.defer((make,))
+    sink.close()
+
+    assert names(store) == ["a"]

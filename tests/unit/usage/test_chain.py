@@ -1,0 +1,185 @@
+"""The chained log: what is told of a change, and what cannot be told."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from satchel.errors import MissingPathError
+from satchel.usage.chain import verify
+from satchel.usage.lines import canonical
+from tests.unit.usage.library import NOON, keep, load, store, writer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+LONG = "x" * 70_000
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    """A start, three loads of which one is long, a close."""
+    keep("chain", tmp_path, [load("a"), load("b", owner=LONG), load("c")])
+    return tmp_path / "usage.chain"
+
+
+@pytest.mark.row("C47")
+def test_each_line_carries_the_digest_of_the_one_before(log: Path) -> None:
+    before = "0" * 64
+    for number, line in enumerate(log.read_bytes().splitlines(), 1):
+        value = json.loads(line)
+        assert (value["prev"], value["line"]) == (before, number)
+        assert line == canonical(value)
+        before = hashlib.sha256(line).hexdigest()
+
+    verdict = verify(log)
+    assert (verdict.ok, verdict.lines, verdict.digest) == (True, 5, before)
+    assert verdict.anchored
+
+
+def test_a_log_grows_over_many_openings(log: Path) -> None:
+    for _ in range(3):
+        keep("chain", log.parent, [load("d", owner=LONG)])
+
+    assert (verify(log).ok, verify(log).lines) == (True, 14)
+
+
+def change(lines: list[bytes]) -> None:
+    lines[2] = lines[2].replace(b'"name":"b"', b'"name":"z"')
+
+
+def take_out(lines: list[bytes]) -> None:
+    del lines[1]
+
+
+def put_in(lines: list[bytes]) -> None:
+    lines.insert(3, lines[2])
+
+
+def swap(lines: list[bytes]) -> None:
+    lines[1], lines[2] = lines[2], lines[1]
+
+
+def spoil(lines: list[bytes]) -> None:
+    lines[1] = b"[" * 100_000 + b"\n"
+
+
+def blank(lines: list[bytes]) -> None:
+    lines[1] = b"{}\n"
+
+
+def tear(lines: list[bytes]) -> None:
+    lines[-1] = lines[-1][:-9]
+
+
+def chain_anew(lines: list[bytes]) -> None:
+    """Change a line and count all after it wrongly, with fitting digests."""
+    before = "0" * 64
+    for place, line in enumerate(lines):
+        value = json.loads(line) | {"prev": before, "line": place + 1 + (place > 2)}
+        lines[place] = canonical(value) + b"\n"
+        before = hashlib.sha256(lines[place][:-1]).hexdigest()
+
+
+@pytest.mark.row("C47")
+@pytest.mark.parametrize(
+    ("tamper", "broken", "detail"),
+    [
+        (change, 4, "does not follow"),
+        (take_out, 2, "does not follow"),
+        (put_in, 4, "does not follow"),
+        (swap, 2, "does not follow"),
+        (spoil, 2, "no line of a chained log"),
+        (blank, 2, "no line of a chained log"),
+        (tear, 5, "has no end"),
+        (chain_anew, 4, "says that it is line 5"),
+        (list.pop, 5, "the head tells of 5 lines"),
+        (list.clear, 1, "the head tells of 5 lines"),
+    ],
+    ids=lambda value: getattr(value, "__name__", None),
+)
+def test_the_first_broken_line_is_told(
+    log: Path, tamper: Callable[[list[bytes]], object], broken: int, detail: str
+) -> None:
+    lines = log.read_bytes().splitlines(keepends=True)
+    tamper(lines)
+    log.write_bytes(b"".join(lines))
+
+    verdict = verify(log)
+
+    assert (verdict.ok, verdict.broken) == (False, broken)
+    assert detail in verdict.detail
+
+
+def test_without_a_head_a_cut_tail_cannot_be_told(log: Path) -> None:
+    """And the verdict says so."""
+    log.with_name("usage.chain.head").unlink()
+    lines = log.read_bytes().splitlines(keepends=True)
+    log.write_bytes(b"".join(lines[:-2]))
+
+    verdict = verify(log)
+
+    assert (verdict.ok, verdict.lines, verdict.anchored) == (True, 3, False)
+
+
+def test_a_head_that_was_kept_elsewhere_tells_a_log_written_anew(
+    log: Path, tmp_path: Path
+) -> None:
+    copy = tmp_path / "kept.head"
+    copy.write_bytes(log.with_name("usage.chain.head").read_bytes())
+    log.unlink()
+    log.with_name("usage.chain.head").unlink()
+    keep("chain", tmp_path, [load("x"), load("y"), load("z"), load("z")])
+
+    assert verify(log).ok
+    verdict = verify(log, copy)
+    assert (verdict.broken, verdict.detail) == (5, "it is not the line of the head")
+
+
+def test_an_older_head_fits_a_log_that_has_grown(log: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "kept.head"
+    copy.write_bytes(log.with_name("usage.chain.head").read_bytes())
+    keep("chain", tmp_path, [load("d")])
+
+    assert verify(log, copy).ok
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{}", '{"line": "5", "digest": "x"}', "[" * 100_000]
+)
+def test_a_head_that_cannot_be_read_is_told(log: Path, text: str) -> None:
+    log.with_name("usage.chain.head").write_text(text)
+
+    verdict = verify(log)
+
+    assert (verdict.ok, verdict.detail) == (False, "the head cannot be read")
+
+
+def test_what_is_not_there_is_named(log: Path, tmp_path: Path) -> None:
+    with pytest.raises(MissingPathError, match="gone"):
+        verify(tmp_path / "gone")
+    with pytest.raises(MissingPathError, match="kept"):
+        verify(log, tmp_path / "kept")
+
+
+def test_a_line_that_a_dying_process_left_is_taken_away(log: Path) -> None:
+    """It was never part of the chain; lines before it are."""
+    with log.open("ab") as end:
+        end.write(b'{"at":1,"torn":"' + b"y" * 100_000)
+    kept = store("chain", log.parent)
+    kept.open(writer("w2"))
+    kept.close(0, NOON)
+
+    assert (verify(log).ok, verify(log).lines) == (True, 7)
+
+
+def test_a_torn_first_line_is_taken_away_too(tmp_path: Path) -> None:
+    log = tmp_path / "usage.chain"
+    log.write_bytes(b'{"torn')
+    keep("chain", tmp_path, [load("a")])
+
+    assert (verify(log).ok, verify(log).lines) == (True, 3)

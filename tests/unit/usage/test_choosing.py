@@ -1,0 +1,125 @@
+"""Where events go, by SATCHEL_USAGE."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from satchel import Satchel, Skill
+from satchel.errors import ConfigError
+from satchel.usage import LoggingSink, open_sink, usage_sinks
+from satchel.usage.background import Background
+from satchel.usage.choosing import place_of
+from satchel.usage.state import state_file
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.mark.parametrize(
+    ("url", "kind", "path"),
+    [
+        ("log:", "log", ""),
+        ("log://", "log", ""),
+        ("sqlite:///var/lib/usage.db", "sqlite", "/var/lib/usage.db"),
+        ("sqlite:////var/lib/usage.db", "sqlite", "/var/lib/usage.db"),
+        ("jsonl:///var/log/a b.jsonl", "jsonl", "/var/log/a b.jsonl"),
+        ("chain:/var/log/usage.chain", "chain", "/var/log/usage.chain"),
+    ],
+)
+@pytest.mark.skipif(os.name == "nt", reason="paths of POSIX")
+def test_a_url_names_a_place(url: str, kind: str, path: str) -> None:
+    assert place_of(url) == (kind, path)
+
+
+def test_a_relative_path_is_below_the_working_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    assert place_of("jsonl:usage.jsonl").path == str(tmp_path / "usage.jsonl")
+
+
+def test_a_drive_is_no_folder() -> None:
+    assert place_of("sqlite:///C:/usage.db").path.endswith("C:/usage.db")
+
+
+def test_sqlite_alone_is_the_users_state_folder() -> None:
+    home = os.environ["HOME"]
+
+    assert place_of("sqlite:").path == place_of("sqlite://").path == state_file()
+    assert state_file().startswith(home)
+    assert not os.path.exists(home)  # noqa: PTH110
+
+
+@pytest.mark.row("E05")
+@pytest.mark.parametrize("said", ["off", "OFF", " off ", "off:"])
+def test_off_is_nothing_at_all(said: str) -> None:
+    environ = {"SATCHEL_USAGE": said}
+
+    assert usage_sinks(environ) == usage_sinks(environ, "sqlite") == ()
+
+
+@pytest.mark.parametrize("environ", [{}, {"SATCHEL_USAGE": ""}])
+def test_the_default_is_of_who_asks(environ: dict[str, str]) -> None:
+    (library,) = usage_sinks(environ)
+    (server,) = usage_sinks(environ, "sqlite")
+
+    assert isinstance(library, LoggingSink)
+    assert isinstance(server, Background)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "on",
+        "1",
+        "/var/usage.db",
+        "postgres://host/usage",
+        "sqlite://host/usage.db",
+        "sqlite:///",
+        "jsonl:",
+        "jsonl://",
+        "chain:///",
+        "log:///var/log/x",
+        "SQLITE:",
+    ],
+)
+def test_anything_else_is_refused_with_what_to_write(said: str) -> None:
+    with pytest.raises(ConfigError, match=r"SATCHEL_USAGE: .* want off, log:, sqlite:"):
+        usage_sinks({"SATCHEL_USAGE": said})
+
+
+def test_the_library_refuses_it_where_it_is_opened() -> None:
+    made = Skill("a", instructions="x", description="d")
+
+    with pytest.raises(ConfigError, match="SATCHEL_USAGE"):
+        Satchel(made, environ={"SATCHEL_USAGE": "nowhere"})
+    Satchel(made, environ={"SATCHEL_USAGE": "nowhere"}, sinks=())
+
+
+def test_the_library_closes_what_it_opened(tmp_path: Path) -> None:
+    file = tmp_path / "usage.jsonl"
+    made = Skill("a", instructions="x", description="d")
+    with Satchel(made, environ={"SATCHEL_USAGE": f"jsonl://{file}"}) as skills:
+        skills.load("a")
+
+    lines = file.read_text().splitlines()
+    assert ["skill_loaded" in line for line in lines].count(True) == 1
+    assert "writer_closed" in lines[-1]
+
+
+def test_what_was_given_is_written_and_stays_open(tmp_path: Path) -> None:
+    file = tmp_path / "usage.jsonl"
+    sink = open_sink(f"jsonl://{file}")
+    assert isinstance(sink, Background)
+    made = Skill("a", instructions="x", description="d")
+    for _ in range(2):
+        with Satchel(made, sinks=[sink]) as skills:
+            skills.load("a")
+        assert "skill_loaded" in file.read_text().splitlines()[-1]
+    sink.close()
+
+    assert file.read_text().count("skill_loaded") == 2

@@ -1,0 +1,259 @@
+"""Processes that write at once, are forked, end without a close, or are killed."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from satchel.usage.reading import read_records
+from satchel.usage.records import WriterState
+from satchel.usage.report import make_report
+from satchel.usage.writers import ended_unclosed, host_mark, is_running
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from satchel.usage.records import Records
+
+WAIT_S = 60.0
+BEGIN = """
+import os, sys, time
+from satchel import Satchel, Skill
+from satchel.usage.background import Background
+from satchel.usage.choosing import place_of
+from satchel.usage.stores import store_at
+
+def open_all(**more):
+    sink = Background(store_at(place_of(sys.argv[1])), **more)
+    made = [Skill(f"s{n}", instructions="Do.", description="d") for n in range(3)]
+    return sink, Satchel(*made, sinks=[sink])
+"""
+
+
+def start(url: str, script: str, *more: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-c", BEGIN + script, url, *more],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
+def counts(records: Records) -> dict[str, int]:
+    report = make_report(records, now=time.time())
+    return {use.name: use.loads for use in report.skills}
+
+
+def unclosed(records: Records) -> tuple[WriterState, ...]:
+    return ended_unclosed(records.writers, now=time.time(), host=host_mark())
+
+
+MANY = """
+sink, skills = open_all(bound=100)
+sys.stdin.readline()
+for number in range(1500):
+    skills.load(f"s{number % 3}")
+"""
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "jsonl", "chain"])
+def test_processes_that_write_at_once_lose_nothing(kind: str, tmp_path: Path) -> None:
+    """They end without a call of `close`; none is lost, none there twice."""
+    file = tmp_path / "usage"
+    children = [start(f"{kind}://{file}", MANY) for _ in range(3)]
+    for child in children:
+        assert child.stdin is not None
+        child.stdin.write("\n")
+        child.stdin.flush()
+    for child in children:
+        child.communicate(timeout=WAIT_S)
+
+    records = read_records(file)
+
+    assert [child.returncode for child in children] == [0, 0, 0]
+    assert counts(records) == {"s0": 1500, "s1": 1500, "s2": 1500}
+    assert [w.dropped for w in records.writers] == [0, 0, 0]
+    assert all(w.closed for w in records.writers)
+    assert unclosed(records) == ()
+    if kind == "chain":
+        from satchel.usage.chain import verify
+
+        assert verify(file).ok
+
+
+KILLED = """
+sink, skills = open_all(bound=60, interval_s=3600)
+for _ in range(20):
+    skills.load("s0")
+sink.flush()
+for _ in range(25):
+    skills.load("s1")
+print("ready", flush=True)
+time.sleep(600)
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="SIGKILL")
+@pytest.mark.parametrize("kind", ["sqlite", "jsonl"])
+def test_after_a_kill_at_most_the_bound_is_lost_and_said(
+    kind: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "usage"
+    child = start(f"{kind}://{file}", KILLED)
+    assert child.stdout is not None
+    assert child.stdout.readline() == "ready\n"
+
+    before = unclosed(read_records(file))
+    child.kill()
+    child.communicate(timeout=WAIT_S)
+
+    records = read_records(file)
+    (writer,) = unclosed(records)
+    lost = 45 - sum(counts(records).values())
+    assert before == ()
+    assert (lost, writer.bound) == (25, 60)
+    report = make_report(records, now=time.time(), unclosed=[writer])
+    assert (report.may_be_missing, report.as_dict()["writers_not_closed"]) == (60, 1)
+
+
+KILLED_AT_ONCE = """
+sink, skills = open_all(interval_s=3600)
+skills.load("s0")
+print("ready", flush=True)
+time.sleep(600)
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="SIGKILL")
+def test_a_kill_before_anything_was_written_is_said_too(tmp_path: Path) -> None:
+    file = tmp_path / "usage.db"
+    child = start(f"sqlite://{file}", KILLED_AT_ONCE)
+    assert child.stdout is not None
+    child.stdout.readline()
+    child.kill()
+    child.communicate(timeout=WAIT_S)
+
+    records = read_records(file)
+
+    assert (counts(records), len(unclosed(records))) == ({}, 1)
+
+
+FORKED = """
+sink, skills = open_all(interval_s=3600)
+for _ in range(4):
+    skills.load("s0")
+child = os.fork()
+skills.load("s1")
+if not child:
+    sys.exit()
+assert os.waitpid(child, 0)[1] == 0
+skills.load("s2")
+"""
+POOL = """
+import multiprocessing
+def work(number):
+    skills.load(f"s{number}")
+sink, skills = open_all(interval_s=3600)
+skills.load("s0")
+context = multiprocessing.get_context("fork")
+children = [context.Process(target=work, args=(number,)) for number in (1, 2)]
+for child in children:
+    child.start()
+for child in children:
+    child.join()
+    assert child.exitcode == 0
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+@pytest.mark.parametrize(
+    ("script", "expected", "writers"),
+    [
+        (FORKED, {"s0": 4, "s1": 2, "s2": 1}, 2),
+        (POOL, {"s0": 1, "s1": 1, "s2": 1}, 3),
+    ],
+    ids=["fork", "multiprocessing"],
+)
+def test_a_process_that_is_forked_off_writes_its_own(
+    script: str, expected: dict[str, int], writers: int, tmp_path: Path
+) -> None:
+    """What waits in the parent is written by the parent alone."""
+    file = tmp_path / "usage.db"
+    child = start(f"sqlite://{file}", script)
+    child.communicate(timeout=WAIT_S)
+
+    records = read_records(file)
+
+    assert child.returncode == 0
+    assert counts(records) == expected
+    assert len(records.writers) == writers
+    assert all(w.closed for w in records.writers)
+
+
+def state(pid: int, **more: object) -> WriterState:
+    values = {
+        "id": "w",
+        "process": "p",
+        "host": "here",
+        "bound": 1,
+        "started": 0.0,
+        "seen": 0.0,
+        "closed": None,
+        "dropped": 0,
+        **more,
+    }
+    return WriterState(pid=pid, **values)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("writers", "ended"),
+    [
+        ([state(1)], []),
+        ([state(2)], ["w"]),
+        ([state(2, closed=5.0)], []),
+        ([state(1), state(1, id="x", process="q", started=1.0)], ["w"]),
+        ([state(1), state(1, id="x", started=1.0)], []),
+        ([state(2, host="there", seen=900_000.0)], []),
+        ([state(1, host="there", seen=800_000.0)], ["w"]),
+        ([state(3, seen=900_000.0)], []),
+        ([state(3)], ["w"]),
+    ],
+    ids=[
+        "it runs",
+        "it runs no more",
+        "it came to its close",
+        "its number is another's now",
+        "the same process has two",
+        "elsewhere and seen lately",
+        "elsewhere and long silent",
+        "nobody can tell, and seen lately",
+        "nobody can tell, and long silent",
+    ],
+)
+def test_who_ended_without_a_close(
+    writers: list[WriterState], ended: list[str]
+) -> None:
+    running = {1: True, 2: False, 3: None}
+    found = ended_unclosed(writers, now=1e6, host="here", running=running.__getitem__)
+
+    assert [writer.id for writer in found] == ended
+
+
+@pytest.mark.skipif(os.name == "nt", reason="processes of POSIX")
+def test_whether_a_process_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert is_running(os.getpid())
+    assert not is_running(1 << 22)
+    assert not is_running(1 << 80)
+
+    def refuse(pid: int, signal: int) -> None:
+        raise PermissionError(pid, signal)
+
+    monkeypatch.setattr(os, "kill", refuse)
+    assert is_running(1)
+    monkeypatch.setattr(sys, "platform", "win32")
+    assert is_running(1) is None

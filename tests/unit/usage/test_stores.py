@@ -1,0 +1,331 @@
+"""What keeps events: a database, JSON lines, a chain; all give the same rows."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import stat
+from typing import TYPE_CHECKING
+
+import pytest
+
+from satchel.errors import ConfigError, MissingPathError
+from satchel.usage.files import LineStore
+from satchel.usage.reading import read_records
+from satchel.usage.records import Tally
+from tests.unit.usage.library import (
+    DAY,
+    KINDS,
+    NOON,
+    day,
+    keep,
+    load,
+    miss,
+    skill,
+    store,
+    sync,
+    writer,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from satchel.usage.recording import Event
+
+EVENTS: list[Event] = [
+    sync(day(0), skill("a", "references/r.md"), "b", owners={"a": "@team"}),
+    load("a", day(0), release="r1", owner="@team", agent="desk", client="Code"),
+    load("a", day(0), release="r1", owner="@team", agent="desk", client="Code"),
+    load("a", day(0), reference="references/r.md"),
+    load("a", day(1), script="scripts/s.py"),
+    miss("nope", day(1)),
+    miss("<invalid>", day(1), via="mcp"),
+    sync(day(1), "a", "c"),
+    sync(day(1), "a", "c"),
+]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_was_kept_is_read(kind: str, tmp_path: Path) -> None:
+    records = keep(kind, tmp_path, EVENTS)
+
+    today = int(NOON // DAY)
+    assert sorted(records.tallies, key=lambda t: (t.day, t.name, t.file))[:3] == [
+        Tally(
+            *(today, "a", "", "tool", "", "shelf", "sha256:a"),
+            *("r1", "@team", "desk", "Code", 2, 20),
+        ),
+        Tally(
+            *(today, "a", "references/r.md", "tool", "", "shelf", "sha256:a"),
+            *("", "", "", "", 1, 10),
+        ),
+        Tally(
+            *(today + 1, "<invalid>", "", "mcp", "skill-not-found", "", ""),
+            *("", "", "", "", 1, 0),
+        ),
+    ]
+    assert {name: each.days for name, each in records.listed.items()} == {
+        "a": (today, today + 1),
+        "b": (today,),
+        "c": (today + 1,),
+    }
+    assert records.listed["b"].owner == ""
+    assert records.unread == 0
+    (known,) = records.writers
+    assert (known.id, known.bound, known.dropped) == ("w1", 10_000, 0)
+    assert known.closed == NOON
+
+
+def test_every_store_gives_the_same_rows(tmp_path: Path) -> None:
+    rows = []
+    for kind in KINDS:
+        records = keep(kind, tmp_path, EVENTS)
+        rows.append((sorted(map(repr, records.tallies)), dict(records.listed)))
+
+    assert rows[0] == rows[1] == rows[2]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_batch_that_is_tried_again_is_stored_once(kind: str, tmp_path: Path) -> None:
+    kept = store(kind, tmp_path)
+    kept.open(writer())
+    rows: list[tuple[int, Event]] = [(1, load("a")), (2, load("b"))]
+    kept.write(rows, 0, NOON)
+    kept.write([*rows, (3, load("c"))], 0, NOON)
+    kept.close(0, NOON)
+
+    records = read_records(tmp_path / f"usage.{kind}")
+
+    assert sorted((t.name, t.count) for t in records.tallies) == [
+        ("a", 1),
+        ("b", 1),
+        ("c", 1),
+    ]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_was_dropped_is_on_record(kind: str, tmp_path: Path) -> None:
+    first, second = store(kind, tmp_path), store(kind, tmp_path)
+    first.open(writer("w1"))
+    first.write([(1, load("a"))], 3, NOON)
+    second.open(writer("w2"))
+    second.close(4, NOON)
+
+    records = read_records(tmp_path / f"usage.{kind}")
+
+    assert [(w.id, w.dropped, w.closed) for w in records.writers] == [
+        ("w1", 3, None),
+        ("w2", 4, NOON),
+    ]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="modes of POSIX")
+@pytest.mark.parametrize("kind", KINDS)
+def test_nobody_else_reads_what_is_made(kind: str, tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        keep(kind, tmp_path / "state", EVENTS, closed=False)
+    finally:
+        os.umask(before)
+
+    folder = tmp_path / "state"
+    modes = {stat.S_IMODE(file.stat().st_mode) for file in folder.iterdir()}
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert modes == {0o600}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_store_whose_place_is_a_folder_says_so(kind: str, tmp_path: Path) -> None:
+    (tmp_path / f"usage.{kind}").mkdir()
+    (tmp_path / f"usage.{kind}.head").mkdir()
+
+    with pytest.raises(OSError, match="directory"):
+        store(kind, tmp_path).open(writer())
+
+
+def test_a_sync_is_written_once_a_day_and_change(tmp_path: Path) -> None:
+    kept = store("jsonl", tmp_path)
+    kept.open(writer())
+    events = [
+        sync(day(0), "a"),
+        sync(day(0) + 60, "a"),
+        sync(day(0) + 120, "a", "b"),
+        sync(day(1), "a", "b"),
+    ]
+    for seq, event in enumerate(events, 1):
+        kept.write([(seq, event)], 0, NOON)
+
+    lines = (tmp_path / "usage.jsonl").read_text().splitlines()
+    assert sum("catalog_synced" in line for line in lines) == 3
+
+
+@pytest.mark.row("C33", "E05")
+def test_a_line_has_the_seven_keys_first(tmp_path: Path) -> None:
+    """What other activation logs say under seven keys is on the line, too."""
+    keep("jsonl", tmp_path, [load("a", release="r1", agent="desk")])
+
+    line = json.loads((tmp_path / "usage.jsonl").read_text().splitlines()[1])
+
+    assert list(line)[:7] == [
+        "event",
+        "name",
+        "reference",
+        "script",
+        "source",
+        "duration_s",
+        "error",
+    ]
+    told = ("name", "release", "digest", "agent", "client", "via", "at")
+    assert [line[key] for key in told] == [
+        *("a", "r1", "sha256:a", "desk", "", "tool"),
+        NOON,
+    ]
+    assert line["schema_version"] == 1
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "chain"])
+def test_a_line_that_was_cut_off_spoils_no_other(kind: str, tmp_path: Path) -> None:
+    file = tmp_path / f"usage.{kind}"
+    keep(kind, tmp_path, [load("a")])
+    with file.open("ab") as log:
+        log.write(b'{"event": "skill_lo')
+
+    records = keep(kind, tmp_path, [load("b")])
+
+    assert {t.name for t in records.tallies} >= {"a"}
+    assert records.unread == (1 if kind == "jsonl" else 0)
+
+
+def test_lines_that_are_not_ours_are_counted(tmp_path: Path) -> None:
+    file = tmp_path / "usage.jsonl"
+    keep("jsonl", tmp_path, [load("a")])
+    odd = [
+        "[]",
+        "1",
+        "{}",
+        '{"schema_version": 1}',
+        '{"schema_version": 1, "event": "skill_loaded", "writer": "x", "at": 1}',
+        "[" * 100_000,
+    ]
+    line = json.loads(file.read_text().splitlines()[1])
+    odd.append(json.dumps(line | {"name": ["a"], "seq": 9}))
+    with file.open("a") as log:
+        log.write("\n".join(odd) + "\n")
+
+    records = read_records(file)
+
+    assert records.unread == len(odd)
+    assert len(records.tallies) == 1
+
+
+def test_lines_of_a_writer_that_is_not_on_record_count(tmp_path: Path) -> None:
+    """As where the log was moved away, and another was begun."""
+    keep("jsonl", tmp_path, [load("a"), load("b")])
+    file = tmp_path / "usage.jsonl"
+    file.write_text("".join(file.read_text().splitlines(keepends=True)[1:]))
+
+    records = read_records(file)
+
+    assert (len(records.tallies), records.writers) == (2, [])
+
+
+@pytest.mark.row("R37")
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_a_later_satchel_wrote_is_refused(kind: str, tmp_path: Path) -> None:
+    keep(kind, tmp_path, [load("a")])
+    file = tmp_path / f"usage.{kind}"
+    if kind == "sqlite":
+        with sqlite3.connect(file) as base:
+            base.execute("UPDATE satchel_usage SET schema_version = 2")
+        base.close()
+        with pytest.raises(ConfigError, match="schema 2, known is 1"):
+            store(kind, tmp_path).open(writer("w2"))
+    else:
+        text = file.read_text()
+        file.write_text(text.replace('on": 1', 'on": 2').replace('on":1', 'on":2'))
+
+    with pytest.raises(ConfigError, match="later Satchel"):
+        read_records(file)
+
+
+def test_another_database_is_left_alone(tmp_path: Path) -> None:
+    file = tmp_path / "usage.sqlite"
+    with sqlite3.connect(file) as base:
+        base.execute("CREATE TABLE notes (text)")
+    base.close()
+
+    for use in (
+        lambda: read_records(file),
+        lambda: store("sqlite", tmp_path).open(writer()),
+    ):
+        with pytest.raises(ConfigError, match="not one of Satchel's"):
+            use()
+    with sqlite3.connect(file) as base:
+        tables = base.execute("SELECT name FROM sqlite_master").fetchall()
+        mode = base.execute("PRAGMA journal_mode").fetchone()
+    base.close()
+    assert (tables, mode) == ([("notes",)], ("delete",))
+
+
+def test_a_file_that_is_no_chain_is_left_alone(tmp_path: Path) -> None:
+    file = tmp_path / "usage.chain"
+    for text in ("notes\n", '{"line": "x"}\n', "[]\n"):
+        file.write_text(text)
+        with pytest.raises(ConfigError, match="not a chained log"):
+            store("chain", tmp_path).open(writer())
+        assert file.read_text() == text
+
+
+def test_a_broken_database_is_an_error_with_its_path(tmp_path: Path) -> None:
+    file = tmp_path / "usage.db"
+    file.write_bytes(b"SQLite format 3\x00" + b"\xff" * 200)
+
+    with pytest.raises(ConfigError, match="cannot be read"):
+        read_records(file)
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(MissingPathError, match="gone"):
+        read_records(tmp_path / "gone.db")
+
+
+def test_a_store_that_is_not_open_takes_nothing(tmp_path: Path) -> None:
+    with pytest.raises(sqlite3.ProgrammingError):
+        store("sqlite", tmp_path).write([(1, load("a"))], 0, NOON)
+
+
+def test_a_failed_transaction_leaves_nothing(tmp_path: Path) -> None:
+    kept = store("sqlite", tmp_path)
+    kept.open(writer())
+    wrong = load("b", tokens=object())
+    with pytest.raises(sqlite3.Error):
+        kept.write([(1, load("a")), (2, wrong)], 0, NOON)
+    kept.write([(1, load("a"))], 0, NOON)
+    kept.close(0, NOON)
+
+    assert len(read_records(tmp_path / "usage.sqlite").tallies) == 1
+
+
+def test_a_write_that_ends_half_way_is_taken_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A full disk: what was on the file before stays, and nothing else."""
+    kept = LineStore(str(tmp_path / "usage.jsonl"))
+    kept.open(writer())
+    before = (tmp_path / "usage.jsonl").read_bytes()
+    real = os.write
+    room = [10]
+
+    def write(fd: int, data: memoryview) -> int:
+        if not room[0]:
+            raise OSError(28, "No space left on device")
+        count = real(fd, data[: room[0]])
+        room[0] -= count
+        return count
+
+    monkeypatch.setattr(os, "write", write)
+    with pytest.raises(OSError, match="No space"):
+        kept.write([(1, load("a"))], 0, NOON)
+
+    assert (tmp_path / "usage.jsonl").read_bytes() == before
