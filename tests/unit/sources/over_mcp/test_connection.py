@@ -318,9 +318,9 @@ def test_calls_go_side_by_side() -> None:
     server = FakeServer({"refunds": REFUNDS})
     together = threading.Barrier(4)
 
-    async def meet(_: Any, call_next: Any) -> Any:  # noqa: ANN401
+    async def meet(ctx: Any, call_next: Any) -> Any:  # noqa: ANN401
         await anyio.to_thread.run_sync(together.wait, 5)
-        return await call_next(_)
+        return await call_next(ctx)
 
     target = server.server()
     with reading(target) as source:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from mcp.shared.exceptions import MCPError
+from mcp_types import INVALID_PARAMS
 
 from satchel import Satchel
 from satchel.errors import SkillManifestError, SkillNotFoundError
@@ -267,6 +269,25 @@ def test_a_list_that_is_none(answer: dict[str, Any], why: str) -> None:
     server.answers["skills/list"] = lambda _: answer
     with reading(server) as source, pytest.raises(Unavailable, match=why):
         source.scan()
+
+
+def test_a_list_that_is_refused() -> None:
+    def refuse(_: object) -> dict[str, Any]:
+        raise MCPError(INVALID_PARAMS, "this cursor\x1b[2J is no more")
+
+    server = FakeServer()
+    server.answers["skills/list"] = refuse
+    with reading(server) as source, pytest.raises(Unavailable) as caught:
+        source.scan()
+
+    assert "it does not list its skills: this cursor[2J is no more" in str(caught.value)
+
+
+def test_a_file_in_an_answer_of_another_shape() -> None:
+    server = FakeServer({"refunds": REFUNDS})
+    server.answers["resources/read"] = lambda _: {"contents": [{"uri": 7}]}
+    with reading(server) as source, pytest.raises(Unavailable):
+        source.read("skill://refunds", "SKILL.md", 1_000)
 
 
 @pytest.mark.parametrize(
