@@ -36,7 +36,7 @@ def bounded(max_bytes: int) -> Callable[[httpx2.Response], Awaitable[None]]:
     """
 
     async def hook(response: httpx2.Response) -> None:
-        if response.headers.get("content-encoding", "identity") != "identity":
+        if response.headers.get("Content-Encoding", "identity") != "identity":
             raise _TooMuchError("the answer is packed, which was not asked for")
         stream = response.stream
         if response.request.method != "GET" and isinstance(
