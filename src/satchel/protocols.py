@@ -36,6 +36,11 @@ class SkillSource(Protocol):
     Everything it returns is untrusted. A source raises only `SkillError`s; anything
     else that escapes it is treated as `SourceUnavailableError` by the registry.
     Third parties can check theirs with `satchel.testing.SourceContract`.
+
+    Two attributes beyond the protocol are for skills of other machines. Where
+    ``yields`` is true, no skill of the source takes another's place. ``remote`` names
+    the kind of place (``MCP server``): it is told wherever a skill of the source is,
+    and nothing of it is read before somebody asks.
     """
 
     @property
