@@ -16,6 +16,11 @@ __all__ = ["Library"]
 MAX_VIEWS: Final = 256
 """Views that are kept: callers times clients times edges."""
 
+NEAR_BYTES: Final = 256 * 1024
+NEAR_FILES: Final = 32
+"""A file of at most so many bytes, in a pack of so many files, is read from a disk of
+this machine in less time than it takes to hand the work to a thread and back."""
+
 
 class Library:
     """The skills of a server. Thread-safe; nothing here knows a protocol.
@@ -61,6 +66,21 @@ class Library:
                     self._views.popitem(last=False)
             self._views.move_to_end(key)
         return known
+
+    def is_near(self, skill_id: object) -> bool:
+        """Tell whether any file of a skill is had at once, so that no thread is needed.
+
+        A source says by ``near`` that it reads from memory or from a disk of this
+        machine; whatever has to be asked for elsewhere, or is large, may take long.
+        """
+        if not isinstance(skill_id, str) or self.skills.policy.rules:
+            return False
+        catalog = self.catalog
+        entry = catalog.get(skill_id)
+        if entry is None or len(entry.files) > NEAR_FILES:
+            return False
+        near = getattr(catalog.readers.get(entry.source), "near", False)
+        return near and all(stat.size <= NEAR_BYTES for stat in entry.files)
 
     def listen(self, changed: Callable[[SyncReport], None]) -> Callable[[], None]:
         """Call ``changed`` after each sync that changed something; return how to stop.

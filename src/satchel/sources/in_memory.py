@@ -75,6 +75,7 @@ class MemorySource:
             DuplicateSkillError: Two of them have one name.
         """
         self.label: Final = label
+        self.near: Final = True
         self._limits = limits
         held: dict[str, Mapping[str, bytes]] = {}
         for name, files in chain.from_iterable(map(_packs, what)):

@@ -41,7 +41,8 @@ class LocalSource:
     (docs/decisions has the reasons). Keys are paths relative to the root; that of a
     root that is itself a pack is the folder's name.
 
-    ``scope``, ``trusted`` and ``precedence`` are read by the registry: lower
+    ``near`` says that reading takes no time to speak of, for servers. ``scope``,
+    ``trusted`` and ``precedence`` are read by the registry: lower
     precedence wins, None makes a clash of names an error.
     """
 
@@ -70,6 +71,7 @@ class LocalSource:
             trusted: Whether its packs may be listed and loaded.
             precedence: See the class.
         """
+        self.near: Final = True
         written = os.fspath(root)
         self.root: Final = os.path.abspath(written)
         self.label: Final = written if label is None else label

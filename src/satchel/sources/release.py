@@ -61,13 +61,14 @@ class ReleaseSource:
     ``release`` is the id of the release in use, empty before the first answer.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what only the place knows, all by name
         self,
         fetch: Fetch,
         *,
         label: str,
         pin: str | None = None,
         shown: str | None = None,
+        near: bool = False,
         limits: Limits = DEFAULT_LIMITS,
     ) -> None:
         """Take the place; fetch nothing.
@@ -77,12 +78,14 @@ class ReleaseSource:
             label: What to call the source.
             pin: The id that the release must have.
             shown: What stands in front of paths that are shown; None is ``label``.
+            near: Whether ``fetch`` reads from a disk of this machine.
             limits: Bounds on what is accepted.
 
         Raises:
             InvalidReleaseError: ``pin`` is no id of a release.
         """
         self.label: Final = label
+        self.near: Final = near
         self.pin: Final = None if pin is None else check_release_id(pin, "pin")
         self._fetch = fetch
         self._shown = label if shown is None else shown
@@ -292,7 +295,9 @@ def release_folder(
                 raise
             raise SourceUnavailableError(name, "no such folder") from error
 
-    return ReleaseSource(fetch, label=name, pin=pin, shown=written, limits=limits)
+    return ReleaseSource(
+        fetch, label=name, pin=pin, shown=written, near=True, limits=limits
+    )
 
 
 def is_release(path: str) -> bool:

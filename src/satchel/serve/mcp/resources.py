@@ -24,7 +24,7 @@ from satchel.serve.mcp.compat import INDEX_URI, index_text, is_manifest, manifes
 from satchel.serve.mcp.faults import unknown
 from satchel.serve.mcp.paging import only_page, page_of
 from satchel.serve.mcp.served import Served
-from satchel.serve.mcp.uris import SCHEME, uri_of
+from satchel.serve.mcp.uris import SCHEME, parts_of, uri_of
 
 __all__ = ["TEMPLATE", "Resources", "contents_of", "file_resource", "main_resource"]
 
@@ -103,7 +103,9 @@ class Resources:
                 cache_scope=asked.scope,
             )
 
-        return await answer(self._library, ctx, work)
+        first = parts_of(params.uri)
+        near = first[0] if first else None
+        return await answer(self._library, ctx, work, near=near)
 
     def _contents(self, view: View, uri: str) -> _Contents:
         compat = self._library.settings.compat

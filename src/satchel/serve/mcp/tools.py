@@ -37,6 +37,7 @@ _TITLES: Final = {
     "search_skills": "Search the skills",
     "list_skills": "List the skills",
 }
+_KEYS: Final = ("name", "skill_id", "skill_name")
 _LOADERS: Final = frozenset({"load_skill", "load_skill_instructions"})
 _REMEMBERED: Final = 64
 
@@ -98,11 +99,18 @@ class Tools:
             box = view.tools(find=offer.find)
             return tool_result(box.call(params.name, arguments))
 
-        return await answer(self._library, ctx, work)
+        near = _skill_of(params)
+        return await answer(self._library, ctx, work, near=near)
 
     def _offer(self, view: View) -> _Offer:
         catalog = view.catalog
         return self._offers.get(catalog, lambda: _offer(view, catalog))
+
+
+def _skill_of(params: CallToolRequestParams) -> object:
+    """Return the skill that a call is about; None where it is about all of them."""
+    arguments = params.arguments or {}
+    return next((arguments[key] for key in _KEYS if key in arguments), None)
 
 
 def _offer(view: View, catalog: Catalog) -> _Offer:
