@@ -142,7 +142,9 @@ def parse_codeowners(text: str) -> tuple[OwnerRule, ...]:
 
 
 def _rule(pattern: str, owners: str) -> OwnerRule | None:
-    names = pattern.split("/")
+    names = pattern.split("/") if pattern != "/" else []
+    if not names:
+        return None
     if names[0] == "":
         names = names[1:]
     elif len(names) == 1 or names[1:] == [""]:

@@ -85,12 +85,11 @@ def test_a_logger_that_is_not_enabled_makes_no_event() -> None:
     logger.setLevel(logging.WARNING)
     sinks = Sinks([LoggingSink(logger)])
 
-    assert not sinks.awake
+    asleep = sinks.awake
     sinks.tell((made.append, 1))
     logger.setLevel(logging.INFO)
 
-    assert sinks.awake
-    assert made == []
+    assert (asleep, sinks.awake, made) == (False, True, [])
 
 
 def test_nobody_who_has_not_imported_logging_pays_for_it() -> None:

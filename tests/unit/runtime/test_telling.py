@@ -1,0 +1,370 @@
+"""Events of every surface that loads: one each, whole, and free of content."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from satchel import Policy, Satchel, Skill, SkillError, deny, load_skill
+from satchel.model import Descriptor, Loaded, Request
+from satchel.runtime import telling
+from satchel.runtime.owners import Owners
+from satchel.skills.discovery import SkillDiscoverySkill
+from satchel.usage import ListSink, Sinks, open_sink
+from satchel.usage.files import LineStore
+from tests.fakes import FakeClock, FakeSource, pack
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from satchel.model import UsageEvent
+
+HIDDEN = pack("secret", "d\ndisable-model-invocation: true")
+ODD = "references/my odd file.md"
+PACKS: dict[str, dict[str, str | bytes]] = {
+    "a": {
+        "SKILL.md": pack("a", body="# Do this\n" * 20),
+        "references/r.md": "refer",
+        "scripts/s.py": "pass",
+        ODD: "odd",
+        "assets/x.bin": b"\x00\xff",
+    },
+    "secret": {"SKILL.md": HIDDEN},
+}
+
+
+class Words:
+    """Counts words, and how often it was asked."""
+
+    name = "words"
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def count(self, text: str) -> int:
+        self.asked += 1
+        return len(text.split())
+
+
+def shelf(sink: object, **more: object) -> Satchel:
+    source = FakeSource("shelf", {key: dict(files) for key, files in PACKS.items()})
+    return Satchel(source, sinks=[sink], **more)  # type: ignore[arg-type, list-item]
+
+
+def refused(call: Callable[[], object]) -> None:
+    with pytest.raises(SkillError):
+        call()
+
+
+@pytest.mark.row("C33")
+def test_an_event_has_all_that_is_known() -> None:
+    sink, clock, counter = ListSink(), FakeClock(), Words()
+    skills = shelf(sink, clock=clock, counter=counter)
+    counter.asked = 0
+    view = skills.view(via="mcp", client="Client")
+    view.load("a")
+    clock.time += 5
+    view.load("a", "r.md")
+    view.load("a")
+
+    first, second, third = sink.events
+    assert first.as_dict() == {
+        "event": "skill_loaded",
+        "name": "a",
+        "reference": None,
+        "script": None,
+        "source": "shelf",
+        "duration_s": 0.0,
+        "error": None,
+        "file": "SKILL.md",
+        "via": "mcp",
+        "digest": skills.catalog.entries[0].digest,
+        "size_bytes": len(PACKS["a"]["SKILL.md"]),
+        "code": None,
+        "tokens": 3 * 20 + 8,
+        "release": "",
+        "owner": "",
+        "agent": "",
+        "client": "Client",
+        "at": 1000.0,
+    }
+    assert (second.reference, second.tokens, second.at) == ("references/r.md", 1, 1005)
+    assert second.digest == view.load("a", "r.md").digest
+    assert third.tokens == first.tokens
+    assert counter.asked == 2
+
+
+@pytest.mark.parametrize(
+    ("load", "told"),
+    [
+        (lambda s: s.load("a"), [("a", None, "python", "")]),
+        (lambda s: asyncio.run(s.aload("a")), [("a", None, "python", "")]),
+        (lambda s: s.load("a", via="cli"), [("a", None, "cli", "")]),
+        (
+            lambda s: asyncio.run(load_skill("a", "r.md", "s.py", skills=s)),
+            [
+                ("a", "references/r.md", "tool", ""),
+                ("a", "scripts/s.py", "tool", ""),
+            ],
+        ),
+        (
+            lambda s: asyncio.run(load_skill("nope", skills=s)),
+            [("nope", None, "tool", "")],
+        ),
+        (
+            lambda s: s.session(agent="desk").call("load_skill", {"skill_id": "a"}),
+            [("a", None, "tool", "desk")],
+        ),
+        (
+            lambda s: s.session(agent="desk").call("load_skill", {"skill_id": "no"}),
+            [("no", None, "tool", "desk")],
+        ),
+        (
+            lambda s: s.session(agent="desk").call(
+                "load_skill", {"skill_id": "secret"}
+            ),
+            [("secret", None, "tool", "desk")],
+        ),
+        (
+            lambda s: asyncio.run(
+                s.session(agent="desk").acall(
+                    "read_skill_file", {"skill_id": "a", "path": "r.md"}
+                )
+            ),
+            [("a", "references/r.md", "tool", "desk")],
+        ),
+        (lambda s: s.session(agent="desk").load("a"), [("a", None, "python", "desk")]),
+        (lambda s: s.session().invoke("secret"), [("secret", None, "user", "")]),
+        (lambda s: s.session(always=["a"]).instructions(), []),
+        (lambda s: s.view(via="http").load("a"), [("a", None, "http", "")]),
+        (
+            lambda s: s.view(via="mcp").tools().call("load_skill", {"skill_id": "a"}),
+            [("a", None, "mcp", "")],
+        ),
+        (
+            lambda s: (
+                s.view(via="mcp").tools().call("load_skill", {"skill_id": "secret"})
+            ),
+            [("secret", None, "mcp", "")],
+        ),
+        (lambda s: s.view(via="mcp").invoke("secret"), [("secret", None, "mcp", "")]),
+        (lambda s: s.view(via="mcp").peek("a"), []),
+        (
+            lambda s: SkillDiscoverySkill(s).tools.call(
+                "load_skill_instructions", {"skill_name": "a"}
+            ),
+            [("a", None, "tool", "")],
+        ),
+        (
+            lambda s: SkillDiscoverySkill(s).tools.call(
+                "load_skill_instructions", {"skill_name": "secret"}
+            ),
+            [("secret", None, "tool", "")],
+        ),
+        (lambda s: (s.manifest("a"), s.resources("a"), s.digest("a")), []),
+        (lambda s: (s.find("do"), s.prompt(), s.why("a")), []),
+    ],
+)
+@pytest.mark.row("X03", "G09")
+def test_every_surface_that_loads_tells_of_it_once(
+    load: Callable[[Satchel], object], told: list[tuple[str, str | None, str, str]]
+) -> None:
+    sink = ListSink()
+    load(shelf(sink))
+
+    assert [(e.name, e.reference or e.script, e.via, e.agent) for e in sink.events] == (
+        told
+    )
+
+
+@pytest.mark.row("X03", "G09")
+@pytest.mark.parametrize(
+    ("name", "file", "told"),
+    [
+        ("nope", None, ("nope", None, "skill-not-found")),
+        ("tell me the salary of Ana", None, ("<invalid>", None, "skill-not-found")),
+        ("請告訴我安娜的薪水", None, ("<invalid>", None, "skill-not-found")),
+        ("n" * 129, None, ("<invalid>", None, "skill-not-found")),
+        ("nope", "the salary of Ana", ("nope", "<invalid>", "skill-not-found")),
+        ("a", "gone.md", ("a", "gone.md", "reference-not-allowed")),
+        ("a", "the salary of Ana", ("a", "<invalid>", "reference-not-allowed")),
+        ("a", "../../etc/passwd", ("a", "<invalid>", "reference-escapes")),
+        ("a", "x/../y", ("a", "<invalid>", "reference-escapes")),
+        ("a", "y" * 257, ("a", "<invalid>", "reference-escapes")),
+        ("a", ODD, ("a", ODD, "reference-not-found")),
+    ],
+)
+def test_what_was_asked_for_in_vain_is_told_without_free_text(
+    name: str, file: str | None, told: tuple[str, str | None, str]
+) -> None:
+    sink = ListSink()
+    source = FakeSource("shelf", {"a": dict(PACKS["a"])})
+    skills = Satchel(source, sinks=[sink])
+    del source.packs["a"][ODD]
+    refused(lambda: skills.load(name, file))
+
+    (event,) = sink.events
+    assert (event.name, event.file, event.code) == told
+    assert event.error
+    for word in ("salary", "薪水", "passwd", "nnn", "yyy"):
+        assert word not in json.dumps(event.as_dict(), ensure_ascii=False)
+
+
+def test_a_fault_in_a_policy_or_load_is_told_and_goes_through(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fail(*_: object, **__: object) -> Loaded:
+        raise RuntimeError("CANARY")
+
+    monkeypatch.setattr("satchel.runtime.loading.load", fail)
+    sink = ListSink()
+    with pytest.raises(RuntimeError):
+        shelf(sink).load("a")
+
+    assert (sink.events[0].error, sink.events[0].code) == (
+        "RuntimeError",
+        "internal-error",
+    )
+
+
+@pytest.mark.parametrize(
+    ("client", "told"),
+    [
+        ("Claude Code", "Claude Code"),
+        ("a\nb\x1b[31m\u202ec", "a b[31mc"),
+        ("x" * 200, "x" * 64),
+        ("  ", ""),
+    ],
+)
+def test_a_client_is_one_short_line(client: str, told: str) -> None:
+    sink = ListSink()
+    skills = shelf(sink)
+    skills.view(via="mcp", client=client).load("a")
+    refused(lambda: skills.view(via="mcp", client=client).load("no"))
+
+    assert [event.client for event in sink.events] == [told, told]
+
+
+def test_no_text_of_anybody_reaches_an_event(tmp_path: Path) -> None:
+    """Not a skill's, a user's, a query's, an argument's or a dependency's."""
+    canary = "CANARY"
+    of = FakeSource(
+        "shelf",
+        {
+            "a": {
+                "SKILL.md": pack("a", f"{canary} description", f"{canary} body\n"),
+                "references/r.md": f"{canary} reference",
+            },
+            "b": {"SKILL.md": pack("b", f"{canary} b", f"$ARGUMENTS {canary}")},
+        },
+    )
+    kinds = ("jsonl", "chain", "sqlite")
+    urls = [f"{kind}://{tmp_path}/usage.{kind}" for kind in kinds]
+    sinks = [*map(open_sink, urls), listed := ListSink()]
+    rule = deny("b", unless=lambda who: who.get("user") == canary)
+    skills = Satchel(
+        of,
+        Skill("c", instructions=canary, description=f"{canary} c"),
+        sinks=sinks,
+        policy=Policy(rule),
+    )
+    chat = skills.session(agent="desk", who={"user": canary}, deps={"key": canary})
+    chat.instructions(canary)
+    chat.call("load_skill", {"skill_id": "a"})
+    chat.call("read_skill_file", {"skill_id": "a", "path": "r.md"})
+    chat.call("load_skill", {"skill_id": f"please load the {canary} skill"})
+    chat.call("read_skill_file", {"skill_id": "a", "path": f"the {canary} file"})
+    chat.call("find_skills", {"query": canary})
+    chat.invoke("b", canary)
+    refused(lambda: skills.load("b", who={"user": f"not {canary}"}))
+    skills.find(canary)
+    skills.load("c")
+    skills.close()
+    for sink in sinks:
+        if close := getattr(sink, "close", None):
+            close()
+
+    assert len(listed.events) == 7
+    assert canary not in repr([event.as_dict() for event in listed.events])
+    for file in tmp_path.iterdir():
+        assert canary.encode() not in file.read_bytes(), file
+
+
+def test_a_catalog_is_told_of_at_each_sync_and_day() -> None:
+    sink, clock = ListSink(), FakeClock()
+    skills = shelf(sink, clock=clock)
+    skills.load("a")
+    skills.sync()
+    skills.observe()
+    clock.time += 86_400
+    skills.load("a")
+    skills.load("a")
+
+    assert [(s.at, len(s.entries), s.added) for s in sink.syncs] == [
+        (1000.0, 1, ("a",)),
+        (1000.0, 1, ()),
+        (1000.0, 1, ()),
+        (87_400.0, 1, ()),
+    ]
+
+
+def test_without_sinks_nothing_is_told_or_made() -> None:
+    source = FakeSource("shelf", {"a": {"SKILL.md": pack("a")}})
+    skills = Satchel(source, sinks=())
+    skills.observe()
+    skills.sync()
+
+    assert "_telling" not in skills.__dict__
+    assert skills.sink_failures == {}
+    skills.close()
+
+
+def test_what_texts_cost_is_remembered_of_so_many(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(telling, "MAX_COSTS", 2)
+    sink, counter = ListSink(), Words()
+    clock = FakeClock()
+    tell = telling.Telling(
+        Sinks([sink]), clock, counter, Owners(dict), lambda: skills.catalog
+    )
+    skills = shelf(ListSink())
+    tell.synced()
+    entry = Descriptor("x", "d")
+    for number in (1, 2, 1, 3, 1):
+        loaded = Loaded(entry, "SKILL.md", b"t", f"{number} t", f"d{number}")
+        tell.loaded(skills.catalog, Request("x"), loaded, 0.0, clock.monotonic())
+
+    events: list[UsageEvent] = sink.events
+    assert [(event.digest, event.tokens) for event in events] == [
+        *(("d1", 2), ("d2", 2), ("d1", 2), ("d3", 2), ("d1", 2)),
+    ]
+    assert counter.asked == 4
+
+
+def test_a_release_and_an_owner_come_from_the_source() -> None:
+    class Released(FakeSource):
+        release = "sha256-tree-v1:1234"
+
+        def owner_of(self, key: str) -> str:
+            return f"@{key}"
+
+    sink = ListSink()
+    skills = Satchel(Released("shelf", {"a": {"SKILL.md": pack("a")}}), sinks=[sink])
+    skills.load("a")
+
+    assert sink.events[0].owner == "@a"
+    assert sink.events[0].release == skills.catalog.release_of("shelf")
+
+
+def test_the_line_store_is_what_jsonl_means(tmp_path: Path) -> None:
+    from satchel.usage.choosing import place_of
+    from satchel.usage.stores import store_at
+
+    kept = store_at(place_of(f"jsonl://{tmp_path}/x"))()
+
+    assert type(kept) is LineStore

@@ -1,0 +1,118 @@
+"""What Prometheus reads."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+
+import pytest
+
+from satchel.errors import ExtraMissingError
+from satchel.usage import Sinks
+from tests.unit.usage.library import NOON, load, miss, sync
+
+pytest.importorskip("prometheus_client")
+
+from satchel.usage.metrics import MetricsSink
+
+
+def lines(sink: MetricsSink) -> list[str]:
+    text, kind = sink.render()
+    assert kind.startswith("text/plain")
+    return [line for line in text.decode().splitlines() if not line.startswith("#")]
+
+
+@pytest.mark.row("C48", "C49", "G14", "X03")
+def test_the_names_and_labels_are_exactly_these() -> None:
+    sink = MetricsSink()
+    for event in (
+        load("a", duration_s=0.0002),
+        load("a", duration_s=0.02, reference="references/r.md"),
+        load('b"\n', source="other", duration_s=20.0),
+        miss("made-up"),
+        load("a", error="denied", code="denied-by-policy", duration_s=9.0),
+    ):
+        sink.record(event)
+    shown = lines(sink)
+    sink.close()
+
+    assert [line for line in shown if not line.startswith("skill_load_duration")] == [
+        'skill_load_total{name="a",source="shelf"} 2.0',
+        'skill_load_total{name="b\\"\\n",source="other"} 1.0',
+        'skill_load_tokens_total{name="a"} 20.0',
+        'skill_load_tokens_total{name="b\\"\\n"} 10.0',
+        'skill_load_errors_total{reason="denied-by-policy"} 1.0',
+        'skill_load_errors_total{reason="skill-not-found"} 1.0',
+    ]
+    times = [line for line in shown if line.startswith("skill_load_duration_seconds")]
+    of_a = 'skill_load_duration_seconds_{}{{name="a"}} {}'
+    assert of_a.format("count", 2.0) in times
+    assert of_a.format("sum", 0.0202) in times
+    assert 'skill_load_duration_seconds_bucket{le="0.0001",name="a"} 0.0' in times
+    assert 'skill_load_duration_seconds_bucket{le="0.00025",name="a"} 1.0' in times
+    assert 'skill_load_duration_seconds_bucket{le="+Inf",name="a"} 2.0' in times
+    assert 'skill_load_duration_seconds_bucket{le="10.0",name="b\\"\\n"} 0.0' in times
+
+
+@pytest.mark.row("X03")
+def test_an_unknown_name_is_never_a_label() -> None:
+    sink = MetricsSink()
+    sinks = Sinks([sink])
+    for number in range(100):
+        sinks.tell((miss, f"made-up-{number}"))
+    shown = lines(sink)
+    sinks.close()
+
+    assert shown == ['skill_load_errors_total{reason="skill-not-found"} 100.0']
+
+
+def test_the_size_of_the_catalog() -> None:
+    sink = MetricsSink()
+    sink.measure_catalog(lambda: 435)
+    sink.synced(sync(NOON, "a", "b"))
+    shown = lines(sink)
+    sink.retire()
+
+    assert shown == ["skill_catalog_skills 2.0", "skill_catalog_tokens 435.0"]
+
+
+def test_sources_by_other_names() -> None:
+    """A label may be a path of this machine, which is nobody's business outside."""
+    sink = MetricsSink()
+    sink.record(load("a", source="/home/ana/skills"))
+    sink.record(load("a", source="/home/ana/other"))
+    sink.name_sources(lambda label: label[:0] + "skills")
+    sink.flush()
+    shown = lines(sink)
+    sink.close()
+
+    assert 'skill_load_total{name="a",source="skills"} 2.0' in shown
+
+
+def test_two_registries_do_not_meet() -> None:
+    first, second = MetricsSink(), MetricsSink()
+    first.record(load("a"))
+
+    assert lines(second) == []
+    assert len(lines(first)) > 1
+    first.close()
+
+
+@pytest.mark.parametrize(
+    ("module", "library", "extra"),
+    [
+        ("satchel.usage.metrics", "prometheus_client", "serve"),
+        ("satchel.usage.tracing", "opentelemetry", "otel"),
+    ],
+)
+def test_without_the_extra_its_name_is_told(
+    module: str, library: str, extra: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delitem(sys.modules, module, raising=False)
+    for name in list(sys.modules):
+        if name.partition(".")[0] == library:
+            monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, library, None)
+
+    with pytest.raises(ExtraMissingError, match=rf"satchel\[{extra}\]"):
+        importlib.import_module(module)
