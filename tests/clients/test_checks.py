@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from satchel import Satchel
-from tools.clients import running
+from tools.clients import environments, running
 from tools.clients.bench import Bench, NotServedError, serving
 from tools.clients.checks.conformance_server import APPLY, left_out
 from tools.clients.checks.npx_skills import differences
 from tools.clients.corpus import unpack
-from tools.clients.environments import UnavailableError
+from tools.clients.environments import OtherBytesError, UnavailableError
 from tools.clients.library import LISTED, PROMPTS, SKILLS, names, write
 from tools.clients.outcome import Step
 from tools.clients.registered import CHECKS, Check, chosen
@@ -125,6 +125,23 @@ def test_what_cannot_be_had_is_skipped_and_said(
 
     assert "there is no Node" in str(skipped)
     assert not skipped.failed
+
+
+@pytest.mark.parametrize(
+    ("said", "error"),
+    [
+        ("npm error code EINTEGRITY", OtherBytesError),
+        ("error: Hash mismatch for `fastmcp`", OtherBytesError),
+        ("no address for the index", UnavailableError),
+    ],
+)
+def test_what_is_not_what_was_locked_is_never_skipped(
+    tmp_path: Path, said: str, error: type[Exception]
+) -> None:
+    command = [sys.executable, "-c", f"import sys; sys.exit({said!r})"]
+
+    with pytest.raises(error, match=said):
+        environments._run(command, tmp_path)
 
 
 @pytest.mark.parametrize("error", [NotServedError("no port"), OSError("no program")])

@@ -16,7 +16,7 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 from typing import Final
 
-from tools.clients.environments import UnavailableError, lock
+from tools.clients.environments import OtherBytesError, UnavailableError, lock
 from tools.clients.registered import CHECKS, chosen
 from tools.clients.running import prepare, run
 
@@ -48,7 +48,7 @@ def main(arguments: list[str]) -> int:
                 return _table()
             case _:
                 return _list()
-    except (LookupError, UnavailableError) as error:
+    except (LookupError, OtherBytesError, UnavailableError) as error:
         print(error, file=sys.stderr)
         return 2
 

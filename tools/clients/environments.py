@@ -26,8 +26,16 @@ CLIENTS: Final = CACHE / "python" / "bin" / "python"
 INSTALL_TIMEOUT_S: Final = 600
 
 
+_OTHER_BYTES: Final = ("EINTEGRITY", "Hash mismatch")
+"""How npm and uv say that what came is not what the lock file has."""
+
+
 class UnavailableError(Exception):
     """Something cannot be had here; the text says what, and what was tried."""
+
+
+class OtherBytesError(Exception):
+    """Something came that is not what the lock file names: no reason to go on."""
 
 
 def ensure_python() -> None:
@@ -144,5 +152,8 @@ def _run(command: list[str], folder: Path) -> str:
         raise UnavailableError(f"{' '.join(command[:4])}: {error}") from error
     if done.returncode:
         said = (done.stderr or done.stdout).strip()
-        raise UnavailableError(f"{' '.join(command[:4])} ...: {said}")
+        told = f"{' '.join(command[:4])} ...: {said}"
+        if any(word in said for word in _OTHER_BYTES):
+            raise OtherBytesError(told)
+        raise UnavailableError(told)
     return done.stdout
