@@ -33,6 +33,7 @@ def look(  # noqa: PLR0913 - what a source knows, and asks only here
     label: str,
     also: Iterable[str],
     limits: Limits,
+    *,
     patience_s: float,
     now: Callable[[], float],
 ) -> Seen:

@@ -190,8 +190,8 @@ class McpSource:
             self.label,
             self._also,
             self._limits,
-            self._patience_s,
-            self._now,
+            patience_s=self._patience_s,
+            now=self._now,
         )
         self._shared = shared_names(seen.entries)
         self._seen = seen

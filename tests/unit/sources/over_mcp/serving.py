@@ -138,7 +138,9 @@ class FakeServer:
 
 
 @asynccontextmanager
-async def older(server: Server[Any]) -> AsyncGenerator[TransportStreams]:
+async def older(
+    server: Server[Any], unknown_methods: tuple[str, ...] = ("server/discover",)
+) -> AsyncGenerator[TransportStreams]:
     """Connect to a server in memory, and answer a probe of 2026 as one of 2025 does."""
     answers, reading = anyio.create_memory_object_stream[SessionMessage | Exception](9)
     writing, questions = anyio.create_memory_object_stream[SessionMessage](9)
@@ -149,7 +151,7 @@ async def older(server: Server[Any]) -> AsyncGenerator[TransportStreams]:
             asked = message.message
             if (
                 isinstance(asked, types.JSONRPCRequest)
-                and asked.method == "server/discover"
+                and asked.method in unknown_methods
             ):
                 error = types.JSONRPCError(jsonrpc="2.0", id=asked.id, error=unknown)
                 await answers.send(SessionMessage(error))

@@ -26,7 +26,7 @@ from tests.unit.sources.over_mcp.packs import (
     reading,
     skill_md,
 )
-from tests.unit.sources.over_mcp.serving import FakeServer
+from tests.unit.sources.over_mcp.serving import FakeServer, older
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -373,6 +373,15 @@ def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "satchel.sources.over_mcp", None)
     with pytest.raises(ExtraMissingError, match=r"satchel\[mcp\]"):
         sources.mcp("http://127.0.0.1/mcp")
+
+
+def test_a_server_that_takes_no_handshake(server: FakeServer) -> None:
+    refusing = older(server.server(), ("server/discover", "initialize"))
+    with (
+        reading(refusing) as source,
+        pytest.raises(SourceUnavailableError, match="unknown method"),
+    ):
+        source.scan()
 
 
 def test_nothing_is_started_before_it_is_asked() -> None:
