@@ -54,6 +54,7 @@ class View:
         self._shelf = shelf
         self._resources = resources
         self._render = render
+        self._boxes: dict[tuple[bool, bool], Toolbox] = {}
         gate = Gate(shelf.policy, Approvals(), settings.who)
         self._reading = Reading(shelf, settings, gate)
 
@@ -162,6 +163,13 @@ class View:
         if find is None:
             find = offer_find(self.catalog, self.prompt())
         find = find and self.settings.style != "references"
+        # They ask for the catalog at each call, so they serve until it is empty.
+        key = find, bool(self.catalog.entries)
+        if key not in self._boxes:
+            self._boxes[key] = self._tools(find=find)
+        return self._boxes[key]
+
+    def _tools(self, *, find: bool) -> Toolbox:
         return tools_for(
             self.settings.style,
             self._for_model,
