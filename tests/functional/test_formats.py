@@ -86,10 +86,12 @@ def test_the_list_has_the_shape_of_its_version(
 
 def test_every_format_has_a_file_for_each_version_up_to_the_last() -> None:
     names = sorted(path.name for path in FORMATS.iterdir())
-    found = [re.fullmatch(r"([a-z-]+)-(\d+)\.json", name) for name in names]
+    found = [re.fullmatch(r"([a-z-]+)-(\d+)(\.[a-z.]+)", name) for name in names]
 
     assert all(found), names
-    last = {match[1]: int(match[2]) for match in found if match}
+    last = {(match[1], match[3]): int(match[2]) for match in found if match}
     assert names == sorted(
-        f"{name}-{n}.json" for name, top in last.items() for n in range(1, top + 1)
+        f"{name}-{n}{suffix}"
+        for (name, suffix), top in last.items()
+        for n in range(1, top + 1)
     )

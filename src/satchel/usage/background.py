@@ -80,7 +80,7 @@ class Background:
         self._store = None
         self._batch: list[Row] = []
         self._taken = 0
-        self._put = self._done = self._dropped = self._failures = 0
+        self._put = self._done = self._dropped = self._failures = self._setbacks = 0
         self._refusing = self._closing = self._is_ready = self._is_woken = False
 
     @property
@@ -121,13 +121,19 @@ class Background:
             self._hurry.set()
 
     def flush(self, timeout_s: float = CLOSE_S) -> bool:
-        """Wait until all that came before is written; tell whether it was."""
+        """Wait until all that came before is written; tell whether it was.
+
+        It is tried at once; where that fails there is no more waiting.
+        """
         with self._lock:
-            goal = self._put
+            goal, setbacks = self._put, self._setbacks
             if self._thread is None or self._done >= goal:
                 return self._done >= goal
             self._hasten()
-            return self._moved.wait_for(lambda: self._done >= goal, timeout_s)
+            self._moved.wait_for(
+                lambda: self._done >= goal or self._setbacks > setbacks, timeout_s
+            )
+            return self._done >= goal
 
     def retire(self) -> None:
         """Take no more, and let the thread write what waits and end; wait for nothing.
@@ -210,7 +216,7 @@ class Background:
         try:
             store.open(self._writer())
         except Exception as error:  # noqa: BLE001 - best effort, whatever it is (C34)
-            self._failed(error)
+            self._set_back(error)
             return False
         self._store = store
         return True
@@ -228,7 +234,7 @@ class Background:
                 if self._batch and self._store is not None:
                     self._store.write(self._batch, self._dropped, self._now())
             except Exception as error:  # noqa: BLE001 - as above
-                self._failed(error)
+                self._set_back(error)
                 return False
             with self._lock:
                 self._batch = []
@@ -261,6 +267,13 @@ class Background:
             self._store.close(self._dropped, self._now())
         except Exception as error:  # noqa: BLE001 - as above
             self._failed(error)
+
+    def _set_back(self, error: Exception) -> None:
+        """Count a failure of the store, and tell who waits for it."""
+        self._failed(error)
+        with self._lock:
+            self._setbacks += 1
+            self._moved.notify_all()
 
     def _failed(self, error: Exception) -> None:
         self._failures += 1

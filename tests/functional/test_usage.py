@@ -1,0 +1,362 @@
+"""``satchel usage``: what was used, from whichever file it is kept in."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from satchel import Satchel
+from satchel.usage import open_sink
+from satchel.usage.background import Background
+from tests.functional.library import run, run_process, run_terminal, write_pack
+from tests.unit.usage.library import DAY, day, keep, load, miss, sync
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from click.testing import Result
+
+    from satchel.usage.recording import Event
+
+FORMATS = Path(__file__).parents[1] / "formats"
+RELEASED = sorted(
+    path for path in FORMATS.glob("usage-[0-9]*") if path.suffix != ".head"
+)
+PACK = "---\nname: {}\ndescription: Use when testing.\n---\nDo.\n"
+
+
+@pytest.fixture(autouse=True)
+def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    for name in ("alpha", "beta"):
+        files: dict[str, str | bytes] = {
+            "references/one.md": "one\n",
+            "references/two.md": "two\n",
+        }
+        write_pack(tmp_path / "skills" / name, PACK.format(name), files)
+    return tmp_path / "skills"
+
+
+def at(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Turn the clock of the command."""
+    monkeypatch.setattr("satchel.cli.commands.usage.now", lambda: day(number))
+
+
+def usage(*arguments: str) -> Result:
+    result = run("usage", *arguments)
+    assert result.exit_code == 0, result.output
+    return result
+
+
+def told(*arguments: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(usage(*arguments, "--json").stdout)
+    return found
+
+
+@pytest.mark.row("R37", "C50", "C51")
+@pytest.mark.parametrize("path", RELEASED, ids=lambda path: path.name)
+def test_every_released_file_gives_the_same_report(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Written by version 1; a later one has to tell the same of it."""
+    at(29, monkeypatch)
+    copy = tmp_path / path.name
+    shutil.copyfile(path, copy)
+
+    report = told("--db", str(copy))
+
+    assert (report["loads"], report["core"]) == (8, ["pdf-forms"])
+    (forms, sql) = report["skills"]
+    assert forms == {
+        "name": "pdf-forms",
+        "loads": 8,
+        "files": 2,
+        "by_hand": 0,
+        "tokens": 95,
+        "last": "2024-11-02",
+        "releases": {"sha256-tree-v1:00": 5},
+        "digests": {"sha256:pdf-forms": 6},
+        "owners": {"@ana": 5},
+        "sources": {"shelf": 8},
+        "edges": {"mcp": 5, "tool": 3},
+        "agents": {"desk": 5},
+        "clients": {"Claude Code": 5},
+    }
+    assert (sql["name"], sql["loads"], sql["by_hand"]) == ("sql-style", 0, 1)
+    assert report["dead"] == [
+        {
+            "name": "sql-style",
+            "reason": "never loaded",
+            "days_seen": 30,
+            "last": None,
+            "offered": "2024-11-02",
+            "owner": "@org/data",
+        }
+    ]
+    assert report["unknown"] == []
+    assert report["references_never_read"] == {"pdf-forms": ["references/rules.md"]}
+    assert report["not_found"] == {"<invalid>": 1, "pdf-form": 1}
+    assert report["errors"] == {"skill-not-found": 2, "denied-by-policy": 1}
+    assert (report["dropped"], report["lines_not_read"]) == (2, 0)
+
+
+@pytest.mark.row("R37")
+@pytest.mark.parametrize(
+    "path", sorted(FORMATS.glob("usage-*.chain")), ids=lambda path: path.name
+)
+def test_every_released_chain_is_verified(path: Path) -> None:
+    assert "none changed" in usage("--verify", str(path)).stdout
+
+
+@pytest.mark.row("R37")
+def test_the_report_has_the_shape_of_its_version(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at(29, monkeypatch)
+    shutil.copyfile(FORMATS / "usage-1.db", tmp_path / "usage.db")
+    report = told("--db", "usage.db")
+
+    released = json.loads((FORMATS / "usage-report-1.json").read_text("utf-8"))
+    assert shape(report) == shape(released)
+
+
+def shape(value: Any) -> Any:  # noqa: ANN401 - JSON
+    """Return the keys that a program looks for; those of counts are data."""
+    if isinstance(value, dict):
+        return {k: shape(v) for k, v in value.items() if k[:1].islower() and k != "d"}
+    return [shape(item) for item in value[:1]] if isinstance(value, list) else None
+
+
+@pytest.mark.row("C50")
+def test_the_report_for_people(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    at(30, monkeypatch)
+    events: list[Event] = [
+        *(sync(day(n), "alpha", "beta", owners={"beta": "@org"}) for n in range(30)),
+        *(sync(day(n), f"new-{k}") for n in (28, 29) for k in range(12)),
+        *(load("alpha", day(n), owner="@ana", tokens=700) for n in range(2, 30)),
+        load("alpha", day(29), reference="references/one.md"),
+        load("alpha", day(29), via="cli"),
+        miss("alhpa", day(29)),
+        miss("<invalid>", day(29)),
+    ]
+    keep("sqlite", tmp_path, events)
+
+    shown = usage("--db", "usage.sqlite").stdout
+
+    assert shown == (
+        "2024-10-05 to 2024-11-03, UTC: 29 loads\n\n"
+        "SKILL  LOADS  FILES  TOKENS  BY HAND  LAST        OWNER\n"
+        "alpha  29     1      19,610  1        2024-11-02  @ana\n\n"
+        "Core: 1 skill of 1 make 80% of the loads\n"
+        "  alpha\n\n"
+        "Dead: no load in 30 days on offer\n"
+        "  beta: never loaded; @org\n\n"
+        "Too early to say\n"
+        "  unknown: 1 of 30 days seen: new-0, new-1, new-10, new-11, new-2, new-3, "
+        "new-4…\n\n"
+        "Asked for, and not there\n"
+        "  <invalid>: 1\n"
+        "  alhpa: 1\n\n"
+        "Loads that failed\n"
+        "  skill-not-found: 2\n"
+    ).replace("1 of 30 days", "2 of 30 days")
+
+
+@pytest.mark.row("R31", "C33")
+def test_what_the_command_line_shows_is_on_record_and_revives_nothing(
+    shelf: Path,
+) -> None:
+    run("show", "alpha", "--skills", "skills")
+    run("show", "alpha", "--reference", "one.md", "--skills", "skills")
+    run("show", "alhpa", "--envelope", "xml", "--skills", "skills")
+    run("list", "--skills", "skills")
+    run("find", "testing", "--skills", "skills")
+
+    report = told("--skills", "skills")
+
+    (alpha,) = report["skills"]
+    assert (alpha["name"], alpha["loads"], alpha["by_hand"]) == ("alpha", 0, 2)
+    assert [each["reason"] for each in report["unknown"]] == [
+        "unknown: 0 of 30 days seen"
+    ] * 2
+    assert report["not_found"] == {"alhpa": 1}
+    assert report["writers_not_closed"] == 0
+
+
+@pytest.mark.row("E05")
+def test_off_is_off(shelf: Path) -> None:
+    env = {"SATCHEL_USAGE": "off"}
+    done = run_process("show", "alpha", "--skills", "skills", env=env)
+
+    assert done.stdout == b"Do.\n"
+    assert not Path(os.environ["HOME"]).exists()
+    asked = run_process("usage", env=env)
+    assert asked.returncode == 2
+    assert asked.stderr.decode() == (
+        "satchel: SATCHEL_USAGE: 'off' keeps no events; name a file with --db\n"
+    )
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "jsonl", "chain"])
+def test_the_variable_names_the_file_for_all(
+    kind: str, shelf: Path, tmp_path: Path
+) -> None:
+    env = {"SATCHEL_USAGE": f"{kind}://{tmp_path}/usage"}
+    with Satchel(shelf, environ=env) as skills:
+        skills.load("alpha")
+    run_process("show", "alpha", "--skills", "skills", env=env)
+
+    done = run_process("usage", "--json", env=env)
+
+    (alpha,) = json.loads(done.stdout)["skills"]
+    assert (alpha["loads"], alpha["by_hand"]) == (1, 1)
+
+
+def test_a_variable_that_says_nothing_stops_the_commands_that_load() -> None:
+    env = {"SATCHEL_USAGE": "postgres://x"}
+    shown = run_process("show", "alpha", "--skills", "skills", env=env)
+    listed = run_process("list", "--skills", "skills", env=env)
+
+    assert (shown.returncode, listed.returncode) == (2, 0)
+    assert b"is no place for events; want off, log:, sqlite:" in shown.stderr
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a folder that cannot be made")
+def test_a_skill_is_shown_where_nothing_can_be_kept(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    env = {"SATCHEL_USAGE": f"sqlite://{tmp_path}/file/usage.db"}
+    done = run_process("show", "alpha", "--skills", "skills", env=env)
+
+    assert (done.returncode, done.stdout) == (0, b"Do.\n")
+    assert done.stderr.decode().splitlines() == [
+        "usage events are not kept now (NotADirectoryError); loads go on"
+    ]
+
+
+def test_nothing_on_record() -> None:
+    result = usage()
+
+    assert "0 loads" in result.stdout
+    assert "nothing is on record yet" in result.stderr
+    assert told()["skills"] == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--db", "gone.db"], "gone.db: no such file"),
+        (["--db", "jsonl:gone.jsonl"], "gone.jsonl: no such file"),
+        (["--verify", "gone.chain"], "gone.chain: no such file"),
+        (["--db", "sqlite://host/x"], "names another machine"),
+        (["--head", "x"], "--head goes with --verify"),
+        (["--days", "0"], "0 is not in the range"),
+        (["--skills", ""], "the path is empty"),
+    ],
+)
+def test_what_cannot_be_asked(arguments: list[str], said: str) -> None:
+    result = run("usage", *arguments)
+
+    assert result.exit_code == 2
+    assert said in result.stderr
+
+
+@pytest.mark.row("C47")
+def test_a_changed_chain_is_status_1(tmp_path: Path) -> None:
+    keep("chain", tmp_path, [load("alpha"), load("beta")])
+    log = tmp_path / "usage.chain"
+    shutil.copyfile(tmp_path / "usage.chain.head", tmp_path / "kept.head")
+
+    good = usage("--verify", "usage.chain", "--head", "kept.head")
+    (tmp_path / "usage.chain.head").unlink()
+    alone = usage("--verify", "usage.chain")
+    log.write_text(log.read_text().replace('"name":"alpha"', '"name":"gamma"'))
+    bad = run("usage", "--verify", "usage.chain")
+    as_json = run("usage", "--verify", "usage.chain", "--json")
+
+    assert good.stdout.startswith("4 lines, none changed; the last is ")
+    assert good.stderr == ""
+    assert "missing at the end cannot be told" in alone.stderr
+    assert (bad.exit_code, as_json.exit_code) == (1, 1)
+    assert bad.stderr.startswith("error broken-chain: usage.chain:3: ")
+    verdict = json.loads(as_json.stdout)
+    assert (verdict["schema_version"], verdict["ok"], verdict["broken"]) == (
+        1,
+        False,
+        3,
+    )
+
+
+HOSTILE = "a\x1b[2J\u202eb\r\nc"
+
+
+def hostile_events() -> Iterable[Any]:
+    return [
+        *(sync(day(n), HOSTILE, f"{HOSTILE}2") for n in range(30)),
+        load(HOSTILE, day(29), owner=HOSTILE),
+        sync(day(29), "x"),
+        miss(HOSTILE, day(29), code=f"code{HOSTILE}"),
+    ]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="terminals of POSIX")
+def test_no_name_writes_on_the_terminal(tmp_path: Path) -> None:
+    keep("sqlite", tmp_path, hostile_events())
+    shown = run_terminal(
+        "usage", "--days", "3650", "--db", "usage.sqlite", cwd=tmp_path
+    )
+
+    text = shown.decode()
+    assert "<U+001B>" in text
+    for char in ("\x1b[2J", "\u202e", "b\r\nc"):
+        assert char not in text
+
+
+def test_no_name_writes_through_json(tmp_path: Path) -> None:
+    keep("jsonl", tmp_path, hostile_events())
+    text = usage("--json", "--days", "3650", "--db", "usage.jsonl").stdout
+
+    assert text.isascii()
+    assert "\x1b" not in text
+
+
+def test_gaps_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    at(40, monkeypatch)
+    keep("jsonl", tmp_path, [load("alpha", day(35))], closed=False)
+    with (tmp_path / "usage.jsonl").open("a") as log:
+        log.write("torn\n")
+
+    shown = usage("--db", "usage.jsonl").stdout
+
+    assert (
+        "  1 writer ended without closing: at most 10,000 events may be missing\n"
+        "  1 line of the file could not be read\n"
+    ) in shown
+
+
+def test_days_are_utc_whatever_the_zone(
+    shelf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TZ", "Pacific/Kiritimati")
+    at(0, monkeypatch)
+    late = day(0) - day(0) % DAY
+    keep("sqlite", tmp_path, [load("alpha", late), load("beta", late - 1)])
+
+    report = told("--days", "1", "--db", "usage.sqlite")
+
+    assert [use["name"] for use in report["skills"]] == ["alpha"]
+
+
+def test_a_writer_at_work_is_no_gap(shelf: Path, tmp_path: Path) -> None:
+    sink = open_sink(f"sqlite://{tmp_path}/usage.db")
+    assert isinstance(sink, Background)
+    with Satchel(shelf, sinks=[sink]) as skills:
+        skills.load("alpha")
+    report = told("--db", "usage.db")
+    sink.close()
+
+    assert (report["loads"], report["writers_not_closed"]) == (1, 0)
