@@ -5,11 +5,12 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Final
 
 from tools.clients.checks.inspector import stdio_command
 from tools.clients.environments import NODE
-from tools.clients.known import CACHE
+from tools.clients.known import CACHE, SATCHEL
 from tools.clients.library import SKILLS, write
 from tools.clients.outcome import Step
 
@@ -35,10 +36,25 @@ def run(bench: Bench) -> Iterator[Step]:
             done = bench.run([*claude, "mcp", "add", *how])
             if done.status:
                 yield Step(f"claude mcp add {name}", "failed", done.last)
+        yield _connect(bench, f"{address}/mcp")
         done = bench.run([*claude, "mcp", "list"])
-        for name in ("over-http", "over-stdio"):
+        for name in ("over-http", "over-stdio", "by-connect"):
             lines = [line for line in done.out.splitlines() if line.startswith(name)]
             line = lines[0].rpartition(" - ")[2] if lines else done.last
             good = "Connected" in line
             what = f"claude mcp list: {name.replace('-', ' ')}"
             yield Step(what, "passed" if good else "failed", line)
+
+
+def _connect(bench: Bench, address: str) -> Step:
+    """Let Satchel write the project's file; say yes where a user would be asked."""
+    what = "satchel connect claude-code --write"
+    mine = ("--url", address, "--name", "by-connect", "--write")
+    done = bench.run([SATCHEL, "connect", "claude-code", *mine])
+    state = bench.folder / "home" / ".claude.json"
+    known = json.loads(state.read_text("utf-8"))
+    project = known.setdefault("projects", {}).setdefault(str(bench.folder), {})
+    project["hasTrustDialogAccepted"] = True
+    project["enabledMcpjsonServers"] = ["by-connect"]
+    state.write_text(json.dumps(known), "utf-8")
+    return Step(what, "failed", done.last) if done.status else Step(what, "passed")
