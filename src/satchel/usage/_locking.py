@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 __all__ = ["locked"]
 
-_FAR = 1 << 62
+_FAR = 1 << 40
 """A place behind every end: Windows locks bytes, and these must not be read ones."""
 
 

@@ -6,6 +6,7 @@ import json
 import os
 import sqlite3
 import stat
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -329,3 +330,25 @@ def test_a_write_that_ends_half_way_is_taken_back(
         kept.write([(1, load("a"))], 0, NOON)
 
     assert (tmp_path / "usage.jsonl").read_bytes() == before
+
+
+def test_where_the_system_locks_bytes_a_far_one_is_locked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on Windows, where nobody could read bytes that are locked."""
+    calls: list[tuple[str, bool]] = []
+
+    class Locks:
+        LK_LOCK = "lock"
+        LK_UNLCK = "unlock"
+
+        @staticmethod
+        def locking(fd: int, mode: str, count: int) -> None:
+            assert count == 1
+            calls.append((mode, os.lseek(fd, 0, os.SEEK_CUR) == 1 << 40))
+
+    monkeypatch.setitem(sys.modules, "fcntl", None)
+    monkeypatch.setitem(sys.modules, "msvcrt", Locks)
+    keep("jsonl", tmp_path, [load("a")])
+
+    assert calls == [("lock", True), ("unlock", True)] * 3
