@@ -85,6 +85,7 @@ def test_headers_are_sent_and_never_told(server: FakeServer) -> None:
             async def look(ctx: Any, call_next: Any) -> Any:  # noqa: ANN401
                 if ctx.request is not None:
                     seen.append(ctx.request.headers["authorization"])
+                    seen.append(ctx.request.headers["accept-encoding"])
                 return await call_next(ctx)
 
             inner.middleware.append(look)
@@ -95,7 +96,7 @@ def test_headers_are_sent_and_never_told(server: FakeServer) -> None:
         with reading(url, headers=headers) as source:
             assert found_in(source) == [KEY]
             assert "s3cret" not in repr(source) + source.label
-        assert set(seen) == {"Bearer s3cret"}
+        assert set(seen) == {"Bearer s3cret", "identity"}
     with reading(url, headers=headers) as source:
         with pytest.raises(SourceUnavailableError) as caught:
             source.scan()
@@ -167,12 +168,16 @@ DECLARED = {"resources": {}, "extensions": {"io.modelcontextprotocol/skills": {}
 for line in sys.stdin:
     asked = json.loads(line)
     if asked["method"] == "skills/get":
-        sys.exit(3)
+        died = os.path.exists(__file__ + ".died")
+        open(__file__ + ".died", "w").close()
+        if not died or "always" in asked["params"]["uri"]:
+            sys.exit(3)
     result = {
         "server/discover": {
             "supportedVersions": ["2026-07-28"], "capabilities": DECLARED
         },
         "skills/list": {"skills": [ENTRY]},
+        "skills/get": {"skill": ENTRY},
         "resources/read": {"contents": [{"uri": URI, "text": repr([*os.environ])}]},
     }[asked["method"]]
     result |= {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
@@ -195,9 +200,10 @@ def test_a_command(
         assert b"PATH" in text
         assert b"SECRET_TOKEN" not in text
 
-        # The command ends in the middle of a call: once more, then it is told.
+        # The command ends in the middle of a call: it is asked once more, then told.
+        assert source._asking.skill("skill://x/SKILL.md")[0]
         with pytest.raises(SourceUnavailableError, match="Connection closed"):
-            source._asking.skill("skill://x/SKILL.md")
+            source._asking.skill("skill://always/SKILL.md")
         assert found_in(source) == ["skill://x"]
 
     assert capfd.readouterr() == ("", "")

@@ -150,6 +150,9 @@ def test_a_skill_md_without_frontmatter_is_refused(server: FakeServer) -> None:
 def test_after_a_mismatch_nothing_more_is_read_before_the_next_look(
     server: FakeServer,
 ) -> None:
+    """That look asks the server, however long its list was to hold."""
+    answer = {"skills": server.entries, "ttlMs": 200_000}
+    server.answers["skills/list"] = lambda _: answer
     good = server.files[MD]
     server.files[MD] = b"evil"
     with reading(server) as source:
