@@ -28,7 +28,7 @@ NO_CODES = frozenset(
 )
 
 _KEBAB = re.compile(r"[a-z]+(-[a-z0-9]+)+")
-_ENCODINGS = re.compile(r"utf-\d+|windows-\d+|cp\d+|latin-\d+")
+_ENCODINGS = re.compile(r"utf-\d+(-sig)?|windows-\d+|cp\d+|latin-\d+")
 
 
 def literals(path: Path) -> set[str]:

@@ -1,1 +1,3 @@
-"""What is served over HTTP besides MCP: an API, discovery, health, figures."""
+"""What is answered over HTTP besides MCP: the API, discovery, health, figures."""
+
+__all__: list[str] = []
