@@ -1,8 +1,15 @@
 """The skills as one caller from outside may have them: no conversation, full texts."""
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from satchel.errors import DeniedError, SkillNotFoundError, SkillWithheldError
+from satchel.errors import (
+    DeniedError,
+    ReferenceNotAllowedError,
+    SkillError,
+    SkillNotFoundError,
+    SkillWithheldError,
+)
 from satchel.load import StyleOptions, offer_find, tools_for
 from satchel.model import (
     Catalog,
@@ -93,6 +100,21 @@ class View:
             SkillError: As for `satchel.Satchel.load`.
         """
         return self._reading.fetch(skill_id, file, via=self.via)
+
+    def missed(self, skill_id: str, file: str | None = None) -> None:
+        """Tell of a load that came to nothing before there was one: it is an event.
+
+        For edges whose callers ask by an address that is looked up first.
+        """
+        error: SkillError
+        if self._reading.descriptor(skill_id) is None:
+            error = SkillNotFoundError(skill_id)
+        elif self._reading.in_use(skill_id) is None:
+            error = DeniedError("load", skill_id)
+        else:
+            error = ReferenceNotAllowedError(skill_id, file or "")
+        with suppress(SkillError):
+            self._reading.refuse(skill_id, file, error, via=self.via)
 
     def resources(self, skill_id: str) -> tuple[Resource, ...]:
         """Return path, digest and size of every listed file, SKILL.md included.

@@ -153,6 +153,8 @@ def test_an_event_has_all_that_is_known() -> None:
         ),
         (lambda s: s.view(via="mcp").invoke("secret"), [("secret", None, "mcp", "")]),
         (lambda s: s.view(via="mcp").peek("a"), []),
+        (lambda s: s.view(via="mcp").missed("no"), [("no", None, "mcp", "")]),
+        (lambda s: s.view(via="mcp").missed("a", "x"), [("a", "x", "mcp", "")]),
         (
             lambda s: SkillDiscoverySkill(s).tools.call(
                 "load_skill_instructions", {"skill_name": "a"}
@@ -321,6 +323,20 @@ def test_without_sinks_nothing_is_told_or_made() -> None:
     assert "_telling" not in skills.__dict__
     assert skills.sink_failures == {}
     skills.close()
+
+
+def test_a_miss_of_an_address_says_why() -> None:
+    sink = ListSink()
+    view = shelf(sink, policy=Policy(deny("secret"))).view(via="mcp")
+    view.missed("no")
+    view.missed("secret")
+    view.missed("a", "r.md")
+
+    assert [event.code for event in sink.events] == [
+        "skill-not-found",
+        "denied-by-policy",
+        "reference-not-allowed",
+    ]
 
 
 def test_what_texts_cost_is_remembered_of_so_many(

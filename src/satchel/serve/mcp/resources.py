@@ -113,6 +113,8 @@ class Resources:
             return _json(uri, index_text(self._served, view))
         place = self._served.place(view, uri)
         if place is None or place.above:
+            if uri != INDEX_URI:  # readers of the older index ask whether there is one
+                view.missed((parts_of(uri) or ("",))[0])
             raise unknown("resource", uri)
         skill, path = place.entry, place.path
         if path == SKILL_FILE:
@@ -121,6 +123,8 @@ class Resources:
             return contents_of(view.load(skill.id, path), uri)
         if compat and is_manifest(place):
             return _json(uri, manifest_text(view, place))
+        if not is_manifest(place):
+            view.missed(skill.id, path)
         raise unknown("resource", uri)
 
 
