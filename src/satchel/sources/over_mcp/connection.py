@@ -1,6 +1,7 @@
 """One MCP client in a thread of its own, for callers in any thread."""
 
 import contextlib
+import logging
 import math
 import threading
 import weakref
@@ -32,6 +33,12 @@ T = TypeVar("T")
 _GONE: Final = frozenset({CONNECTION_CLOSED, REQUEST_TIMEOUT, INVALID_REQUEST})
 """Codes by which mcp's transports say that an answer will never come; the last is how
 the one over HTTP says that the server has forgotten the session."""
+
+
+for _name in ("mcp.client", "mcp.shared", "client"):
+    # mcp logs answers that it cannot read, with tracebacks. Where an application wants
+    # no logs, Python would print them; a server is not to write on anybody's terminal.
+    logging.getLogger(_name).addHandler(logging.NullHandler())
 
 
 class AnsweredError(Exception):

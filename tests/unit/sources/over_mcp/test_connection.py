@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import subprocess
 import sys
 import threading
 from contextlib import contextmanager
@@ -214,6 +215,23 @@ def test_a_command_that_cannot_be_run() -> None:
         with pytest.raises(SourceUnavailableError, match="No such file") as caught:
             source.scan()
         assert "/no" not in str(caught.value)
+
+
+def test_what_cannot_be_read_is_not_printed(tmp_path: Path) -> None:
+    """An application without logging of its own: neither traceback nor answer."""
+    script = tmp_path / "server.py"
+    script.write_text("import sys\nfor _ in sys.stdin: print('{\\x1b[2J', flush=True)")
+    code = f"""
+from satchel import Satchel, sources
+server = sources.mcp([{sys.executable!r}, {str(script)!r}], label="odd", timeout_s=0.3)
+print(Satchel(server).health().problems)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+
+    assert "source 'odd' did not answer" in done.stdout
+    assert done.stderr == ""
 
 
 def test_nobody_listens() -> None:
