@@ -68,6 +68,7 @@ generate: $(VENV)/.dev ## write what is made from other files: tests/api.txt, ta
 	$(BIN)/python -m tools.api
 	$(BIN)/python -m tools.rows
 	$(BIN)/python -m tools.adapters table
+	$(BIN)/python -m tools.clients table
 
 all: test hostile lint types layers docs clients adapters ## what .ci/run does
 
