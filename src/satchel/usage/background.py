@@ -5,7 +5,6 @@ import os
 import sys
 import threading
 import time
-import uuid
 from collections import deque
 from collections.abc import Callable
 from typing import Final
@@ -33,7 +32,7 @@ LAST_TRIES: Final = 3
 _everyone: Final[WeakSet["Background"]] = WeakSet()
 _inherited: Final[list[Store]] = []
 """Stores of the process that this one was forked off. They are not ours to close."""
-_process = uuid.uuid4().hex
+_process = os.urandom(16).hex()
 _exit_is_known = False
 
 
@@ -222,7 +221,7 @@ class Background:
         return True
 
     def _writer(self) -> Writer:
-        name, pid = uuid.uuid4().hex, os.getpid()
+        name, pid = os.urandom(16).hex(), os.getpid()
         return Writer(name, _process, host_mark(), pid, self.bound, self._now())
 
     def _write_all(self) -> bool:
@@ -310,7 +309,7 @@ def _close_everyone() -> None:
 def _after_fork() -> None:
     """Leave to the parent what is the parent's: its events, its files, its thread."""
     global _exit_is_known, _process  # noqa: PLW0603 - facts about this process
-    _process = uuid.uuid4().hex
+    _process = os.urandom(16).hex()
     _exit_is_known = False
     for each in _everyone:
         each.begin_anew()

@@ -1,7 +1,6 @@
 """Which writers came to no close: how much may be missing is said, not hidden."""
 
 import os
-import platform
 import sys
 from collections.abc import Callable, Sequence
 from hashlib import sha256
@@ -17,8 +16,8 @@ _SILENCE_S: Final = 2 * DAY_S
 
 def host_mark() -> str:
     """Return a mark of this machine that does not tell its name."""
-    node = platform.node().encode("utf-8", "replace")
-    return sha256(node).hexdigest()[:16]
+    name = os.uname().nodename if hasattr(os, "uname") else os.environ["COMPUTERNAME"]
+    return sha256(name.encode("utf-8", "replace")).hexdigest()[:16]
 
 
 def is_running(pid: int) -> bool | None:
