@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from satchel.errors import ConfigError, SkillError
-from satchel.model.release import RELEASE_FILE
+from satchel.model.release import RELEASE_FILE, Release
 from satchel.release.building import Built, Put, build_release
-from satchel.sources.release_reading import parse_release
+from satchel.sources.release_reading import parse_document, parse_release
 
 if TYPE_CHECKING:
     from satchel.runtime import Satchel
 
-__all__ = ["build_folder", "check_outside", "writer"]
+__all__ = ["build_folder", "check_alone", "check_outside", "writer"]
 
 
 def build_folder(
@@ -26,7 +26,8 @@ def build_folder(
 
     Raises:
         ConfigError: ``out`` is there, and is anything but a release; or it lies in a
-            folder that the skills come from, which would find themselves there.
+            folder that the skills come from, which would find themselves there; or in
+            another release.
         RefusedReleaseError: As for `build_release`.
         OSError: It cannot be written.
     """
@@ -82,8 +83,28 @@ def check_outside(out: Path, skills: "Satchel") -> None:
             raise ConfigError(str(out), f"{detail}; choose a place outside of it")
 
 
+def check_alone(out: Path) -> None:
+    """See that ``out`` lies in no release.
+
+    Raises:
+        ConfigError: It does: that folder would not be what its digest says any more.
+    """
+    for folder in out.resolve().parents:
+        try:
+            data = (folder / RELEASE_FILE).read_bytes()
+            found = parse_document(data, str(folder))
+        except (OSError, SkillError):  # none, or of another program
+            continue
+        if isinstance(found, Release):
+            raise ConfigError(
+                str(out),
+                f"it lies in the release {folder.name!r}; choose a place outside",
+            )
+
+
 def _check_place(out: Path, skills: "Satchel") -> None:
     check_outside(out, skills)
+    check_alone(out)
     if out.is_symlink() or (out.exists() and not out.is_dir()):
         raise ConfigError(str(out), "it is there, and is no folder")
     if out.is_dir() and any(out.iterdir()):

@@ -19,6 +19,7 @@ from satchel.release.discovery import (
     index_v2,
     plan_publication,
 )
+from satchel.release.folder import check_alone
 from satchel.sources.release import ReleaseSource
 from satchel.sources.release_format import render_pointer, to_json
 from satchel.sources.release_reading import parse_document
@@ -57,8 +58,8 @@ def publish(source: ReleaseSource, site: Path, *, v1: bool = False) -> Published
             that has it already it is always written.
 
     Raises:
-        ConfigError: ``site`` is a release itself, or holds such files of somebody
-            else's.
+        ConfigError: ``site`` is a release itself, or lies in one, or holds such files
+            of somebody else's.
         SkillError: The release cannot be read; what is current stays so.
         OSError: It cannot be written.
     """
@@ -98,6 +99,7 @@ def _v1_files(
 def _check_site(site: Path, *, v1: bool) -> None:
     if site.exists() and not site.is_dir():
         raise ConfigError(str(site), "it is there, and is no folder")
+    check_alone(site)
     document = site / RELEASE_FILE
     try:
         found = parse_document(document.read_bytes(), str(document))

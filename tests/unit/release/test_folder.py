@@ -132,6 +132,19 @@ def test_a_release_among_the_skills_is_refused(tmp_path: Path) -> None:
             build_folder(skills, out)
 
 
+def test_no_release_lies_in_a_release(tmp_path: Path) -> None:
+    """Its folder would not be what its digest says any more."""
+    outer = tmp_path / "dist"
+    build(PACKS, outer)
+    before = files_in(outer)
+
+    for out in (outer / "new", outer / "skills" / "new"):
+        with pytest.raises(ConfigError, match="it lies in the release"):
+            build(PACKS, out)
+
+    assert files_in(outer) == before
+
+
 @pytest.mark.parametrize("umask", [0o022, 0o077])
 def test_neither_time_nor_umask_changes_a_byte(umask: int, tmp_path: Path) -> None:
     import os

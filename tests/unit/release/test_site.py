@@ -176,6 +176,16 @@ def test_a_release_is_no_site(dist: Path) -> None:
         put(dist, dist)
 
 
+def test_no_site_lies_in_a_release(dist: Path) -> None:
+    """Its folder would not be what its digest says any more."""
+    before = files_in(dist)
+
+    with pytest.raises(ConfigError, match="it lies in the release"):
+        put(dist, dist / "public" / "site")
+
+    assert files_in(dist) == before
+
+
 def test_a_file_is_no_site(dist: Path, tmp_path: Path) -> None:
     (tmp_path / "site").write_text("")
 
