@@ -27,6 +27,7 @@ from satchel.sources.over_http.network import (
     look_up,
 )
 from satchel.sources.over_http.urls import Hosts, Url, parse_url
+from satchel.text import clean_line
 
 __all__ = ["OK", "Answer", "Surroundings", "Wanted", "Wire", "checked_headers"]
 
@@ -54,6 +55,7 @@ _OUR_HEADERS: Final = frozenset(
     """.split()  # noqa: SIM905 - a list would be a column of words
 )
 _LONGEST_ETAG_CHARS: Final = 1_024
+_MOST_TOLD_CHARS: Final = 160
 _BROKEN: Final = (
     httpcore2.NetworkError,
     httpcore2.ProtocolError,
@@ -108,6 +110,13 @@ class Answer:
     def unchanged(self) -> bool:
         """Whether it is what the ETag stands for."""
         return self.status == _UNCHANGED
+
+    @property
+    def packed(self) -> str:
+        """What is wrong with the encoding of the body; empty if nothing."""
+        if self.encoding in {"", "identity"}:
+            return ""
+        return "it is compressed, although that was not asked for"
 
 
 class _AgainError(Exception):
@@ -284,11 +293,12 @@ class Wire:
             return Answer(status, url)
         if status != OK:
             raise RefusedError(f"{url}: the server answers {status}")
+        etag = says.get(b"etag", b"").decode("latin-1")
         return Answer(
             status,
             url,
             _body(response, says, url, wanted),
-            says.get(b"etag", b"").decode("latin-1")[:_LONGEST_ETAG_CHARS],
+            etag if len(etag) <= _LONGEST_ETAG_CHARS else "",
             says.get(b"content-encoding", b"").decode("latin-1").strip().lower(),
         )
 
@@ -344,8 +354,10 @@ def checked_headers(headers: Mapping[str, str]) -> list[tuple[bytes, bytes]]:
 
 
 def _reason(error: Exception) -> str:
+    # What is wrong with an answer may be quoted from it, and as long as it is.
+    said = clean_line(str(error))[:_MOST_TOLD_CHARS]
     if isinstance(error, httpcore2.TimeoutException):
-        return str(error) or "no answer in time"
+        return said or "no answer in time"
     if isinstance(error, httpcore2.ConnectError):
-        return f"cannot connect: {error}"
-    return f"the answer broke off: {error}" if str(error) else "the answer broke off"
+        return f"cannot connect: {said}"
+    return f"the answer broke off: {said}" if said else "the answer broke off"

@@ -51,6 +51,11 @@ class Pack:
         default_factory=lambda: MappingProxyType({}), compare=False, repr=False
     )
 
+    @property
+    def shelf(self) -> str:
+        """What its bytes are kept by: of equal bytes each kind has other files."""
+        return f"{self.entry.kind} {self.digest}"
+
 
 class Store:
     """Fetches packs, and keeps the bytes of some. Safe across threads."""
@@ -100,10 +105,10 @@ class Store:
 
     def _find(self, pack: Pack, path: str) -> bytes | None:
         if path == SKILL_FILE:
-            skill_md = self._skill_mds.get(pack.digest)
+            skill_md = self._skill_mds.get(pack.shelf)
             if skill_md is not None:
                 return skill_md
-        contents = self._packs.get(pack.digest)
+        contents = self._packs.get(pack.shelf)
         if contents is not None:
             return contents[path]
         if pack.entry.kind == "files":
@@ -167,7 +172,7 @@ class Store:
         where = f"{self._label}/{entry.name}"
         budget = Budget(self._limits, self._limits.archive_bytes, where)
         tree = Tree(budget, self._limits.pack_depth, where)
-        known = self._packs.get(last.digest) if last else None
+        known = self._packs.get(last.shelf) if last else None
         etags: dict[str, str] = {}
         for path in entry.files:
             spot = tree.place(path, folder=False)
@@ -183,6 +188,10 @@ class Store:
             else:
                 detail = f"{wanted.url}: the server answers {answer.status}"
                 raise SourceUnavailableError(self._label, detail)
+            if answer.packed:  # no digest would tell
+                raise SourceUnavailableError(
+                    self._label, f"{wanted.url}: {answer.packed}"
+                )
             if answer.etag:
                 etags[path] = answer.etag
             tree.put(spot, data)
@@ -194,7 +203,11 @@ class Store:
             for path, data in contents.items()
         )
         pack = self._listed(entry, place, digest, contents)
-        return replace(pack, etags=MappingProxyType(etags))
+        # Of what is not kept "not changed" would be no answer.
+        kept = {
+            each.path: etags[each.path] for each in pack.files if each.path in etags
+        }
+        return replace(pack, etags=MappingProxyType(kept))
 
     def _one_file(self, pack: Pack, path: str) -> bytes | None:
         stat = next(each for each in pack.files if each.path == path)
@@ -230,5 +243,5 @@ class Store:
         """Keep what is listed; the rest, keys for one, nobody asks for."""
         listed = {each.path: contents[each.path] for each in pack.files}
         skill_md = listed[SKILL_FILE]
-        self._skill_mds.put(pack.digest, skill_md, len(skill_md))
-        self._packs.put(pack.digest, listed, sum(map(len, listed.values())))
+        self._skill_mds.put(pack.shelf, skill_md, len(skill_md))
+        self._packs.put(pack.shelf, listed, sum(map(len, listed.values())))

@@ -222,8 +222,8 @@ class HttpSource:
             return known
         if answer.status != OK:
             return f"the server answers {answer.status}"
-        if answer.encoding not in {"", "identity"}:
-            return "it is compressed, although that was not asked for"
+        if answer.packed:
+            return answer.packed
         try:
             index = parse_index(answer.body, str(answer.url), self._limits)
         except NoIndexError as error:

@@ -103,6 +103,13 @@ def test_an_etag_is_sent_back(site: Site) -> None:
     assert second.etag == first.etag
 
 
+def test_an_etag_of_any_length_is_none(site: Site) -> None:
+    """Cut off it would be another one."""
+    site.put("/a", Reply(b"hello", headers=(("ETag", f'"{"x" * 2_000}"'),)))
+
+    assert wire(site.url).get(want(f"{site.url}/a")).etag == ""
+
+
 # --- where it may go
 
 
@@ -417,6 +424,16 @@ def test_a_length_that_lies(site: Site) -> None:
 
     assert "broke off" in refusal(wire(site.url, machine), want(f"{site.url}/a"))
     assert len(site.asked) == 3
+
+
+def test_what_a_server_says_wrongly_is_told_shortly() -> None:
+    """An error goes into logs and to models: it is no place for a server's text."""
+    backend = Spoken(b"X" * 50_000 + b"\r\n\r\n")
+    machine = Machine({"example.com": ["127.0.0.1"]}, backend=backend)
+    said = refusal(wire("http://example.com", machine), want("http://example.com/"))
+
+    assert "illegal status line" in said
+    assert len(said) < 300
 
 
 # --- how often

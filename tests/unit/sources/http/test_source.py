@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import gzip
 import json
 import logging
 import subprocess
@@ -23,6 +24,7 @@ from satchel.errors import (
     SourceUnavailableError,
 )
 from satchel.model import Finding, Found
+from satchel.release.archives import tar_gz
 from satchel.sources.over_http import HttpSource, packs, source
 from satchel.sources.over_http.fetching import Surroundings
 from tests.unit.files.archive_makers import plain_zip
@@ -384,6 +386,27 @@ def test_an_index_without_digests(site: Site) -> None:
         assert skills.health().sources[0].state.stale
 
 
+def test_a_file_that_no_pack_hands_out_is_asked_for_anew(site: Site) -> None:
+    """It is not kept, so that "not changed" would be no answer."""
+    site.etags = True
+    site.put_old({"two": TWO})
+    with Satchel(of(site)) as skills:
+        assert skills.sync().unchanged == ("two",)
+        assert skills.health().ok
+
+
+def test_a_file_without_a_digest_that_comes_packed(site: Site) -> None:
+    """Nothing else would tell that these are not the bytes of the file."""
+    site.put_old({"one": {**ONE, "a.bin": b""}, "two": TWO})
+    packed = Reply(gzip.compress(b"A"), headers=(("Content-Encoding", "gzip"),))
+    site.put("/.well-known/skills/one/a.bin", packed)
+    made = of(site)
+
+    assert found(made) == ["two"]
+    (said,) = (each.message for each in told(made) if each.severity == "error")
+    assert "a.bin: it is compressed, although that was not asked for" in said
+
+
 def forgetful(monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep nothing in memory."""
     monkeypatch.setattr(packs, "PACKS_BYTES", 0)
@@ -425,6 +448,22 @@ def test_what_memory_lost_is_fetched_again(
     site.put(f"{HOME}/two.tar.gz", Reply(status=404))
     with pytest.raises(SourceUnavailableError):
         made.manifest("two")
+
+
+def test_one_artifact_read_in_two_ways(site: Site) -> None:
+    """One of the two has no SKILL.md in it; the other is none the worse for that."""
+    data = tar_gz(TWO.items())
+    site.put("/two.tar.gz", data)
+    site.put_index(
+        entry("two", "/two.tar.gz", data, archive=True),
+        entry("zoo", "/two.tar.gz", data),
+    )
+    made = of(site)
+
+    assert found(made) == ["two", "zoo"]
+    assert made.manifest("two") == TWO["SKILL.md"]
+    assert made.manifest("zoo") == data
+    assert made.read("two", "references/a.md", 9) == b"A\r\n"
 
 
 def test_a_cache_on_disk(
