@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import io
+import tarfile
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -83,6 +86,34 @@ def test_an_archive_with_a_few_other_bytes(
         at = place % (len(seed) + 1)
         seed = seed[:at] + new + seed[at + old :]
     check(seed)
+
+
+@given(
+    changes=st.lists(
+        st.tuples(
+            st.one_of(st.integers(0, 511), st.sampled_from([100, 124, 148, 156, 345])),
+            st.sampled_from([b"\0", b" ", b"/", b".", b"0", b"1", b"5", b"x", b"\xff"]),
+        ),
+        max_size=3,
+    ),
+    magic=st.sampled_from([b"ustar\x0000", b"ustar  \0"]),
+)
+def test_the_standard_library_reads_the_same(
+    changes: list[tuple[int, bytes]], magic: bytes
+) -> None:
+    """A scanner that uses it sees every file that is handed out, or gets an error."""
+    block = tar_block(b"docs/a.md", b"A" * 99, magic=magic, more=changes)
+    data = raw_tar(tar_block(), block, tar_block(b"last.md", b"B"))
+    pack = attempt(data)
+    if isinstance(pack, SkillError):
+        return
+    with tarfile.open(fileobj=io.BytesIO(data), mode="r:gz") as archive:
+        seen = {
+            each.name.removeprefix("./"): content.read()
+            for each in archive.getmembers()
+            if each.isfile() and (content := archive.extractfile(each))
+        }
+    assert seen == pack
 
 
 @given(

@@ -9,7 +9,10 @@ import tarfile
 import zipfile
 import zlib
 from dataclasses import dataclass, field
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 __all__ = [
     "SKILL",
@@ -175,8 +178,12 @@ def tar_block(  # noqa: PLR0913 - one for each field of a header
     prefix: bytes = b"",
     checksum: bytes | None = None,
     link: bytes = b"",
+    more: Iterable[tuple[int, bytes]] = (),
 ) -> bytes:
-    """Return header and content of one member, filled up to whole blocks."""
+    """Return header and content of one member, filled up to whole blocks.
+
+    ``more`` is written over the header where it says.
+    """
     size = b"%011o\0" % len(data) if size is None else size
     head = bytearray(512)
     head[: len(name)] = name
@@ -184,11 +191,13 @@ def tar_block(  # noqa: PLR0913 - one for each field of a header
     head[108:124] = b"0000000\x000000000\0"
     head[124:136] = size
     head[136:148] = b"00000000000\0"
-    head[148:156] = b" " * 8
     head[156:157] = kind
     head[157 : 157 + len(link)] = link
     head[257:265] = magic
     head[345 : 345 + len(prefix)] = prefix
+    for at, written in more:
+        head[at : at + len(written)] = written
+    head[148:156] = b" " * 8
     head[148:156] = checksum or b"%06o\0 " % sum(head)
     return bytes(head) + data + bytes(-len(data) % 512)
 

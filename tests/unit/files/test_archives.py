@@ -452,6 +452,28 @@ HOSTILE_TARS: dict[str, tuple[bytes, str]] = {
         raw_tar(tar_block(size=b"\x80" + bytes(10) + b"\x05")),
         "no octal",
     ),
+    **{
+        # Python's own reader takes such a header for the end of the archive.
+        f"a {field} that is no number": (
+            raw_tar(tar_block(), tar_block(b"evil.md", more=[(at, b"zzzzzzz\0")])),
+            "no number",
+        )
+        for field, at in (
+            ("mode", 100),
+            ("user", 108),
+            ("group", 116),
+            ("time", 136),
+            ("device", 329),
+            ("minor device", 337),
+        )
+    },
+    "a prefix in GNU's format": (  # some take it for a folder, some for a time
+        raw_tar(
+            tar_block(magic=b"ustar  \0"),
+            tar_block(b"x.md", prefix=b"a", magic=b"ustar  \0"),
+        ),
+        "reads in another way",
+    ),
     "a size beyond the end": (raw_tar(tar_block(size=b"77777777777\0")), "ends early"),
     "a folder with content": (raw_tar(tar_block(b"a", b"x", b"5")), "has content"),
     "a file that is called a folder": (raw_tar(tar_block(b"a/", b"x")), "part that is"),

@@ -43,6 +43,17 @@ _POSIX: Final = b"ustar\x0000"
 _GNU: Final = b"ustar  \0"
 
 _OCTAL: Final = re.compile(rb" *([0-7]+)[ \0]*")
+# Mode, user, group, time and device are not kept. But Python's own reader takes a
+# header in which one is no number for the end, and shows nothing of what follows.
+_NOT_KEPT: Final = (
+    (100, 108),
+    (108, 116),
+    (116, 124),
+    (136, 148),
+    (329, 337),
+    (337, 345),
+)
+_NUMBER: Final = re.compile(rb" *[0-7]*[ \0]*|[\x80\xff].*", re.DOTALL)
 _RECORD: Final = re.compile(rb"([1-9][0-9]{0,5}) ")
 # What these would change, programs change in different ways, or not at all.
 _DOUBTFUL: Final = re.compile(r"linkpath|hdrcharset|charset|GNU\.sparse\..*")
@@ -130,9 +141,13 @@ class _Reader:
         blanked = block[:148] + b" " * 8 + block[156:]
         if sum(blanked) != self._octal(block[148:156], "checksum"):
             raise self.error("a header of the .tar is damaged")
+        if not all(_NUMBER.fullmatch(block[start:end]) for start, end in _NOT_KEPT):
+            raise self.error("a mode, an owner, a time or a device is no number")
         name = _string(block[:100])
         prefix = _string(block[345:500])
-        if prefix and magic == _POSIX:  # in GNU's own format other things stand there
+        if prefix and magic == _GNU:  # the time of a backup, or a folder
+            raise self.error("a header has what each program reads in another way")
+        if prefix:
             name = prefix + b"/" + name
         size = self._octal(block[124:136], "size")
         return _Header(self._text(name), block[156:157], size, content)
