@@ -16,6 +16,8 @@ _T = TypeVar("_T")
 
 _DIGEST: Final = re.compile(r"sha256:([0-9a-f]{64})")
 _KEPT_NAME: Final = re.compile(r"[0-9a-f]{64}")
+_LOOKS: Final = 16
+"""How often a vault is looked through while as many bytes come as it may keep."""
 
 
 class Shelf(Generic[_T]):
@@ -67,6 +69,7 @@ class Vault:
         """Make nothing yet; ``most_bytes`` is what `prune` leaves."""
         self._folder = os.path.abspath(folder)  # noqa: PTH100 - costs start-up time
         self._most = most_bytes
+        self._unlooked = most_bytes  # so that the first look is at once
 
     def get(self, digest: str, limit_bytes: int) -> bytes | None:
         """Return the bytes of a digest, None where they are not kept."""
@@ -87,12 +90,19 @@ class Vault:
                 with open(handle, "wb") as file:  # noqa: PTH123
                     file.write(data)
                 os.replace(name, self._place(digest))  # noqa: PTH105
+                self._unlooked += len(data)
             except OSError:
                 os.unlink(name)  # noqa: PTH108
                 raise
 
     def prune(self) -> None:
-        """Remove the oldest files, until no more bytes are kept than may be."""
+        """Remove the oldest files, until no more bytes are kept than may be.
+
+        To look costs more the more is kept, and is left until there is something to it.
+        """
+        if self._unlooked < self._most // _LOOKS:
+            return
+        self._unlooked = 0
         with contextlib.suppress(OSError):
             with os.scandir(self._folder) as entries:
                 kept = [

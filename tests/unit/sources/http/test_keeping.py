@@ -69,6 +69,24 @@ def test_a_vault_that_is_too_full(tmp_path: Path) -> None:
     Vault(tmp_path / "none", 0).prune()
 
 
+def test_a_vault_is_not_looked_through_for_each_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Once at the start, and then for each sixteenth of what may be kept."""
+    looks: list[object] = []
+    scandir = os.scandir
+    monkeypatch.setattr(
+        os, "scandir", lambda path: (looks.append(path), scandir(path))[1]
+    )
+    vault = Vault(tmp_path, 1_600)
+    for number in range(100):
+        kept(vault, b"%08d" % number)
+        vault.prune()
+
+    assert len(looks) == 1 + 800 // 100 - 1
+    assert len(list(tmp_path.iterdir())) == 100
+
+
 def test_a_disk_that_is_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing half-written stays."""
 
