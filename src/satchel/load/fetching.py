@@ -63,8 +63,14 @@ def has_changed(
         return True
     if known.digest:
         return known.digest != digest
+    key = descriptor.origin.key
+    # A look at one file, where the source has it: a look at each file of a large pack
+    # for each of them would take minutes. What it does not confirm is asked in full.
+    stat_file = getattr(reader, "stat_file", None)
+    if stat_file is not None and stat_file(key, file) == known:
+        return False
     try:
-        now = tuple(reader.files(descriptor.origin.key))
+        now = tuple(reader.files(key))
     except (SkillError, OSError):
         return True
     return known not in now

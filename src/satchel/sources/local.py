@@ -3,6 +3,7 @@
 # ruff: noqa: PTH100, PTH112, PTH118 - a Path for each pack costs too much
 import os
 import re
+import stat
 from typing import Final
 
 from satchel.errors import (
@@ -131,6 +132,17 @@ class LocalSource:
             reason = error.strerror or str(error)
             raise SourceUnavailableError(self.label, reason) from error
         return walked.files
+
+    def stat_file(self, key: str, path: str) -> FileStat | None:
+        """Return one file as `files` would have it now; None where it might not."""
+        root, folder = self._place(key)
+        try:
+            status = os.lstat(os.path.join(root, folder, path))
+        except (OSError, ValueError):
+            return None
+        if not stat.S_ISREG(status.st_mode):
+            return None
+        return FileStat(path, status.st_size, (status.st_mtime_ns, status.st_ino))
 
     def read(self, key: str, path: str, limit_bytes: int) -> bytes:
         """Return one file's raw bytes, confined to the pack."""

@@ -44,6 +44,18 @@ def test_a_folder_with_a_skill_file_is_one_pack(here: Path) -> None:
     assert LocalSource("pdf").read("pdf", "references/a.md", 99).startswith(b"---")
 
 
+def test_one_file_is_told_as_all_of_them_are(here: Path) -> None:
+    made = pack(here, "s/pdf", "references/a.md")
+    (made / "link.md").symlink_to(made / "references" / "a.md")
+    source = LocalSource("s")
+
+    assert [source.stat_file("pdf", f.path) for f in source.files("pdf")] == [
+        *source.files("pdf")
+    ]
+    for path in ("none.md", "link.md", "references", "\x00"):
+        assert source.stat_file("pdf", path) is None
+
+
 def test_the_working_folder_may_be_the_pack(
     here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
