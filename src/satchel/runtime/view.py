@@ -1,7 +1,8 @@
 """The skills as one caller from outside may have them: no conversation, full texts."""
 
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from satchel.errors import (
     DeniedError,
@@ -26,11 +27,12 @@ from satchel.runtime.conversation.gate import Gate
 from satchel.runtime.conversation.invoking import Invoked, invoked
 from satchel.runtime.conversation.reading import Reading
 from satchel.runtime.conversation.settings import Settings
+from satchel.runtime.switches import patterns_of
 from satchel.session.approvals import Approvals
 from satchel.tools import Toolbox
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Mapping
 
     from satchel.prompt import Format
     from satchel.runtime.conversation.shelf import Shelf
@@ -64,6 +66,33 @@ class View:
         self._boxes: dict[tuple[bool, bool], Toolbox] = {}
         gate = Gate(shelf.policy, Approvals(), settings.who)
         self._reading = Reading(shelf, settings, gate)
+
+    def for_caller(
+        self,
+        *,
+        who: "Mapping[str, Any]",
+        only: "Iterable[str] | None",
+        via: str,
+        client: str,
+    ) -> "View":
+        """Return the skills as another caller may have them; see `satchel.Satchel.view`.
+
+        It follows the same catalog, so it is not refused for a conflict that came up
+        since this one was made: that costs the skills of one name, for everybody.
+        """
+        settings = replace(
+            self.settings,
+            who=who,
+            only=() if only is None else (patterns_of(only),),
+            client=client,
+        )
+        return View(
+            self._shelf,
+            settings,
+            via=via,
+            resources=self._resources,
+            render=self._render,
+        )
 
     @property
     def catalog(self) -> Catalog:

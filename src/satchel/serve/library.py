@@ -32,6 +32,7 @@ class Library:
     def __init__(self, skills: Satchel, settings: ServeSettings | None = None) -> None:
         self.skills = skills
         self.settings = settings or ServeSettings()
+        self._first: View | None = None
         self._views: OrderedDict[tuple[Caller, str, str], View] = OrderedDict()
         self._lock = threading.Lock()
         self._listeners: list[Callable[[SyncReport], None]] = []
@@ -49,16 +50,18 @@ class Library:
         ``client`` is what the program says it is called: untrusted, for events only.
 
         Raises:
-            DuplicateSkillError: Two packs claim one id and no precedence was chosen.
+            DuplicateSkillError: Two packs claim one id and no precedence was chosen,
+                from the start. One that comes later keeps nobody out.
         """
         key = caller, via, client
         with self._lock:
             known = self._views.get(key)
             if known is None:
-                known = self._views[key] = self.skills.view(
+                if self._first is None:
+                    self._first = self.skills.view(style=self.settings.style)
+                known = self._views[key] = self._first.for_caller(
                     who={"client": caller.name} if caller.name else {},
                     only=caller.only,
-                    style=self.settings.style,
                     via=via,
                     client=client,
                 )

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
 from satchel import Satchel
+from satchel.errors import DuplicateSkillError
 from satchel.serve.caller import Caller
 from satchel.serve.library import MAX_VIEWS, Library
 from satchel.testing import write_pack
@@ -38,6 +41,33 @@ def test_many_clients_do_not_fill_the_memory(tmp_path: Path) -> None:
 
     assert len(served._views) == MAX_VIEWS
     assert served.view(client="first") is not first
+
+
+def test_a_later_conflict_is_the_same_for_callers_old_and_new(tmp_path: Path) -> None:
+    """A server that began with nothing has no good catalog to go back to."""
+    served = Library(Satchel(tmp_path, environ={}))
+    old = served.view()
+    write_pack(tmp_path, "alpha")
+    for place in ("one", "two"):
+        write_pack(tmp_path / place, "secret", body=f"From {place}.\n")
+    served.refresh()
+
+    new = served.view(Caller("x", ("a*",)), client="new")
+
+    assert [entry.id for entry in old.catalog] == ["alpha"]
+    assert [entry.id for entry in new.catalog] == ["alpha"]
+    assert new.load("alpha").id == "alpha"
+    assert served.skills.registry.latest.unresolved
+
+
+def test_a_conflict_from_the_start_is_an_error(tmp_path: Path) -> None:
+    for place in ("one", "two"):
+        write_pack(tmp_path / place, "secret", body=f"From {place}.\n")
+    served = Library(Satchel(tmp_path, environ={}))
+
+    for _ in range(2):
+        with pytest.raises(DuplicateSkillError):
+            served.view()
 
 
 def test_who_listens_is_told_of_changes_only(tmp_path: Path) -> None:
