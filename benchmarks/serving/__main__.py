@@ -150,7 +150,7 @@ def _loaded(
 def _started(folder: Path) -> Callable[[], float]:
     def start() -> float:
         with tempfile.TemporaryDirectory() as home:
-            first = _wishes("load_skill", 1)[0]
+            first = _wishes("resources/read", 1)[0]
             with running(ours(folder), first, Path(home)) as server:
                 return server.ready_s
 

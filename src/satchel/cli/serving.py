@@ -1,8 +1,9 @@
 """From the options of ``satchel serve`` to a server that runs, and what it says."""
 
+import gc
 import os
 import sys
-from collections.abc import Generator, Iterable
+from collections.abc import Callable, Generator, Iterable
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from importlib.util import find_spec
@@ -16,6 +17,7 @@ from satchel.errors import ConfigError, DuplicateSkillError, ExtraMissingError
 if TYPE_CHECKING:
     from satchel.model import Finding, Style
     from satchel.protocols import UsageSink
+    from satchel.serve.app import Application
     from satchel.serve.guard import GuardSettings, OAuthSettings
     from satchel.serve.http.figures import Used
     from satchel.serve.library import Library
@@ -78,6 +80,7 @@ def serve(options: Options) -> int:
     settings = ServeSettings(
         name=options["name"], style=options["style"], compat=options["compat"]
     )
+    gc.disable()  # all that is made from here on stays
     with (
         _closed(usage_sinks(default="sqlite")) as sinks,
         closing(metrics),
@@ -89,6 +92,10 @@ def serve(options: Options) -> int:
             budget_tokens=options["budget"],
         ) as skills,
     ):
+        # A catalog of many skills lives as long as the process. Without this each
+        # collection would walk through all of it, and the first come at once.
+        gc.freeze()
+        gc.enable()
         library = Library(skills, settings)
         measure(metrics, library)
         warn_empty(skills)
@@ -96,11 +103,13 @@ def serve(options: Options) -> int:
             tell("not started, because of --strict")
             return 1
         _tell_served(library)
-        with Refresher(library, every_s=options["refresh"]):
+        with Refresher(library, every_s=options["refresh"]) as refresher:
             if options["stdio"]:
+                refresher.begin()
                 killed = _over_stdio(library)
             else:
-                killed = _over_http(library, options, guarding, metrics.render)
+                app = _application(library, options, guarding, metrics.render)
+                killed = _over_http(app, options, guarding, refresher.begin)
     if killed:
         # A thread still waits for standard input, and would keep the process.
         sys.stdout.flush()
@@ -192,21 +201,29 @@ def _over_stdio(library: "Library") -> bool:
     return serve_stdio(library)
 
 
+def _application(
+    library: "Library", options: Options, guarding: "GuardSettings", used: "Used"
+) -> "Application":
+    from satchel.serve.app import guarded_app
+
+    return guarded_app(library, guarding, old_index=options["v1_index"], used=used)
+
+
 def _over_http(
-    library: "Library",
+    app: "Application",
     options: Options,
     guarding: "GuardSettings",
-    used: "Used",
+    begin: Callable[[], object],
 ) -> bool:
-    from satchel.serve.app import guarded_app
     from satchel.serve.running import listen, serve_http
 
-    app = guarded_app(library, guarding, old_index=options["v1_index"], used=used)
+    def started() -> None:
+        _tell_where(options, guarding, url)
+        begin()
+
     with listen(guarding.host, options["port"]) as at:
         url = _url(guarding.host, at.getsockname()[1])
-        serve_http(
-            app, at, guarding, started=lambda: _tell_where(options, guarding, url)
-        )
+        serve_http(app, at, guarding, started=started)
     tell("stopped")
     return False
 

@@ -1,6 +1,6 @@
 """Who answers for a skill: its source, its manifest, or its repository's CODEOWNERS."""
 
-# ruff: noqa: PTH110, PTH113, PTH118, PTH120 - as in sources: strings are quicker
+# ruff: noqa: PTH100, PTH113, PTH114, PTH118, PTH120 - as in sources: strings are quicker
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -37,6 +37,17 @@ class OwnerRule(NamedTuple):
     owners: str
 
 
+class _Home(NamedTuple):
+    """Where a folder belongs.
+
+    That is the nearest folder with a ``.git``; where there is none, as in an image
+    that was built from one, the nearest with a CODEOWNERS file.
+    """
+
+    repository: str | None
+    owned: str | None
+
+
 class Owners:
     """Finds owners, and remembers them until it is told to `forget`."""
 
@@ -45,6 +56,7 @@ class Owners:
         self._sources = sources
         self._known: dict[tuple[str, str, str], str] = {}
         self._rules: dict[str, tuple[OwnerRule, ...]] = {}
+        self._repositories = _Repositories()
 
     def of(self, entry: Descriptor) -> str:
         """Return who answers for a skill; empty where nobody says.
@@ -65,6 +77,7 @@ class Owners:
     def forget(self) -> None:
         """Look anew from now on: after a sync."""
         self._known, self._rules = {}, {}
+        self._repositories = _Repositories()
 
     def _look(self, origin: Origin, said: str) -> str:
         source = self._sources().get(origin.source)
@@ -82,36 +95,60 @@ class Owners:
         if not isinstance(root, str):
             return ""
         whole = os.path.isfile(os.path.join(root, SKILL_FILE))
-        pack = os.path.realpath(root if whole else os.path.join(root, key))
-        home = _repository(pack)
-        if home is None:
+        found = self._repositories.of(root if whole else os.path.join(root, key))
+        if found is None:
             return ""
+        home, path = found
         rules = self._rules.get(home)
         if rules is None:
             rules = self._rules[home] = parse_codeowners(_read(home))
-        path = os.path.relpath(os.path.join(pack, SKILL_FILE), home)
+        path = os.path.normpath(os.path.join(path, SKILL_FILE))
         return owner_by(rules, path.replace(os.sep, "/"))
 
 
-def _repository(pack: str) -> str | None:
-    """Return the repository that a folder lies in.
+class _Repositories:
+    """Finds the repository of a folder, asking each folder once."""
 
-    That is the nearest folder with a ``.git``; where there is none, as in an image
-    that was built from one, the nearest with a CODEOWNERS file.
-    """
-    nearest = None
-    folder = pack
-    while True:
-        if os.path.exists(os.path.join(folder, ".git")):
-            return folder
-        if nearest is None and any(
-            os.path.isfile(os.path.join(folder, place)) for place in PLACES
-        ):
-            nearest = folder
-        above = os.path.dirname(folder)
-        if above == folder:
-            return nearest
-        folder = above
+    def __init__(self) -> None:
+        self._known: dict[str, _Home] = {}
+        self._real_paths: dict[str, str] = {}
+
+    def of(self, pack: str) -> tuple[str, str] | None:
+        """Return the repository that a pack lies in, and the pack's path in there."""
+        above, name = os.path.split(os.path.abspath(pack))
+        place = os.path.join(self._real(above), name)
+        if os.path.islink(place):
+            place = os.path.realpath(place)
+        home = self._home(place)
+        found = home.repository or home.owned
+        return None if found is None else (found, os.path.relpath(place, found))
+
+    def _home(self, folder: str) -> "_Home":
+        known = self._known.get(folder)
+        if known is None:
+            known = self._known[folder] = self._look(folder)
+        return known
+
+    def _look(self, folder: str) -> "_Home":
+        try:
+            names = frozenset(os.listdir(folder))
+        except OSError:
+            names = frozenset()
+        if ".git" in names:
+            return _Home(folder, None)
+        parent = os.path.dirname(folder)
+        above = _Home(None, None) if parent == folder else self._home(parent)
+        for place in PLACES:
+            near = place.partition("/")[0] in names
+            if near and os.path.isfile(os.path.join(folder, place)):
+                return _Home(above.repository, folder)
+        return above
+
+    def _real(self, folder: str) -> str:
+        real = self._real_paths.get(folder)
+        if real is None:
+            real = self._real_paths[folder] = os.path.realpath(folder)
+        return real
 
 
 def _read(home: str) -> str:

@@ -3,13 +3,13 @@
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from http import HTTPStatus
-from typing import TYPE_CHECKING
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
+from starlette.types import ASGIApp as Application
 
 from satchel.serve.guard import GuardSettings, guard, transport_security
 from satchel.serve.http.answers import Answers, refusal
@@ -24,10 +24,7 @@ from satchel.serve.library import Library
 from satchel.serve.mcp import streamable_http
 from satchel.serve.telling import INTERNAL, Told
 
-if TYPE_CHECKING:
-    from starlette.types import ASGIApp
-
-__all__ = ["create_app", "guarded_app"]
+__all__ = ["Application", "create_app", "guarded_app"]
 
 
 def create_app(
@@ -89,7 +86,7 @@ def guarded_app(
     *,
     old_index: bool = False,
     used: Used | None = None,
-) -> "ASGIApp":
+) -> Application:
     """Return the application behind its guard: what a server listens with.
 
     Raises:

@@ -14,6 +14,9 @@ from satchel.serve.library import Library
 
 __all__ = ["Refresher"]
 
+SETTLE_S: Final = 1.0
+"""To watch a large library takes a while; the first requests go before it."""
+
 OBSERVE_S: Final = 3600.0
 """A day counts as observed when something was said of it; an hour is often enough."""
 
@@ -21,7 +24,7 @@ _log = logging.getLogger("satchel.serve")
 
 
 class Refresher:
-    """Syncs a library again when it may have changed, until it is stopped.
+    """Syncs a library again when it may have changed, from `begin` until `stop`.
 
     Folders are watched where the extra ``watch`` is installed. What cannot be watched,
     sources elsewhere or all of them, is asked every ``every_s`` seconds; 0 is never.
@@ -29,31 +32,35 @@ class Refresher:
     """
 
     def __init__(
-        self, library: Library, *, every_s: float = 60.0, observe_s: float = OBSERVE_S
+        self,
+        library: Library,
+        *,
+        every_s: float = 60.0,
+        observe_s: float = OBSERVE_S,
+        settle_s: float = SETTLE_S,
     ) -> None:
         self._library = library
+        self._settle_s = settle_s
+        self._every_s = every_s
+        self._observe_s = observe_s
         self._stop = threading.Event()
-        self._watch, unwatched = _watch(library, self._refresh)
-        self.watches = self._watch is not None
-        """Whether folders are watched."""
-        self.polls = unwatched and every_s > 0
-        """Whether sources are asked from time to time."""
-        self._duties: dict[Callable[[], object], float] = {
-            library.skills.observe: observe_s
-        }
-        if self.polls:
-            self._duties[self._refresh] = every_s
+        self.begun = threading.Event()
+        """Set once it is known what is watched, and what is asked."""
+        self.watches = self.polls = False
+        """Whether folders are watched, and whether sources are asked."""
         self._thread = threading.Thread(
             target=self._run, name="satchel-refresh", daemon=True
         )
+
+    def begin(self) -> None:
+        """Begin, in a thread; a server does so once it answers."""
         self._thread.start()
 
     def stop(self) -> None:
         """Stop, and wait for a sync that is under way; a second call does nothing."""
         self._stop.set()
-        if self._watch is not None:
-            self._watch.stop()
-        self._thread.join()
+        if self._thread.ident is not None:
+            self._thread.join()
 
     def __enter__(self) -> Self:
         """Return the refresher itself."""
@@ -69,13 +76,34 @@ class Refresher:
         self.stop()
 
     def _run(self) -> None:
+        if self._stop.wait(self._settle_s):
+            return
+        watch, unwatched = _watch(self._library, self._refresh)
+        self.watches = watch is not None
+        self.polls = unwatched and self._every_s > 0
+        self.begun.set()
+        if self.watches:
+            self._refresh()  # what changed since the last sync was not seen
+        try:
+            self._do_duties()
+        finally:
+            if watch is not None:
+                watch.stop()
+
+    def _do_duties(self) -> None:
+        """Do each thing when it is due, until it is time to stop."""
+        every: dict[Callable[[], object], float] = {
+            self._library.skills.observe: self._observe_s
+        }
+        if self.polls:
+            every[self._refresh] = self._every_s
         now = time.monotonic()
-        due = {duty: now + every for duty, every in self._duties.items()}
+        due = {duty: now + each for duty, each in every.items()}
         while not self._stop.wait(max(0.0, min(due.values()) - time.monotonic())):
             for duty, at in due.items():
                 if at <= time.monotonic():
                     _do(duty)
-                    due[duty] = time.monotonic() + self._duties[duty]
+                    due[duty] = time.monotonic() + every[duty]
 
     def _refresh(self) -> None:
         _do(self._library.refresh)

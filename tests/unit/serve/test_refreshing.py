@@ -43,7 +43,9 @@ def test_a_folder_is_watched(tmp_path: Path, changed: threading.Event) -> None:
     write_pack(tmp_path, "alpha")
     library = _listening(Satchel(tmp_path), changed)
 
-    with Refresher(library, every_s=0) as refresher:
+    with Refresher(library, every_s=0, settle_s=0) as refresher:
+        refresher.begin()
+        assert refresher.begun.wait(WAIT_S)
         assert (refresher.watches, refresher.polls) == (True, False)
         write_pack(tmp_path, "beta")
 
@@ -57,7 +59,9 @@ def test_what_cannot_be_watched_is_asked(changed: threading.Event) -> None:
     library = _listening(Satchel(source), changed)
     source.packs["beta"] = {"SKILL.md": pack("beta")}
 
-    with Refresher(library, every_s=0.01) as refresher:
+    with Refresher(library, every_s=0.01, settle_s=0) as refresher:
+        refresher.begin()
+        assert refresher.begun.wait(WAIT_S)
         assert (refresher.watches, refresher.polls) == (False, True)
         assert changed.wait(WAIT_S)
 
@@ -67,7 +71,9 @@ def test_what_cannot_be_watched_is_asked(changed: threading.Event) -> None:
 def test_never_is_never() -> None:
     library = Library(Satchel(FakeSource("s", {})))
 
-    with Refresher(library, every_s=0) as refresher:
+    with Refresher(library, every_s=0, settle_s=0) as refresher:
+        refresher.begin()
+        assert refresher.begun.wait(WAIT_S)
         assert not refresher.polls
     refresher.stop()
 
@@ -84,7 +90,9 @@ def test_without_a_watch_folders_are_asked(
     write_pack(tmp_path, "alpha")
     monkeypatch.setattr(refreshing, "Watch", fail)
 
-    with Refresher(Library(Satchel(tmp_path)), every_s=60) as refresher:
+    with Refresher(Library(Satchel(tmp_path)), every_s=60, settle_s=0) as refresher:
+        refresher.begin()
+        assert refresher.begun.wait(WAIT_S)
         assert (refresher.watches, refresher.polls) == (False, True)
 
 
@@ -105,7 +113,11 @@ def test_a_listener_that_fails_stops_nothing(
     library.listen(fail)
     source.packs["beta"] = {"SKILL.md": pack("beta")}
 
-    with caplog.at_level(logging.ERROR), Refresher(library, every_s=0.01):
+    with (
+        caplog.at_level(logging.ERROR),
+        Refresher(library, every_s=0.01, settle_s=0) as refresher,
+    ):
+        refresher.begin()
         assert changed.wait(WAIT_S)
 
     assert "refreshing failed: RuntimeError" in caplog.text
@@ -128,5 +140,6 @@ def test_the_sinks_are_told_from_time_to_time_what_is_on_offer() -> None:
     )
     assert seen.acquire(timeout=WAIT_S)  # that of the first sync
 
-    with Refresher(Library(skills), every_s=0, observe_s=0.01):
+    with Refresher(Library(skills), every_s=0, observe_s=0.01, settle_s=0) as refresher:
+        refresher.begin()
         assert seen.acquire(timeout=WAIT_S)
