@@ -19,6 +19,7 @@ from typing import Final
 import httpcore2
 
 from satchel.errors import LimitExceededError, SourceUnavailableError
+from satchel.sources._headers import checked_headers
 from satchel.sources.over_http.network import (
     CheckedBackend,
     RefusedError,
@@ -29,7 +30,7 @@ from satchel.sources.over_http.network import (
 from satchel.sources.over_http.urls import Hosts, Url, parse_url
 from satchel.text import clean_line
 
-__all__ = ["OK", "Answer", "Surroundings", "Wanted", "Wire", "checked_headers"]
+__all__ = ["OK", "Answer", "Surroundings", "Wanted", "Wire"]
 
 OK: Final = 200
 _UNCHANGED: Final = 304
@@ -47,13 +48,6 @@ MAX_WAIT_S: Final = 10.0
 """Seconds that a server may ask for with Retry-After; more is as good as away."""
 CONNECTIONS: Final = 8
 
-# Ours to say, or such that they would change where a message ends.
-_OUR_HEADERS: Final = frozenset(
-    """
-    accept-encoding connection content-length host if-none-match keep-alive
-    proxy-authorization te trailer transfer-encoding upgrade
-    """.split()  # noqa: SIM905 - a list would be a column of words
-)
 _LONGEST_ETAG_CHARS: Final = 1_024
 _MOST_TOLD_CHARS: Final = 160
 _BROKEN: Final = (
@@ -158,7 +152,10 @@ class Wire:
         self._label = label
         self._home = home
         self._allow_private = allow_private
-        self._headers = checked_headers(headers)
+        self._headers = [
+            (name.encode(), value.encode())
+            for name, value in checked_headers(headers).items()
+        ]
         self._timeout_s = timeout_s
         self._closed = threading.Event()
         self._pool = httpcore2.ConnectionPool(
@@ -334,23 +331,6 @@ def _body(
             size = len(body)
             raise LimitExceededError(wanted.limit, most, size, "bytes", str(url))
     return bytes(body)
-
-
-def checked_headers(headers: Mapping[str, str]) -> list[tuple[bytes, bytes]]:
-    """Return headers as they are sent.
-
-    Raises:
-        ValueError: One cannot be; the message names it, and never tells its value.
-    """
-    sent: list[tuple[bytes, bytes]] = []
-    for name, value in headers.items():
-        plain = name.isascii() and name.replace("-", "").replace("_", "").isalnum()
-        if not plain or name.lower() in _OUR_HEADERS:
-            raise ValueError(f"the header {name[:80]!r} cannot be set")
-        if not (value.isascii() and value.isprintable() and value == value.strip()):
-            raise ValueError(f"the header {name!r}: its value cannot be sent")
-        sent.append((name.encode(), value.encode()))
-    return sent
 
 
 def _reason(error: Exception) -> str:

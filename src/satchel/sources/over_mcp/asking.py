@@ -22,6 +22,8 @@ INDEX_URI: Final = "skill://index.json"
 _UNKNOWN: Final = frozenset({types.INVALID_PARAMS, types.METHOD_NOT_FOUND, -32002})
 """What a server says of what it does not serve; the last is that of 2025."""
 _MAX_CURSOR_CHARS: Final = 4_096
+_MAX_TTL_MS: Final = 10**9
+"""Far above what is believed; a JSON number may have any count of digits."""
 
 
 class Unknown(Exception):
@@ -158,4 +160,4 @@ def _seconds(answer: dict[str, Any]) -> float:
     ttl = answer.get("ttlMs")
     if isinstance(ttl, bool) or not isinstance(ttl, int | float) or not ttl > 0:
         return 0.0
-    return ttl / 1000
+    return min(ttl, _MAX_TTL_MS) / 1000

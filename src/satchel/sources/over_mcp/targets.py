@@ -19,7 +19,9 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import Implementation
 
+from satchel.sources._headers import checked_headers
 from satchel.sources.over_mcp.bounded import bounded
+from satchel.sources.over_mcp.unlogged import shown_url, with_query
 from satchel.text import clean_line
 
 if TYPE_CHECKING:
@@ -59,8 +61,9 @@ def target_of(
     """Return the server that is meant; nothing is connected.
 
     Raises:
-        ValueError: A URL that is not of http or https, an empty command, or headers
-            for what is not reached over HTTP.
+        ValueError: A URL that is not of http or https or holds a password, an empty
+            command, or headers that cannot be sent or are for what is not reached over
+            HTTP.
     """
     if isinstance(server, str):
         name, reach = _by_url(server, headers or {}, timeout_s, max_bytes)
@@ -92,17 +95,26 @@ def _by_url(
     parts = urlsplit(url)
     if parts.scheme not in {"http", "https"} or not parts.hostname:
         raise ValueError("want the URL of a server, of http or https")
+    if "@" in parts.netloc:
+        raise ValueError(
+            "the URL holds a user name or a password; hand over headers= instead"
+        )
+    sent = checked_headers(headers)
+    whole = httpx2.URL(url)
 
     async def reach(owned: AsyncExitStack) -> Transport:
         client = httpx2.AsyncClient(
             # Nothing packed: a small answer could become a large one.
-            headers={**headers, "Accept-Encoding": "identity"},
+            headers={**sent, "Accept-Encoding": "identity"},
             timeout=httpx2.Timeout(timeout_s, read=max(timeout_s, _STREAM_S)),
-            event_hooks={"response": [bounded(max_bytes)]},
+            event_hooks={
+                "request": [with_query(whole)],
+                "response": [bounded(max_bytes)],
+            },
         )
         await owned.enter_async_context(client)
         return streamable_http_client(
-            url, http_client=client, max_sse_event_size=max_bytes
+            shown_url(whole), http_client=client, max_sse_event_size=max_bytes
         )
 
     port = f":{parts.port}" if parts.port else ""

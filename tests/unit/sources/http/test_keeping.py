@@ -75,9 +75,12 @@ def test_a_vault_is_not_looked_through_for_each_file(
     """Once at the start, and then for each sixteenth of what may be kept."""
     looks: list[object] = []
     scandir = os.scandir
-    monkeypatch.setattr(
-        os, "scandir", lambda path: (looks.append(path), scandir(path))[1]
-    )
+
+    def look(path: str) -> object:
+        looks.append(path)
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", look)
     vault = Vault(tmp_path, 1_600)
     for number in range(100):
         kept(vault, b"%08d" % number)

@@ -104,6 +104,38 @@ def test_headers_are_sent_and_never_told(server: FakeServer) -> None:
         assert "s3cret" not in str(caught.value)
 
 
+def test_a_key_in_the_url_is_sent_and_logged_by_nobody(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """Hosted servers take keys in the query; httpx2 logs the URL of each request."""
+    seen: list[str] = []
+
+    class Looking(FakeServer):
+        def server(self) -> Any:  # noqa: ANN401
+            inner = super().server()
+
+            async def look(ctx: Any, call_next: Any) -> Any:  # noqa: ANN401
+                if ctx.request is not None:
+                    seen.append(ctx.request.url.query)
+                return await call_next(ctx)
+
+            inner.middleware.append(look)
+            return inner
+
+    caplog.set_level(0)
+    for name in ("httpx2", "httpcore2", "mcp"):
+        caplog.set_level(1, name)
+    with (
+        over_http(Looking({"refunds": REFUNDS})) as url,
+        reading(f"{url}?key=s3cret&a=%2F", label=None) as source,
+    ):
+        assert found_in(source) == [KEY]
+        assert source.label == url.split("/")[2]
+    assert set(seen) == {"key=s3cret&a=%2F"}
+    assert "HTTP Request: POST" in caplog.text
+    assert "s3cret" not in caplog.text
+
+
 def test_a_server_that_came_back_is_reached_again(server: FakeServer) -> None:
     with over_http(server) as url:
         port = int(url.split(":")[2].removesuffix("/mcp"))
@@ -385,12 +417,16 @@ def test_a_connection_that_ended_is_made_anew(server: FakeServer) -> None:
         ("http:///mcp", {}),
         ([], {}),
         (["server"], {"headers": {"A": "b"}}),
+        ("https://u:s3cret@example.com/mcp", {}),
+        ("https://example.com/mcp", {"headers": {"A": "s3cret\nB: c"}}),
+        ("https://example.com/mcp", {"headers": {"Accept-Encoding": "gzip"}}),
     ],
     ids=str,
 )
 def test_what_is_no_server(target: object, options: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match=r"want|headers"):
+    with pytest.raises(ValueError, match=r"want|header") as caught:
         sources.mcp(target, **options)
+    assert "s3cret" not in str(caught.value)
 
 
 def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
