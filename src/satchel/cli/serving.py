@@ -256,9 +256,10 @@ def _tell_served(library: "Library") -> None:
     if catalog.withheld:
         count = _count(len(catalog.withheld), "pack")
         tell(f"{count} not listed: see satchel list")
+    plan = plan_publication(catalog.entries, limits=library.skills.limits)
     for what, findings in (
         ("MCP's skills extension", withheld_from_mcp(library)),
-        ("the discovery index", plan_publication(catalog.entries).findings),
+        ("the discovery index", plan.findings),
     ):
         if findings:
             tell(f"{_count(len(findings), 'skill')} not in {what}:")

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
-from satchel.model import SKILL_FILE, Descriptor, Finding
+from satchel.model import SKILL_FILE, Descriptor, Finding, Limits
 from satchel.release.archives import archive_problem, tar_gz
 
 __all__ = [
@@ -97,8 +97,12 @@ class Publication:
     findings: tuple[Finding, ...] = ()
 
 
-def plan_publication(skills: Iterable[Descriptor]) -> Publication:
+def plan_publication(
+    skills: Iterable[Descriptor], *, limits: Limits | None = None
+) -> Publication:
     """Decide for each skill whether and as what it can be offered; read nothing.
+
+    ``limits`` are those of whoever reads the files afterwards; None is no concern.
 
     The name in an index is the skill's id, and no client takes one that is not as the
     specification wants it. A skill that is not offered is a warning
@@ -107,7 +111,7 @@ def plan_publication(skills: Iterable[Descriptor]) -> Publication:
     artifacts: list[Artifact] = []
     findings: list[Finding] = []
     for entry in sorted(skills, key=lambda each: each.id):
-        problem, fix = _problem(entry)
+        problem, fix = _problem(entry, limits)
         if problem:
             findings.append(
                 Finding(
@@ -165,7 +169,7 @@ def index_v1(entries: Iterable[IndexEntry]) -> dict[str, object]:
     }
 
 
-def _problem(entry: Descriptor) -> tuple[str, str]:
+def _problem(entry: Descriptor, limits: Limits | None) -> tuple[str, str]:
     """Return what keeps a skill from an index, and what to do; empty if nothing."""
     if not _NAME.fullmatch(entry.id):
         return (
@@ -182,4 +186,9 @@ def _problem(entry: Descriptor) -> tuple[str, str]:
         problem = archive_problem(path)
         if problem:
             return f"{path}: {problem}", "shorten the names of its folders"
+    most = limits.file_bytes if limits else None
+    for stat in entry.files:
+        if most is not None and stat.size > most and stat.path in entry.resources:
+            problem = f"{stat.path} has {stat.size:,} bytes, and at most {most:,} of a "
+            return f"{problem}file are read", "take it out of the pack"
     return "", ""

@@ -34,7 +34,7 @@ class LoadPath:
         self._telling = telling
         self._sinks = telling.sinks
         self._monotonic = clock.monotonic
-        self._limits = limits
+        self.limits = limits
         self._policy = policy
 
     def __call__(
@@ -51,7 +51,7 @@ class LoadPath:
         round from ``via="user"``.
         """
         policy = policy or self._policy
-        limits = self._limits
+        limits = self.limits
         if request.via in _FOR:
             self._check_edge(catalog, request)
         if not self._sinks.awake:
@@ -88,4 +88,4 @@ class LoadPath:
 
     def plain(self, catalog: Catalog, request: Request) -> Loaded:
         """Load without an event or a policy: for what is no use of it by anybody."""
-        return load(catalog, request, limits=self._limits)
+        return load(catalog, request, limits=self.limits)

@@ -15,6 +15,7 @@ from satchel.load import StyleOptions, offer_find, tools_for
 from satchel.model import (
     Catalog,
     Descriptor,
+    FileStat,
     Hit,
     Loaded,
     Manifest,
@@ -32,7 +33,7 @@ from satchel.session.approvals import Approvals
 from satchel.tools import Toolbox
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping
 
     from satchel.prompt import Format
     from satchel.runtime.conversation.shelf import Shelf
@@ -75,7 +76,7 @@ class View:
         via: str,
         client: str,
     ) -> "View":
-        """Return the skills as another caller may have them; see `satchel.Satchel.view`.
+        """Return the skills as another may have them; see `satchel.Satchel.view`.
 
         It follows the same catalog, so it is not refused for a conflict that came up
         since this one was made: that costs the skills of one name, for everybody.
@@ -149,9 +150,32 @@ class View:
         """Return path, digest and size of every listed file, SKILL.md included.
 
         Raises:
-            SkillError: As for `descriptor`; or a file cannot be read now.
+            SkillError: As for `descriptor`; or a file cannot be read now, or is larger
+                than is handed out: see `too_large`.
         """
         return self._resources(self.descriptor(skill_id))
+
+    def handed_out(self, skill_id: str) -> tuple[Resource, ...]:
+        """Return the same without the files that are too large to be handed out.
+
+        Raises:
+            SkillError: As for `descriptor`; or a file cannot be read now.
+        """
+        entry = self.descriptor(skill_id)
+        large = {stat.path for stat in self.too_large(entry)}
+        if large:
+            entry = _without(entry, large)
+        return self._resources(entry)
+
+    def too_large(self, entry: Descriptor) -> tuple[FileStat, ...]:
+        """Return the listed files of a skill that no load gives, for their size."""
+        most = self._shelf.load.limits.file_bytes
+        if all(stat.size <= most for stat in entry.files):
+            return ()
+        listed = {*entry.resources}
+        return tuple(
+            stat for stat in entry.files if stat.size > most and stat.path in listed
+        )
 
     def manifest(self, skill_id: str) -> Manifest:
         """Return a skill's manifest, read anew; it is no event.
@@ -236,3 +260,17 @@ class View:
             error = SkillWithheldError(request.id, "hidden", fix)
             self._reading.refuse(request.id, request.file, error, via=self.via)
         return self._reading.fetch(request.id, request.file, via=self.via)
+
+
+def _without(entry: Descriptor, paths: "Collection[str]") -> Descriptor:
+    def left(listed: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(path for path in listed if path not in paths)
+
+    return replace(
+        entry,
+        references=left(entry.references),
+        scripts=left(entry.scripts),
+        assets=left(entry.assets),
+        others=left(entry.others),
+        files=tuple(stat for stat in entry.files if stat.path not in paths),
+    )

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import gzip
+from dataclasses import replace
 
 import pytest
 
 from satchel.files import digest_bytes
-from satchel.model import Descriptor, Origin
+from satchel.model import Descriptor, FileStat, Limits, Origin
 from satchel.release.discovery import (
     SCHEMA_V2,
     Artifact,
@@ -85,6 +86,16 @@ def test_a_pack_with_a_path_that_no_archive_takes_is_not_offered() -> None:
 
     assert [each.id for each in plan.artifacts] == ["b"]
     assert "too long for a USTAR archive" in plan.findings[0].message
+
+
+def test_a_pack_with_a_file_that_nobody_reads_is_not_offered() -> None:
+    large = replace(entry("a", "Use it.", "x.bin"), files=(FileStat("x.bin", 9),))
+
+    plan = plan_publication([large, entry("b")], limits=Limits(file_bytes=8))
+
+    assert [each.id for each in plan.artifacts] == ["b"]
+    assert "x.bin has 9 bytes" in plan.findings[0].message
+    assert len(plan_publication([large]).artifacts) == 1
 
 
 def test_a_skill_without_an_origin_is_told_of_without_a_place() -> None:

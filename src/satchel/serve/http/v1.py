@@ -7,7 +7,7 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from satchel.errors import SkillManifestError
-from satchel.model import SKILL_FILE, Catalog, Descriptor
+from satchel.model import SKILL_FILE, Catalog, Descriptor, FileStat
 from satchel.runtime.view import View
 from satchel.serve.http.files import file_answer
 from satchel.serve.http.table import Ask, Endpoint, Parameter
@@ -68,17 +68,25 @@ def skill(ask: Ask) -> Response:
     is_head = ask.request.method == "HEAD"
     loaded = ask.view.peek(skill_id) if is_head else ask.view.load(skill_id)
     whole = ask.library.catalog
+    large = ask.view.too_large(loaded.descriptor)
     value = {
         **_entry(loaded.descriptor, whole, labels_outside(whole)),
         "instructions": loaded.text,
         "frontmatter": _frontmatter(ask.view, loaded.descriptor),
         "resources": [
             {"path": each.path, "digest": each.digest, "size": each.size}
-            for each in ask.view.resources(skill_id)
+            for each in ask.view.handed_out(skill_id)
         ],
-        "notes": list(loaded.notes),
+        "notes": [
+            *loaded.notes,
+            *map(_left_out, ask.view.too_large(loaded.descriptor)),
+        ],
     }
     return ask.answers.json(ask.request, value)
+
+
+def _left_out(file: FileStat) -> str:
+    return f"{file.path}: not handed out, for its size of {file.size:,} bytes."
 
 
 def file(ask: Ask) -> Response:
@@ -233,7 +241,8 @@ ENDPOINTS: Final = (
         "/v1/skills/{id}",
         "getSkill",
         "One skill",
-        "The whole SKILL.md, its frontmatter, and every file with digest and size. "
+        "The whole SKILL.md, its frontmatter, and every file with digest and size; "
+        "the notes tell of one that is too large to be handed out. "
         "Each answer to GET counts as one use of the skill.",
         skill,
         "Skill",

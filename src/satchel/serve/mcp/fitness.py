@@ -6,7 +6,14 @@ The others are served by the tools and prompts all the same.
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
-from satchel.model import SKILL_FILE, Catalog, Descriptor, Finding
+from satchel.model import (
+    SKILL_FILE,
+    Catalog,
+    Descriptor,
+    FileStat,
+    Finding,
+    Limits,
+)
 from satchel.serve.settings import ServeSettings
 from satchel.spec import spec_name_breaches
 
@@ -55,8 +62,9 @@ MEND: Final = "mend the frontmatter: satchel check says where"
 class Fitness:
     """Judges packs by what the catalog knows of them. Thread-safe."""
 
-    def __init__(self, settings: ServeSettings) -> None:
+    def __init__(self, settings: ServeSettings, limits: Limits) -> None:
         self._settings = settings
+        self._most_bytes = limits.file_bytes
         self._last: tuple[tuple[Finding, ...], Mapping[str, str]] = (), {}
 
     def problem(self, catalog: Catalog, entry: Descriptor) -> Finding | None:
@@ -106,6 +114,13 @@ class Fitness:
                 f"it lists {missing!r}, which is not there",
                 "add the file, or take it out of the manifest",
             )
+        large = _too_large(entry, self._most_bytes)
+        if large is not None:
+            yield (
+                "mcp-file-size",
+                f"of {large.path} no more than {self._most_bytes:,} bytes are read",
+                "take it out of the pack, or make it smaller",
+            )
         size, limit = _size(entry), self._settings.max_skill_bytes
         if size > limit:
             yield (
@@ -129,6 +144,12 @@ def _missing(entry: Descriptor) -> str:
     """Return the first listed file that is not there; empty where all are."""
     there = {stat.path for stat in entry.files}
     return next((path for path in entry.resources if path not in there), "")
+
+
+def _too_large(entry: Descriptor, most_bytes: int) -> FileStat | None:
+    """Return the first listed file of more bytes than are handed out."""
+    large = [stat for stat in entry.files if stat.size > most_bytes]
+    return next((stat for stat in large if stat.path in entry.resources), None)
 
 
 def _size(entry: Descriptor) -> int:

@@ -53,7 +53,7 @@ class Served:
 
     def __init__(self, library: Library) -> None:
         self.library = library
-        self.fitness = Fitness(library.settings)
+        self.fitness = Fitness(library.settings, library.skills.limits)
         self._lists: ByIdentity[Catalog, tuple[Descriptor, ...]] = ByIdentity(
             _LISTS, lambda: library.catalog
         )

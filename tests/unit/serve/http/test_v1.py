@@ -15,7 +15,7 @@ from satchel.errors import (
     DigestMismatchError,
     SkillManifestError,
 )
-from satchel.model import Manifest
+from satchel.model import Limits, Manifest
 from satchel.serve.app import create_app
 from satchel.serve.caller import Caller
 from satchel.serve.library import Library
@@ -110,6 +110,20 @@ def test_a_skill_is_its_whole_text_and_what_lies_beside_it(
         for file in (shelf / "beta").rglob("*.*")
     }
     assert skill["notes"] == []
+
+
+def test_one_file_that_is_too_large_costs_itself_alone(tmp_path: Path) -> None:
+    write_pack(tmp_path, "a", files={"assets/big.bin": b"x" * 99, "b.md": "# B\n"})
+    skills = Satchel(tmp_path, limits=Limits(file_bytes=50))
+    client = TestClient(create_app(Library(skills)))
+
+    skill = client.get("/v1/skills/a").json()
+
+    assert [each["path"] for each in skill["resources"]] == ["SKILL.md", "b.md"]
+    assert skill["notes"] == [
+        "assets/big.bin: not handed out, for its size of 99 bytes."
+    ]
+    assert client.get("/v1/skills/a/files/big.bin").status_code == 403
 
 
 def test_a_file_that_is_no_longer_what_was_catalogued_is_not_given() -> None:

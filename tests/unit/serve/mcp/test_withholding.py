@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from satchel import Satchel
+from satchel.model import Limits
 from satchel.serve.library import Library
 from satchel.serve.mcp import withheld_from_mcp
 from satchel.serve.mcp.fitness import REPAIRS
@@ -30,6 +31,16 @@ def codes(served: Library, *, read: bool = False) -> list[tuple[str, str]]:
 
 def test_what_fits_is_not_spoken_of(tmp_path: Path) -> None:
     assert codes(library(write_shelf(tmp_path)), read=True) == []
+
+
+def test_a_file_that_no_load_gives_is_a_reason(tmp_path: Path) -> None:
+    """Else the skill would be missing from the list, and nobody be told why."""
+    write_pack(tmp_path, "big", files={"a.bin": b"\0" * 3_000})
+    limits = Limits(file_bytes=2_999)
+
+    served = Library(Satchel(tmp_path, environ={}, limits=limits))
+
+    assert codes(served) == [("big", "mcp-file-size")]
 
 
 def test_each_reason_is_a_finding_with_its_place(tmp_path: Path) -> None:
