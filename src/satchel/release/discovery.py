@@ -186,9 +186,10 @@ def _problem(entry: Descriptor, limits: Limits | None) -> tuple[str, str]:
         problem = archive_problem(path)
         if problem:
             return f"{path}: {problem}", "shorten the names of its folders"
-    most = limits.file_bytes if limits else None
-    for stat in entry.files:
-        if most is not None and stat.size > most and stat.path in entry.resources:
-            problem = f"{stat.path} has {stat.size:,} bytes, and at most {most:,} of a "
-            return f"{problem}file are read", "take it out of the pack"
+    if limits is not None:
+        for stat in entry.files:
+            if stat.size > limits.file_bytes and stat.path in entry.resources:
+                have = f"{stat.path} has {stat.size:,} bytes"
+                problem = f"{have}, at most {limits.file_bytes:,} of a file are read"
+                return problem, "take it out of the pack"
     return "", ""

@@ -77,10 +77,7 @@ def skill(ask: Ask) -> Response:
             {"path": each.path, "digest": each.digest, "size": each.size}
             for each in ask.view.handed_out(skill_id)
         ],
-        "notes": [
-            *loaded.notes,
-            *map(_left_out, ask.view.too_large(loaded.descriptor)),
-        ],
+        "notes": [*loaded.notes, *map(_left_out, large)],
     }
     return ask.answers.json(ask.request, value)
 
