@@ -38,7 +38,8 @@ def assemble(fields: tuple[Field, ...], rules: Rules, digests: Digests) -> Catal
     """Build the catalog of all that the sources last gave.
 
     Untrusted, disabled and filtered packs claim nothing, so that none of them can
-    shadow or block another. Packs of equal tree digest are one entry with several
+    shadow or block another; one in error blocks those of sources that yield, under the
+    name of its folder. Packs of equal tree digest are one entry with several
     origins. Ties inside one rank go to the earlier source; inside one source to the
     pack in the folder of its own name, as the specification wants it, so that no
     other can take its place; then to the one nearer to the root, then the lower key.
@@ -46,6 +47,7 @@ def assemble(fields: tuple[Field, ...], rules: Rules, digests: Digests) -> Catal
     findings: list[Finding] = []
     withheld: list[Withheld] = []
     claims: dict[str, list[Descriptor]] = {}
+    broken: dict[str, Descriptor] = {}
     for each in fields:
         if each.harvest is None:
             continue
@@ -58,6 +60,8 @@ def assemble(fields: tuple[Field, ...], rules: Rules, digests: Digests) -> Catal
             if entry.listable and trusted and switch is None:
                 claims.setdefault(descriptor.id, []).append(descriptor)
             else:
+                if entry.refused and trusted and not _yields(each.source):
+                    broken.setdefault(descriptor.id, descriptor)
                 withheld.append(_refusal(entry, each.label, switch, trusted=trusted))
     readers = {each.label: each.source for each in fields}
     settling = _Settling(
@@ -66,6 +70,7 @@ def assemble(fields: tuple[Field, ...], rules: Rules, digests: Digests) -> Catal
         readers,
         {each.label: (_precedence(each), n) for n, each in enumerate(fields)},
         withheld,
+        broken,
     )
     entries = [
         found
@@ -81,6 +86,10 @@ def assemble(fields: tuple[Field, ...], rules: Rules, digests: Digests) -> Catal
         tuple(each.state for each in fields),
         readers,
     )
+
+
+def _yields(source: object) -> bool:
+    return bool(getattr(source, "yields", False))
 
 
 def _precedence(field: Field) -> int | None:
@@ -110,13 +119,17 @@ def _refusal(
 
 @dataclass(frozen=True, slots=True)
 class _Settling:
-    """Decides who has an id; ``places`` are precedence and number by source."""
+    """Decides who has an id.
+
+    ``places`` are precedence and number by source, ``broken`` packs in error by id.
+    """
 
     rules: Rules
     digests: Digests
     readers: Mapping[str, Reader]
     places: Mapping[str, tuple[int | None, int]]
     withheld: list[Withheld]
+    broken: Mapping[str, Descriptor]
     conflicts: list[Conflict] = field(default_factory=list[Conflict])
 
     def settle(self, skill_id: str, owners: list[Descriptor]) -> Descriptor | None:
@@ -125,9 +138,13 @@ class _Settling:
         A skill of a source that yields never takes the place of another's, whatever
         order was chosen.
         """
-        if len(owners) == 1:
+        if len(owners) == 1 and skill_id not in self.broken:
             return owners[0]
         first = [owner for owner in owners if not self._yields(owner)]
+        if not first and skill_id in self.broken:
+            broken = self.broken[skill_id]
+            self.withheld.extend(_shadowed(broken, owner) for owner in owners)
+            return None
         if not first or len(first) == len(owners):
             return self._contest(skill_id, owners)
         known = len(self.conflicts)
@@ -139,7 +156,7 @@ class _Settling:
         return kept
 
     def _yields(self, owner: Descriptor) -> bool:
-        return bool(getattr(self.readers[owner.source], "yields", False))
+        return _yields(self.readers[owner.source])
 
     def _contest(self, skill_id: str, owners: list[Descriptor]) -> Descriptor | None:
         """Return who goes first among equals; None where no order was chosen."""

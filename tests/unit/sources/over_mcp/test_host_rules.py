@@ -338,6 +338,55 @@ def test_a_local_skill_is_never_shadowed(
     assert server.reads == []
 
 
+@pytest.mark.parametrize("order", ["error", "precedence"])
+@pytest.mark.parametrize("first", [True, False], ids=["server-first", "server-last"])
+def test_a_local_skill_in_error_is_not_shadowed_either(
+    server: FakeServer, tmp_path: Path, order: OnConflict, first: bool
+) -> None:
+    """To break a file must not hand its name to somebody else's skill."""
+    (tmp_path / "refunds").mkdir()
+    (tmp_path / "refunds" / "SKILL.md").write_bytes(b"no frontmatter")
+    server.add("skill://other", {"SKILL.md": skill_md("other")})
+    with reading(server) as source:
+        given = (source, tmp_path) if first else (tmp_path, source)
+        with Satchel(*given, on_conflict=order) as skills:
+            assert [entry.id for entry in skills.catalog] == ["other"]
+            held = {w.descriptor.source: w for w in skills.catalog.withheld}
+            assert held[str(tmp_path)].reason == "refused"
+            assert held["docs"].reason == "shadowed"
+            assert "refunds" in held["docs"].detail
+            with pytest.raises(SkillError):
+                skills.load("refunds")
+
+    assert server.reads == []
+
+
+@pytest.mark.parametrize("kind", ["prefixed", "renamed", "cached", "only", "twice"])
+def test_no_wrapper_lets_it_shadow(
+    server: FakeServer, tmp_path: Path, kind: str
+) -> None:
+    """Whatever id it is given, that of a local skill is taken."""
+    (tmp_path / "x-refunds").mkdir()
+    (tmp_path / "x-refunds" / "SKILL.md").write_bytes(skill_md("x-refunds", "Local."))
+    (tmp_path / "refunds").mkdir()
+    (tmp_path / "refunds" / "SKILL.md").write_bytes(skill_md("refunds", "Local."))
+    with reading(server) as inner:
+        source = {
+            "prefixed": lambda: sources.prefixed(inner, "x-"),
+            "renamed": lambda: sources.renamed(inner, {"refunds": "x-refunds"}),
+            "cached": lambda: sources.cached(inner, 60.0),
+            "only": lambda: sources.only(inner, ["refunds"]),
+            "twice": lambda: sources.cached(sources.prefixed(inner, "x-"), 60.0),
+        }[kind]()
+        with Satchel(source, tmp_path, on_conflict="precedence") as skills:
+            assert {entry.source for entry in skills.catalog} == {str(tmp_path)}
+            assert "MCP server" not in str(skills.prompt())
+            (held,) = skills.catalog.withheld
+            assert (held.reason, held.descriptor.source) == ("shadowed", "docs")
+
+    assert server.reads == []
+
+
 def test_equal_bytes_do_not_make_it_local(server: FakeServer, tmp_path: Path) -> None:
     for path, data in REFUNDS.items():
         place = tmp_path / "refunds" / path
