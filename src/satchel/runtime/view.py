@@ -129,7 +129,12 @@ class View:
         Raises:
             SkillError: As for `satchel.Satchel.load`.
         """
-        return self._reading.fetch(skill_id, file, via=self.via)
+        try:
+            return self._reading.fetch(skill_id, file, via=self.via)
+        except SkillNotFoundError as error:
+            # It may have guessed at a name that is not for this caller.
+            close = tuple(name for name in error.close if name in self.catalog)
+            raise SkillNotFoundError(error.name, close) from None
 
     def missed(self, skill_id: str, file: str | None = None) -> None:
         """Tell of a load that came to nothing before there was one: it is an event.

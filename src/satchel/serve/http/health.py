@@ -6,6 +6,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from satchel.errors import SkillError
 from satchel.serve.http.answers import JSON, PLAIN, fresh, to_json
 from satchel.serve.http.readiness import reasons
 from satchel.serve.http.site import Site
@@ -35,7 +36,10 @@ def health_routes(site: Site) -> list[Route]:
     """Return the three routes."""
 
     def home(request: Request) -> Response:
-        count = len(site.library.catalog)
+        try:
+            count = len(site.view(request).catalog)
+        except SkillError:
+            count = 0  # it is not served yet: /readyz says why
         text = _HOME.format(
             name=printable(site.library.settings.name, keep=""),
             count=f"{count:,} skill{'' if count == 1 else 's'}",

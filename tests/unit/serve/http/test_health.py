@@ -9,6 +9,7 @@ from starlette.testclient import TestClient
 
 from satchel import Satchel
 from satchel.serve.app import create_app
+from satchel.serve.caller import Caller
 from satchel.serve.http.answers import Answers
 from satchel.serve.http.figures import gauges
 from satchel.serve.http.readiness import reasons
@@ -20,6 +21,7 @@ from satchel.testing import write_pack
 from tests.fakes import FakeSource, away, pack
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 
@@ -34,6 +36,14 @@ def test_the_first_page_says_what_is_here(client: TestClient) -> None:
     assert answer.text.startswith("satchel: 3 skills served")
     for path in ("/mcp", "/v1/openapi.json", "/.well-known/agent-skills/index.json"):
         assert path in answer.text
+
+
+def test_the_first_page_counts_what_is_for_this_caller(
+    client_of: Callable[[Caller], TestClient],
+) -> None:
+    answer = client_of(Caller("desk", ("b*",))).get("/")
+
+    assert answer.text.startswith("satchel: 1 skill served")
 
 
 def test_a_name_brings_nothing_into_the_first_page(skills: Satchel) -> None:

@@ -345,6 +345,17 @@ def test_what_the_policy_forbids_is_forbidden(
     assert (answer.status_code, answer.json()["error"]["code"]) == (403, code)
 
 
+def test_no_guess_at_a_name_tells_of_what_may_not_be_listed(shelf: Path) -> None:
+    write_pack(shelf, "alphabet")
+    skills = Satchel(shelf, policy=Policy(deny("alpha")))
+
+    answer = TestClient(create_app(Library(skills))).get("/v1/skills/alphab")
+
+    assert answer.json()["error"]["message"] == (
+        "skill 'alphab' not found; did you mean alphabet?"
+    )
+
+
 def test_a_skill_that_is_switched_off_is_not_handed_out(shelf: Path) -> None:
     client = TestClient(create_app(Library(Satchel(shelf, disabled=["alpha"]))))
 
