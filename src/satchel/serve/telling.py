@@ -24,8 +24,9 @@ from satchel.errors import (
     SourceUnavailableError,
 )
 from satchel.model import Catalog
+from satchel.text import printable
 
-__all__ = ["INTERNAL", "Told", "labels_outside", "tell"]
+__all__ = ["INTERNAL", "Told", "is_of_machine", "labels_outside", "tell"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,22 +69,34 @@ def tell(error: SkillError) -> Told:
 
 
 def labels_outside(catalog: Catalog) -> dict[str, str]:
-    """Return for each source's label how it is called outside.
+    """Return for each source's label how it is called outside, each by its own name.
 
-    Of an absolute path that is the last name; a second one of a name is ``name#2``.
+    Of a path of the machine that is the last name; where it is taken, with a number.
     """
     names: dict[str, str] = {}
     for state in catalog.sources:
-        name = _last_name(state.label)
-        taken = sum(each.partition("#")[0] == name for each in names.values())
-        names[state.label] = f"{name}#{taken + 1}" if taken else name
+        name = plain = _last_name(state.label)
+        number = 1
+        while name in names.values():
+            number += 1
+            name = f"{plain}#{number}"
+        names[state.label] = name
     return names
 
 
+def is_of_machine(path: str) -> bool:
+    """Tell whether a path says more of the machine than of what is served.
+
+    It is absolute, or leads up from the folder that the server was started in.
+    """
+    up = path.replace("\\", "/").startswith("../")
+    return up or posixpath.isabs(path) or ntpath.isabs(path)
+
+
 def _last_name(label: str) -> str:
-    if posixpath.isabs(label) or ntpath.isabs(label):
-        return ntpath.basename(label.rstrip("/\\")) or "skills"
-    return label
+    if is_of_machine(label):
+        label = ntpath.basename(label.rstrip("/\\")) or "skills"
+    return printable(label, keep="")
 
 
 def _message(error: SkillError) -> str:

@@ -1,14 +1,12 @@
 """Whether what is served is what should be: what a deploy should fail on."""
 
-import ntpath
-import posixpath
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
 from satchel.model import Finding
 from satchel.runtime import Satchel
-from satchel.serve.telling import labels_outside
+from satchel.serve.telling import is_of_machine, labels_outside
 
 __all__ = ["Reason", "reasons"]
 
@@ -58,9 +56,9 @@ def _reasons(skills: Satchel) -> Iterator[Reason]:
 
 
 def _place(finding: Finding) -> str:
-    """Return where it is; of an absolute path only the last names."""
+    """Return where it is; of a path of the machine only the last names."""
     path = finding.path
-    if posixpath.isabs(path) or ntpath.isabs(path):
+    if is_of_machine(path):
         path = "/".join(path.replace("\\", "/").split("/")[-_TAIL:])
     line = f", line {finding.line}" if finding.line else ""
     return f" in {path}{line}" if path else ""

@@ -457,11 +457,25 @@ def test_an_error_without_a_place_here_is_a_fault_of_our_own() -> None:
     assert tell(ConfigError("/srv/secret", "x")) is INTERNAL
 
 
-@pytest.mark.parametrize("label", ["/srv/team/skills", "C:\\team\\skills", "skills"])
+@pytest.mark.parametrize(
+    "label", ["/srv/team/skills", "C:\\team\\skills", "../../ana/skills", "skills"]
+)
 def test_a_label_that_is_a_path_is_told_by_its_last_name(label: str) -> None:
     source = FakeSource(label, {"a": {"SKILL.md": pack("a")}})
 
     assert labels_outside(Satchel(source).catalog) == {label: "skills"}
+
+
+def test_no_two_sources_have_one_name_outside() -> None:
+    labels = ["a#2", "/srv/x/a", "/srv/y/a", "b\x1b[31m"]
+    shelf = Satchel(*(FakeSource(each, {}) for each in labels))
+
+    assert [*labels_outside(shelf.catalog).values()] == [
+        "a#2",
+        "a",
+        "a#3",
+        "b<U+001B>[31m",
+    ]
 
 
 def test_the_manifest_of_a_skill_in_code_is_told_though_it_has_no_frontmatter() -> None:
