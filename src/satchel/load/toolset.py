@@ -160,7 +160,9 @@ class _Box:
             loaded, options = self.hooks.placed(loaded, self.options)
             note = self.hooks.instead(loaded)
             if reference is not None:
-                plain = note is None and not loaded.is_binary
+                # A mere text would not tell that it comes from another machine.
+                far = loaded.descriptor.remote
+                plain = note is None and not loaded.is_binary and not far
                 return loaded.text if plain else self._file(loaded, note)
             if note is not None:
                 bare = replace(loaded, body="", notes=())

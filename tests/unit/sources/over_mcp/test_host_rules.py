@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from satchel.model import OnConflict
+    from satchel.model import OnConflict, Style
 
 KEY = "skill://acme/refunds"
 MD = f"{KEY}/SKILL.md"
@@ -405,6 +405,37 @@ def test_its_origin_is_told_wherever_it_enters_a_context(server: FakeServer) -> 
         said = f"This is from the MCP server 'docs' ({KEY})."
         assert said in skills.load("refunds").notes
         assert said in skills.load("refunds", "rules.md").notes
+
+
+@pytest.mark.parametrize(
+    ("style", "tool", "arguments"),
+    [
+        ("packs", "load_skill", {"name": "refunds"}),
+        ("packs", "load_skill", {"name": "refunds", "reference": "rules.md"}),
+        ("packs", "load_skill", {"name": "refunds", "script": "run.py"}),
+        ("agent-skills", "load_skill", {"skill_id": "refunds"}),
+        (
+            "agent-skills",
+            "read_skill_file",
+            {"skill_id": "refunds", "path": "references/rules.md"},
+        ),
+        ("references", "list_skills", {}),
+        ("references", "search_skills", {"query": "refunds"}),
+        ("references", "load_skill_instructions", {"skill_name": "refunds"}),
+        (
+            "references",
+            "load_skill_instructions",
+            {"skill_name": "refunds", "reference": "rules.md"},
+        ),
+    ],
+    ids=str,
+)
+def test_its_origin_is_told_in_every_result(
+    server: FakeServer, style: Style, tool: str, arguments: dict[str, str]
+) -> None:
+    """Also in one that would else be the mere text of a file."""
+    with reading(server) as source, Satchel(source, style=style) as skills:
+        assert "MCP server" in str(skills.session().call(tool, arguments))
 
 
 def test_two_servers_of_one_label_are_told_apart(server: FakeServer) -> None:
