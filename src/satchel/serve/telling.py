@@ -96,7 +96,7 @@ def is_of_machine(path: str) -> bool:
 def _last_name(label: str) -> str:
     if is_of_machine(label):
         label = ntpath.basename(label.rstrip("/\\")) or "skills"
-    return printable(label, keep="")
+    return printable(label)
 
 
 def _message(error: SkillError) -> str:
