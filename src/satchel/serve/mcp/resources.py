@@ -25,6 +25,7 @@ from satchel.serve.mcp.faults import unknown
 from satchel.serve.mcp.paging import only_page, page_of
 from satchel.serve.mcp.served import Served
 from satchel.serve.mcp.uris import SCHEME, parts_of, uri_of
+from satchel.text import printable
 
 __all__ = ["TEMPLATE", "Resources", "contents_of", "file_resource", "main_resource"]
 
@@ -149,6 +150,8 @@ def _json(uri: str, text: str) -> TextResourceContents:
 def main_resource(served: Served, view: View, skill: Descriptor) -> Resource:
     """Return what a list tells of a SKILL.md, in the words of its frontmatter.
 
+    What these hide is shown: a client may print them.
+
     Raises:
         SkillError: The file cannot be read now.
         UnfitError: The extension cannot carry the skill.
@@ -156,7 +159,7 @@ def main_resource(served: Served, view: View, skill: Descriptor) -> Resource:
     return Resource(
         uri=uri_of(skill),
         name=skill.name,
-        description=str(served.frontmatter(view, skill)["description"]),
+        description=printable(str(served.frontmatter(view, skill)["description"])),
         mime_type="text/markdown",
         size=skill.size,
         _meta={f"{META}digest": skill.digest},

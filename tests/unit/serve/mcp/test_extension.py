@@ -132,6 +132,23 @@ def test_frontmatter_goes_out_as_it_was_written(tmp_path: Path) -> None:
     run(work())
 
 
+def test_a_list_hides_nothing_in_a_description(tmp_path: Path) -> None:
+    """A client may show it in a terminal; the entry's frontmatter stays as it is."""
+    (tmp_path / "odd").mkdir()
+    (tmp_path / "odd" / "SKILL.md").write_text(
+        '---\nname: odd\ndescription: "Use \\x1b[31m\\u202E it\\n now"\n---\nGo\n'
+    )
+
+    async def work() -> None:
+        async with connected(library(tmp_path)) as client:
+            (listed,) = (await client.list_resources()).resources
+            assert listed.description == "Use <U+001B>[31m<U+202E> it\n now"
+            (entry,) = (await ask(client, "skills/list"))["skills"]
+            assert entry["frontmatter"]["description"] == "Use \x1b[31m\u202e it\n now"
+
+    run(work())
+
+
 @pytest.mark.parametrize("era", ERAS)
 def test_pages_are_whole_entries_and_cursors_are_no_secrets(
     tmp_path: Path, era: str
