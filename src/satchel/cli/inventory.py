@@ -83,10 +83,6 @@ def _withheld(held: Withheld) -> Finding:
 
 
 def _skill(entry: Descriptor, skills: "Satchel") -> dict[str, object]:
-    try:
-        digest: str | None = skills.registry.digest(entry)
-    except SkillError:  # a file that cannot be read now: the finding says so
-        digest = None
     return {
         "id": entry.id,
         "description": entry.description,
@@ -95,8 +91,17 @@ def _skill(entry: Descriptor, skills: "Satchel") -> dict[str, object]:
         "references": entry.references,
         "scripts": entry.scripts,
         "assets": entry.assets,
-        "digest": digest,
+        "digest": _digest(entry, skills),
     }
+
+
+def _digest(entry: Descriptor, skills: "Satchel") -> str | None:
+    if entry.remote and not entry.digest:  # nothing is fetched for a list
+        return None
+    try:
+        return skills.registry.digest(entry)
+    except SkillError:  # a file that cannot be read now: the finding says so
+        return None
 
 
 def _finding(finding: Finding) -> dict[str, object]:

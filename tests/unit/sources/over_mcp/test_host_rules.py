@@ -9,6 +9,7 @@ import pytest
 
 from satchel import Satchel, sources
 from satchel.catalog.tool_names import TOOL_KEYS
+from satchel.cli.inventory import take_inventory
 from satchel.errors import (
     DigestMismatchError,
     DuplicateSkillError,
@@ -73,6 +74,16 @@ def test_a_dynamic_skill_is_not_read_ahead_either(server: FakeServer) -> None:
         skills.sync()
 
         assert server.reads == []
+
+
+def test_a_list_as_json_reads_nothing(server: FakeServer) -> None:
+    """What no digest is announced of has none there."""
+    server.add("skill://x", {"SKILL.md": skill_md("x")})["resources"] = "dynamic"
+    with reading(server) as source, Satchel(source) as skills:
+        listed: Any = take_inventory(skills).as_json(skills)["skills"]
+
+    assert [bool(each["digest"]) for each in listed] == [True, False]
+    assert server.reads == []
 
 
 def test_each_read_is_verified_anew(server: FakeServer) -> None:
