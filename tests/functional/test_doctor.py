@@ -87,3 +87,18 @@ def test_an_empty_folder_is_told_and_no_failure(folder: Path) -> None:
 
     assert result.exit_code == 0
     assert "warning no-skills" in result.stdout
+
+
+def test_a_release_of_other_bytes_than_it_says(folder: Path) -> None:
+    """Here every file is read; whoever loads one would be refused it."""
+    assert run("build", "dist", "--skills", "skills").exit_code == 0
+    assert run("doctor", "--skills", "dist").exit_code == 0
+
+    (folder / "dist" / "skills" / "good" / "SKILL.md").write_text("tampered")
+    (folder / "dist" / ".well-known" / "agent-skills" / "index.json").unlink()
+    result = run("doctor", "--skills", "dist")
+
+    assert result.exit_code == 1
+    assert "dist/skills/good/SKILL.md: error digest-mismatch" in result.stdout
+    assert "dist/.well-known/agent-skills/index.json: error reference-" in result.stdout
+    assert "all is well" not in result.stdout

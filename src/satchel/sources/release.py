@@ -2,7 +2,7 @@
 
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
@@ -12,6 +12,7 @@ from satchel.errors import (
     LimitExceededError,
     PackFileError,
     ReferenceNotFoundError,
+    SkillError,
     SkillNotFoundError,
     SourceUnavailableError,
 )
@@ -20,6 +21,7 @@ from satchel.model import (
     DEFAULT_LIMITS,
     SKILL_FILE,
     FileStat,
+    Finding,
     Found,
     Limits,
     Resource,
@@ -168,6 +170,16 @@ class ReleaseSource:
         if file == held.release.document:
             return held.document
         return self._checked(file, self.label, file.path)
+
+    def damage(self) -> Iterator[Finding]:
+        """Read every file, and yield an error for each that cannot be used."""
+        for file in self._use().release.files:
+            try:
+                self.read_file(file)
+            except SkillError as error:
+                place = f"{self._shown}/{self._use().folder}{file.path}"
+                fix = "build the release anew, or copy it again"
+                yield Finding(error.code, "error", str(error), place, fix=fix)
 
     def owner_of(self, key: str) -> str:
         """Return who answers for a skill, as its release says; empty for nobody."""

@@ -11,9 +11,10 @@ from satchel.cli.output import bold, flat, say
 from satchel.errors import NoSources, SkillError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from satchel.cli.inventory import Inventory
+    from satchel.model import Finding
     from satchel.runtime import Satchel
 
 __all__ = ["command"]
@@ -52,12 +53,24 @@ def _examine(skills: "Satchel", paths: tuple[str, ...]) -> int:
     from satchel.cli.inventory import take_inventory
 
     inventory = take_inventory(skills)
+    inventory = inventory._replace(
+        findings=(*inventory.findings, *_damaged(skills)),
+    )
     health = skills.health()
     _section("Read", _sources(skills, paths))
     _section("Prompt", _prompt(skills))
     _section("Wrong", _findings(inventory))
     _section("What to do", _advice(inventory))
     return 1 if inventory.troubled or not health.ok else 0
+
+
+def _damaged(skills: "Satchel") -> "Iterator[Finding]":
+    """Yield what of a release on this machine is not what the release says."""
+    for source in skills.registry.sources.values():
+        look = getattr(source, "damage", None)
+        held = getattr(source, "near", False) and getattr(source, "release", "")
+        if look is not None and held:
+            yield from look()
 
 
 def _section(title: str, lines: "Sequence[str]") -> None:
