@@ -1,9 +1,14 @@
-"""A server's entry in a JSON file of a client, with all else left as it is."""
+"""A server's entry in a JSON file of a client, with all else left as it is.
+
+The text is edited, not written anew, so that numbers, escapes and the look of the file
+stay; what comes out is parsed again, and must say what was meant and nothing else.
+"""
 
 import json
 import re
 from collections.abc import Mapping
-from typing import Any, Final, cast
+from dataclasses import dataclass
+from typing import Any, Final, NoReturn, TypeAlias, cast
 
 from satchel.errors import ConfigError
 from satchel.serve.connect.clients import TRANSPORT_KEYS
@@ -11,11 +16,16 @@ from satchel.serve.connect.clients import TRANSPORT_KEYS
 __all__ = ["json_block", "put_in_json"]
 
 _INDENT: Final = re.compile(r"\n([ \t]+)\S")
+_SPACE: Final = re.compile(r"[ \t\r\n]*")
+
+_Members: TypeAlias = dict[str, tuple[int, int]]
+"""By key, where a value begins in a text, and where it has ended."""
 
 
 def json_block(servers: str, name: str, entry: Mapping[str, Any]) -> str:
     """Return the block as a file of its own would have it."""
-    return _dumped({servers: {name: dict(entry)}}, "  ")
+    text = json.dumps({servers: {name: entry}}, indent=2, ensure_ascii=False)
+    return f"{text}\n"
 
 
 def put_in_json(
@@ -27,27 +37,103 @@ def put_in_json(
     new file.
 
     Raises:
-        ConfigError: It is not plain JSON with an object where one has to be; one with
-            comments would lose them.
+        ConfigError: It is not plain JSON with an object where one has to be.
     """
-    if not text.strip():
-        return json_block(servers, name, entry)
-    document = _parsed(text, where)
-    known = document.setdefault(servers, {})
+    bare = text.removeprefix("\ufeff")
+    mark = text[: len(text) - len(bare)]
+    if not bare.strip():
+        return mark + json_block(servers, name, entry)
+    document = _parsed(bare, where)
+    known = document.get(servers, {})
     if not isinstance(known, dict):
         raise ConfigError(where, f"want an object as {servers!r}")
     held = cast("dict[str, Any]", known)
-    before = held.get(name)
-    after = {**_kept(before), **entry}
-    if before == after:
+    after = {**_kept(held.get(name)), **entry}
+    if held.get(name) == after:
         return text
-    held[name] = after
+    edited = _edited(bare, servers, name, entry)
+    if _parsed(edited, where) != {**document, servers: {**held, name: after}}:
+        raise ConfigError(where, "cannot be edited here, so nothing was written")
+    return mark + edited
+
+
+def _edited(text: str, servers: str, name: str, entry: Mapping[str, Any]) -> str:
     found = _INDENT.search(text)
-    try:
-        return _dumped(document, found[1] if found else "  ", crlf="\r\n" in text)
-    except ValueError as error:
-        detail = f"has a number that is none ({error}); nothing was written"
-        raise ConfigError(where, detail) from error
+    look = _Look(found[1] if found else "  ", "\r\n" if "\r\n" in text else "\n")
+    start = _skip(text, 0)
+    top = _members(text, start)[0]
+    values = {key: look.value(3, value) for key, value in entry.items()}
+    if servers not in top:
+        whole = look.object(1, {name: look.object(2, values)})
+        return look.put(text, start, 0, servers, whole)
+    at = top[servers][0]
+    before = _members(text, at)[0].get(name)
+    if before is not None and text[before[0]] == "{":
+        inner = _kept(_members(text, before[0])[0])
+        values = {**{key: text[a:b] for key, (a, b) in inner.items()}, **values}
+    return look.put(text, at, 1, name, look.object(2, values))
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """How a file is written: what a line is indented by, and what ends it."""
+
+    indent: str
+    end: str
+
+    def value(self, depth: int, value: object) -> str:
+        """Return a value as it stands at a depth."""
+        text = json.dumps(value, indent=self.indent, ensure_ascii=False)
+        return text.replace("\n", self._line(depth))
+
+    def object(self, depth: int, values: Mapping[str, str]) -> str:
+        """Return an object of values that are text already."""
+        members = (self._member(depth + 1, key, values[key]) for key in values)
+        return f"{{{','.join(members)}{self._line(depth)}}}"
+
+    def put(self, text: str, at: int, depth: int, key: str, value: str) -> str:
+        """Put a member into the object at ``at``, in the place of one of this key."""
+        members, close = _members(text, at)
+        if key in members:
+            begin, end = members[key]
+            return text[:begin] + value + text[end:]
+        last = max((end for _, end in members.values()), default=None)
+        head, tail = (
+            (text[: at + 1], text[close:])
+            if last is None
+            else (f"{text[:last]},", text[last:])
+        )
+        gap = "" if tail.lstrip(" \t")[0] in "\r\n" else self._line(depth)
+        return f"{head}{self._member(depth + 1, key, value)}{gap}{tail}"
+
+    def _member(self, depth: int, key: str, value: str) -> str:
+        return f"{self._line(depth)}{json.dumps(key, ensure_ascii=False)}: {value}"
+
+    def _line(self, depth: int) -> str:
+        return self.end + depth * self.indent
+
+
+def _members(text: str, at: int) -> tuple[_Members, int]:
+    """Return the members of the object that begins at ``at``, and where it closes.
+
+    The text has been found to be JSON.
+    """
+    found: _Members = {}
+    at = _skip(text, at + 1)
+    while text[at] != "}":
+        key, at = _DECODER.raw_decode(text, at)
+        begin = _skip(text, _skip(text, at) + 1)
+        _, end = _DECODER.raw_decode(text, begin)
+        found[key] = begin, end
+        at = _skip(text, end)
+        if text[at] == ",":
+            at = _skip(text, at + 1)
+    return found, at
+
+
+def _skip(text: str, at: int) -> int:
+    found = _SPACE.match(text, at)
+    return found.end() if found else at
 
 
 def _kept(before: object) -> dict[str, Any]:
@@ -57,9 +143,7 @@ def _kept(before: object) -> dict[str, Any]:
 
 def _parsed(text: str, where: str) -> dict[str, Any]:
     try:
-        document: object = json.loads(
-            text.removeprefix("\ufeff"), object_pairs_hook=_unique
-        )
+        document: object = _DECODER.decode(text)
     except (ValueError, RecursionError) as error:
         detail = f"not plain JSON ({error}), so nothing was written; add it by hand"
         raise ConfigError(where, detail) from error
@@ -75,8 +159,14 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _dumped(document: Mapping[str, Any], indent: str, *, crlf: bool = False) -> str:
-    text = (
-        f"{json.dumps(document, indent=indent, ensure_ascii=False, allow_nan=False)}\n"
-    )
-    return text.replace("\n", "\r\n") if crlf else text
+def _no_number(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no number")
+
+
+# Numbers are compared as they are written, so that none is too long or too large.
+_DECODER: Final = json.JSONDecoder(
+    object_pairs_hook=_unique,
+    parse_float=str,
+    parse_int=str,
+    parse_constant=_no_number,
+)

@@ -19,6 +19,7 @@ Written: TypeAlias = Literal["made", "changed", "unchanged"]
 
 _MOST_BYTES: Final = 16 * 1024 * 1024
 _NEW_MODE: Final = 0o644
+_TRIES: Final = 5
 
 
 def block(client: Client, name: str, reach: Reach) -> str:
@@ -38,23 +39,31 @@ def connect(file: Path, client: Client, name: str, reach: Reach) -> Written:
     """
     target = Path(os.path.realpath(file))
     where = str(file)
-    before = _read(target, where)
     put = put_in_json if client.kind == "json" else put_in_toml
     entry = client.entry(reach)
-    after = put(before or "", where, client.servers, name, entry)
-    if after == before:
-        return "unchanged"
-    _replace(target, after)
-    return "made" if before is None else "changed"
+    for _ in range(_TRIES):
+        before = _read(target, where)
+        after = put(_decoded(before, where), where, client.servers, name, entry)
+        data = _encoded(after, where)
+        if data == before:
+            return "unchanged"
+        if _replace(target, where, before, data):
+            return "made" if before is None else "changed"
+    raise ConfigError(where, "another program keeps changing it; try again")
 
 
-def _read(file: Path, where: str) -> str | None:
+def _read(file: Path, where: str) -> bytes | None:
     try:
-        data = file.read_bytes()
+        return file.read_bytes()
     except FileNotFoundError:
         return None
     except OSError as error:
         raise ConfigError(where, error.strerror or "cannot be read") from error
+
+
+def _decoded(data: bytes | None, where: str) -> str:
+    if data is None:
+        return ""
     if len(data) > _MOST_BYTES:
         raise ConfigError(where, f"over {_MOST_BYTES:,} bytes")
     try:
@@ -63,19 +72,34 @@ def _read(file: Path, where: str) -> str | None:
         raise ConfigError(where, "not UTF-8, so nothing was written") from None
 
 
-def _replace(file: Path, text: str) -> None:
+def _encoded(text: str, where: str) -> bytes:
+    try:
+        return text.encode("utf-8")
+    except UnicodeEncodeError:
+        detail = "the path of a folder is not Unicode, so nothing was written"
+        raise ConfigError(where, detail) from None
+
+
+def _replace(file: Path, where: str, before: bytes | None, data: bytes) -> bool:
+    """Write the file anew; False where another has written it since it was read."""
     file.parent.mkdir(parents=True, exist_ok=True)
     try:
         mode = stat.S_IMODE(file.stat().st_mode)
     except FileNotFoundError:
         mode = _NEW_MODE
+    if not mode & stat.S_IWUSR:
+        raise ConfigError(where, "may only be read, so nothing was written")
     handle, beside = tempfile.mkstemp(dir=file.parent, prefix=f"{file.name}.")
     try:
         with os.fdopen(handle, "wb") as out:
-            out.write(text.encode("utf-8", "surrogatepass"))
+            out.write(data)
         Path(beside).chmod(mode)
+        if _read(file, where) != before:
+            Path(beside).unlink()
+            return False
         Path(beside).replace(file)
     except BaseException:
         with suppress(OSError):
             Path(beside).unlink()
         raise
+    return True

@@ -6,12 +6,13 @@ import json
 import os
 import stat
 import tomllib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from satchel.errors import ConfigError
 from satchel.serve.connect import CLIENTS, Http, Stdio, connect, writing
+from satchel.serve.connect.json_files import put_in_json
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -76,6 +77,39 @@ def test_all_else_in_json_stays(tmp_path: Path) -> None:
     assert '\r\n\t"mcpServers"' in text
     assert "é" in text
     assert connect(file, CURSOR, "satchel", THERE) == "unchanged"
+
+
+ODD = (
+    '\ufeff{"a": [1.10, 1e5, -0, 0.1000000000000000055, 1E400, '
+    + "9" * 5_000
+    + '],\n "b": "\\ud800 \\/ \\u00e9 é", "mcpServers": %s}'
+)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("{}", '{\n  "satchel": {\n   "url": "%s"\n  }\n }'),
+        ('{ "x": 1 }', '{ "x": 1,\n  "satchel": {\n   "url": "%s"\n  }\n  }'),
+        ('{"x": 1\n }', '{"x": 1,\n  "satchel": {\n   "url": "%s"\n  }\n }'),
+        (
+            '{"satchel": {"env": {"A":  1.0}, "command": "x"}, "y": 2}',
+            '{"satchel": {\n   "env": {"A":  1.0},\n   "url": "%s"\n  }, "y": 2}',
+        ),
+        ('{"satchel": 0, "y": 2}', '{"satchel": {\n   "url": "%s"\n  }, "y": 2}'),
+    ],
+    ids=["empty", "one line", "lines", "same name", "no entry"],
+)
+def test_not_a_character_of_the_rest_changes(
+    tmp_path: Path, before: str, after: str
+) -> None:
+    file = tmp_path / "mcp.json"
+    file.write_text(ODD % before, "utf-8")
+
+    assert connect(file, CURSOR, "satchel", HERE) == "changed"
+
+    assert file.read_text("utf-8") == ODD % (after % HERE.url)
+    assert connect(file, CURSOR, "satchel", HERE) == "unchanged"
 
 
 def test_all_else_in_toml_stays_comments_too(tmp_path: Path) -> None:
@@ -191,6 +225,52 @@ def test_a_link_and_the_mode_of_what_it_leads_to_stay(tmp_path: Path) -> None:
     assert link.is_symlink()
     assert "satchel" in real.read_text()
     assert stat.S_IMODE(real.stat().st_mode) == 0o600
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes of POSIX")
+def test_a_file_that_may_only_be_read_is_left_alone(tmp_path: Path) -> None:
+    file = tmp_path / "mcp.json"
+    file.write_text("{}")
+    file.chmod(0o400)
+
+    with pytest.raises(ConfigError, match="may only be read"):
+        connect(file, CURSOR, "satchel", HERE)
+
+    assert file.read_text() == "{}"
+
+
+def test_what_another_program_writes_meanwhile_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "mcp.json"
+    file.write_text("{}")
+    put, theirs = put_in_json, ['{"mine": 1}', '{"mine": 2}']
+
+    def slow(*args: Any) -> str:  # noqa: ANN401
+        after = put(*args)
+        if theirs:
+            file.write_text(theirs.pop(0))
+        return after
+
+    monkeypatch.setattr(writing, "put_in_json", slow)
+    assert connect(file, CURSOR, "satchel", HERE) == "changed"
+    assert json.loads(file.read_text())["mine"] == 2
+    assert "satchel" in file.read_text()
+
+    theirs += [f'{{"mine": {n}}}' for n in range(9)]
+    with pytest.raises(ConfigError, match="keeps changing"):
+        connect(file, CURSOR, "other", HERE)
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_a_path_that_is_no_text_is_not_written(tmp_path: Path) -> None:
+    file = tmp_path / "mcp.json"
+    file.write_text("{}")
+
+    with pytest.raises(ConfigError, match="not Unicode"):
+        connect(file, CURSOR, "satchel", Stdio("satchel", ("/srv/\udcff",)))
+
+    assert file.read_text() == "{}"
 
 
 def test_a_folder_in_its_place_is_told(tmp_path: Path) -> None:
