@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 from satchel.config import CONFIG_FILE, Config, find_config, load_config
 from satchel.errors import ConfigError, MissingPathError, NoSources
-from satchel.files.digest import TREE_PREFIX
 from satchel.model import DEFAULT_LIMITS, Limits
 from satchel.model.release import RELEASE_FILE
 from satchel.protocols import SkillSource
@@ -110,10 +109,11 @@ def _open_place(path: str, pin: str | None, limits: Limits) -> SkillSource:
     if _is_url(path):
         from satchel.sources import http
 
-        address, mark, digest = path.partition(f"#{TREE_PREFIX}")
-        if mark and pin not in (None, TREE_PREFIX + digest):
+        # Whatever stands there is meant as a pin; one that is mistyped is not none.
+        address, mark, digest = path.partition("#")
+        if mark and pin not in (None, digest):
             raise ConfigError("pin", f"there are two pins for {address}")
-        pin = TREE_PREFIX + digest if mark else pin
+        pin = digest if mark else pin
         return http(address, pin=pin, limits=limits)
     if not os.path.exists(path):  # noqa: PTH110 - pathlib costs time
         raise MissingPathError(path)

@@ -112,6 +112,26 @@ def test_an_address_is_opened_as_a_site() -> None:
     assert pinned.label == in_the_address.label
 
 
+@pytest.mark.parametrize(
+    "pin",
+    [
+        f"SHA256-TREE-V1:{'0' * 64}",
+        f"sha256:{'0' * 64}",
+        f"sha256-tree-v2:{'0' * 64}",
+        f"sha256-tree-v1:{'0' * 63}",
+        f"sha256-tree-v1:{'A' * 64}",
+        "0" * 64,
+        "",
+    ],
+)
+def test_a_pin_in_the_address_that_is_no_id_is_an_error(pin: str) -> None:
+    """It must not be passed over, as a browser does with what it does not know."""
+    with pytest.raises(InvalidReleaseError, match="sha256-tree-v1: and 64 hex digits"):
+        Satchel(f"https://example.com#{pin}")
+    with pytest.raises(ConfigError, match="pin="):
+        http(f"https://example.com#{pin}")
+
+
 def test_a_pin_in_the_address_holds_against_another(release: Release) -> None:
     with pytest.raises(ConfigError, match="two pins"):
         open_named([f"{URL}#{OTHER}"], pin=release.id)

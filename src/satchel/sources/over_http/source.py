@@ -286,6 +286,8 @@ def site_of(url: str, hosts: Sequence[str] = ()) -> tuple[Url, Hosts]:
     """
     try:
         home = parse_url(url)
+        if "#" in url:
+            raise ConfigError("sources.http", "url: a pin is handed over as pin=")
         if home.query and not home.path.endswith(".json"):
             raise ConfigError("sources.http", "url: only that of an index has a query")
         return home, Hosts.of(tuple(hosts))
