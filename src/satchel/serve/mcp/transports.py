@@ -14,6 +14,7 @@ from mcp.server.transport_security import TransportSecuritySettings
 from starlette.types import ASGIApp
 
 from satchel.serve.library import Library
+from satchel.serve.mcp.draining import answered
 from satchel.serve.mcp.server import SkillServer, build_server
 
 __all__ = ["LOOPBACK", "StreamableHttp", "run_stdio", "streamable_http"]
@@ -73,7 +74,15 @@ def streamable_http(
 
 
 async def run_stdio(library: Library) -> None:
-    """Serve the one client at standard input and output, until it goes."""
+    """Serve the one client at standard input and output, until it goes.
+
+    What it has asked before it went is answered.
+    """
     server = build_server(library)
-    async with stdio_server() as (read, write):
-        await server.run(read, write, server.create_initialization_options())
+    async with (
+        stdio_server() as (read, write),
+        read,
+        write,
+        answered(read, write.send) as streams,
+    ):
+        await server.run(*streams, server.create_initialization_options())
