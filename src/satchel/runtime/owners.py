@@ -1,6 +1,6 @@
 """Who answers for a skill: its source, its manifest, or its repository's CODEOWNERS."""
 
-# ruff: noqa: PTH100, PTH110, PTH113, PTH114, PTH118, PTH120, PTH208 - strings are quicker
+# ruff: noqa: PTH100, PTH113, PTH114, PTH118, PTH120, PTH208 - strings are quicker
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
