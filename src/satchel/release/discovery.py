@@ -171,6 +171,9 @@ def index_v1(entries: Iterable[IndexEntry]) -> dict[str, object]:
 
 def _problem(entry: Descriptor, limits: Limits | None) -> tuple[str, str]:
     """Return what keeps a skill from an index, and what to do; empty if nothing."""
+    if entry.remote:  # a digest would need its bytes, and make them ours
+        problem = f"it lies on a {entry.remote} of somebody else's"
+        return problem, "copy it into a folder of yours, read it, and serve that"
     if not _NAME.fullmatch(entry.id):
         return (
             "its name is not 1 to 64 of a-z, 0-9 and single inner hyphens",

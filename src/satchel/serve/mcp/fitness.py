@@ -87,6 +87,12 @@ class Fitness:
     def _problems(
         self, entry: Descriptor, mended: str | None
     ) -> Iterator[tuple[str, str, str]]:
+        if entry.remote:  # its frontmatter would have to be fetched, and be ours then
+            yield (
+                "mcp-remote",
+                f"it lies on a {entry.remote} of somebody else's",
+                "let clients ask that server, or copy it into a folder of yours",
+            )
         if mended is not None:
             why = f"a plain reader of YAML 1.2 would not read it so ({mended})"
             yield FRONTMATTER, why, MEND

@@ -91,7 +91,12 @@ class Hints:
         self._known: Memory[tuple[str, str], ClientFields] = Memory(_REMEMBERED)
 
     def of(self, view: View, skill: Descriptor) -> ClientFields:
-        """Return one skill's fields; none where it cannot be read now."""
+        """Return one skill's fields; none where it cannot be read now.
+
+        Nor of a skill that lies on another server: nothing is fetched for a list.
+        """
+        if skill.remote:
+            return NO_CLIENT_FIELDS
         key = skill.id, skill.digest
         try:
             return self._known.get(key, lambda: view.manifest(skill.id).client)

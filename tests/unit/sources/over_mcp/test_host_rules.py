@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import anyio
 import pytest
+from mcp.client import Client
+from starlette.testclient import TestClient
 
 from satchel import Satchel, sources
 from satchel.catalog.tool_names import TOOL_KEYS
@@ -24,6 +27,9 @@ from satchel.errors import (
 )
 from satchel.model import Limits
 from satchel.runtime.staging import UploadStager, stage_files
+from satchel.serve.app import create_app
+from satchel.serve.library import Library
+from satchel.serve.mcp import build_server
 from satchel.sources.over_mcp.grants import OPENING_KEYS
 from tests.unit.sources.over_mcp.packs import (
     REFUNDS,
@@ -37,6 +43,8 @@ from tests.unit.sources.over_mcp.serving import FakeServer, digest
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
+
+    from mcp_types import Prompt
 
     from satchel.model import OnConflict, Style
 
@@ -83,6 +91,28 @@ def test_a_list_as_json_reads_nothing(server: FakeServer) -> None:
         listed: Any = take_inventory(skills).as_json(skills)["skills"]
 
     assert [bool(each["digest"]) for each in listed] == [True, False]
+    assert server.reads == []
+
+
+def test_served_on_it_is_not_read_before_it_is_loaded(server: FakeServer) -> None:
+    """Nor offered as one's own: by tools and prompts alone, with its origin."""
+    with reading(server) as source, Satchel(source) as skills:
+        library = Library(skills)
+        with TestClient(create_app(library), base_url="http://127.0.0.1") as client:
+            index = client.get("/.well-known/agent-skills/index.json").json()
+            listed = client.get("/v1/catalog").json()
+        with reading(build_server(library), label="relay") as relay:
+            assert found_in(relay) == []
+
+        async def prompts() -> list[Prompt]:
+            async with Client(build_server(library)) as asking:
+                return (await asking.list_prompts()).prompts
+
+        (prompt,) = anyio.run(prompts)
+
+    assert index["skills"] == []
+    assert "[MCP server docs]" in str(listed)
+    assert "[MCP server docs]" in str(prompt.description)
     assert server.reads == []
 
 
