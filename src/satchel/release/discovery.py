@@ -185,6 +185,10 @@ def _problem(entry: Descriptor, limits: Limits | None) -> tuple[str, str]:
     if length > MAX_DESCRIPTION_CHARS:
         most = f"{length:,} characters, and at most {MAX_DESCRIPTION_CHARS:,} are taken"
         return f"its description has {most}", "shorten it"
+    return _files_problem(entry, limits)
+
+
+def _files_problem(entry: Descriptor, limits: Limits | None) -> tuple[str, str]:
     for path in entry.resources:
         problem = archive_problem(path)
         if problem:
