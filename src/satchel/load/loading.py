@@ -10,6 +10,7 @@ from satchel.errors import (
     DeniedError,
     SourceUnavailableError,
 )
+from satchel.load.clearing import doubts_of
 from satchel.load.fetching import fetch, has_changed
 from satchel.load.lookup import look_up
 from satchel.load.media import MARKDOWN, media_type
@@ -28,7 +29,6 @@ from satchel.model import (
 )
 from satchel.policy import OPEN_POLICY, Decides
 from satchel.spec import body_of
-from satchel.text import find_doubts
 from satchel.text.decoding import decode, is_text
 
 __all__ = ["load"]
@@ -137,7 +137,7 @@ def _read(
     decoded = decode(data)
     text = decoded.text
     findings = tuple(replace(found, path=file) for found in decoded.findings)
-    findings += find_doubts(data, file)
+    findings += doubts_of(data, digest, file)
     return Loaded(
         descriptor,
         file,

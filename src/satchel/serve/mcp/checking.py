@@ -15,6 +15,7 @@ __all__ = ["MAX_TEXT_CHARS", "Check", "bounded"]
 MAX_TEXT_CHARS: Final = 4_096
 """Characters of one argument: four times the longest path that a pack may hold."""
 
+_OF_TEXT: Final = frozenset({"type", "description", "maxLength"})
 _SHOWN_CHARS: Final = 300
 
 
@@ -55,12 +56,34 @@ class Check:
 
     def __init__(self, schema: Mapping[str, Any]) -> None:
         self._validator = cast("_Validator", Draft202012Validator(schema))
+        self._required = frozenset[str](schema.get("required", ()))
+        self._texts = {
+            name: each["maxLength"]
+            for name, each in schema["properties"].items()
+            if each.keys() <= _OF_TEXT and _is_text(each) and "maxLength" in each
+        }
 
     def problem(self, arguments: object) -> str | None:
         """Return the first thing that is wrong with the arguments, on a short line."""
+        if self._is_plain(arguments):
+            return None
         found = next(iter(self._validator.iter_errors(arguments)), None)
         if found is None:
             return None
         place = "".join(f"{step}: " for step in found.path)
         line = clean_line(place + found.message[: 4 * _SHOWN_CHARS])
         return line if len(line) <= _SHOWN_CHARS else f"{line[:_SHOWN_CHARS]}…"
+
+    def _is_plain(self, arguments: object) -> bool:
+        """Tell whether these are short texts and nothing else, as most calls have them.
+
+        Then they are right for certain, and the validator, which takes its time, need
+        not be asked. What is not plain it judges, and words.
+        """
+        if not isinstance(arguments, dict):
+            return False
+        given = cast("dict[str, object]", arguments)
+        return self._required <= given.keys() and all(
+            isinstance(value, str) and len(value) <= self._texts.get(name, -1)
+            for name, value in given.items()
+        )
