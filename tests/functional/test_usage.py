@@ -217,6 +217,17 @@ def test_the_variable_names_the_file_for_all(
     assert (alpha["loads"], alpha["by_hand"]) == (1, 1)
 
 
+def test_a_log_of_events_is_on_standard_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A command has no other log, so that nothing would be seen of it."""
+    monkeypatch.setenv("SATCHEL_USAGE", "log:")
+
+    result = run("show", "alpha", "--skills", "skills")
+
+    assert result.exit_code == 0
+    assert "skill_loaded name='alpha'" in result.stderr
+    assert "skill_loaded" not in result.stdout
+
+
 def test_a_variable_that_says_nothing_stops_the_commands_that_load() -> None:
     env = {"SATCHEL_USAGE": "postgres://x"}
     shown = run_process("show", "alpha", "--skills", "skills", env=env)

@@ -94,9 +94,10 @@ def recording() -> Generator[tuple["UsageSink", ...]]:
     Raises:
         ConfigError: ``SATCHEL_USAGE`` says something that is no place for events.
     """
-    from satchel.usage import LoadsOnly, Sinks, usage_sinks
+    from satchel.cli.keeping import kept
+    from satchel.usage import LoadsOnly, Sinks
 
-    sinks = tuple(LoadsOnly(sink) for sink in usage_sinks(default="sqlite"))
+    sinks = tuple(LoadsOnly(sink) for sink in kept())
     try:
         yield sinks
     finally:

@@ -10,6 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypedDict
 
+from satchel.cli.keeping import kept
 from satchel.cli.opening import opened, warn_empty
 from satchel.cli.output import tell
 from satchel.errors import ConfigError, DuplicateSkillError, ExtraMissingError
@@ -73,7 +74,6 @@ def serve(options: Options) -> int:
     from satchel.serve.library import Library
     from satchel.serve.refreshing import Refresher
     from satchel.serve.settings import ServeSettings
-    from satchel.usage import usage_sinks
     from satchel.usage.metrics import MetricsSink
 
     metrics = MetricsSink()
@@ -82,7 +82,7 @@ def serve(options: Options) -> int:
     )
     gc.disable()  # all that is made from here on stays
     with (
-        _closed(usage_sinks(default="sqlite")) as sinks,
+        _closed(kept()) as sinks,
         closing(metrics),
         opened(
             (*options["paths"], *options["more"]),
