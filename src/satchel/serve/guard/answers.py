@@ -1,8 +1,5 @@
 """An answer on its way out: what the guard adds, keeps back and waits for."""
 
-import logging
-import traceback
-from types import TracebackType
 from typing import TYPE_CHECKING, Final, cast
 
 import anyio
@@ -15,15 +12,12 @@ if TYPE_CHECKING:
 
     from satchel.serve.guard.requests import Seen
 
-__all__ = ["Answer", "tell_crash"]
+__all__ = ["Answer"]
 
 _CRASH: Final = Refusal(
     500, "internal-error", "something went wrong here; it was logged"
 )
-_FRAMES: Final = 8
 _SESSION: Final = b"mcp-session-id"
-
-_log = logging.getLogger("satchel.serve")
 
 
 class Answer:
@@ -117,24 +111,3 @@ def _private(name: bytes, value: bytes) -> tuple[bytes, bytes]:
     parts = [part.strip() for part in value.split(b",")]
     kept = [part for part in parts if part.lower() not in (b"public", b"private")]
     return name, b", ".join([b"private", *kept])
-
-
-def tell_crash(error: BaseException) -> None:
-    """Log an exception by its kind and its place: its text may be a caller's.
-
-    An exception group is told as the exceptions in it.
-    """
-    if isinstance(error, BaseExceptionGroup):
-        group = cast("BaseExceptionGroup[BaseException]", error)
-        for each in group.exceptions:
-            tell_crash(each)
-        return
-    _log.error("unhandled %s at %s", type(error).__name__, _place(error.__traceback__))
-
-
-def _place(trace: TracebackType | None) -> str:
-    frames = [
-        f"{frame.f_globals.get('__name__', '?')}.{frame.f_code.co_name}:{line}"
-        for frame, line in traceback.walk_tb(trace)
-    ]
-    return " < ".join(reversed(frames[-_FRAMES:])) or "?"

@@ -4,7 +4,8 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, cast
 
-from satchel.serve.guard.answers import Answer, tell_crash
+from satchel.serve.crashing import tell_crash
+from satchel.serve.guard.answers import Answer
 from satchel.serve.guard.binding import check_bind, is_loopback
 from satchel.serve.guard.bodies import Bodies, Gone, replayed
 from satchel.serve.guard.buckets import Buckets, peer_of

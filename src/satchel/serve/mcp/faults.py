@@ -1,7 +1,6 @@
 """What goes wrong, as JSON-RPC tells it: no traceback, no path of this machine."""
 
 import json
-import logging
 from typing import Final
 
 from mcp.server.context import CallNext, HandlerResult
@@ -15,11 +14,10 @@ from satchel.errors import (
     SourceUnavailableError,
 )
 from satchel.load.telling import tell
+from satchel.serve.crashing import tell_crash
 from satchel.serve.mcp.asking import Context
 
 __all__ = ["contain", "error_of", "unknown"]
-
-_LOG: Final = logging.getLogger("satchel.serve.mcp")
 
 _LATER: Final = (ChangedSinceSyncError, SourceUnavailableError)
 """What the same request may get a little later; all else is wrong with the request."""
@@ -54,7 +52,7 @@ async def contain(ctx: Context, call_next: CallNext) -> HandlerResult:
     except SkillError as error:
         raise error_of(error) from error
     except Exception as error:
-        _LOG.exception("a request failed")
+        tell_crash(error)
         message = f"internal error: {type(error).__name__}"
         raise MCPError(INTERNAL_ERROR, message) from error
 
