@@ -74,11 +74,12 @@ class SkillsExtension:
         def work(asked: Asked) -> dict[str, Any]:
             place = self._served.place(asked.view, params.uri)
             if place is None or place.above or place.path != SKILL_FILE:
-                raise unknown("skill", params.uri)
+                why = self._served.why_not(asked.view, params.uri)
+                raise unknown("skill", params.uri, why)
             try:
                 entry = self._served.entry(asked.view, place.entry)
-            except UnfitError:
-                raise unknown("skill", params.uri) from None
+            except UnfitError as error:
+                raise unknown("skill", params.uri, error.why) from None
             except OSError as error:
                 raise MCPError(INTERNAL_ERROR, "a file cannot be read now") from error
             return _result(asked, None, skill=entry)

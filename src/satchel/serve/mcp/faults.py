@@ -23,12 +23,13 @@ _LATER: Final = (ChangedSinceSyncError, SourceUnavailableError)
 """What the same request may get a little later; all else is wrong with the request."""
 
 
-def unknown(what: str, uri: str) -> MCPError:
+def unknown(what: str, uri: str, why: str = "") -> MCPError:
     """Return the error for something that is not served here.
 
     ``data`` is what readers of earlier drafts tell it by.
     """
-    return MCPError(INVALID_PARAMS, f"{what}: not served here", {"uri": uri})
+    message = f"{what}: not served here{why and f'; {why}'}"
+    return MCPError(INVALID_PARAMS, message, {"uri": uri})
 
 
 def error_of(error: SkillError) -> MCPError:

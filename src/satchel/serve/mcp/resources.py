@@ -116,7 +116,7 @@ class Resources:
         if place is None or place.above:
             if uri != INDEX_URI:  # readers of the older index ask whether there is one
                 view.missed((parts_of(uri) or ("",))[0])
-            raise unknown("resource", uri)
+            raise unknown("resource", uri, self._served.why_not(view, uri))
         skill, path = place.entry, place.path
         if path == SKILL_FILE:
             return contents_of(view.load(skill.id), uri)

@@ -15,6 +15,7 @@ from satchel.serve.mcp.memory import ByIdentity, Memory
 from satchel.serve.mcp.uris import parts_of, uri_of
 from satchel.spec import parse
 from satchel.spec.fences import span_of_text
+from satchel.text import clean_line
 
 __all__ = ["Place", "Served", "UnfitError"]
 
@@ -91,6 +92,18 @@ class Served:
             if rest.pop(0) != entry.name:
                 return None
         return Place(entry, "/".join(rest))
+
+    def why_not(self, view: View, uri: str) -> str:
+        """Return why a URI names nothing, where the extension cannot carry a skill.
+
+        Else empty. A client that knows the skill by a tool would look in vain for it.
+        """
+        try:
+            skill = view.descriptor((parts_of(uri) or ("",))[0])
+        except SkillError:
+            return ""
+        found = self.fitness.problem(view.catalog, skill)
+        return clean_line(found.message) if found else ""
 
     def entry(self, view: View, skill: Descriptor) -> dict[str, Any]:
         """Return a skill's entry: URI, frontmatter, and every file with its digest.

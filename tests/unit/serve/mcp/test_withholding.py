@@ -14,7 +14,14 @@ from satchel.serve.mcp.fitness import REPAIRS
 from satchel.serve.settings import ServeSettings
 from satchel.spec import loose, repair
 from satchel.testing import write_pack
-from tests.unit.serve.mcp.clients import library, write_shelf
+from tests.unit.serve.mcp.clients import (
+    ask,
+    connected,
+    library,
+    refused,
+    run,
+    write_shelf,
+)
 
 
 def raw(folder: Path, name: str, data: str | bytes) -> None:
@@ -41,6 +48,31 @@ def test_a_file_that_no_load_gives_is_a_reason(tmp_path: Path) -> None:
     served = Library(Satchel(tmp_path, environ={}, limits=limits))
 
     assert codes(served) == [("big", "mcp-file-size")]
+
+
+def test_a_client_that_asks_for_it_is_told_why(tmp_path: Path) -> None:
+    write_pack(tmp_path, "many", files={f"{n}.txt": "" for n in range(4)})
+    raw(tmp_path, "year", "---\nname: 2024\ndescription: Use it.\n---\n")
+    served = library(tmp_path, max_resources=4)
+
+    async def work() -> None:
+        async with connected(served) as client:
+            uri = "skill://many/SKILL.md"
+            for request in (
+                ask(client, "skills/get", uri=uri),
+                client.read_resource(uri),
+            ):
+                error = await refused(request)
+                assert error.code == -32602
+                assert error.message.endswith("it has 5 files, clients take 4")
+            error = await refused(
+                ask(client, "skills/get", uri="skill://2024/SKILL.md")
+            )
+            assert "no text in YAML" in error.message
+            error = await refused(ask(client, "skills/get", uri="skill://x/SKILL.md"))
+            assert error.message == "skill: not served here"
+
+    run(work())
 
 
 def test_each_reason_is_a_finding_with_its_place(tmp_path: Path) -> None:
