@@ -66,14 +66,15 @@ def _answer(
     site: Site, request: Request, source: ReleaseSource, rest: list[str]
 ) -> Response | None:
     view = site.view(request)
-    match rest:
-        case ["skills", skill_id, *inner] if inner:
-            file = "/".join(inner)
-            used = file == SKILL_FILE and request.method != "HEAD"
-            loaded = view.load(skill_id) if used else view.peek(skill_id, file)
-            return file_answer(site.answers, request, loaded)
-        case _ if not _has_all(view, source):
-            return None
+    if rest[:1] == ["skills"] and len(rest) > 2:  # noqa: PLR2004 - skills, id, path
+        skill_id, file = rest[1], "/".join(rest[2:])
+        if file != SKILL_FILE and file not in view.descriptor(skill_id).resources:
+            return None  # a release has addresses, and no short names
+        used = file == SKILL_FILE and request.method != "HEAD"
+        loaded = view.load(skill_id) if used else view.peek(skill_id, file)
+        return file_answer(site.answers, request, loaded)
+    if not _has_all(view, source):
+        return None
     release = source.open()
     path = "/".join(rest)
     others = (*release.others, release.document)

@@ -103,6 +103,7 @@ def test_each_file_has_its_digest_for_a_validator(dist: Path) -> None:
         "{home}/nothing",
         "{home}/skills/alpha",
         "{home}/skills/alpha/nothing.md",
+        "{home}/skills/alpha/more.md",
         "{home}/skills/nobody/SKILL.md",
         "{home}/skills/alpha/%2e%2e/%2e%2e/release.json",
         "{home}",
