@@ -39,7 +39,8 @@ class Config:
 
     ``skills`` are folders, already joined to the folder of the file. ``packages`` is
     True for every installed package that offers skills, else a tuple of names.
-    ``budget_tokens`` is None for no budget.
+    ``budget_tokens`` is None for no budget. ``allow_private`` lets addresses among
+    ``skills`` lead to this machine and its network.
     """
 
     path: str = ""
@@ -47,6 +48,7 @@ class Config:
     packages: tuple[str, ...] | bool = ()
     usual: bool = False
     trust: bool = False
+    allow_private: bool = False
     disabled: tuple[str, ...] = ()
     profile: "Profile" = "auto"
     on_conflict: OnConflict = "error"
@@ -148,6 +150,7 @@ def _config(table: Mapping[str, object], path: "Path") -> Config:
         ),
         usual=_flag(table, "usual", path),
         trust=_flag(table, "trust", path),
+        allow_private=_flag(table, "allow_private", path),
         disabled=_strings(table, "disabled", path),
         profile=cast("Profile", table.get("profile", "auto")),
         on_conflict=cast("OnConflict", table.get("on_conflict", "error")),

@@ -77,6 +77,9 @@ def opened(
     folders = [_folder(path) for path in paths]
     if not folders:
         options = {"config": find_settings(), **options}
+    elif urls := [path for path in paths if path.startswith(("http://", "https://"))]:
+        # Whoever types an address of this machine means it; no site may lead there.
+        options.setdefault("allow_private", all(map(_is_private, urls)))
     options.setdefault("sinks", ())
     skills = Satchel(*folders, **options)
     try:
@@ -112,6 +115,21 @@ def _folder(path: str) -> str:
     if tail != SKILL_FILE:
         raise ConfigError(path, f"want a folder of packs, a pack, or its {SKILL_FILE}")
     return head or os.curdir
+
+
+def _is_private(url: str) -> bool:
+    """Tell whether the host of a URL is this machine or its network, by its very name.
+
+    What a name resolves to is not asked: others say that.
+    """
+    from ipaddress import ip_address
+    from urllib.parse import urlsplit
+
+    try:
+        host = urlsplit(url).hostname or ""
+        return host == "localhost" or ip_address(host).is_private
+    except ValueError:
+        return False
 
 
 def find_settings() -> str | None:

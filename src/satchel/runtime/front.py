@@ -61,7 +61,9 @@ class Satchel:
     share between threads and agents.
 
     ``pin`` is the id of the one release among what is named, in a folder or at an
-    address: with another one nothing of it is used.
+    address: with another one nothing of it is used. ``allow_private`` lets addresses
+    lead to this machine and its network; a program that takes them from others should
+    not.
 
     ``disabled`` are ids, or shell patterns over ids. ``environ`` may switch off more,
     by ``SATCHEL_DISABLED`` and, for labels of sources, ``SATCHEL_DISABLED_SOURCES``:
@@ -86,6 +88,7 @@ class Satchel:
         *what: Named,
         config: str | os.PathLike[str] | None = None,
         pin: str | None = None,
+        allow_private: bool = False,
         profile: "Profile | None" = None,
         limits: Limits | None = None,
         on_conflict: OnConflict | None = None,
@@ -103,7 +106,7 @@ class Satchel:
         environ: Mapping[str, str] | None = None,
     ) -> None:
         """Open the sources and sync once."""
-        opened = open_any(what, config, limits, pin)
+        opened = open_any(what, config, limits, pin, allow_private=allow_private)
         said = opened.config
         self._environ = os.environ if environ is None else environ
         self._given_sinks = None if sinks is None else tuple(sinks)

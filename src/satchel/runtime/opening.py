@@ -42,12 +42,14 @@ def open_named(
     *,
     limits: Limits = DEFAULT_LIMITS,
     pin: str | None = None,
+    allow_private: bool = False,
 ) -> Opened:
     """Turn what was named into sources, in order; all skills made in code are one.
 
     A folder that is a release, or a site of releases, is opened as one, and so is an
     ``http(s)`` address, which may end in ``#`` and the id of a release. ``pin`` is for
-    the one release that is among them.
+    the one release that is among them. ``allow_private`` lets addresses lead to this
+    machine and its network.
 
     Raises:
         MissingPathError: A path does not exist.
@@ -66,7 +68,7 @@ def open_named(
             path = os.fspath(each)
             if path not in named:
                 own = pin if path == pinned else None
-                sources.append(_open_place(path, own, limits))
+                sources.append(_open_place(path, own, limits, private=allow_private))
                 named.add(path)
         elif isinstance(each, Skill):
             skills.append(each)
@@ -105,7 +107,9 @@ def _is_release(path: str) -> bool:
     return is_release(path)
 
 
-def _open_place(path: str, pin: str | None, limits: Limits) -> SkillSource:
+def _open_place(
+    path: str, pin: str | None, limits: Limits, *, private: bool
+) -> SkillSource:
     if _is_url(path):
         from satchel.sources import http
 
@@ -114,7 +118,7 @@ def _open_place(path: str, pin: str | None, limits: Limits) -> SkillSource:
         if mark and pin not in (None, digest):
             raise ConfigError("pin", f"there are two pins for {address}")
         pin = digest if mark else pin
-        return http(address, pin=pin, limits=limits)
+        return http(address, pin=pin, allow_private=private, limits=limits)
     if not os.path.exists(path):  # noqa: PTH110 - pathlib costs time
         raise MissingPathError(path)
     if not _is_release(path):
@@ -125,11 +129,15 @@ def _open_place(path: str, pin: str | None, limits: Limits) -> SkillSource:
 
 
 def open_config(
-    path: "Path | None", *, start: "Path", limits: Limits | None = None
+    path: "Path | None",
+    *,
+    start: "Path",
+    limits: Limits | None = None,
+    allow_private: bool = False,
 ) -> Opened:
     """Open what a configuration file says; the nearest one where none is given.
 
-    ``limits`` go before those of the file.
+    ``limits`` go before those of the file; ``allow_private`` is added to what it says.
 
     Raises:
         NoSources: There is no file; says what lies about and the line to write.
@@ -143,7 +151,8 @@ def open_config(
     if limits is not None:
         config = replace(config, limits=limits)
     limits = config.limits
-    opened = open_named(config.skills, limits=limits)
+    private = allow_private or config.allow_private
+    opened = open_named(config.skills, limits=limits, allow_private=private)
     more: list[SkillSource] = []
     if config.packages:
         named = config.packages
@@ -161,6 +170,8 @@ def open_any(
     config: str | os.PathLike[str] | None,
     limits: Limits | None,
     pin: str | None = None,
+    *,
+    allow_private: bool = False,
 ) -> Opened:
     """Open what was named; with nothing, what a configuration file says.
 
@@ -168,14 +179,18 @@ def open_any(
         SkillError: As for `open_named` and `open_config`.
     """
     if what:
-        return open_named(what, limits=limits or DEFAULT_LIMITS, pin=pin)
+        return open_named(
+            what, limits=limits or DEFAULT_LIMITS, pin=pin, allow_private=allow_private
+        )
     if pin is not None:
         detail = "name what it is for; satchel.toml is not looked at for it"
         raise ConfigError("pin", detail)
     from pathlib import Path
 
     path = Path(config) if config else None
-    return open_config(path, start=Path.cwd(), limits=limits)
+    return open_config(
+        path, start=Path.cwd(), limits=limits, allow_private=allow_private
+    )
 
 
 def _flat(what: Iterable[Named]) -> Iterable[One]:

@@ -11,6 +11,7 @@ import uvicorn
 from starlette.testclient import TestClient
 
 from satchel import Policy, Satchel, deny, sources
+from satchel.cli import main, opening
 from satchel.release.folder import build_folder
 from satchel.serve.app import create_app
 from satchel.serve.library import Library
@@ -61,6 +62,51 @@ def test_what_is_served_can_be_pinned(dist: Path) -> None:
             assert there.load("alpha").data == skills.load("alpha").data
             assert there.load("beta", "more.md").text == "More of beta."
             assert there.digest("beta") == skills.digest("beta")
+
+
+def test_the_front_door_may_be_told_to_go_there(
+    dist: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pin = Satchel(dist).catalog.release
+
+    with listening(Satchel(dist)) as url:
+        with Satchel(url, pin=pin, allow_private=True) as there:
+            assert there.load("alpha").data == Satchel(dist).load("alpha").data
+        with Satchel(url, pin=pin) as refused:
+            assert len(refused.catalog) == 0
+            assert "allow_private=True" in refused.health().problems[0]
+        settings = tmp_path / "satchel.toml"
+        settings.write_text(f'skills = ["{url}#{pin}"]\nallow_private = true\n')
+        with Satchel(config=settings) as there:
+            assert there.catalog.release == pin
+
+
+def test_an_address_that_is_typed_may_be_of_this_machine(
+    dist: Path, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    skills = Satchel(dist)
+    with listening(skills) as url, pytest.raises(SystemExit) as ended:
+        main(["show", "alpha", "--skills", f"{url}#{skills.catalog.release}"])
+
+    assert ended.value.code == 0
+    assert capsysbinary.readouterr().out == skills.load("alpha").body.encode()
+
+
+@pytest.mark.parametrize(
+    ("url", "answer"),
+    [
+        ("http://localhost:8321", True),
+        ("http://127.0.0.1:8321/x#sha256-tree-v1:00", True),
+        ("https://[::1]/", True),
+        ("https://10.1.2.3/", True),
+        ("https://8.8.8.8/", False),
+        ("https://skills.example.com", False),
+        ("https://localhost.example.com", False),
+        ("https://[bad", False),
+    ],
+)
+def test_private_is_what_is_called_so(url: str, answer: bool) -> None:
+    assert opening._is_private(url) == answer
 
 
 def test_another_pin_is_not_here(dist: Path) -> None:
