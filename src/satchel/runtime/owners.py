@@ -131,9 +131,9 @@ class _Repositories:
 
     def _look(self, folder: str) -> "_Home":
         try:
-            names = frozenset(os.listdir(folder))
+            names = set(os.listdir(folder))
         except OSError:
-            names = frozenset()
+            names = set[str]()
         if ".git" in names:
             return _Home(folder, None)
         parent = os.path.dirname(folder)
