@@ -73,7 +73,11 @@ class Prompts:
 
         def work(asked: Asked) -> GetPromptResult:
             view = asked.view
-            skill = view.descriptor(params.name)
+            try:
+                skill = view.descriptor(params.name)
+            except SkillError:
+                view.missed(params.name)
+                raise
             fields = self.hints.of(view, skill)
             text = view.invoke(skill.id, _typed(fields, params.arguments or {})).text
             return GetPromptResult(

@@ -109,6 +109,19 @@ def test_what_is_no_prompt_is_an_invalid_parameter(tmp_path: Path) -> None:
     run(work())
 
 
+def test_a_name_that_is_not_there_is_an_event(tmp_path: Path) -> None:
+    """As over every other way: authors want to know what people look for."""
+    sink = ListSink()
+
+    async def work() -> None:
+        async with connected(library(write_shelf(tmp_path), sink=sink)) as client:
+            await refused(client.get_prompt("nobody"))
+
+    run(work())
+    missed = [(e.name, e.code) for e in sink.events if e.event == "skill_loaded"]
+    assert missed == [("nobody", "skill-not-found")]
+
+
 def test_a_skill_that_cannot_be_read_now_hides_no_other(tmp_path: Path) -> None:
     served = library(write_shelf(tmp_path))
     (tmp_path / "beta" / "SKILL.md").unlink()
