@@ -1,0 +1,46 @@
+"""What a file hides is looked for once for the same bytes."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+
+import pytest
+
+from satchel.load import clearing
+from satchel.load.clearing import doubts_of
+from satchel.text import find_doubts
+
+PLAIN = b"# Steps\n\nDo it.\n"
+HIDING = "see​this\n".encode()
+
+
+def digest(data: bytes) -> str:
+    return f"sha256:{sha256(data).hexdigest()}"
+
+
+@pytest.fixture(autouse=True)
+def nothing_cleared(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(clearing, "_cleared", set())
+
+
+@pytest.mark.parametrize("data", [PLAIN, HIDING], ids=["plain", "hiding"])
+def test_the_second_look_says_what_the_first_did(data: bytes) -> None:
+    for _ in range(2):
+        assert doubts_of(data, digest(data), "a.md") == find_doubts(data, "a.md")
+
+
+def test_only_what_was_cleared_is_remembered() -> None:
+    doubts_of(PLAIN, digest(PLAIN), "a.md")
+    found = doubts_of(HIDING, digest(HIDING), "b.md")
+
+    assert clearing._cleared == {digest(PLAIN)}
+    assert [finding.path for finding in found] == ["b.md"]
+
+
+def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(clearing, "MOST", 3)
+
+    for number in range(10):
+        data = PLAIN + bytes([48 + number])
+        assert doubts_of(data, digest(data), "a.md") == ()
+        assert len(clearing._cleared) <= 3
