@@ -11,7 +11,7 @@ from satchel.load.clearing import doubts_of
 from satchel.text import find_doubts
 
 PLAIN = b"# Steps\n\nDo it.\n"
-HIDING = "see​this\n".encode()
+HIDING = "see\u200bthis\n".encode()
 
 
 def digest(data: bytes) -> str:
