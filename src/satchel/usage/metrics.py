@@ -8,6 +8,7 @@ from typing import Final
 
 from satchel.errors import ExtraMissingError
 from satchel.model import CatalogSynced, UsageEvent
+from satchel.text import printable
 from satchel.usage.background import Background
 from satchel.usage.recording import Note
 from satchel.usage.stores import Row, Writer
@@ -60,7 +61,10 @@ class MetricsSink:
         self._figures.catalog_tokens = tokens
 
     def name_sources(self, name_of: Callable[[str], str]) -> None:
-        """Ask ``name_of`` what to call a source, by its label, which may be a path."""
+        """Ask ``name_of`` what to call a source, by its label, which may be a path.
+
+        It is asked at each load: a source may be gone when the figures are read.
+        """
         self._figures.name_of = name_of
 
     def record(self, event: UsageEvent) -> None:
@@ -105,7 +109,7 @@ class _Figures(Collector):
         self._seconds: dict[str, float] = {}
         self._skills: int | None = None
         self.catalog_tokens: Callable[[], int] | None = None
-        self.name_of: Callable[[str], str] = str
+        self.name_of: Callable[[str], str] = printable
 
     def open(self, writer: Writer) -> None:
         """There is nothing to open."""
@@ -144,7 +148,7 @@ class _Figures(Collector):
                 "Loads that succeeded, of SKILL.md and other files.",
                 labels=["name", "source"],
             )
-            for (name, source), count in sorted(self._by_source().items()):
+            for (name, source), count in sorted(self._loads.items()):
                 loads.add_metric([name, source], count)
             tokens = CounterMetricFamily(
                 "skill_load_tokens", "What loads cost, in tokens.", labels=["name"]
@@ -169,13 +173,6 @@ class _Figures(Collector):
                 "What the catalog costs in a prompt.",
                 value=self.catalog_tokens(),
             )
-
-    def _by_source(self) -> Counter[tuple[str, str]]:
-        names = {source: self.name_of(source) for _, source in self._loads}
-        sums: Counter[tuple[str, str]] = Counter()
-        for (name, source), count in self._loads.items():
-            sums[name, names[source]] += count
-        return sums
 
     def _durations(self) -> HistogramMetricFamily:
         family = HistogramMetricFamily(
