@@ -35,9 +35,10 @@ class Digests:
     ) -> tuple[Resource, ...]:
         """Return path, digest and size of every listed file, SKILL.md included.
 
-        Sorted by path by code point. A file whose digest the source knows is not read;
-        every other one is read once, then remembered for as long as the marks of the
-        pack's files stay the same.
+        One that was not there when the pack was scanned is left out. Sorted by path by
+        code point. A file whose digest the source knows is not read; every other one
+        is read once, then remembered for as long as the marks of the pack's files stay
+        the same.
 
         Raises:
             SkillError: A file cannot be read now.
@@ -88,7 +89,7 @@ class Digests:
             data = reader.read(origin.key, SKILL_FILE, limit)
             found.append(Resource(SKILL_FILE, digest_bytes(data), len(data)))
         known = {stat.path: stat for stat in descriptor.files if stat.digest}
-        for path in descriptor.resources:
+        for path in descriptor.present:
             if path in known:
                 found.append(Resource(path, known[path].digest, known[path].size))
                 continue

@@ -43,13 +43,15 @@ class FileStat:
     whatever the source can tell a change by (modification time and inode for a
     folder, a digest elsewhere); equal marks mean equal bytes. ``digest`` is ``sha256:``
     and the hex digest of the raw bytes where the source knows it without reading them,
-    else empty; whoever reads the file checks it.
+    else empty; whoever reads the file checks it. ``missing`` says that the pack lists
+    the file by this path and does not hold it; its size is 0 then.
     """
 
     path: str
     size: int
     mark: Hashable = None
     digest: str = ""
+    missing: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +141,16 @@ class Descriptor:
     def resources(self) -> tuple[str, ...]:
         """Every path that may be read besides SKILL.md, by bucket, then sorted."""
         return self.references + self.scripts + self.assets + self.others
+
+    @property
+    def present(self) -> tuple[str, ...]:
+        """Those of `resources` that the pack held when it was scanned, in their order.
+
+        They and SKILL.md are its manifest of bytes. A listed file that was not there
+        is a finding, and an error for whoever asks for it, but no part of the pack.
+        """
+        held = {stat.path for stat in self.files if not stat.missing}
+        return tuple(path for path in self.resources if path in held)
 
     @property
     def origin(self) -> Origin:

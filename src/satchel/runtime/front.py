@@ -294,6 +294,8 @@ class Satchel:
     def resources(self, skill_id: str) -> tuple[Resource, ...]:
         """Return path, digest and size of every listed file, SKILL.md included.
 
+        One that the pack lists and does not hold is left out, here and of the digest.
+
         Raises:
             SkillError: No such skill, or a file cannot be read now.
         """

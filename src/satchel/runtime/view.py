@@ -154,6 +154,8 @@ class View:
     def resources(self, skill_id: str) -> tuple[Resource, ...]:
         """Return path, digest and size of every listed file, SKILL.md included.
 
+        One that the pack lists and does not hold is left out.
+
         Raises:
             SkillError: As for `descriptor`; or a file cannot be read now, or is larger
                 than is handed out: see `too_large`.

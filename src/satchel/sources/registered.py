@@ -125,7 +125,7 @@ class SkillRegistry:
             findings += (
                 tell.missing_reference(where, file.path)
                 for file in files
-                if file.mark is None
+                if file.missing
             )
         return (*found, *findings)
 
@@ -136,8 +136,8 @@ class SkillRegistry:
     def files(self, key: str) -> tuple[FileStat, ...]:
         """Return SKILL.md and the references, sorted by path.
 
-        One that is missing is among them, without mark and size: whoever asks for it
-        is told that it is listed and missing.
+        One that is missing is among them, and marked so: whoever asks for it is told
+        that it is listed and missing.
         """
         return self._list(self.get(key))
 
@@ -183,7 +183,7 @@ class SkillRegistry:
         listing.add(FileStat(SKILL_FILE, len(skill_md), digest_bytes(skill_md)))
         for path in dict.fromkeys(descriptor.references):
             if path != SKILL_FILE and listing.admits(path):
-                listing.add(stat_file(path) or FileStat(path, 0))
+                listing.add(stat_file(path) or FileStat(path, 0, missing=True))
         return listing.files()
 
 

@@ -6,7 +6,7 @@ a state machine, and here it is left as soon as it goes too deep.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, Protocol, TypeAlias
 
@@ -134,14 +134,22 @@ _UTF16_MARKS: Final = (b"\xff\xfe", b"\xfe\xff")
 _OLD_BREAKS: Final = re.compile(b"\xc2\x85|\xe2\x80[\xa8\xa9]")
 
 
+def _spare(head: bytes, codes: range) -> Iterator[str]:
+    """Yield characters that are not in the text, escaped or not."""
+    small = head.lower()
+    for code in codes:
+        if chr(code).encode() not in head and b"%x" % code not in small:
+            yield chr(code)
+
+
 class _WithoutOldBreaks:
     """A parser that takes those for text: it is shown private characters instead."""
 
     def __init__(self, head: bytes) -> None:
         self._restored: dict[int, str] = {}
-        spare = (chr(code) for code in range(0xE000, 0xF8FF))
+        spare = _spare(head, range(0xE000, 0xF8FF))
         for mark in "\x85\u2028\u2029":
-            stand_in = next(char for char in spare if char.encode() not in head)
+            stand_in = next(spare)
             self._restored[ord(stand_in)] = mark
             head = head.replace(mark.encode(), stand_in.encode())
         self._parser = _new_parser(head)
@@ -152,6 +160,55 @@ class _WithoutOldBreaks:
         if type(event) is ScalarEvent:
             event.value = event.value.translate(self._restored)
         return event
+
+
+# A character as JSON escapes it in two halves, an escaped backslash not before it.
+_PAIR: Final = re.compile(
+    rb"(?<!\\)((?:\\\\)*)"
+    rb"\\u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})"
+)
+
+
+class _WithPairs:
+    """A parser that joins such halves in double quotes, where libyaml refuses them.
+
+    YAML 1.2 is a superset of JSON (section 1.3). The parser is shown a private
+    character and the digits, which takes as many bytes; in any other text the escapes
+    are restored, for they are none there.
+    """
+
+    def __init__(self, head: bytes) -> None:
+        stand_in = next(_spare(head, range(0xF0000, 0xFFFFE)))
+        self._stand_in = stand_in
+        self._shown = re.compile(f"{stand_in}([0-9a-fA-F]{{4}})([0-9a-fA-F]{{4}})")
+        self._parser = _parser_of_text(
+            _PAIR.sub(rb"\1" + stand_in.encode() + rb"\2\3", head)
+        )
+
+    def get_event(self) -> Any:  # noqa: ANN401
+        """Return the next event; None behind the last."""
+        event = self._parser.get_event()
+        if type(event) is ScalarEvent and self._stand_in in event.value:
+            meant = _joined if event.style == '"' else r"\\u\1\\u\2"
+            event.value = self._shown.sub(meant, event.value)
+        return event
+
+
+def _joined(halves: re.Match[str]) -> str:
+    high, low = int(halves[1], 16), int(halves[2], 16)
+    return chr(0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00))
+
+
+def _parser_of(head: bytes) -> _Parser:
+    if b"\\u" in head and _PAIR.search(head):
+        return _WithPairs(head)
+    return _parser_of_text(head)
+
+
+def _parser_of_text(head: bytes) -> _Parser:
+    if not head.isascii() and _OLD_BREAKS.search(head):
+        return _WithoutOldBreaks(head)
+    return _new_parser(head)
 
 
 class _RefusedError(Exception):
@@ -195,10 +252,7 @@ def read_tree(
 def _read(head: bytes, limits: Limits, *, with_lines: bool) -> Tree | Problem:
     if head.startswith(_UTF16_MARKS):
         return Problem("invalid-yaml", "this is not UTF-8", 1)
-    if not head.isascii() and _OLD_BREAKS.search(head):
-        parser: _Parser = _WithoutOldBreaks(head)
-    else:
-        parser = _new_parser(head)
+    parser = _parser_of(head)
     tree = Tree({}, {}, {}, [])
     try:
         _enter(parser)

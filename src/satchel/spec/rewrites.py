@@ -35,9 +35,6 @@ TEXT_FIELDS: Final = frozenset(["name", "description", "when_to_use", "compatibi
 _RESERVED: Final = frozenset("[]{},>|*&!%@`?-#\"'")
 _LEADING_TABS: Final = re.compile(r"^[ ]*\t[ \t]*", re.MULTILINE)
 _BLOCK: Final = re.compile(r"([|>])(?:[-+]?\d?|\d[-+])[ \t]+(?=[^\s#])")
-_SURROGATES: Final = re.compile(
-    r"\\u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})"
-)
 _DOUBLE_QUOTED: Final = re.compile(r'"(?:[^"\\\n]|\\.)*"')
 _BAD_ESCAPE: Final = re.compile(
     r"""\\(?:x(?![0-9a-fA-F]{2})|u(?![0-9a-fA-F]{4})|U(?![0-9a-fA-F]{8})"""
@@ -66,7 +63,7 @@ def realigned(entry: Entry) -> tuple[Entry, str]:
 
 def entry_rewrites(entry: Entry) -> Iterator[Rewrite]:
     """Yield what the entry may have meant, the likeliest first."""
-    text = _with_escapes(entry.text)
+    text = _DOUBLE_QUOTED.sub(_double_backslashes, entry.text)
     if text != entry.text:
         yield Rewrite("bad-escape", text)
     block = _BLOCK.match(entry.value)
@@ -185,15 +182,9 @@ def _blanks(match: re.Match[str]) -> str:
     return match[0].replace("\t", "  ")
 
 
-def _with_escapes(text: str) -> str:
-    """Join surrogate pairs as JSON writes them, and double other backslashes."""
-    text = _SURROGATES.sub(_join, text)
-    return _DOUBLE_QUOTED.sub(lambda m: _BAD_ESCAPE.sub(r"\\\g<0>", m[0]), text)
-
-
-def _join(match: re.Match[str]) -> str:
-    high, low = int(match[1], 16), int(match[2], 16)
-    return chr(0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00))
+def _double_backslashes(text: re.Match[str]) -> str:
+    """Write two for one that begins no escape."""
+    return _BAD_ESCAPE.sub(r"\\\g<0>", text[0])
 
 
 def _quote_item(match: re.Match[str]) -> str:

@@ -305,6 +305,18 @@ def test_a_file_that_is_not_there_any_more_is_refused() -> None:
     ]
 
 
+def test_a_listed_file_that_never_was_there_is_refused() -> None:
+    text = "---\nname: a\ndescription: d\nreferences: [x.md]\n---\n"
+    packs = {"a": {"SKILL.md": text.encode()}}
+
+    told = refused(Satchel(memory(packs)))
+
+    assert "error listed-file-missing" in told
+    assert "references/x.md: error reference-not-found" in told
+    (kept,) = allowed(Satchel(memory(packs))).release.skills
+    assert kept.descriptor.resources == ()
+
+
 @pytest.mark.parametrize("path", ["SKILL.md", "x.md"])
 def test_a_file_that_has_changed_since_the_sync_is_refused(path: str) -> None:
     source = FakeSource("team", {"a": {"SKILL.md": pack("a"), "x.md": "x"}})

@@ -359,6 +359,26 @@ def test_a_digest_covers_every_listed_file(shelf: Path) -> None:
     assert skills.digest("pdf-forms") != before
 
 
+@pytest.mark.row("R25", "A27")
+def test_a_digest_covers_no_listed_file_that_is_not_there(shelf: Path) -> None:
+    """The bytes of a pack are those it holds; to ask for another one is an error."""
+    manifest = "---\nname: sql-style\ndescription: d\nreferences: [a.md, b.md]\n---\n"
+    write(shelf, "sql-style", manifest, references__a_md="A")
+    with Satchel(shelf) as skills:
+        listed = skills.registry.descriptor("sql-style").resources
+        before = skills.digest("sql-style")
+        paths = [resource.path for resource in skills.resources("sql-style")]
+        with pytest.raises(ReferenceNotFoundError) as caught:
+            skills.load("sql-style", "b.md")
+        write(shelf, "sql-style", manifest, references__b_md="B")
+        skills.sync()
+
+        assert listed == caught.value.listed == ("references/a.md", "references/b.md")
+        assert paths == ["SKILL.md", "references/a.md"]
+        assert skills.digest("sql-style") != before
+        assert len(skills.resources("sql-style")) == 3
+
+
 def test_a_manifest_is_read_on_demand(shelf: Path) -> None:
     write(
         shelf, "sql-style", "---\nname: sql-style\ndescription: d\nversion: 1.10\n---\n"

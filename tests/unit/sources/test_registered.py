@@ -339,6 +339,8 @@ def test_a_listed_file_that_is_missing_is_a_finding_and_a_typed_error(
     with pytest.raises(ReferenceNotFoundError) as raised:
         skills.load("agentic-rag", "notes.md")
     assert missing in raised.value.listed
+    held = {each.path for each in skills.resources("agentic-rag")}
+    assert held == {"SKILL.md", *raised.value.listed} - {missing}
     assert skills.load("agentic-rag", "azure_search_config.md").text == AZURE
 
 

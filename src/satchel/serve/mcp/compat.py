@@ -26,7 +26,7 @@ def index_text(served: Served, view: View) -> str:
     """Return the index of all skills that are listed, by id; no file is read."""
     skills = [
         {
-            "name": skill.id,
+            "name": skill.name,  # the last folder of its URL, as readers compare
             "type": "skill-md",
             "description": clean_line(skill.description),
             "url": uri_of(skill),

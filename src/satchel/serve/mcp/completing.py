@@ -73,7 +73,7 @@ class Completions:
         if place is None or place.above or place.path:
             return []
         folder = f"{uri_of(place.entry, '')}/"
-        paths = (SKILL_FILE, *place.entry.resources)
+        paths = (SKILL_FILE, *place.entry.present)
         return [uri_of(place.entry, path).removeprefix(folder) for path in paths]
 
     def _words(self, view: View, prompt: str, argument: str) -> Iterable[str]:

@@ -122,7 +122,7 @@ class SkillsExtension:
             if main is None:
                 return []
             found[main.uri] = main
-        for path in skill.resources:
+        for path in skill.present:
             if not path.startswith(inside):
                 continue
             name, below, _ = path.removeprefix(inside).partition("/")

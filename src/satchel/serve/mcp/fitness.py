@@ -106,19 +106,12 @@ class Fitness:
                 f"the description has {have:,} characters, want 1 to {want:,}",
                 "say what the skill does and when to use it, in a few sentences",
             )
-        count, most = 1 + len(entry.resources), self._settings.max_resources
+        count, most = 1 + len(entry.present), self._settings.max_resources
         if count > most:
             yield (
                 "mcp-files",
                 f"it has {count:,} files, clients take {most:,}",
                 "take out files that no agent needs, or make several skills of it",
-            )
-        missing = _missing(entry)
-        if missing:
-            yield (
-                "mcp-missing-file",
-                f"it lists {missing!r}, which is not there",
-                "add the file, or take it out of the manifest",
             )
         large = _too_large(entry, self._most_bytes)
         if large is not None:
@@ -144,12 +137,6 @@ def unfit(entry: Descriptor, code: str, why: str, fix: str) -> Finding:
 
 def _place(entry: Descriptor) -> str:
     return f"{entry.origin.location}/{SKILL_FILE}"
-
-
-def _missing(entry: Descriptor) -> str:
-    """Return the first listed file that is not there; empty where all are."""
-    there = {stat.path for stat in entry.files}
-    return next((path for path in entry.resources if path not in there), "")
 
 
 def _too_large(entry: Descriptor, most_bytes: int) -> FileStat | None:

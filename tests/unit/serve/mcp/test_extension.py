@@ -132,6 +132,58 @@ def test_frontmatter_goes_out_as_it_was_written(tmp_path: Path) -> None:
     run(work())
 
 
+@pytest.mark.parametrize("era", ERAS)
+def test_a_listed_file_that_is_not_there_is_no_resource(
+    tmp_path: Path, era: str
+) -> None:
+    """It stays a finding, and an error for whoever asks for it by its name."""
+    (tmp_path / "gone" / "references").mkdir(parents=True)
+    (tmp_path / "gone" / "references" / "here.md").write_text("Here.")
+    (tmp_path / "gone" / "SKILL.md").write_text(
+        "---\nname: gone\ndescription: Use it.\nreferences: [here.md, away.md]\n---\n"
+    )
+    root = "skill://gone"
+
+    async def work() -> None:
+        served = library(tmp_path, compat=True)
+        found = served.skills.findings
+        assert [each.code for each in found] == ["listed-file-missing"]
+        async with connected(served, era) as client:
+            (entry,) = (await ask(client, "skills/list"))["skills"]
+            uris = [each["uri"] for each in entry["resources"]]
+            assert uris == [f"{root}/SKILL.md", f"{root}/references/here.md"]
+            folder = f"{root}/references"
+            told = await ask(client, "resources/directory/read", uri=folder)
+            assert [each["uri"] for each in told["resources"]] == uris[1:]
+            assert await read(client, uris[1]) == b"Here."
+            error = await refused(client.read_resource(f"{folder}/away.md"))
+            assert (error.code, error.data) == (-32602, {"code": "reference-not-found"})
+
+    run(work())
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_a_character_that_is_escaped_in_two_halves_goes_out_whole(
+    tmp_path: Path, era: str
+) -> None:
+    (tmp_path / "odd").mkdir()
+    (tmp_path / "odd" / "SKILL.md").write_text(
+        '---\nname: odd\ndescription: "Use \\ud83d\\udc8a"\n'
+        "plain: \\ud83d\\udc8a\n---\n"
+    )
+
+    async def work() -> None:
+        async with connected(library(tmp_path), era) as client:
+            (entry,) = (await ask(client, "skills/list"))["skills"]
+            assert entry["frontmatter"] == {
+                "name": "odd",
+                "description": "Use \U0001f48a",
+                "plain": r"\ud83d\udc8a",
+            }
+
+    run(work())
+
+
 def test_a_list_hides_nothing_in_a_description(tmp_path: Path) -> None:
     """A client may show it in a terminal; the entry's frontmatter stays as it is."""
     (tmp_path / "odd").mkdir()

@@ -96,7 +96,6 @@ def test_each_reason_is_a_finding_with_its_place(tmp_path: Path) -> None:
         ("Upper", "mcp-name"),
         ("big", "mcp-size"),
         ("colon", "mcp-frontmatter"),
-        ("gone", "mcp-missing-file"),
         ("long", "mcp-description"),
         ("many", "mcp-files"),
         ("shy", "mcp-size"),
@@ -123,6 +122,19 @@ def test_a_reader_of_the_file_tells_the_rest(
 
     assert codes(served) == []
     assert codes(served, read=True) == [(name, "mcp-frontmatter")]
+
+
+@pytest.mark.parametrize("most", [1, 2], ids=["too-many", "fits"])
+def test_a_listed_file_that_is_not_there_is_no_file_of_it(
+    tmp_path: Path, most: int
+) -> None:
+    manifest = "---\nname: gone\ndescription: Use it.\nreferences: [a.md, b.md]\n---\n"
+    raw(tmp_path, "gone", manifest)
+    (tmp_path / "gone" / "b.md").write_text("B")
+
+    served = library(tmp_path, max_resources=most)
+
+    assert codes(served, read=True) == [("gone", "mcp-files")][: 2 - most]
 
 
 def test_what_cannot_be_read_now_is_no_matter_of_its_author(tmp_path: Path) -> None:

@@ -63,3 +63,25 @@ def test_in_the_era_of_2025(compat: bool, tmp_path: Path) -> None:
             assert found == (["one", "two"] if compat else [])
             for name in found:
                 assert skills.load(name).data == skill_md(name)
+
+
+def test_the_index_calls_a_skill_by_its_name_where_its_id_is_another() -> None:
+    """Its URL ends in the name, and a reader compares the two."""
+    both = {name: {"SKILL.md": skill_md(name)} for name in ("one", "two")}
+    mine = {"one": {"SKILL.md": skill_md("one", "Mine.")}}
+    served = Satchel(
+        sources.prefixed(sources.memory(both, label="theirs"), "their-"),
+        sources.memory(mine, label="mine"),
+    )
+    server = build_server(Library(served, ServeSettings(compat=True)))
+
+    with served, reading(older(server)) as source, Satchel(source) as skills:
+        assert [f for f in skills.findings if f.severity == "error"] == []
+        assert {entry.origin.key: entry.id for entry in skills.catalog} == {
+            "skill://one": "one",
+            "skill://their-one/one": "their-one/one",
+            "skill://their-two/two": "two",
+        }
+        assert skills.load("one").data == mine["one"]["SKILL.md"]
+        assert skills.load("their-one/one").data == both["one"]["SKILL.md"]
+        assert skills.load("two").data == both["two"]["SKILL.md"]
