@@ -2,7 +2,9 @@
 
 import re
 import weakref
+from _thread import start_new_thread
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Final
 
@@ -258,6 +260,19 @@ def owned_sinks(owner: object, environ: Mapping[str, str]) -> Sinks:
     Raises:
         ConfigError: The variable says something that is no place for events.
     """
-    sinks = Sinks(usage_sinks(environ))
-    weakref.finalize(owner, sinks.retire).atexit = False  # they see to that themselves
+    given = usage_sinks(environ)
+    sinks = Sinks(given)
+    if any(hasattr(sink, "retire") for sink in given):
+        end = weakref.finalize(owner, _retire_apart, sinks)
+        end.atexit = False  # they see to that themselves
     return sinks
+
+
+def _retire_apart(sinks: Sinks) -> None:
+    """Let the sinks end, in a thread of its own.
+
+    The collector calls this at any moment, in any thread: in one that holds a lock of
+    the sinks, too, which would wait for itself.
+    """
+    with suppress(RuntimeError):  # the interpreter ends, and so do they
+        start_new_thread(sinks.retire, ())

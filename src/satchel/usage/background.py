@@ -12,7 +12,7 @@ from weakref import WeakSet
 
 from satchel.model import CatalogSynced, UsageEvent
 from satchel.usage.recording import Note, make
-from satchel.usage.stores import OpenStore, Row, Store, Writer
+from satchel.usage.stores import OpenStore, Row, Store, UnfitRowError, Writer
 from satchel.usage.writers import host_mark
 
 __all__ = ["BOUND", "Background"]
@@ -84,7 +84,10 @@ class Background:
 
     @property
     def dropped(self) -> int:
-        """How many events this process has dropped: there was no room, or no store."""
+        """How many events this process has dropped.
+
+        There was no room for them, or no store; or they could not be made, or kept.
+        """
         return self._dropped
 
     @property
@@ -214,7 +217,7 @@ class Background:
         store = self._open_store()
         try:
             store.open(self._writer())
-        except Exception as error:  # noqa: BLE001 - best effort, whatever it is (C34)
+        except BaseException as error:  # noqa: BLE001 - whatever it is (C34)
             self._set_back(error)
             return False
         self._store = store
@@ -231,8 +234,8 @@ class Background:
                 return True
             try:
                 if self._batch and self._store is not None:
-                    self._store.write(self._batch, self._dropped, self._now())
-            except Exception as error:  # noqa: BLE001 - as above
+                    self._keep(self._store, self._batch)
+            except BaseException as error:  # noqa: BLE001 - as above
                 self._set_back(error)
                 return False
             with self._lock:
@@ -249,9 +252,22 @@ class Background:
             self._taken += 1
             try:
                 self._batch.append((self._taken, make(note)))
-            except Exception as error:  # noqa: BLE001 - counters and sources are plug-ins
-                self._failed(error)
+            except BaseException as error:  # noqa: BLE001 - plug-ins, in Rust even
+                self._lose(error)
         return count > 0
+
+    def _keep(self, store: Store, rows: list[Row]) -> None:
+        """Write the rows, and find the ones that nobody can keep, by halves."""
+        try:
+            store.write(rows, self._dropped, self._now())
+        except UnfitRowError as error:
+            if len(rows) == 1:
+                self._batch = [row for row in self._batch if row is not rows[0]]
+                self._lose(error.__cause__ or error)
+                return
+            middle = len(rows) // 2
+            self._keep(store, rows[:middle])
+            self._keep(store, rows[middle:])
 
     def _finish(self) -> None:
         with self._lock:
@@ -264,17 +280,23 @@ class Background:
             return
         try:
             self._store.close(self._dropped, self._now())
-        except Exception as error:  # noqa: BLE001 - as above
+        except BaseException as error:  # noqa: BLE001 - as above
             self._failed(error)
 
-    def _set_back(self, error: Exception) -> None:
+    def _lose(self, error: BaseException) -> None:
+        """Count an event that there will not be."""
+        self._failed(error)
+        with self._lock:
+            self._dropped += 1
+
+    def _set_back(self, error: BaseException) -> None:
         """Count a failure of the store, and tell who waits for it."""
         self._failed(error)
         with self._lock:
             self._setbacks += 1
             self._moved.notify_all()
 
-    def _failed(self, error: Exception) -> None:
+    def _failed(self, error: BaseException) -> None:
         self._failures += 1
         if self._failures == 1:
             import logging

@@ -7,13 +7,25 @@ from typing import Final, Protocol, TypeAlias
 from satchel.usage.choosing import Place
 from satchel.usage.recording import Event
 
-__all__ = ["SCHEMA_VERSION", "OpenStore", "Row", "Store", "Writer", "store_at"]
+__all__ = [
+    "SCHEMA_VERSION",
+    "OpenStore",
+    "Row",
+    "Store",
+    "UnfitRowError",
+    "Writer",
+    "store_at",
+]
 
 SCHEMA_VERSION: Final = 1
 """That of every file that holds events. A later one reads all earlier ones (R37)."""
 
 Row: TypeAlias = tuple[int, Event]
 """An event with its number in the writer's own count: nothing is stored twice."""
+
+
+class UnfitRowError(Exception):
+    """A row holds what cannot be kept, now or later; the others can be without it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +56,10 @@ class Store(Protocol):
         """Keep the rows, all or none; a second time with the same rows changes nothing.
 
         ``dropped`` is how many events the writer has had to drop since it started.
+
+        Raises:
+            UnfitRowError: One of the rows is to blame.
+            Exception: Whatever it is, the same rows may be kept later.
         """
         ...
 

@@ -13,6 +13,7 @@ import pytest
 from satchel import Satchel, Skill
 from satchel.usage import background
 from satchel.usage.background import Background
+from satchel.usage.stores import UnfitRowError
 from tests.unit.usage.library import load, sync
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ class MemoryStore:
         self.writing = threading.Event()
         self.failures: list[Exception] = []
         self.fails_always = False
+        self.unfit: set[str] = set()
 
     def open(self, writer: Writer) -> None:
         self._fail()
@@ -48,6 +50,8 @@ class MemoryStore:
         self.writing.set()
         assert self.gate.wait(WAIT_S)
         self._fail()
+        if any(getattr(event, "name", "") in self.unfit for _, event in rows):
+            raise UnfitRowError
         self.threads.add(threading.current_thread().name)
         self.rows |= dict(rows)
         self.dropped = dropped
@@ -215,7 +219,57 @@ def test_an_event_that_cannot_be_made_costs_no_other(
     sink.record(load("b"))
 
     assert sink.flush(WAIT_S)
-    assert (names(store), sink.failures) == (["b"], 1)
+    assert (names(store), sink.failures, sink.dropped) == (["b"], 1, 1)
+
+
+class Panic(BaseException):
+    """As libraries in Rust raise it; a counter of tokens may be one."""
+
+
+def panic() -> Event:
+    raise Panic
+
+
+def test_a_panic_ends_no_writer(sink: Background, store: MemoryStore) -> None:
+    sink.defer((panic,))
+    assert sink.flush(WAIT_S)
+    sink.record(load("b"))
+    store.failures.append(Panic())  # type: ignore[arg-type] - worse than it may be
+
+    sink.flush(WAIT_S)
+    assert sink.flush(WAIT_S)
+    assert (names(store), sink.failures, sink.dropped) == (["b"], 2, 1)
+
+
+def test_a_row_that_cannot_be_kept_costs_no_other(
+    sink: Background, store: MemoryStore
+) -> None:
+    store.unfit = {"b", "d"}
+    for name in "abcd":
+        sink.record(load(name))
+
+    assert sink.flush(WAIT_S)
+    assert (names(store), sink.failures, sink.dropped) == (["a", "c"], 2, 2)
+
+
+def test_the_collector_may_end_a_writer_at_any_moment(
+    sink: Background, store: MemoryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It runs in any thread, and one that holds the writer's lock must not wait."""
+    monkeypatch.setattr("satchel.runtime.telling.usage_sinks", lambda _: (sink,))
+    skills = Satchel(Skill("a", instructions="x", description="d"))
+    skills.load("a")
+    gone = weakref.ref(skills)
+    sink.flush(WAIT_S)
+    del skills
+
+    with sink._lock:
+        gc.collect()
+        assert gone() is None
+
+    assert sink._thread is not None
+    sink._thread.join(WAIT_S)
+    assert (names(store), store.closed) == (["a"], 1)
 
 
 def test_after_the_close_events_are_dropped(

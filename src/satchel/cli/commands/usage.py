@@ -244,7 +244,7 @@ def _unknown(standings: "Sequence[Standing]") -> Iterator[str]:
 
 def _gaps(report: "Report") -> Iterator[str]:
     if report.dropped:
-        yield f"{_many(report.dropped, 'event')} dropped: there was no room for them"
+        yield f"{_many(report.dropped, 'event')} dropped: no room, or not to be kept"
     if report.unclosed:
         writers = _many(len(report.unclosed), "writer")
         yield (
