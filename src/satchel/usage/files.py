@@ -18,7 +18,7 @@ from satchel.usage.lines import (
     event_line,
     started_line,
 )
-from satchel.usage.stores import SCHEMA_VERSION, Row, Writer
+from satchel.usage.stores import SCHEMA_VERSION, Row, Writer, blaming_rows
 
 __all__ = ["GENESIS", "HEAD_SUFFIX", "ChainStore", "LineStore"]
 
@@ -52,6 +52,10 @@ class LineStore:
 
     def write(self, rows: Sequence[Row], dropped: int, now: float) -> None:
         """Append a line for each row that says something new."""
+        with blaming_rows():
+            self._write(rows, dropped, now)
+
+    def _write(self, rows: Sequence[Row], dropped: int, now: float) -> None:
         lines: list[_Line] = []
         offered = self._offered
         for seq, event in rows:

@@ -6,7 +6,7 @@ from typing import Final
 
 from satchel.model import CatalogSynced
 from satchel.usage.recording import Event
-from satchel.usage.stores import SCHEMA_VERSION, Writer
+from satchel.usage.stores import SCHEMA_VERSION, Writer, plain_text
 
 __all__ = [
     "CLOSED",
@@ -35,17 +35,20 @@ def event_line(event: Event, writer: str, seq: int) -> dict[str, object]:
             "added": list(event.added),
             "skills": [
                 {
-                    "name": entry.id,
-                    "source": entry.source,
+                    "name": plain_text(entry.id),
+                    "source": plain_text(entry.source),
                     "digest": entry.digest,
-                    "owner": event.owners.get(entry.id, ""),
-                    "references": list(entry.references),
+                    "owner": plain_text(event.owners.get(entry.id, "")),
+                    "references": [*map(plain_text, entry.references)],
                 }
                 for entry in event.entries
             ],
         }
     else:
-        flat = event.as_dict()
+        flat = {
+            key: plain_text(value) if isinstance(value, str) else value
+            for key, value in event.as_dict().items()
+        }
     return flat | {"writer": writer, "seq": seq, "schema_version": SCHEMA_VERSION}
 
 

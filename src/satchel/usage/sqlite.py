@@ -12,7 +12,7 @@ from satchel.errors import ConfigError
 from satchel.model import CatalogSynced, UsageEvent
 from satchel.usage._locking import locked
 from satchel.usage._private import open_private
-from satchel.usage.stores import SCHEMA_VERSION, Row, Writer
+from satchel.usage.stores import SCHEMA_VERSION, Row, Writer, blaming_rows, plain_text
 
 __all__ = ["LOAD_COLUMNS", "SqliteStore", "check_version"]
 
@@ -40,6 +40,12 @@ LOAD_COLUMNS: Final = (
     "client",
 )
 _values = attrgetter(*LOAD_COLUMNS)
+_OF_VALUES: Final = (
+    sqlite3.IntegrityError,
+    sqlite3.InterfaceError,
+    sqlite3.ProgrammingError,
+)
+"""What SQLite raises where a value does not fit; which one depends on the version."""
 _DAY_S: Final = 86_400
 
 # Days are whole days since 1970-01-01, UTC. A skill's row says how it was last on
@@ -73,7 +79,8 @@ CREATE TABLE offers (
 _marks = ", ".join("?" * (len(LOAD_COLUMNS) + 2))
 _columns = ", ".join(f'"{name}"' for name in LOAD_COLUMNS)
 _INSERT: Final = (
-    f"INSERT OR IGNORE INTO loads (writer, seq, {_columns}) VALUES ({_marks})"  # noqa: S608 - our own names
+    f"INSERT INTO loads (writer, seq, {_columns}) VALUES ({_marks}) "  # noqa: S608 - our own names
+    "ON CONFLICT (writer, seq) DO NOTHING"
 )
 _UPSERT: Final = """
 INSERT INTO skills VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6)
@@ -141,8 +148,14 @@ class SqliteStore:
     def write(self, rows: Sequence[Row], dropped: int, now: float) -> None:
         """Keep the rows in one transaction."""
         base = self._opened
+        with blaming_rows(*_OF_VALUES):
+            self._write(base, rows, dropped, now)
+
+    def _write(
+        self, base: sqlite3.Connection, rows: Sequence[Row], dropped: int, now: float
+    ) -> None:
         loads = [
-            (self._number, seq, *_values(event))
+            (self._number, seq, *map(_storable, _values(event)))
             for seq, event in rows
             if isinstance(event, UsageEvent)
         ]
@@ -173,11 +186,11 @@ class SqliteStore:
             _UPSERT,
             [
                 (
-                    entry.id,
-                    entry.source,
+                    plain_text(entry.id),
+                    plain_text(entry.source),
                     entry.digest,
-                    event.owners.get(entry.id, ""),
-                    json.dumps(entry.references),
+                    plain_text(event.owners.get(entry.id, "")),
+                    json.dumps([*map(plain_text, entry.references)]),
                     day,
                 )
                 for entry in event.entries
@@ -185,7 +198,7 @@ class SqliteStore:
         )
         base.executemany(
             "INSERT OR IGNORE INTO offers VALUES (?, ?)",
-            [(day, entry.id) for entry in event.entries],
+            [(day, plain_text(entry.id)) for entry in event.entries],
         )
         return news
 
@@ -217,6 +230,10 @@ class SqliteStore:
         if self._base is None:
             raise sqlite3.ProgrammingError("the store is not open")
         return self._base
+
+
+def _storable(value: object) -> object:
+    return plain_text(value) if isinstance(value, str) else value
 
 
 def _has_tables(base: sqlite3.Connection) -> bool:

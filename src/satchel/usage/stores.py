@@ -1,6 +1,7 @@
 """What keeps events: the seam that a writer in the background stands on."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final, Protocol, TypeAlias
 
@@ -14,6 +15,8 @@ __all__ = [
     "Store",
     "UnfitRowError",
     "Writer",
+    "blaming_rows",
+    "plain_text",
     "store_at",
 ]
 
@@ -66,6 +69,26 @@ class Store(Protocol):
     def close(self, dropped: int, now: float) -> None:
         """Put on record that the writer came to its close, and let go."""
         ...
+
+
+@contextmanager
+def blaming_rows(*more: type[Exception]) -> Generator[None]:
+    """Blame the rows for errors that come of their values, and of those in ``more``.
+
+    Raises:
+        UnfitRowError: There was such an error.
+    """
+    try:
+        yield
+    except (AttributeError, TypeError, ValueError, OverflowError, *more) as error:
+        raise UnfitRowError from error
+
+
+def plain_text(text: str) -> str:
+    """Return a text as UTF-8 can hold it; on POSIX a file's name may be any bytes."""
+    if text.isascii():
+        return text
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 OpenStore: TypeAlias = Callable[[], Store]

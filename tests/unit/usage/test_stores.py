@@ -7,14 +7,17 @@ import os
 import sqlite3
 import stat
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from satchel.errors import ConfigError, MissingPathError
+from satchel.model import Origin
 from satchel.usage.files import LineStore
 from satchel.usage.reading import read_records
 from satchel.usage.records import Tally
+from satchel.usage.stores import UnfitRowError
 from tests.unit.usage.library import (
     DAY,
     KINDS,
@@ -103,6 +106,54 @@ def test_a_batch_that_is_tried_again_is_stored_once(kind: str, tmp_path: Path) -
         ("b", 1),
         ("c", 1),
     ]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "row",
+    [
+        load("b", size_bytes=object()),
+        load("b", at=float("nan")),
+        sync(float("nan"), "b"),
+        replace(sync(NOON), entries=(None,)),  # type: ignore[arg-type] - a mistake
+    ],
+    ids=["object", "time", "offer", "entry"],
+)
+def test_a_row_that_cannot_be_kept_says_so_and_leaves_nothing(
+    kind: str, row: Event, tmp_path: Path
+) -> None:
+    kept = store(kind, tmp_path)
+    kept.open(writer())
+    with pytest.raises(UnfitRowError):
+        kept.write([(1, load("a")), (2, row)], 0, NOON)
+    kept.write([(1, load("a"))], 1, NOON)
+    kept.close(1, NOON)
+
+    records = read_records(tmp_path / f"usage.{kind}")
+
+    assert [(t.name, t.count) for t in records.tallies] == [("a", 1)]
+    assert records.unread == 0
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_names_of_files_that_are_no_text_are_kept(kind: str, tmp_path: Path) -> None:
+    """A folder on POSIX may be called by any bytes."""
+    odd = "skills\udcff"
+    entry = skill("a", f"{odd}.md")
+    entry = replace(entry, origins=(Origin(odd, "a", "a"),))
+    events: list[Event] = [
+        sync(NOON, entry, owners={"a": odd}),
+        load("a", source=odd, reference=f"{odd}.md", error=odd, code="x"),
+    ]
+
+    records = keep(kind, tmp_path, events)
+
+    (tally,) = records.tallies
+    shown = "skills\\udcff"
+    assert (tally.source, tally.file) == (shown, f"{shown}.md")
+    listed = records.listed["a"]
+    assert (listed.source, listed.owner) == (shown, shown)
+    assert listed.references == (f"{shown}.md",)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -294,18 +345,6 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
 def test_a_store_that_is_not_open_takes_nothing(tmp_path: Path) -> None:
     with pytest.raises(sqlite3.ProgrammingError):
         store("sqlite", tmp_path).write([(1, load("a"))], 0, NOON)
-
-
-def test_a_failed_transaction_leaves_nothing(tmp_path: Path) -> None:
-    kept = store("sqlite", tmp_path)
-    kept.open(writer())
-    wrong = load("b", tokens=object())
-    with pytest.raises(sqlite3.Error):
-        kept.write([(1, load("a")), (2, wrong)], 0, NOON)
-    kept.write([(1, load("a"))], 0, NOON)
-    kept.close(0, NOON)
-
-    assert len(read_records(tmp_path / "usage.sqlite").tallies) == 1
 
 
 def test_a_write_that_ends_half_way_is_taken_back(
