@@ -42,8 +42,9 @@ def verify(
     """Walk the chain from its first line to its last.
 
     What is told: a line that was changed, put in, taken out or moved; by a head also
-    lines that are missing at the end. What is not: a log that was written anew as a
-    whole, with its head. Against that only a head helps that was copied elsewhere.
+    lines that are missing at the end. What is not: lines that somebody appended as a
+    writer would; and a log that was written anew as a whole, with its head. Against
+    that only a head helps that was copied elsewhere.
 
     Args:
         path: The log.
@@ -96,7 +97,10 @@ def _wrong(line: bytes, number: int, digest: str) -> str:
     except (ValueError, KeyError, TypeError, RecursionError):
         return "it is no line of a chained log"
     if before != digest:
-        return "it does not follow from the line before: one of them was changed"
+        return (
+            "it does not follow from the line before: one of them was changed, or what "
+            "was between them is missing"
+        )
     if counted != number:
         return f"it says that it is line {counted!r}"
     return ""

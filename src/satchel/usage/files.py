@@ -5,6 +5,8 @@ import os
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from hashlib import sha256
+from operator import itemgetter
+from pathlib import Path
 from typing import Any, Final
 
 from satchel.errors import ConfigError
@@ -98,7 +100,7 @@ class ChainStore(LineStore):
     def _append(self, lines: Sequence[_Line]) -> None:
         with _opened(self._path) as fd:
             end = _whole_end(fd)
-            number, digest = self._last(fd, end)
+            number, digest = max(self._head(), self._last(fd, end), key=itemgetter(0))
             parts: list[bytes] = []
             for line in lines:
                 number += 1
@@ -126,6 +128,16 @@ class ChainStore(LineStore):
         if not isinstance(number, int):
             raise ConfigError(self._path, "not a chained log of events")
         return number, sha256(data).hexdigest()
+
+    def _head(self) -> tuple[int, str]:
+        """Return what the head says; that nothing is there where it says nothing."""
+        try:
+            value: Any = json.loads(Path(f"{self._path}{HEAD_SUFFIX}").read_bytes())
+            number, digest = value["line"], value["digest"]
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
+            return 0, GENESIS
+        known = isinstance(number, int) and isinstance(digest, str)
+        return (number, digest) if known else (0, GENESIS)
 
     def _write_head(self, number: int, digest: str) -> None:
         head = {"schema_version": SCHEMA_VERSION, "line": number, "digest": digest}

@@ -115,6 +115,59 @@ def test_the_first_broken_line_is_told(
     assert detail in verdict.detail
 
 
+def cut_tail(lines: list[bytes]) -> None:
+    del lines[-2:]
+
+
+def change_last(lines: list[bytes]) -> None:
+    lines[-1] = lines[-1].replace(b'"dropped":0', b'"dropped":1')
+
+
+def cut_line_end(lines: list[bytes]) -> None:
+    lines[-1] = lines[-1][:-1]
+
+
+@pytest.mark.row("C47")
+@pytest.mark.parametrize(
+    ("tamper", "broken"),
+    [(cut_tail, 4), (list.clear, 1), (change_last, 6), (cut_line_end, 5)],
+    ids=lambda value: getattr(value, "__name__", None),
+)
+def test_whoever_writes_next_heals_no_end_that_was_changed(
+    log: Path, tamper: Callable[[list[bytes]], object], broken: int
+) -> None:
+    """The chain goes on from what the head says, so that the gap stays."""
+    lines = log.read_bytes().splitlines(keepends=True)
+    tamper(lines)
+    log.write_bytes(b"".join(lines))
+    for _ in range(2):
+        keep("chain", log.parent, [load("d")])
+
+    verdict = verify(log)
+
+    assert (verdict.ok, verdict.broken) == (False, broken)
+    assert "does not follow" in verdict.detail
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"line": "9", "digest": 1}'])
+def test_a_log_goes_on_without_a_head_that_can_be_read(log: Path, text: str) -> None:
+    log.with_name("usage.chain.head").write_text(text)
+    keep("chain", log.parent, [load("d")])
+
+    assert (verify(log).ok, verify(log).lines) == (True, 8)
+
+
+def test_a_head_that_fell_behind_is_caught_up(log: Path) -> None:
+    """A process died between the line and the head."""
+    head = log.with_name("usage.chain.head")
+    before = head.read_bytes()
+    keep("chain", log.parent, [load("d")])
+    head.write_bytes(before)
+    keep("chain", log.parent, [load("e")])
+
+    assert (verify(log).ok, verify(log).lines) == (True, 11)
+
+
 def test_without_a_head_a_cut_tail_cannot_be_told(log: Path) -> None:
     """And the verdict says so."""
     log.with_name("usage.chain.head").unlink()
