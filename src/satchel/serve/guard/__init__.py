@@ -5,9 +5,10 @@ it should not; `uvicorn_options` and `transport_security` tell uvicorn and ``mcp
 same rules.
 """
 
-from satchel.serve.guard.binding import check_bind, is_loopback
+from satchel.serve.guard.binding import check_bind
 from satchel.serve.guard.gate import guard
 from satchel.serve.guard.hosts import transport_security
+from satchel.serve.guard.loopback import is_loopback
 from satchel.serve.guard.oauth import OAuthSettings
 from satchel.serve.guard.settings import GuardSettings
 from satchel.serve.guard.token_files import VARIABLE, TokenFile, open_tokens

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, cast
 
 from satchel.serve.crashing import tell_crash
 from satchel.serve.guard.answers import Answer
-from satchel.serve.guard.binding import check_bind, is_loopback
+from satchel.serve.guard.binding import check_bind
 from satchel.serve.guard.bodies import Bodies, Gone, replayed
 from satchel.serve.guard.buckets import Buckets, peer_of
 from satchel.serve.guard.entrance import Admitted, Entrance
 from satchel.serve.guard.hosts import Names
+from satchel.serve.guard.loopback import is_loopback
 from satchel.serve.guard.oauth import METADATA_PATH, metadata_route
 from satchel.serve.guard.pages import is_preflight, say_allowed
 from satchel.serve.guard.places import Places

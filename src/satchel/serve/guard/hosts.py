@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Final
 
-from satchel.serve.guard.binding import is_loopback
+from satchel.serve.guard.loopback import is_loopback
 from satchel.serve.guard.refusals import Refusal
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from satchel.errors import ConfigError, SourceUnavailableError
 from satchel.serve.caller import Caller
-from satchel.serve.guard.binding import is_loopback
+from satchel.serve.guard.loopback import is_loopback
 from satchel.text import clean_line
 
 if TYPE_CHECKING:
