@@ -8,7 +8,12 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Final
 
-from satchel.errors import PackFileError, SkillError, SkillNotFoundError
+from satchel.errors import (
+    PackFileError,
+    SkillError,
+    SkillNotFoundError,
+    SkillWithheldError,
+)
 from satchel.model import (
     SKILL_FILE,
     Catalog,
@@ -36,6 +41,8 @@ INVALID: Final = "<invalid>"
 _DAY_S: Final = 86_400
 MAX_COSTS: Final = 1_024
 """Texts whose tokens are known, or whose tokens are still to be counted."""
+_MOST_TOKENS: Final = 1 << 53
+"""What every store and reader can hold; no text costs as much."""
 MAX_NAME: Final = 64
 """Characters of what an agent or a client says that it is called."""
 
@@ -52,7 +59,7 @@ class _Cost:
     def tokens(self, counter: TokenCounter) -> int:
         text = self._text  # before the look at the count: two threads may be here
         if self._tokens < 0:
-            self._tokens = counter.count(text)
+            self._tokens = _count(counter, text)
             self._text = ""
         return self._tokens
 
@@ -145,11 +152,13 @@ class Telling:
 
         The message is made at once: the error holds on to the frames it went through.
         """
-        name, file = request.id, request.file
+        name, file = _text_of(request.id), request.file and _text_of(request.file)
         entry = _known(catalog, name)
         if isinstance(error, SkillNotFoundError) and not _NAME.fullmatch(name):
             name = INVALID
             error = SkillNotFoundError(INVALID)
+        if isinstance(error, SkillWithheldError):
+            error = SkillWithheldError(name, error.reason)  # its advice quotes the pack
         if not (file is None or (entry and file in entry.resources) or _is_path(file)):
             file = INVALID
             if isinstance(error, PackFileError):
@@ -227,6 +236,19 @@ class Telling:
         owners = {entry.id: self._owners.of(entry) for entry in catalog.entries}
         known = {id: owner for id, owner in owners.items() if owner}
         return CatalogSynced(at, catalog.entries, added, catalog.release, owners=known)
+
+
+def _count(counter: TokenCounter, text: str) -> int:
+    """Return what a text costs; 0 where the counter, a plug-in, has no good answer."""
+    try:
+        count = int(counter.count(text))
+    except Exception:  # noqa: BLE001 - whatever it is, the event is worth more
+        return 0
+    return count if 0 <= count <= _MOST_TOKENS else 0
+
+
+def _text_of(said: object) -> str:
+    return said if isinstance(said, str) else INVALID
 
 
 def _known(catalog: Catalog, skill_id: str) -> Descriptor | None:

@@ -106,7 +106,7 @@ class Sinks:
                     continue
                 event = event or make(note)
                 sink.record(event)
-            except Exception as error:  # noqa: BLE001 - a sink is a plug-in: R33, C34
+            except BaseException as error:  # noqa: BLE001 - a sink is a plug-in: R33, C34
                 self._failed(sink, error)
 
     def tell_synced(self, note: Note) -> None:
@@ -119,7 +119,7 @@ class Sinks:
                     continue
                 event = event or make(note)
                 synced(event)
-            except Exception as error:  # noqa: BLE001 - as above
+            except BaseException as error:  # noqa: BLE001 - as above
                 self._failed(sink, error)
 
     def flush(self) -> None:
@@ -141,10 +141,18 @@ class Sinks:
                 continue
             try:
                 method()
-            except Exception as error:  # noqa: BLE001 - as above
+            except BaseException as error:  # noqa: BLE001 - as above
                 self._failed(sink, error)
 
-    def _failed(self, sink: object, error: Exception) -> None:
+    def _failed(self, sink: object, error: BaseException) -> None:
+        """Count what a sink raised.
+
+        Raises:
+            KeyboardInterrupt, SystemExit: It was one of these: somebody ends the
+                program, while the sink was at work by chance.
+        """
+        if isinstance(error, (KeyboardInterrupt, SystemExit)):
+            raise error
         name = type(sink).__name__
         count = self._failures[name] = self._failures.get(name, 0) + 1
         if count == 1:

@@ -78,9 +78,11 @@ def blaming_rows(*more: type[Exception]) -> Generator[None]:
     Raises:
         UnfitRowError: There was such an error.
     """
+    of_values = (AttributeError, TypeError, ValueError, OverflowError)
+    blamed: tuple[type[Exception], ...] = (*of_values, *more)
     try:
         yield
-    except (AttributeError, TypeError, ValueError, OverflowError, *more) as error:
+    except blamed as error:
         raise UnfitRowError from error
 
 

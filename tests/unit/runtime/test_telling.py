@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -231,6 +231,66 @@ def test_a_fault_in_a_policy_or_load_is_told_and_goes_through(
         "RuntimeError",
         "internal-error",
     )
+
+
+def test_the_advice_on_a_refused_pack_quotes_it_and_is_not_told() -> None:
+    """It tells its author what to write, in words of the pack."""
+    sink = ListSink()
+    source = FakeSource("shelf", {"bare": {"SKILL.md": "CANARY of a text\n"}})
+    skills = Satchel(source, sinks=[sink])
+    with pytest.raises(SkillError, match="CANARY"):
+        skills.load("bare")
+
+    (event,) = sink.events
+    assert event.code == "skill-withheld"
+    assert event.error == "skill 'bare' is refused and cannot be loaded"
+
+
+@pytest.mark.parametrize("name", [None, 5, b"a", ["a"]])
+@pytest.mark.parametrize("file", [None, 5, b"a", ["a"]])
+def test_what_is_no_text_is_told_as_such(name: object, file: object) -> None:
+    sink = ListSink()
+    skills = shelf(sink)
+    with pytest.raises((TypeError, SkillError)):
+        skills.load("a" if name is None else name, file or 7)  # type: ignore[arg-type]
+
+    (event,) = sink.events
+    assert event.name == ("a" if name is None else "<invalid>")
+    assert event.file == "<invalid>"
+    assert event.code in ("internal-error", "skill-not-found")
+
+
+class Odd:
+    """Counts, and what it says is no count."""
+
+    name = "odd"
+
+    def __init__(self, said: object) -> None:
+        self.said = said
+
+    def count(self, text: str) -> Any:  # noqa: ANN401
+        del text
+        if isinstance(self.said, Exception):
+            raise self.said
+        return self.said
+
+
+@pytest.mark.parametrize(
+    ("said", "tokens"),
+    [(None, 0), ("x", 0), (7.9, 7), (1 << 70, 0), (-3, 0), (OSError(), 0), (True, 1)],
+    ids=str,
+)
+def test_a_counter_that_is_no_good_costs_no_event(said: object, tokens: int) -> None:
+    sink, clock = ListSink(), FakeClock()
+    skills = shelf(ListSink())
+    tell = telling.Telling(
+        Sinks([sink]), clock, Odd(said), Owners(dict), lambda: skills.catalog
+    )
+    for _ in range(2):
+        loaded = Loaded(Descriptor("x", "d"), "SKILL.md", b"t", "t", "d")
+        tell.loaded(skills.catalog, Request("x"), loaded, 0.0, 0.0)
+
+    assert [event.tokens for event in sink.events] == [tokens, tokens]
 
 
 @pytest.mark.parametrize(

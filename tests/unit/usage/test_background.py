@@ -37,7 +37,7 @@ class MemoryStore:
         self.gate = threading.Event()
         self.gate.set()
         self.writing = threading.Event()
-        self.failures: list[Exception] = []
+        self.failures: list[BaseException] = []
         self.fails_always = False
         self.unfit: set[str] = set()
 
@@ -234,7 +234,7 @@ def test_a_panic_ends_no_writer(sink: Background, store: MemoryStore) -> None:
     sink.defer((panic,))
     assert sink.flush(WAIT_S)
     sink.record(load("b"))
-    store.failures.append(Panic())  # type: ignore[arg-type] - worse than it may be
+    store.failures.append(Panic())
 
     sink.flush(WAIT_S)
     assert sink.flush(WAIT_S)

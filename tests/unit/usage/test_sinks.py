@@ -136,6 +136,52 @@ def test_a_failing_sink_is_counted_and_told_of_once(
     ]
 
 
+class Panic(BaseException):
+    """As libraries in Rust raise it."""
+
+
+class Raising:
+    """Raises one thing at everything."""
+
+    def __init__(self, error: BaseException) -> None:
+        self.error = error
+
+    def record(self, event: object) -> None:
+        assert event
+        raise self.error
+
+    def flush(self) -> None:
+        raise self.error
+
+    synced = record
+
+
+@pytest.mark.row("C34", "G10")
+def test_a_sink_that_panics_breaks_no_load() -> None:
+    after = ListSink()
+    sinks = Sinks([Raising(Panic()), after])
+
+    sinks.tell((event,))
+    sinks.tell_synced((lambda: sync(NOON),))
+    sinks.flush()
+
+    assert sinks.failures == {"Raising": 3}
+    assert (len(after.events), len(after.syncs)) == (1, 1)
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), SystemExit()], ids=repr)
+def test_who_ends_the_program_is_heard(error: BaseException) -> None:
+    """A signal may come while a sink is at work."""
+    sinks = Sinks([Raising(error)])
+
+    with pytest.raises(type(error)):
+        sinks.tell((event,))
+    with pytest.raises(type(error)):
+        sinks.tell_synced((lambda: sync(NOON),))
+    with pytest.raises(type(error)):
+        sinks.flush()
+
+
 def test_an_event_that_cannot_be_made_breaks_nothing() -> None:
     sinks = Sinks([ListSink()])
 

@@ -115,7 +115,7 @@ def test_a_batch_that_is_tried_again_is_stored_once(kind: str, tmp_path: Path) -
         load("b", size_bytes=object()),
         load("b", at=float("nan")),
         sync(float("nan"), "b"),
-        replace(sync(NOON), entries=(None,)),  # type: ignore[arg-type] - a mistake
+        replace(sync(NOON), entries=(None,)),  # type: ignore[arg-type]
     ],
     ids=["object", "time", "offer", "entry"],
 )
