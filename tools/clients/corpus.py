@@ -176,12 +176,12 @@ def _id(uri: str) -> str:
 
 
 def _unlisted(transport: str, missing: set[str], told: dict[str, str]) -> Step:
-    """Say which valid packs are not listed: each has to have a reason."""
+    """Say which valid packs are not listed: those alone that are for users alone."""
     ids = {uri: _id(uri) for uri in missing}
-    silent = sorted(uri for uri, skill_id in ids.items() if skill_id not in told)
-    counts = Counter(told[each] for each in ids.values() if each in told)
+    counts = Counter(told.get(each, "no reason") for each in ids.values())
     said = ", ".join(f"{code} {count:,}" for code, count in sorted(counts.items()))
     what = f"valid packs that are not listed over {transport}"
-    if silent:
-        return Step(what, "failed", f"without a reason: {len(silent):,}, {silent[:5]}")
+    withheld = sorted(uri for uri, each in ids.items() if told.get(each) != "hidden")
+    if withheld:
+        return Step(what, "failed", f"{len(missing):,} ({said}), {withheld[:5]}")
     return Step(what, "passed", f"{len(missing):,} ({said})" if missing else "none")

@@ -45,8 +45,8 @@ _TAIL: Final = """
 
 `python -m tools.clients corpus FILE.jsonl.gz` does the last check of the table with any
 library: lines of JSON with `id`, `dir` and `text`, one for each SKILL.md. The one here
-is of public skills, and not part of the project. Packs that are valid and not listed
-have a reason in brackets, which `satchel serve` tells as a finding.
+is of public skills, and not part of the project. Packs that are valid are listed, but
+for those that are for users alone: a host that asks for one of these gets it.
 """
 _TITLES: Final = {
     **{name: check.title for name, check in CHECKS.items()},
