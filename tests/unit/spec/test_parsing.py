@@ -550,6 +550,42 @@ def test_line_ends_of_yaml_1_1_are_text(char: str) -> None:
     assert manifest.description == f"a{char}b\ue000"
 
 
+@pytest.mark.row("R02")
+@pytest.mark.parametrize(
+    ("around", "meant"),
+    [
+        ("\U000f0000", "\U000f0000"),
+        (r"\U000F0000", "\U000f0000"),
+        ("\U000f0000d83ddc8a", "\U000f0000d83ddc8a"),
+        ("\x85", "\x85"),
+        ("\ue000", "\ue000"),
+        (r"\uE000", "\ue000"),
+    ],
+    ids=["as it is", "escaped", "with digits", "old break", "private", "its escape"],
+)
+def test_halves_of_a_character_are_joined_whatever_stands_around(
+    around: str, meant: str
+) -> None:
+    """What the parser is shown instead is never taken from the author."""
+    text = f'description: "a{around}\\ud83d\\udc8a\x85{around}b"'
+    data = _file("name: x", text, "license: [a]")
+
+    parsed = parse(data, profile="spec")
+
+    assert [(f.code, f.line) for f in parsed.findings] == [("field-kind", 4)]
+    manifest = parse(data).manifest
+    assert manifest is not None
+    assert manifest.description == f"a{meant}\U0001f48a\x85{meant}b"
+
+
+def test_an_error_behind_halves_that_were_joined_has_its_line() -> None:
+    data = _file("name: x", r'description: "\ud83d\udc8a"', "license: a\x0cb")
+
+    codes = [(f.code, f.line) for f in parse(data).findings]
+    assert codes == [("control-characters", 4)]
+    assert parse(data, profile="spec").findings[0].line == 4
+
+
 def test_no_finding_is_past_the_end_of_the_file() -> None:
     """Found by fuzzing: libyaml tells what is missing on the line behind the last."""
     data = b"---\n\xb9\x92cription: x\n--"
