@@ -3,16 +3,24 @@
 import json
 import sqlite3
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from satchel.errors import ConfigError, MissingPathError
 from satchel.usage.lines import CLOSED, DROPPED, STARTED
-from satchel.usage.records import DAY_S, Listed, Records, Tally, WriterState
+from satchel.usage.records import (
+    DAY_S,
+    Listed,
+    Records,
+    Tally,
+    WriterState,
+    checked,
+    checked_day,
+)
 from satchel.usage.sqlite import check_version
 from satchel.usage.stores import SCHEMA_VERSION
 
@@ -29,6 +37,7 @@ _WRITERS: Final = (
     "SELECT id, process, host, pid, bound, started, seen, closed, dropped "
     "FROM writers ORDER BY number"
 )
+_T = TypeVar("_T")
 _Key = tuple[int, str, str, str, str, str, str, str, str, str, str]
 
 
@@ -48,25 +57,73 @@ def read_records(path: str | PathLike[str]) -> Records:
 
 
 def _read_database(file: Path) -> Records:
+    url = f"{file.absolute().as_uri()}?mode=ro"
     try:
-        url = f"{file.absolute().as_uri()}?mode=ro"
-        with closing(sqlite3.connect(url, uri=True)) as base:
-            check_version(base, str(file))
-            tallies = [Tally(*row) for row in base.execute(_TALLIES)]
-            writers = [WriterState(*row) for row in base.execute(_WRITERS)]
-            days: defaultdict[str, list[int]] = defaultdict(list)
-            for day, name in base.execute("SELECT day, name FROM offers ORDER BY day"):
-                days[name].append(day)
-            rows = base.execute("SELECT name, source, digest, owner, refs FROM skills")
-            listed = {
-                name: Listed(
-                    source, digest, owner, tuple(json.loads(refs)), tuple(days[name])
-                )
-                for name, source, digest, owner, refs in rows
-            }
-    except sqlite3.Error as error:
+        try:
+            return _rows(url, file)
+        except sqlite3.OperationalError:
+            # In a folder that is not ours to write SQLite cannot lay its files beside
+            # it. Where nothing is in these, the file can be read as it lies.
+            log = Path(f"{file}-wal")
+            if log.exists() and log.stat().st_size:
+                raise
+            return _rows(f"{url}&immutable=1", file)
+    except (sqlite3.Error, UnicodeDecodeError) as error:
         raise ConfigError(str(file), f"cannot be read: {error}") from error
-    return Records(tallies, listed, writers)
+
+
+def _rows(url: str, file: Path) -> Records:
+    with closing(sqlite3.connect(url, uri=True)) as base:
+        check_version(base, str(file))
+        rows = _Rows()
+        tallies = list(rows.of(_tally, base.execute(_TALLIES)))
+        writers = list(rows.of(_writer, base.execute(_WRITERS)))
+        days: defaultdict[str, list[int]] = defaultdict(list)
+        offers = base.execute("SELECT name, day FROM offers ORDER BY day")
+        for name, day in rows.of(_offer, offers):
+            days[name].append(day)
+        skills = base.execute("SELECT name, source, digest, owner, refs FROM skills")
+        listed = {
+            name: replace(each, days=tuple(days[name]))
+            for name, each in rows.of(_skill, skills)
+        }
+    return Records(tallies, listed, writers, rows.unread)
+
+
+class _Rows:
+    """Makes something of each row; one of which nothing can be made is counted."""
+
+    def __init__(self) -> None:
+        self.unread = 0
+
+    def of(
+        self, make: Callable[..., _T], rows: Iterable[tuple[Any, ...]]
+    ) -> Iterator[_T]:
+        for row in rows:
+            try:
+                made = make(*row)
+            except (TypeError, ValueError, RecursionError):
+                self.unread += 1
+            else:
+                yield made
+
+
+def _tally(day: object, *rest: Any) -> Tally:  # noqa: ANN401 - whatever is there
+    return checked(Tally(checked_day(day), *rest))
+
+
+def _writer(*row: Any) -> WriterState:  # noqa: ANN401
+    return checked(WriterState(*row))
+
+
+def _offer(name: object, day: object) -> tuple[str, int]:
+    return _text(name), checked_day(day)
+
+
+def _skill(name: object, *row: Any) -> tuple[str, Listed]:  # noqa: ANN401
+    source, digest, owner, refs = row
+    listed = Listed(source, digest, owner, tuple(json.loads(refs)), ())
+    return _text(name), checked(listed)
 
 
 def _read_lines(file: Path) -> Records:
@@ -97,7 +154,14 @@ class _Lines:
             if version <= SCHEMA_VERSION:
                 self._take(value)
                 return
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        except (
+            ValueError,
+            KeyError,
+            TypeError,
+            AttributeError,
+            OverflowError,
+            RecursionError,
+        ):
             self._unread += 1
             return
         raise ConfigError(
@@ -121,16 +185,18 @@ class _Lines:
         event, writer = value["event"], value["writer"]
         if event == STARTED:
             started = value["at"]
-            self._writers[writer] = WriterState(
-                writer,
-                value["process"],
-                value["host"],
-                value["pid"],
-                value["bound"],
-                started,
-                started,
-                None,
-                0,
+            self._writers[writer] = checked(
+                WriterState(
+                    writer,
+                    value["process"],
+                    value["host"],
+                    value["pid"],
+                    value["bound"],
+                    started,
+                    started,
+                    None,
+                    0,
+                )
             )
             return
         self._seen(writer, value["at"])
@@ -156,10 +222,11 @@ class _Lines:
             return
         closed = value["at"] if value["event"] == CLOSED else None
         dropped = value["dropped"]
-        self._writers[writer] = replace(known, closed=closed, dropped=dropped)
+        ended = replace(known, closed=closed, dropped=dropped)
+        self._writers[writer] = checked(ended)
 
     def _offered(self, value: Mapping[str, Any]) -> None:
-        day = int(value["at"] // DAY_S)
+        day = checked_day(int(value["at"] // DAY_S))
         for skill in value["skills"]:
             name = _text(skill["name"])
             if day >= max(self._days[name], default=day):
@@ -174,7 +241,7 @@ class _Lines:
 
     def _loaded(self, value: Mapping[str, Any]) -> None:
         key = (
-            int(value["at"] // DAY_S),
+            checked_day(int(value["at"] // DAY_S)),
             _text(value["name"]),
             _text(value["reference"] or value["script"] or ""),
             _text(value["via"]),
@@ -186,8 +253,14 @@ class _Lines:
             _text(value["agent"]),
             _text(value["client"]),
         )
-        self._tokens[key] += value["tokens"]
+        self._tokens[key] += _whole(value["tokens"])
         self._counts[key] += 1
+
+
+def _whole(value: object) -> int:
+    if type(value) is not int:
+        raise TypeError(value)
+    return value
 
 
 def _text(value: object) -> str:

@@ -70,7 +70,8 @@ class Standing:
 
     ``seen`` is on how many days it was seen on offer, ``wanted`` at most. It is
     ``dead`` if nobody loaded it since the first of its last ``wanted`` such days,
-    ``unknown`` if there were fewer and nobody loaded it. ``last`` is the day of its
+    ``unknown`` if there were fewer and nobody loaded it in these, nor in the last
+    ``wanted`` days of the calendar. ``last`` is the day of its
     last load, None for never; ``offered`` when it was last seen on offer.
     """
 
@@ -158,6 +159,8 @@ def make_report(
 ) -> Report:
     """Return what the rows say of the last ``days`` days.
 
+    What is dated later than ``now`` counts in nothing: a clock was wrong.
+
     Args:
         records: The rows.
         now: Seconds since the epoch; the report ends with this day.
@@ -168,14 +171,15 @@ def make_report(
     """
     until = int(now // DAY_S)
     first = until - days + 1
-    ours = [t for t in records.tallies if only is None or t.name in only]
-    skills = _uses(ours, first, until)
+    known = [t for t in records.tallies if t.day <= until]
+    ours = [t for t in known if only is None or t.name in only]
+    skills = _uses(ours, first)
     last = _last_days(ours)
     if only is None:
         listed = {
             name: each
             for name, each in records.listed.items()
-            if any(day >= first for day in each.days)
+            if any(first <= day <= until for day in each.days)
         }
     else:
         none = Listed("", "", "", (), ())
@@ -185,7 +189,7 @@ def make_report(
         for name, each in listed.items()
     }
     used = {skill.name for skill in skills if skill.loads}
-    recent = [t for t in records.tallies if first <= t.day <= until]
+    recent = [t for t in known if t.day >= first]
     missing = [t for t in recent if t.code == NOT_FOUND and t.name not in (only or ())]
     return Report(
         until=until,
@@ -193,7 +197,7 @@ def make_report(
         skills=skills,
         core=_core(skills),
         standings=tuple(
-            _standing_of(name, listed[name], last.get(name), days)
+            _standing_of(name, listed[name], last.get(name), days, until)
             for name in sorted(listed)
         ),
         unread=_unread(ours, {n: r for n, r in references.items() if n in used}),
@@ -205,12 +209,12 @@ def make_report(
     )
 
 
-def _uses(tallies: Iterable[Tally], first: int, until: int) -> tuple[SkillUse, ...]:
+def _uses(tallies: Iterable[Tally], first: int) -> tuple[SkillUse, ...]:
     """Return the loads by skill, most first, ties by name."""
     last = _last_days(tallies)
     uses: dict[str, SkillUse] = {}
     for tally in tallies:
-        if tally.code or not first <= tally.day <= until:
+        if tally.code or tally.day < first:
             continue
         use = uses.setdefault(tally.name, SkillUse(tally.name))
         if tally.via == BY_HAND:
@@ -262,12 +266,15 @@ def _core(skills: Sequence[SkillUse]) -> tuple[str, ...]:
     return tuple(core)
 
 
-def _standing_of(name: str, listed: Listed, last: int | None, wanted: int) -> Standing:
-    days = sorted(listed.days)
+def _standing_of(
+    name: str, listed: Listed, last: int | None, wanted: int, until: int
+) -> Standing:
+    days = sorted(day for day in listed.days if day <= until)
     enough = len(days) >= wanted
-    since = days[-wanted] if enough else None
+    first = until - wanted + 1
+    since = days[-wanted] if enough else min([first, *days])
     state: State = "used"
-    if last is None or (since is not None and last < since):
+    if last is None or last < since:
         state = "dead" if enough else "unknown"
     offered = days[-1] if days else None
     seen = min(len(days), wanted)

@@ -264,7 +264,7 @@ def check_version(base: sqlite3.Connection, path: str) -> None:
         if "no such table" not in str(error):
             raise
         found = None
-    if found is None:
+    if found is None or not isinstance(found[0], int):
         raise ConfigError(path, "a database, and not one of Satchel's events of use")
     if found[0] > SCHEMA_VERSION:
         raise ConfigError(

@@ -81,6 +81,8 @@ def test_who_is_dead_and_of_whom_nobody_knows(tmp_path: Path) -> None:
         (range(31), (1,), "used", 30),
         (range(3), (0,), "used", 3),
         ([*range(29), 28, 28], (), "unknown", 29),
+        (range(3), (-40,), "unknown", 3),
+        (range(3), (-20,), "used", 3),
     ],
 )
 def test_thirty_observed_days_on_offer_without_a_load(
@@ -102,6 +104,22 @@ def test_what_was_not_on_offer_lately_is_nobodys_candidate(tmp_path: Path) -> No
     made = report(tmp_path, offered(range(30), "gone"), at=day(60))
 
     assert made.standings == ()
+
+
+def test_what_a_wrong_clock_put_into_the_future_counts_in_nothing(
+    tmp_path: Path,
+) -> None:
+    events = [
+        *offered(range(-40, 1), "a"),
+        *offered([9_000], "a", "b"),
+        load("a", day(9_000), reference="references/r.md"),
+    ]
+    made = report(tmp_path, events)
+
+    (standing,) = made.of("dead")
+    assert str(standing) == "never loaded"
+    assert standing.offered == made.until
+    assert (made.skills, [each.name for each in made.standings]) == ((), ["a"])
 
 
 @pytest.mark.row("C50")

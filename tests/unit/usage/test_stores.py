@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import sqlite3
 import stat
 import sys
+from contextlib import closing, suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
+from satchel.cli.commands.usage import _lines
 from satchel.errors import ConfigError, MissingPathError
 from satchel.model import Origin
 from satchel.usage.files import LineStore
 from satchel.usage.reading import read_records
 from satchel.usage.records import Tally
+from satchel.usage.report import make_report
 from satchel.usage.stores import UnfitRowError
+from satchel.usage.writers import ended_unclosed
 from tests.unit.usage.library import (
     DAY,
     KINDS,
@@ -335,6 +340,94 @@ def test_a_broken_database_is_an_error_with_its_path(tmp_path: Path) -> None:
 
     with pytest.raises(ConfigError, match="cannot be read"):
         read_records(file)
+
+
+WRONG: list[object] = [b"\xff", "text", 1e300, -1e300, 1 << 62, None, "[1]", '{"a":1}']
+
+
+@pytest.mark.parametrize(
+    ("table", "column"),
+    [
+        *(("loads", each) for each in ("at", "name", "source", "owner", "tokens")),
+        *(("skills", each) for each in ("owner", "refs", "name")),
+        *(("writers", each) for each in ("pid", "dropped", "started", "seen", "host")),
+        ("offers", "day"),
+        ("satchel_usage", "schema_version"),
+    ],
+)
+def test_a_database_that_says_anything_is_read_or_refused(
+    table: str, column: str, tmp_path: Path
+) -> None:
+    keep("sqlite", tmp_path, EVENTS)
+    file = tmp_path / "usage.sqlite"
+    good = file.read_bytes()
+    for wrong in WRONG:
+        file.write_bytes(good)
+        with closing(sqlite3.connect(file)) as base, suppress(sqlite3.IntegrityError):
+            base.execute("UPDATE writers SET closed = NULL")
+            base.execute(f"UPDATE {table} SET {column} = ?", (wrong,))  # noqa: S608
+            base.commit()
+        with suppress(ConfigError):
+            report_as_json(file)
+
+
+@pytest.mark.parametrize("line", range(8))
+def test_lines_that_say_anything_are_read_or_counted(line: int, tmp_path: Path) -> None:
+    keep("jsonl", tmp_path, EVENTS)
+    file = tmp_path / "usage.jsonl"
+    good = file.read_bytes().splitlines()
+    value = json.loads(good[line])
+    more = [[1], {"a": 1}, [[1]], [{"name": 1}], True, -5, 1e400, "\x1b[31m"]
+    for key in value:
+        for wrong in [*WRONG[1:], *more]:
+            lines = [*good]
+            lines[line] = json.dumps({**value, key: wrong}).encode()
+            file.write_bytes(b"\n".join(lines) + b"\n")
+            with suppress(ConfigError):
+                report_as_json(file)
+
+
+def report_as_json(file: Path) -> str:
+    records = read_records(file)
+    ended = ended_unclosed(records.writers, now=day(2), host="h1")
+    report = make_report(records, now=day(2), unclosed=ended)
+    return json.dumps(report.as_dict()) + "".join(_lines(report))
+
+
+def test_a_database_with_spoilt_bytes_is_read_or_refused(tmp_path: Path) -> None:
+    keep("sqlite", tmp_path, EVENTS)
+    file = tmp_path / "usage.sqlite"
+    good = file.read_bytes()
+    chance = random.Random(7)  # noqa: S311 - no secret
+    for _ in range(150):
+        spoilt = bytearray(good)
+        for _ in range(chance.choice((1, 3, 20))):
+            spoilt[chance.randrange(16, len(good))] = chance.randrange(256)
+        file.write_bytes(spoilt)
+        with suppress(ConfigError):
+            report_as_json(file)
+
+
+def test_a_database_in_a_folder_that_is_not_ours_to_write_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In WAL mode SQLite wants files beside it, though nothing is to be written."""
+    keep("sqlite", tmp_path, EVENTS)
+    real = sqlite3.connect
+    asked: list[str] = []
+
+    def connect(url: str, **more: Any) -> sqlite3.Connection:  # noqa: ANN401
+        asked.append(url)
+        if "immutable" not in url:
+            raise sqlite3.OperationalError("attempt to write a readonly database")
+        return cast("sqlite3.Connection", real(url, **more))
+
+    monkeypatch.setattr(sqlite3, "connect", connect)
+    assert read_records(tmp_path / "usage.sqlite").tallies
+    (tmp_path / "usage.sqlite-wal").write_bytes(b"something")
+    with pytest.raises(ConfigError, match="readonly"):
+        read_records(tmp_path / "usage.sqlite")
+    assert len(asked) == 3
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
