@@ -26,7 +26,14 @@ from satchel.runtime.view import View
 from satchel.serve.caller import Caller
 from satchel.serve.http.answers import JSON, refusal, to_json
 from satchel.serve.http.files import file_answer
-from satchel.serve.http.site import NOT_FOUND, Site, caller_of, segments
+from satchel.serve.http.site import (
+    ARCHIVE_SUFFIX,
+    NOT_FOUND,
+    Site,
+    caller_of,
+    segments,
+    tell_missed,
+)
 from satchel.serve.telling import tell
 
 __all__ = ["Indexes", "discovery_routes"]
@@ -127,6 +134,8 @@ def _artifacts(site: Site) -> Callable[[Request], Response]:
             view = site.view(request)
             artifact = _planned(view, path.removesuffix(f"/{SKILL_FILE}"), path)
             if artifact is None:
+                name, _, file = path.removesuffix(ARCHIVE_SUFFIX).partition("/")
+                tell_missed(view, request, name, file)
                 return refusal(request, NOT_FOUND)
             if request.method != "HEAD":
                 view.load(artifact.id)  # one use, however many files it has
@@ -148,6 +157,7 @@ def _files(site: Site) -> Callable[[Request], Response]:
             view = site.view(request)
             artifact = _planned(view, name, "")
             if artifact is None or path not in artifact.files:
+                tell_missed(view, request, name, path)
                 return refusal(request, NOT_FOUND)
             counts = path == SKILL_FILE and request.method != "HEAD"
             loaded = view.load(name) if counts else view.peek(name, path)
@@ -166,7 +176,7 @@ def _offered(view: View, catalog: Catalog) -> list[Descriptor]:
 
 def _planned(view: View, name: str, path: str) -> Artifact | None:
     """Return what is offered of a skill; None for nothing, or not at this path."""
-    name = name.removesuffix(".tar.gz") if path else name
+    name = name.removesuffix(ARCHIVE_SUFFIX) if path else name
     found = _found(view, name)
     for artifact in plan_publication([found] if found else []).artifacts:
         if path in ("", artifact.path):

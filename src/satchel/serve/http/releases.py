@@ -15,7 +15,13 @@ from satchel.model.release import RELEASE_FILE
 from satchel.runtime.view import View
 from satchel.serve.http.answers import JSON, refusal
 from satchel.serve.http.files import file_answer
-from satchel.serve.http.site import NOT_FOUND, Site, segments
+from satchel.serve.http.site import (
+    ARCHIVE_SUFFIX,
+    NOT_FOUND,
+    Site,
+    segments,
+    tell_missed,
+)
 from satchel.serve.telling import tell
 from satchel.sources.release import ReleaseSource
 from satchel.sources.release_format import render_pointer
@@ -68,18 +74,36 @@ def _answer(
     view = site.view(request)
     if rest[:1] == ["skills"] and len(rest) > 2:  # noqa: PLR2004 - skills, id, path
         skill_id, file = rest[1], "/".join(rest[2:])
-        if file != SKILL_FILE and file not in view.descriptor(skill_id).resources:
+        if file != SKILL_FILE and not _is_listed(view, skill_id, file):
+            tell_missed(view, request, skill_id, file)
+            view.descriptor(skill_id)  # it may say why
             return None  # a release has addresses, and no short names
         used = file == SKILL_FILE and request.method != "HEAD"
         loaded = view.load(skill_id) if used else view.peek(skill_id, file)
         return file_answer(site.answers, request, loaded)
-    if not _has_all(view, source):
+    folder, _, name = (path := "/".join(rest)).partition("/")
+    skill_id = name.removesuffix(ARCHIVE_SUFFIX) if folder == "archives" else ""
+    held = _other(source, path) if _has_all(view, source) else None
+    if held is None:
+        tell_missed(view, request, skill_id)
         return None
+    if skill_id and request.method != "HEAD":
+        view.load(skill_id)  # one use, however many files it has
+    return _held(site, request, source, held)
+
+
+def _is_listed(view: View, skill_id: str, file: str) -> bool:
+    try:
+        return file in view.descriptor(skill_id).resources
+    except SkillError:
+        return False
+
+
+def _other(source: ReleaseSource, path: str) -> Resource | None:
+    """Return a file of a release that is of no skill alone, and its description."""
     release = source.open()
-    path = "/".join(rest)
     others = (*release.others, release.document)
-    held = next((each for each in others if each.path == path), None)
-    return None if held is None else _held(site, request, source, held)
+    return next((each for each in others if each.path == path), None)
 
 
 def _has_all(view: View, source: ReleaseSource) -> bool:

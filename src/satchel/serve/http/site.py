@@ -18,7 +18,16 @@ from satchel.serve.http.table import Ask, Endpoint, InvalidParameterError, parse
 from satchel.serve.library import Library
 from satchel.serve.telling import Told, tell
 
-__all__ = ["NOT_FOUND", "Site", "product", "segments"]
+__all__ = [
+    "ARCHIVE_SUFFIX",
+    "NOT_FOUND",
+    "Site",
+    "product",
+    "segments",
+    "tell_missed",
+]
+
+ARCHIVE_SUFFIX: Final = ".tar.gz"
 
 NOT_FOUND: Final = Told(404, "not-found", "there is nothing here; / says what there is")
 
@@ -90,3 +99,9 @@ def segments(request: Request, behind: str) -> list[str] | None:
         return [unquote_to_bytes(part).decode("utf-8") for part in rest.split(b"/")]
     except UnicodeDecodeError:
         return None
+
+
+def tell_missed(view: View, request: Request, name: str, file: str = "") -> None:
+    """Tell that a skill was to be fetched from an address that is none; not of HEAD."""
+    if name and request.method != "HEAD":
+        view.missed(name, file or None)

@@ -96,6 +96,29 @@ def test_one_fetch_is_one_use(client: TestClient, sink: ListSink) -> None:
     ]
 
 
+@pytest.mark.row("X03", "G09")
+@pytest.mark.parametrize(
+    ("path", "told"),
+    [
+        ("agent-skills/nobody.tar.gz", ("nobody", None, "skill-not-found")),
+        ("agent-skills/nobody/SKILL.md", ("nobody", "SKILL.md", "skill-not-found")),
+        ("agent-skills/nobody", ("nobody", None, "skill-not-found")),
+        ("agent-skills/a%20b/x.md", ("<invalid>", "x.md", "skill-not-found")),
+        ("agent-skills/beta/x.md", ("beta", "x.md", "reference-not-allowed")),
+        ("skills/nobody/SKILL.md", ("nobody", "SKILL.md", "skill-not-found")),
+        ("skills/beta/x.md", ("beta", "x.md", "reference-not-allowed")),
+    ],
+)
+def test_a_fetch_in_vain_is_told_of(
+    library: Library, sink: ListSink, path: str, told: tuple[str, str | None, str]
+) -> None:
+    client = TestClient(create_app(library, HttpSettings(old_index=True)))
+    client.head(f"/.well-known/{path}")
+    assert client.get(f"/.well-known/{path}").status_code == 404
+
+    assert [(e.name, e.file, e.code, e.via) for e in sink.events] == [(*told, "http")]
+
+
 def test_the_older_index_is_there_where_it_is_wanted(
     client: TestClient, library: Library, sink: ListSink, shelf: Path
 ) -> None:

@@ -138,7 +138,26 @@ def test_each_file_has_its_digest_for_a_validator(dist: Path) -> None:
         assert answer.status_code == 200
         assert answer.content == (dist / path).read_bytes()
         assert client.get(f"{home}/{path}", headers=again).status_code == 304
-    assert [event.name for event in sink.events] == ["alpha", "alpha"]
+    assert [event.name for event in sink.events] == ["alpha"] * 4
+    client.head(f"{home}/archives/alpha.tar.gz")
+    assert len(sink.events) == 4
+
+
+@pytest.mark.row("X03", "G09")
+def test_what_a_release_does_not_have_is_told_of(dist: Path) -> None:
+    sink = ListSink()
+    skills = Satchel(dist, sinks=[sink])
+    home = f"/releases/{skills.catalog.release.rpartition(':')[2]}"
+    client = TestClient(create_app(Library(skills)))
+    for path in ("skills/nobody/SKILL.md", "skills/alpha/x.md", "archives/no.tar.gz"):
+        client.head(f"{home}/{path}")
+        assert client.get(f"{home}/{path}").status_code == 404
+
+    assert [(e.name, e.file, e.code) for e in sink.events] == [
+        ("nobody", "SKILL.md", "skill-not-found"),
+        ("alpha", "x.md", "reference-not-allowed"),
+        ("no", None, "skill-not-found"),
+    ]
 
 
 @pytest.mark.parametrize(
