@@ -10,6 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from satchel.errors import SkillError
+from satchel.model import SKILL_FILE
 from satchel.runtime.view import View
 from satchel.serve.caller import ANYBODY, Caller
 from satchel.serve.http.answers import Answers, refusal
@@ -104,4 +105,4 @@ def segments(request: Request, behind: str) -> list[str] | None:
 def tell_missed(view: View, request: Request, name: str, file: str = "") -> None:
     """Tell that a skill was to be fetched from an address that is none; not of HEAD."""
     if name and request.method != "HEAD":
-        view.missed(name, file or None)
+        view.missed(name, file if file not in ("", SKILL_FILE) else None)

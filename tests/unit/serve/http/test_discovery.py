@@ -101,11 +101,11 @@ def test_one_fetch_is_one_use(client: TestClient, sink: ListSink) -> None:
     ("path", "told"),
     [
         ("agent-skills/nobody.tar.gz", ("nobody", None, "skill-not-found")),
-        ("agent-skills/nobody/SKILL.md", ("nobody", "SKILL.md", "skill-not-found")),
+        ("agent-skills/nobody/SKILL.md", ("nobody", None, "skill-not-found")),
         ("agent-skills/nobody", ("nobody", None, "skill-not-found")),
         ("agent-skills/a%20b/x.md", ("<invalid>", "x.md", "skill-not-found")),
         ("agent-skills/beta/x.md", ("beta", "x.md", "reference-not-allowed")),
-        ("skills/nobody/SKILL.md", ("nobody", "SKILL.md", "skill-not-found")),
+        ("skills/nobody/SKILL.md", ("nobody", None, "skill-not-found")),
         ("skills/beta/x.md", ("beta", "x.md", "reference-not-allowed")),
     ],
 )

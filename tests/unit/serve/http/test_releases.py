@@ -154,7 +154,7 @@ def test_what_a_release_does_not_have_is_told_of(dist: Path) -> None:
         assert client.get(f"{home}/{path}").status_code == 404
 
     assert [(e.name, e.file, e.code) for e in sink.events] == [
-        ("nobody", "SKILL.md", "skill-not-found"),
+        ("nobody", None, "skill-not-found"),
         ("alpha", "x.md", "reference-not-allowed"),
         ("no", None, "skill-not-found"),
     ]
