@@ -22,6 +22,8 @@ BOUND: Final = 10_000
 BATCH: Final = 1_000
 INTERVAL_S: Final = 0.2
 """How long a writer waits for more before it writes."""
+QUIET_ROUNDS: Final = 10
+"""How often a writer waits in vain for so long before it sleeps until it is woken."""
 PATIENCE_S: Final = 5.0
 """How long a caller waits where the queue is full, before its event is dropped."""
 RETRY_S: Final = 1.0
@@ -58,6 +60,7 @@ class Background:
         """Take what makes the store; nothing is opened before the first event."""
         self.bound: Final = bound
         self._crowd = bound // 2
+        self._batch_size = max(1, min(BATCH, bound // 4))
         self._open_store = open_store
         self._interval_s = interval_s
         self._patience_s = patience_s
@@ -78,9 +81,10 @@ class Background:
         self._thread: threading.Thread | None = None
         self._store = None
         self._batch: list[Row] = []
-        self._taken = 0
-        self._put = self._done = self._dropped = self._failures = self._setbacks = 0
-        self._refusing = self._closing = self._is_ready = self._is_woken = False
+        self._taken = self._done = self._dropped = self._failures = self._setbacks = 0
+        self._quiet = QUIET_ROUNDS
+        self._refusing = self._closing = self._is_ready = False
+        self._is_open = self._is_woken = self._is_over = False
 
     @property
     def dropped(self) -> int:
@@ -105,22 +109,42 @@ class Background:
 
     def defer(self, note: Note) -> None:
         """Take a note of an event, which is made in the thread that writes."""
+        # Without the lock, which is half the price: to append is one step, and there
+        # is room for all that may come here at once.
+        queue = self._queue
+        if self._is_open and len(queue) < self._crowd:
+            queue.append(note)
+        elif not self._put_in(note):
+            return
+        if not self._is_woken:
+            self._wake()
+
+    def _put_in(self, note: Note) -> bool:
+        """Take a note if there is room for it; tell whether that was so."""
         if not self._is_ready:
             self._start()
         with self._lock:
-            waiting = self._put - self._done
-            if waiting >= self.bound:
+            if self._waiting >= self.bound:
                 self._wait_for_room()
             if self._closing or self._refusing:
                 self._dropped += 1
-                return
-            self._put += 1
+                return False
             self._queue.append(note)
-        if not self._is_woken:  # a look at a flag is half the price of one at an event
-            self._is_woken = True
-            self._work.set()
-        if waiting > self._crowd and not self._hurry.is_set():
+            self._is_open = True
+        if len(self._queue) > self._crowd and not self._hurry.is_set():
             self._hurry.set()
+        return True
+
+    def _wake(self) -> None:
+        self._is_woken = True
+        self._work.set()
+        if self._is_over:  # it ended between the look at it and the note
+            with self._lock:
+                self._drop_rest()
+
+    @property
+    def _waiting(self) -> int:
+        return self._taken + len(self._queue) - self._done
 
     def flush(self, timeout_s: float = CLOSE_S) -> bool:
         """Wait until all that came before is written; tell whether it was.
@@ -128,7 +152,7 @@ class Background:
         It is tried at once; where that fails there is no more waiting.
         """
         with self._lock:
-            goal, setbacks = self._put, self._setbacks
+            goal, setbacks = self._taken + len(self._queue), self._setbacks
             if self._thread is None or self._done >= goal:
                 return self._done >= goal
             self._hasten()
@@ -144,6 +168,7 @@ class Background:
         """
         with self._lock:
             self._closing = True
+            self._is_open = False
             self._hasten()
 
     def close(self, timeout_s: float = CLOSE_S) -> None:
@@ -169,7 +194,7 @@ class Background:
         self._hasten()
         if not self._refusing:
             self._refusing = not self._moved.wait_for(
-                lambda: self._put - self._done < self.bound or self._closing,
+                lambda: self._waiting < self.bound or self._closing,
                 self._patience_s,
             )
 
@@ -197,10 +222,7 @@ class Background:
             self._ready.set()
             if not self._closing:
                 if well:
-                    self._work.wait()
-                    self._work.clear()
-                    self._is_woken = False  # only now: what came before is seen to
-                    self._hurry.wait(self._interval_s)
+                    self._rest()
                 else:
                     self._hurry.wait(RETRY_S)
                 self._hurry.clear()
@@ -210,6 +232,22 @@ class Background:
                 if (well and not self._queue) or not last_tries:
                     break
         self._finish()
+
+    def _rest(self) -> None:
+        """Wait until there is something to write, and then a while for more.
+
+        To wake a thread costs the one that does more than all else here. So it stays
+        awake for some rounds, and sleeps when nothing has come in these.
+        """
+        if self._quiet >= QUIET_ROUNDS:
+            self._is_woken = False
+            if not self._queue:  # what came before the flag was down wakes nobody
+                self._work.wait()
+            self._work.clear()
+            self._is_woken = True
+            self._quiet = 0
+        self._hurry.wait(self._interval_s)
+        self._quiet = 0 if self._queue else self._quiet + 1
 
     def _open(self) -> bool:
         if self._store is not None:
@@ -246,12 +284,14 @@ class Background:
 
     def _take(self) -> bool:
         """Make the next events; tell whether there were any."""
-        count = min(len(self._queue), BATCH)
-        for _ in range(count):
-            note = self._queue.popleft()
-            self._taken += 1
+        with self._lock:
+            count = min(len(self._queue), self._batch_size)
+            notes = [self._queue.popleft() for _ in range(count)]
+            first = self._taken + 1
+            self._taken += count
+        for number, note in enumerate(notes, first):
             try:
-                self._batch.append((self._taken, make(note)))
+                self._batch.append((number, make(note)))
             except BaseException as error:  # noqa: BLE001 - plug-ins, in Rust even
                 self._lose(error)
         return count > 0
@@ -271,10 +311,8 @@ class Background:
 
     def _finish(self) -> None:
         with self._lock:
-            lost = self._put - self._done
-            self._dropped += lost
-            self._done = self._put
-            self._queue.clear()
+            self._is_over, self._is_woken = True, False
+            self._drop_rest()
             self._moved.notify_all()
         if self._store is None:
             return
@@ -282,6 +320,12 @@ class Background:
             self._store.close(self._dropped, self._now())
         except BaseException as error:  # noqa: BLE001 - as above
             self._failed(error)
+
+    def _drop_rest(self) -> None:
+        self._dropped += self._waiting
+        self._taken += len(self._queue)
+        self._done = self._taken
+        self._queue.clear()
 
     def _lose(self, error: BaseException) -> None:
         """Count an event that there will not be."""

@@ -284,6 +284,34 @@ def test_after_the_close_events_are_dropped(
     sink.flush(WAIT_S)
 
 
+def test_an_event_that_comes_while_it_ends_is_counted(
+    sink: Background, store: MemoryStore
+) -> None:
+    """A thread saw that it was open, and was put aside by the system until now."""
+    sink.record(load("a"))
+    sink.close()
+    sink._is_open = True
+    sink.record(load("b"))
+
+    assert (names(store), sink.dropped) == (["a"], 1)
+    assert sink.flush(WAIT_S)
+
+
+def test_a_writer_that_fell_asleep_wakes(store: MemoryStore) -> None:
+    sink = Background(lambda: store, interval_s=0.001)
+    for name in "abc":
+        sink.record(load(name))
+        for _ in range(2_000):
+            if not sink._is_woken:
+                break
+            sink._ready.clear()
+            sink._ready.wait(0.005)
+    assert not sink._is_woken
+    sink.close()
+
+    assert (names(store), store.closed) == (["a", "b", "c"], 1)
+
+
 def test_many_threads_lose_nothing(store: MemoryStore) -> None:
     sink = Background(lambda: store, bound=50, interval_s=0.0, patience_s=WAIT_S)
     start = threading.Barrier(8)
