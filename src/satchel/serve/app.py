@@ -64,8 +64,8 @@ def create_app(
             yield
 
     routes: list[BaseRoute] = [
+        Route("/mcp", mcp.app),  # first: it is asked for most
         *health_routes(site),
-        Route("/mcp", mcp.app),
         *api_routes(site),
         *discovery_routes(site),
         *releases_routes(site),

@@ -1,8 +1,7 @@
 """An answer on its way out: what the guard adds, keeps back and waits for."""
 
+from asyncio import timeout
 from typing import TYPE_CHECKING, Final, cast
-
-import anyio
 
 from satchel.serve.guard.pages import Headers, allow_page
 from satchel.serve.guard.refusals import Refusal, refuse, say
@@ -97,7 +96,7 @@ class Answer:
         if self.stalled:
             raise TimeoutError
         try:
-            with anyio.fail_after(self._timeout_s):
+            async with timeout(self._timeout_s):
                 await self._send(message)
         except TimeoutError:
             self.stalled = True

@@ -4,9 +4,8 @@ A request of MCP or of ``/v1`` is a few kilobytes. One that is read before its t
 comes means that a slow sender takes nobody's place, and that it is refused cleanly.
 """
 
+from asyncio import timeout
 from typing import TYPE_CHECKING, Final, cast
-
-import anyio
 
 from satchel.serve.guard.refusals import Refusal
 
@@ -61,11 +60,12 @@ class Bodies:
             return _TOO_MANY
         self._free -= 1
         try:
-            with anyio.move_on_after(self._timeout_s):
+            async with timeout(self._timeout_s):
                 return await self._whole(receive)
+        except TimeoutError:
+            return _TOO_SLOW
         finally:
             self._free += 1
-        return _TOO_SLOW
 
     async def _whole(self, receive: "Receive") -> bytes | Refusal:
         parts: list[bytes] = []

@@ -1,7 +1,7 @@
-"""What uvicorn is told, and what it lacks: a time limit for the head of a request."""
+"""What uvicorn is told, and what it lacks: a time for heads, answers in one piece."""
 
 import asyncio
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 __all__ = ["uvicorn_options"]
 
 _MAX_HEAD_BYTES: Final = 64 * 1024
+_PIECE_BYTES: Final = 16 * 1024
 
 
 def uvicorn_options(settings: "GuardSettings") -> dict[str, Any]:
@@ -40,6 +41,41 @@ def _protocol(settings: "GuardSettings") -> type[asyncio.Protocol]:
     return Timed
 
 
+class _Gathering:
+    """A transport that sends what is written in one go as one piece.
+
+    Uvicorn writes the head of an answer and its body one after the other, and each
+    would be a system call, a packet, and a read of the client's. What is long goes at once,
+    so that nothing piles up and the transport can say that it is too much.
+    """
+
+    def __init__(
+        self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop
+    ) -> None:
+        self._transport = transport
+        self._loop = loop
+        self._parts: list[bytes] = []
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - whatever transports have
+        return getattr(self._transport, name)
+
+    def write(self, data: bytes) -> None:
+        if not self._parts:
+            self._loop.call_soon(self._flush)
+        self._parts.append(data)
+        if len(data) > _PIECE_BYTES:
+            self._flush()
+
+    def close(self) -> None:
+        self._flush()
+        self._transport.close()
+
+    def _flush(self) -> None:
+        parts, self._parts = self._parts, []
+        if parts and not self._transport.is_closing():
+            self._transport.write(b"".join(parts))
+
+
 class _TimedProtocol(H11Protocol):
     """Uvicorn's own, that closes a connection whose next request does not arrive."""
 
@@ -48,7 +84,8 @@ class _TimedProtocol(H11Protocol):
     _head_timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        super().connection_made(transport)  # type: ignore[arg-type]
+        whole = _Gathering(cast("asyncio.Transport", transport), self.loop)
+        super().connection_made(whole)  # type: ignore[arg-type]
         if len(self.connections) > self.max_connections:
             self.transport.abort()
             return

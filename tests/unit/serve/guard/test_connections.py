@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 import threading
 from contextlib import ExitStack, closing, contextmanager
@@ -11,11 +12,11 @@ import pytest
 import uvicorn
 
 from satchel.serve.guard import GuardSettings, guard
-from satchel.serve.guard.connections import uvicorn_options
+from satchel.serve.guard.connections import _PIECE_BYTES, _Gathering, uvicorn_options
 from tests.unit.serve.guard.asking import Application
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -163,3 +164,70 @@ def test_who_reads_nothing_takes_nobodys_place() -> None:
         other.sendall(GOOD)
 
         assert answer(other) == b"HTTP/1.1 200 OK"
+
+
+class _Transport(asyncio.Transport):
+    """Keeps what reaches it, piece by piece."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sent: list[bytes] = []
+        self.closed = False
+
+    def write(self, data: bytes | bytearray | memoryview) -> None:
+        self.sent.append(bytes(data))
+
+    def close(self) -> None:
+        self.closed = True
+
+    def is_closing(self) -> bool:
+        return self.closed
+
+
+def gathered(write: Callable[[_Gathering], None]) -> _Transport:
+    """Return what a transport was given when a loop has gone around once."""
+    transport = _Transport()
+
+    async def go() -> None:
+        write(_Gathering(transport, asyncio.get_running_loop()))
+        await asyncio.sleep(0)
+
+    asyncio.run(go())
+    return transport
+
+
+def test_an_answer_goes_out_in_one_piece() -> None:
+    def write(to: _Gathering) -> None:
+        to.write(b"head")
+        to.write(b"body")
+
+    assert gathered(write).sent == [b"headbody"]
+
+
+def test_what_is_long_goes_at_once() -> None:
+    long = b"x" * (_PIECE_BYTES + 1)
+
+    def write(to: _Gathering) -> None:
+        to.write(b"head")
+        to.write(long)
+        to.write(b"tail")
+
+    assert gathered(write).sent == [b"head" + long, b"tail"]
+
+
+def test_nothing_is_lost_where_the_connection_is_closed() -> None:
+    def write(to: _Gathering) -> None:
+        to.write(b"last")
+        to.close()
+
+    transport = gathered(write)
+
+    assert (transport.sent, transport.closed) == ([b"last"], True)
+
+
+def test_nothing_is_sent_to_whoever_has_gone() -> None:
+    def write(to: _Gathering) -> None:
+        to.write(b"late")
+        to._transport.close()
+
+    assert gathered(write).sent == []
