@@ -45,8 +45,8 @@ class _Gathering:
     """A transport that sends what is written in one go as one piece.
 
     Uvicorn writes the head of an answer and its body one after the other, and each
-    would be a system call, a packet, and a read of the client's. What is long goes at once,
-    so that nothing piles up and the transport can say that it is too much.
+    would be a system call, a packet, and a read of the client's. What is long goes at
+    once, so that nothing piles up and the transport can say that it is too much.
     """
 
     def __init__(
