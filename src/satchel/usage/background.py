@@ -1,16 +1,16 @@
 """Writing behind: the caller notes what was done, a thread makes of it what is kept."""
 
-import atexit
 import os
-import sys
 import threading
 import time
 from collections import deque
 from collections.abc import Callable
 from typing import Final
-from weakref import WeakSet
 
+from satchel.errors import SkillError
 from satchel.model import CatalogSynced, UsageEvent
+from satchel.text import clean_line
+from satchel.usage._process import enrol, process_mark, see_to_the_end
 from satchel.usage.recording import Note, make
 from satchel.usage.stores import OpenStore, Row, Store, UnfitRowError, Writer
 from satchel.usage.writers import host_mark
@@ -31,11 +31,8 @@ CLOSE_S: Final = 10.0
 LAST_TRIES: Final = 3
 """How often a store that fails is tried while the writer closes."""
 
-_everyone: Final[WeakSet["Background"]] = WeakSet()
 _inherited: Final[list[Store]] = []
 """Stores of the process that this one was forked off. They are not ours to close."""
-_process = os.urandom(16).hex()
-_exit_is_known = False
 
 
 class Background:
@@ -67,7 +64,7 @@ class Background:
         self._now = now
         self._store: Store | None = None
         self.begin_anew()
-        _everyone.add(self)
+        enrol(self)
 
     def begin_anew(self) -> None:
         """Forget what waits, the thread and the store: they are another process's."""
@@ -206,7 +203,7 @@ class Background:
         """
         with self._lock:
             if self._thread is None and not self._closing:
-                _see_to_the_end()
+                see_to_the_end()
                 self._thread = threading.Thread(
                     target=self._run, name="satchel-usage", daemon=True
                 )
@@ -263,7 +260,7 @@ class Background:
 
     def _writer(self) -> Writer:
         name, pid = os.urandom(16).hex(), os.getpid()
-        return Writer(name, _process, host_mark(), pid, self.bound, self._now())
+        return Writer(name, process_mark(), host_mark(), pid, self.bound, self._now())
 
     def _write_all(self) -> bool:
         """Write until nothing waits; tell whether that went well."""
@@ -346,40 +343,15 @@ class Background:
             import logging
 
             log = logging.getLogger("satchel")
-            kind = type(error).__name__
-            log.warning("usage events are not kept now (%s); loads go on", kind)
+            said = _said(error)
+            log.warning("usage events are not kept now (%s); loads go on", said)
             log.debug("usage events are not kept now", exc_info=error)
 
 
-def _see_to_the_end() -> None:
-    """Write what waits when this process ends, however it was begun."""
-    global _exit_is_known  # noqa: PLW0603 - one registration for each process
-    if _exit_is_known:
-        return
-    _exit_is_known = True
-    atexit.register(_close_everyone)
-    if "multiprocessing.util" in sys.modules:  # its children do not run atexit
-        from multiprocessing.util import Finalize
-
-        Finalize(None, _close_everyone, exitpriority=10)
-
-
-def _close_everyone() -> None:
-    writers = list(_everyone)
-    for each in writers:
-        each.retire()
-    for each in writers:
-        each.close()
-
-
-def _after_fork() -> None:
-    """Leave to the parent what is the parent's: its events, its files, its thread."""
-    global _exit_is_known, _process  # noqa: PLW0603 - facts about this process
-    _process = os.urandom(16).hex()
-    _exit_is_known = False
-    for each in _everyone:
-        each.begin_anew()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
+def _said(error: BaseException) -> str:
+    """Return what whoever runs this should know; other texts may be anybody's."""
+    if isinstance(error, SkillError):
+        return clean_line(str(error))
+    kind = type(error).__name__
+    reason = error.strerror if isinstance(error, OSError) else None
+    return f"{kind}: {reason}" if reason else kind

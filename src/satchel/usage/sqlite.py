@@ -16,8 +16,8 @@ from satchel.usage.stores import SCHEMA_VERSION, Row, Writer, blaming_rows, plai
 
 __all__ = ["LOAD_COLUMNS", "SqliteStore", "check_version"]
 
-BUSY_S: Final = 5.0
-"""How long a writer waits for its turn before the batch is tried again."""
+BUSY_S: Final = 1.0
+"""How long a writer waits for others than writers before the batch is tried again."""
 TURN_SUFFIX: Final = "-turn"
 
 LOAD_COLUMNS: Final = (

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from satchel import Satchel, Skill
+from satchel.errors import ConfigError
 from satchel.usage import background
+from satchel.usage._process import close_everyone
 from satchel.usage.background import Background
 from satchel.usage.stores import UnfitRowError
 from tests.unit.usage.library import load, sync
@@ -175,7 +177,7 @@ def test_a_caller_waits_a_moment_for_room(store: MemoryStore, sink: Background) 
 def test_a_store_that_fails_is_tried_again(
     sink: Background, store: MemoryStore, caplog: pytest.LogCaptureFixture
 ) -> None:
-    store.failures = [OSError("locked")] * 4
+    store.failures = [OSError()] * 4
     sink.record(load("a"))
     flushed = [sink.flush(WAIT_S) for _ in range(5)]
 
@@ -186,6 +188,33 @@ def test_a_store_that_fails_is_tried_again(
     assert [r.getMessage() for r in warnings] == [
         "usage events are not kept now (OSError); loads go on"
     ]
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (OSError(28, "No space left on device", "/x/u.db"), "OSError: No space left"),
+        (
+            ConfigError("/x/u\x1b[31m.db", "written by a later Satchel"),
+            "/x/u[31m.db: w",
+        ),
+        (RuntimeError("whatever"), "(RuntimeError)"),
+    ],
+    ids=["system", "ours", "other"],
+)
+def test_a_failure_says_what_to_look_at(
+    error: Exception,
+    said: str,
+    sink: Background,
+    store: MemoryStore,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    store.failures = [error]
+    sink.record(load("a"))
+    sink.flush(WAIT_S)
+
+    assert said in caplog.text
+    assert "\x1b" not in caplog.text
 
 
 def test_a_store_that_always_fails_delays_no_end(
@@ -354,7 +383,7 @@ def test_what_nobody_closed_ends_with_its_satchel(
 def test_the_end_of_the_process_closes_whoever_is_left(store: MemoryStore) -> None:
     sink = Background(lambda: store, interval_s=60.0)
     sink.record(load("a"))
-    background._close_everyone()
+    close_everyone()
 
     assert (names(store), store.closed) == (["a"], 1)
 
