@@ -136,11 +136,11 @@ def _passes(
     owners = Owners(lambda: skills.registry.sources)
     telling = Telling(sinks, clock, EstimateCounter(), owners, lambda: skills.catalog)
     path = LoadPath(telling, clock, skills.limits)
-    load = skills.load
+    load, parts = skills.load, skills.__dict__["_parts"]
 
     def one_pass() -> tuple[float, float]:
         sinks.flush()
-        skills.__dict__["_load"] = path
+        parts.load = path
         for id in ids:
             load(id)
         thread, wall = time.thread_time(), time.perf_counter()

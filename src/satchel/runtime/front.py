@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Iterable, Mapping
-from functools import cached_property
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -26,7 +25,7 @@ from satchel.model import (
 )
 from satchel.policy import OPEN_POLICY, Policy
 from satchel.protocols import Approver, Clock, Ranker, TokenCounter, UsageSink
-from satchel.runtime.conversation.editions import Editions
+from satchel.runtime._parts import Parts
 from satchel.runtime.opening import Named, open_any
 from satchel.runtime.sections import Sections
 from satchel.runtime.switches import patterns_of, switches
@@ -38,13 +37,8 @@ if TYPE_CHECKING:  # each costs start-up time, and most programs need few of the
     from satchel.catalog.watch import Watch
     from satchel.load import TurnCache
     from satchel.prompt import Format
-    from satchel.runtime.conversation.reading import Reading
-    from satchel.runtime.conversation.shelf import Shelf
-    from satchel.runtime.loading import LoadPath
-    from satchel.runtime.offers import Offers
     from satchel.runtime.session import Session
-    from satchel.runtime.staging import LocalStager, Stager
-    from satchel.runtime.telling import Telling
+    from satchel.runtime.staging import Stager
     from satchel.runtime.view import View
     from satchel.runtime.why import Why
     from satchel.spec import Profile
@@ -108,41 +102,38 @@ class Satchel:
         """Open the sources and sync once."""
         opened = open_any(what, config, limits, pin, allow_private=allow_private)
         said = opened.config
-        self._environ = os.environ if environ is None else environ
-        self._given_sinks = None if sinks is None else tuple(sinks)
-        self._named = opened.named
-        self._clock = clock or SystemClock()
-        self._accept = Acceptance(
+        environ = os.environ if environ is None else environ
+        clock, counter = clock or SystemClock(), counter or EstimateCounter()
+        accept = Acceptance(
             profile=profile or said.profile,
             limits=said.limits,
             allow_empty_description=allow_empty_description,
         )
-        self._counter = counter or EstimateCounter()
-        self._sections = Sections(
-            self._counter,
-            said.budget_tokens if isinstance(budget_tokens, str) else budget_tokens,
-        )
-        self._ranker = ranker
+        off = switches((*patterns_of(disabled), *said.disabled), environ)
+        self._named = opened.named
+        self.policy = policy
         self.style: Style = style or said.style
         self.registry = Registry(
             opened.sources,
-            accept=self._accept,
-            rules=Rules(
-                on_conflict=on_conflict or said.on_conflict,
-                disabled=switches(
-                    (*patterns_of(disabled), *said.disabled), self._environ
-                ),
-            ),
-            clock=self._clock,
+            accept=accept,
+            rules=Rules(on_conflict=on_conflict or said.on_conflict, disabled=off),
+            clock=clock,
             deadline_s=deadline_s,
         )
-        if sinks is None:
-            _ = self._telling  # a SATCHEL_USAGE that says nothing is refused here
-        self.policy = policy
-        self._offered = tuple(tools), opened.skills
-        if self._offered[0] or any(skill.tools for skill in opened.skills):
-            _ = self._offers  # two tools of one name are refused here and now
-        self._editions = Editions()
+        budget = said.budget_tokens if isinstance(budget_tokens, str) else budget_tokens
+        self._parts = Parts(
+            registry=self.registry,
+            accept=accept,
+            policy=policy,
+            counter=counter,
+            clock=clock,
+            sections=Sections(counter, budget),
+            ranker=ranker,
+            tools=tuple(tools),
+            skills=opened.skills,
+            sinks=None if sinks is None else tuple(sinks),
+            environ=environ,
+        )
         self.sync()
 
     @property
@@ -153,7 +144,7 @@ class Satchel:
     @property
     def limits(self) -> Limits:
         """The bounds on what is accepted."""
-        return self._accept.limits
+        return self._parts.accept.limits
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -161,7 +152,9 @@ class Satchel:
         from satchel.runtime.findings import all_findings
 
         latest = self.registry.latest
-        return all_findings(latest, self._named, self.policy, lambda: self._offers)
+        return all_findings(
+            latest, self._named, self.policy, lambda: self._parts.offers
+        )
 
     @property
     def conflicts(self) -> tuple[Conflict, ...]:
@@ -180,14 +173,12 @@ class Satchel:
             ExtraMissingError: A plain function is among them, and the extra ``tools``
                 is not installed.
         """
-        self._offers.add(*tools)
+        self._parts.offers.add(*tools)
 
     def sync(self) -> SyncReport:
         """Look at every source again; return what changed. Never raises."""
         report = self.registry.sync()
-        if self._given_sinks != ():
-            self._telling.forget()
-            self._telling.synced(report.added)
+        self._parts.observe(report.added, anew=True)
         return report
 
     def observe(self) -> None:
@@ -196,13 +187,12 @@ class Satchel:
         A day counts as observed when this, a sync or a load happened on it; more than
         once a day changes nothing. A process that runs for days calls it every hour.
         """
-        if self._given_sinks != ():
-            self._telling.synced()
+        self._parts.observe()
 
     @property
     def sink_failures(self) -> Mapping[str, int]:
         """How often sinks of usage events failed, by their class; no load failed."""
-        return self._telling.sinks.failures
+        return self._parts.telling.sinks.failures
 
     def health(self) -> Health:
         """Return how each source is, and what keeps the newest catalog from use."""
@@ -225,8 +215,8 @@ class Satchel:
             DuplicateSkillError: Two packs claim one id and no precedence was chosen.
         """
         self.registry.check_conflicts()
-        return self._sections.of(
-            self._listed, style or self.style, format, budget_tokens
+        return self._parts.sections.of(
+            self._parts.listed, style or self.style, format, budget_tokens
         )
 
     def load(
@@ -251,7 +241,7 @@ class Satchel:
             LimitExceededError: The file is larger than the limits allow.
         """
         request = Request(skill_id, file, who or {}, via)
-        return self._load(self.catalog, request, turn)
+        return self._parts.load(self.catalog, request, turn)
 
     async def aload(self, skill_id: str, file: str | None = None) -> Loaded:
         """Do as `load` does, in a thread."""
@@ -261,16 +251,14 @@ class Satchel:
 
     def find(self, query: str, k: int = 10) -> list[Hit]:
         """Return at most ``k`` skills that match ``query``, best first, ties by id."""
-        if not self.policy.rules:
-            return self._ranked(query, k)
-        return self._anybody.find(query, k)
+        return self._parts.find(query, k)
 
     def why(self, name: str) -> "Why":
         """Return the first reason why a skill is not in the prompt, with its fix."""
         from satchel.runtime.why import why
 
-        prompt = self._sections.of(self._listed, self.style)
-        exacting = self._accept.profile not in ("auto", "lenient")
+        prompt = self._parts.sections.of(self._parts.listed, self.style)
+        exacting = self._parts.accept.profile not in ("auto", "lenient")
         return why(
             self.registry.latest,
             name,
@@ -288,8 +276,8 @@ class Satchel:
         """
         from satchel.runtime.manifests import manifest_of
 
-        loaded = self._load.plain(self.catalog, Request(skill_id))
-        return manifest_of(loaded, self._accept)
+        loaded = self._parts.load.plain(self.catalog, Request(skill_id))
+        return manifest_of(loaded, self._parts.accept)
 
     def resources(self, skill_id: str) -> tuple[Resource, ...]:
         """Return path, digest and size of every listed file, SKILL.md included.
@@ -362,11 +350,11 @@ class Satchel:
             worn=wear(always),
             only=() if only is None else (patterns_of(only),),
             approve=approve,
-            stager=self._stager_for(stage),
+            stager=self._parts.stager_for(stage),
             restate_tokens=RESTATE_TOKENS if restate_tokens is None else restate_tokens,
         )
         state = None if resume is None else State.from_dict(resume)
-        return Session(self._shelf, settings, deps=deps, state=state)
+        return Session(self._parts.shelf, settings, deps=deps, state=state)
 
     def view(
         self,
@@ -400,11 +388,11 @@ class Satchel:
             client=client,
         )
         return View(
-            self._shelf,
+            self._parts.shelf,
             settings,
             via=via,
             resources=self.registry.resources,
-            render=self._sections.render,
+            render=self._parts.sections.render,
         )
 
     def as_skill(self, name: str = "skills") -> "AgentSkill":
@@ -439,13 +427,7 @@ class Satchel:
 
     def close(self) -> None:
         """Let go of sources, staged files and sinks; a second call does nothing."""
-        self.registry.close()
-        if "_telling" in self.__dict__:
-            self._telling.sinks.flush()
-            if self._given_sinks is None:
-                self._telling.sinks.close()
-        if "_stager" in self.__dict__:
-            self._stager.close()
+        self._parts.close()
 
     def __enter__(self) -> Self:
         """Return the object itself."""
@@ -459,82 +441,3 @@ class Satchel:
     ) -> None:
         """Close it."""
         self.close()
-
-    @cached_property
-    def _offers(self) -> "Offers":
-        from satchel.runtime.offers import Offers
-
-        return Offers(*self._offered)
-
-    @cached_property
-    def _stager(self) -> "LocalStager":
-        from satchel.runtime.staging import LocalStager
-
-        return LocalStager()
-
-    @cached_property
-    def _shelf(self) -> "Shelf":
-        from satchel.runtime.conversation.shelf import Shelf
-        from satchel.runtime.manifests import manifest_of
-
-        return Shelf(
-            catalog=lambda: self.catalog,
-            render=self._sections.render,
-            load=self._load,
-            find=self._ranked,
-            manifest=lambda loaded: manifest_of(loaded, self._accept),
-            offers=self._offers,
-            policy=self.policy,
-            editions=self._editions,
-            counter=self._counter,
-            clock=self._clock,
-            local_stager=lambda: self._stager,
-        )
-
-    @property
-    def _listed(self) -> Catalog:
-        return self._anybody.listed if self.policy.rules else self.catalog
-
-    @cached_property
-    def _anybody(self) -> "Reading":
-        """What may be listed and found without a session: ``who`` is empty (R20)."""
-        from satchel.runtime.conversation.gate import Gate
-        from satchel.runtime.conversation.reading import Reading
-        from satchel.runtime.conversation.settings import Settings
-        from satchel.session.approvals import Approvals
-
-        gate = Gate(self.policy, Approvals(), {})
-        return Reading(self._shelf, Settings(), gate)
-
-    def _ranked(self, query: str, k: int) -> list[Hit]:
-        if self._ranker is None:
-            from satchel.search import FtsRanker
-
-            self._ranker = FtsRanker()
-        return list(self._ranker.rank(self.catalog, query, k))
-
-    def _stager_for(self, stage: "Stager | bool") -> "Stager | None":
-        if isinstance(stage, bool):
-            return self._stager if stage else None
-        return stage
-
-    @cached_property
-    def _load(self) -> "LoadPath":
-        from satchel.runtime.loading import LoadPath
-
-        return LoadPath(self._telling, self._clock, self._accept.limits, self.policy)
-
-    @cached_property
-    def _telling(self) -> "Telling":
-        from satchel.runtime.owners import Owners
-        from satchel.runtime.telling import Telling, owned_sinks
-        from satchel.usage import Sinks
-
-        given = self._given_sinks
-        return Telling(
-            owned_sinks(self, self._environ) if given is None else Sinks(given),
-            self._clock,
-            self._counter,
-            Owners(lambda: self.registry.sources),
-            lambda: self.catalog,
-        )

@@ -380,7 +380,7 @@ def test_without_sinks_nothing_is_told_or_made() -> None:
     skills.observe()
     skills.sync()
 
-    assert "_telling" not in skills.__dict__
+    assert "telling" not in skills._parts.__dict__
     assert skills.sink_failures == {}
     skills.close()
 
