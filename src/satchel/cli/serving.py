@@ -186,12 +186,12 @@ def _oauth(options: Options) -> "OAuthSettings | None":
 @contextmanager
 def _closed(sinks: "tuple[UsageSink, ...]") -> Generator["tuple[UsageSink, ...]"]:
     """Close the sinks at the end, so that every event is kept."""
+    from satchel.usage import Sinks
+
     try:
         yield sinks
     finally:
-        for sink in sinks:
-            if close := getattr(sink, "close", None):
-                close()
+        Sinks(sinks).close()
 
 
 def _over_stdio(library: "Library") -> bool:

@@ -20,6 +20,7 @@ from satchel.usage.lines import (
     event_line,
     started_line,
 )
+from satchel.usage.records import DAY_S
 from satchel.usage.stores import SCHEMA_VERSION, Row, Writer, blaming_rows
 
 __all__ = ["GENESIS", "HEAD_SUFFIX", "ChainStore", "LineStore"]
@@ -27,7 +28,6 @@ __all__ = ["GENESIS", "HEAD_SUFFIX", "ChainStore", "LineStore"]
 GENESIS: Final = "0" * 64
 """What stands for the digest of the line before the first."""
 HEAD_SUFFIX: Final = ".head"
-_DAY_S: Final = 86_400
 _TAIL: Final = 64 * 1024
 
 _Line = Mapping[str, object]
@@ -62,7 +62,7 @@ class LineStore:
         offered = self._offered
         for seq, event in rows:
             if isinstance(event, CatalogSynced):
-                news = int(event.at // _DAY_S), (event.entries, event.owners)
+                news = int(event.at // DAY_S), (event.entries, event.owners)
                 if news == offered:
                     continue  # told on this day already
                 offered = news

@@ -12,6 +12,7 @@ from satchel.errors import ConfigError
 from satchel.model import CatalogSynced, UsageEvent
 from satchel.usage._locking import locked
 from satchel.usage._private import open_private
+from satchel.usage.records import DAY_S
 from satchel.usage.stores import SCHEMA_VERSION, Row, Writer, blaming_rows, plain_text
 
 __all__ = ["LOAD_COLUMNS", "SqliteStore", "check_version"]
@@ -46,7 +47,6 @@ _OF_VALUES: Final = (
     sqlite3.ProgrammingError,
 )
 """What SQLite raises where a value does not fit; which one depends on the version."""
-_DAY_S: Final = 86_400
 
 # Days are whole days since 1970-01-01, UTC. A skill's row says how it was last on
 # offer, and when it first was.
@@ -178,7 +178,7 @@ class SqliteStore:
         before: tuple[int, object],
     ) -> tuple[int, object]:
         """Put on record what is on offer on this day, if that is news; return it."""
-        day = int(event.at // _DAY_S)
+        day = int(event.at // DAY_S)
         news = day, (event.entries, event.owners)
         if news == before:
             return before
