@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import logging
+import multiprocessing.util
 import threading
 import weakref
 from typing import TYPE_CHECKING
@@ -12,7 +13,7 @@ import pytest
 
 from satchel import Satchel, Skill
 from satchel.errors import ConfigError
-from satchel.usage import background
+from satchel.usage import _process, background
 from satchel.usage._process import close_everyone
 from satchel.usage.background import Background
 from satchel.usage.stores import UnfitRowError
@@ -386,6 +387,27 @@ def test_the_end_of_the_process_closes_whoever_is_left(store: MemoryStore) -> No
     close_everyone()
 
     assert (names(store), store.closed) == (["a"], 1)
+
+
+def test_a_child_begins_anew_and_leaves_the_stores_of_its_parent(
+    sink: Background, store: MemoryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a fork calls; real ones are in test_processes."""
+    sink.record(load("a"))
+    sink.flush(WAIT_S)
+    sink.close()
+    monkeypatch.setattr(_process, "_everyone", [sink])
+    before = _process.process_mark()
+    multiprocessing.util.get_logger()
+    _process._after_fork()
+    sink.record(load("b"))
+    sink.close()
+
+    assert (names(store), store.closed, sink.dropped) == (["b"], 2, 0)
+    assert [writer.process for writer in store.writers] == [
+        before,
+        _process.process_mark(),
+    ]
 
 
 def test_a_close_from_the_writers_own_thread_waits_for_nothing(
