@@ -3,13 +3,16 @@
 import os
 import re
 from collections.abc import Mapping
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from satchel.errors import ConfigError
 from satchel.protocols import UsageSink
 from satchel.usage.logs import LoggingSink
 
-__all__ = ["VARIABLE", "Place", "open_sink", "place_of", "usage_sinks"]
+if TYPE_CHECKING:
+    from satchel.usage.stores import OpenStore
+
+__all__ = ["VARIABLE", "Place", "open_sink", "place_of", "store_at", "usage_sinks"]
 
 VARIABLE: Final = "SATCHEL_USAGE"
 _FORMS: Final = (
@@ -52,7 +55,6 @@ def open_sink(url: str) -> UsageSink:
     if place.kind == "log":
         return LoggingSink()
     from satchel.usage.background import Background
-    from satchel.usage.stores import store_at
 
     return Background(store_at(place))
 
@@ -88,3 +90,16 @@ def place_of(url: str) -> Place:
 
         path = state_file()
     return Place(kind, os.path.abspath(path))  # noqa: PTH100 - costs start-up time
+
+
+def store_at(place: Place) -> "OpenStore":
+    """Return what makes the stores of a place."""
+    if place.kind == "sqlite":
+        from satchel.usage.sqlite import SqliteStore
+
+        return lambda: SqliteStore(place.path)
+    from satchel.usage.files import ChainStore, LineStore
+
+    if place.kind == "jsonl":
+        return lambda: LineStore(place.path)
+    return lambda: ChainStore(place.path)

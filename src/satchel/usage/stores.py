@@ -5,7 +5,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final, Protocol, TypeAlias
 
-from satchel.usage.choosing import Place
 from satchel.usage.recording import Event
 
 __all__ = [
@@ -17,7 +16,6 @@ __all__ = [
     "Writer",
     "blaming_rows",
     "plain_text",
-    "store_at",
 ]
 
 SCHEMA_VERSION: Final = 1
@@ -95,16 +93,3 @@ def plain_text(text: str) -> str:
 
 OpenStore: TypeAlias = Callable[[], Store]
 """Makes a store that is not open yet; again in every process that is forked off."""
-
-
-def store_at(place: Place) -> OpenStore:
-    """Return what makes the stores of a place."""
-    if place.kind == "sqlite":
-        from satchel.usage.sqlite import SqliteStore
-
-        return lambda: SqliteStore(place.path)
-    from satchel.usage.files import ChainStore, LineStore
-
-    if place.kind == "jsonl":
-        return lambda: LineStore(place.path)
-    return lambda: ChainStore(place.path)

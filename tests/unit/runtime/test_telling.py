@@ -438,8 +438,7 @@ def test_a_release_and_an_owner_come_from_the_source() -> None:
 
 
 def test_the_line_store_is_what_jsonl_means(tmp_path: Path) -> None:
-    from satchel.usage.choosing import place_of
-    from satchel.usage.stores import store_at
+    from satchel.usage.choosing import place_of, store_at
 
     kept = store_at(place_of(f"jsonl://{tmp_path}/x"))()
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from satchel.model import CatalogSynced, Descriptor, Origin, UsageEvent
-from satchel.usage.choosing import Place
+from satchel.usage.choosing import Place, store_at
 from satchel.usage.reading import read_records
-from satchel.usage.stores import Writer, store_at
+from satchel.usage.stores import Writer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -26,7 +26,7 @@ import os, sys, time
 from satchel import Satchel, Skill
 from satchel.usage.background import Background
 from satchel.usage.choosing import place_of
-from satchel.usage.stores import store_at
+from satchel.usage.choosing import store_at
 
 def open_all(**more):
     sink = Background(store_at(place_of(sys.argv[1])), **more)
