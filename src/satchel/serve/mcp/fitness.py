@@ -55,6 +55,9 @@ REPAIRS: Final = frozenset(
 """Findings of a frontmatter that no reader of plain YAML 1.2 would read as it is read
 here: a host that compares field by field would call its skill forged."""
 
+MOST_SOUND: Final = 65_536
+"""Packs that are known to be sound, so that they are not judged at each request."""
+
 FRONTMATTER: Final = "mcp-frontmatter"
 MEND: Final = "mend the frontmatter: satchel check says where"
 
@@ -65,16 +68,20 @@ class Fitness:
     def __init__(self, settings: ServeSettings, limits: Limits) -> None:
         self._settings = settings
         self._most_bytes = limits.file_bytes
+        self._sound: dict[int, Descriptor] = {}
         self._last: tuple[tuple[Finding, ...], Mapping[str, str]] = (), {}
 
     def problem(self, catalog: Catalog, entry: Descriptor) -> Finding | None:
         """Return why the extension cannot carry a skill of ``catalog``, or None."""
-        place = _place(entry)
-        mended = self._mended(catalog.findings).get(place)
-        found = next(self._problems(entry, mended), None)
-        if found is None:
+        repairs = self._mended(catalog.findings)
+        if self._sound.get(id(entry)) is entry:
             return None
-        return unfit(entry, *found)
+        found = next(self._problems(entry, repairs.get(_place(entry))), None)
+        if found is not None:
+            return unfit(entry, *found)
+        if len(self._sound) < MOST_SOUND:
+            self._sound[id(entry)] = entry
+        return None
 
     def _mended(self, findings: tuple[Finding, ...]) -> Mapping[str, str]:
         """Return the repairs by file; those of the last catalog are remembered."""
@@ -82,6 +89,7 @@ class Fitness:
         if of is not findings:
             mended = _mended_in(findings)
             self._last = findings, mended
+            self._sound = {}
         return mended
 
     def _problems(
