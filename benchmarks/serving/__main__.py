@@ -80,7 +80,9 @@ def rates(rounds: int, requests: int, peer: str | None) -> list[Bar]:
                             wishes,
                             clients,
                             # It looks at every folder for each answer.
-                            requests // 20 if name == "FastMCP" else requests,
+                            max(clients, requests // 20)
+                            if name == "FastMCP"
+                            else requests,
                         )
                         for name in able
                     },
