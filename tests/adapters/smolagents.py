@@ -7,7 +7,6 @@ taken apart, where each begins.
 
 from __future__ import annotations
 
-import ast
 import asyncio
 import base64
 import inspect
@@ -35,7 +34,7 @@ from smolagents.models import (
     get_tool_json_schema,
 )
 
-from satchel.adapters.smolagents import attach
+from satchel.adapters.smolagents import _literal, attach
 from tests.adapters.driver import Call, Message, Seen
 
 if TYPE_CHECKING:
@@ -122,7 +121,7 @@ def _shown(messages: Iterable[ChatMessage]) -> Iterator[Message]:
         elif message.role == MessageRole.USER:
             yield Message("user", text.removeprefix("New task:\n"))
         elif message.role == MessageRole.TOOL_CALL:
-            calls = ast.literal_eval(text.removeprefix("Calling tools:\n"))
+            calls = _literal(text.removeprefix("Calling tools:\n"))
             functions = [call["function"] for call in calls]
             names = [function["name"] for function in functions]
             told = (f"{each['name']}({each['arguments']})" for each in functions)

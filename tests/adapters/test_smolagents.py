@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import threading
 from copy import copy
 from typing import TYPE_CHECKING, Annotated, Any
@@ -22,7 +23,7 @@ from smolagents.memory import ActionStep
 from smolagents.utils import AgentError
 
 from satchel import Satchel
-from satchel.adapters.smolagents import attach
+from satchel.adapters.smolagents import _literal, attach
 from satchel.errors import DuplicateToolError
 from satchel.policy import Policy, ask
 from satchel.tools import Run  # noqa: TC001 - hints of tools are read when they are made
@@ -627,3 +628,18 @@ def test_what_nobody_has_is_told_as_ever(tmp_path: Path) -> None:
     step = skilled.memory.steps[1]
     assert isinstance(step, ActionStep)
     assert "Unknown tool fly" in str(step.error)
+
+
+def test_what_another_thread_disturbed_is_read_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    real, tries = ast.literal_eval, [SystemError("depth"), SystemError("depth")]
+
+    def disturbed(text: str) -> object:
+        if tries:
+            raise tries.pop()
+        return real(text)
+
+    monkeypatch.setattr(ast, "literal_eval", disturbed)
+
+    assert _literal("[1]") == [1]

@@ -61,6 +61,7 @@ Deps: TypeAlias = Callable[[Any], object]
 _CUT: Final = "_This content has been truncated"
 """How smolagents marks an output of code that it has shortened."""
 _CALLS: Final = "Calling tools:\n"
+_TRIES: Final = 20
 _RESULTS: Final = "Observation:\n"
 _OPEN: Final = "These tools are open now, and behave like regular python functions:"
 _KEPT: Final = "skills"
@@ -523,12 +524,25 @@ def _seen(
 def _calls(text: str) -> list[tuple[str, object]]:
     """Return names and arguments of the calls, as smolagents tells a model."""
     try:
-        calls = ast.literal_eval(text.removeprefix(_CALLS))
+        calls = _literal(text.removeprefix(_CALLS))
         return [
             (call["function"]["name"], call["function"]["arguments"]) for call in calls
         ]
-    except (ValueError, SyntaxError, TypeError, KeyError):
+    except (ValueError, SyntaxError, TypeError, KeyError, SystemError):
         return []
+
+
+def _literal(text: str) -> Any:  # noqa: ANN401 - whatever it says
+    """Return what a literal says; in Python 3.11 two threads disturb one another.
+
+    Source: github.com/python/cpython/issues/106905.
+    """
+    for _ in range(_TRIES):
+        try:
+            return ast.literal_eval(text)
+        except SystemError:
+            continue
+    return ast.literal_eval(text)
 
 
 def _text(content: str | list[dict[str, Any]] | None) -> str:
