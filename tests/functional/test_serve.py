@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import re
 import signal
@@ -311,3 +312,22 @@ def test_tokens_of_an_authorization_server_may_be_taken(shelf: Path) -> None:
     )
 
     assert result.exit_code == 1
+
+
+@pytest.mark.parametrize("settles", [True, False])
+def test_the_interpreter_is_left_as_it_was(settles: bool) -> None:
+    """Also where nothing could be served: whoever called may go on."""
+    before = gc.isenabled(), gc.get_freeze_count(), sys.getswitchinterval()
+
+    def fail() -> None:
+        with cli_serving._tuned() as settle:
+            assert not gc.isenabled()
+            if settles:
+                settle()
+                assert gc.isenabled()
+            raise ConfigError("satchel serve", "no")
+
+    with pytest.raises(ConfigError):
+        fail()
+
+    assert (gc.isenabled(), gc.get_freeze_count(), sys.getswitchinterval()) == before

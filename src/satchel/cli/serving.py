@@ -83,8 +83,8 @@ def serve(options: Options) -> int:
     settings = ServeSettings(
         name=options["name"], style=options["style"], compat=options["compat"]
     )
-    gc.disable()  # all that is made from here on stays
     with (
+        _tuned() as settle,
         _closed(kept()) as sinks,
         closing(metrics),
         opened(
@@ -95,12 +95,7 @@ def serve(options: Options) -> int:
             budget_tokens=options["budget"],
         ) as skills,
     ):
-        # A catalog of many skills lives as long as the process. Without this each
-        # collection would walk through all of it, and the first come at once.
-        gc.freeze()
-        gc.enable()
-        # Events are written by threads, for which no request should have to wait long.
-        sys.setswitchinterval(SWITCH_S)
+        settle()
         library = Library(skills, settings)
         measure(metrics, library)
         warn_empty(skills)
@@ -186,6 +181,30 @@ def _oauth(options: Options) -> "OAuthSettings | None":
     )
     scopes = options["oauth_scopes"]
     return replace(settings, scopes=scopes) if scopes else settings
+
+
+@contextmanager
+def _tuned() -> Generator[Callable[[], None]]:
+    """Let the interpreter suit a server, and leave it as it was.
+
+    Nothing is collected until what is yielded is called, once the skills are there:
+    they stay, and each collection would walk through all of them.
+    """
+    interval_s = sys.getswitchinterval()
+
+    def settle() -> None:
+        gc.freeze()
+        gc.enable()
+        # Events are written by threads, for which no request should have to wait long.
+        sys.setswitchinterval(SWITCH_S)
+
+    gc.disable()
+    try:
+        yield settle
+    finally:
+        gc.enable()
+        gc.unfreeze()
+        sys.setswitchinterval(interval_s)
 
 
 @contextmanager
