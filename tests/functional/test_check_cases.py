@@ -53,7 +53,7 @@ def test_every_finding_says_what_to_do(
     assert [line(each) for each in checked(case) if not each.fix] == []
 
 
-@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
 def test_every_rule_has_a_case(rule: Rule, monkeypatch: pytest.MonkeyPatch) -> None:
     """A rule without a case is a rule that nobody has seen fire."""
 

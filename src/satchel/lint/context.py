@@ -2,11 +2,10 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TypeAlias
 
 from satchel.model import DEFAULT_LIMITS, Descriptor, Finding, Limits, Manifest
 
-__all__ = ["Context", "Rule"]
+__all__ = ["Context", "Rule", "rule"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,5 +36,31 @@ class Context:
         return None
 
 
-Rule: TypeAlias = Callable[[Context], Iterator[Finding]]
-"""A function from a pack to what it has to say of it; paths relative to the pack."""
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A function from a pack to what it has to say of it; paths relative to the pack.
+
+    ``codes`` are all that it may say, so that a rule of which every code is turned off
+    is not asked. Empty where it hands on what others found.
+    """
+
+    look: Callable[[Context], Iterator[Finding]]
+    codes: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """The name of its function, which is that of its file."""
+        return self.look.__name__
+
+    def __call__(self, pack: Context) -> Iterator[Finding]:
+        """Yield what the rule has to say of a pack."""
+        return self.look(pack)
+
+
+def rule(*codes: str) -> Callable[[Callable[[Context], Iterator[Finding]]], Rule]:
+    """Make a rule of a function, with the codes that it may say."""
+
+    def make(look: Callable[[Context], Iterator[Finding]]) -> Rule:
+        return Rule(look, codes)
+
+    return make

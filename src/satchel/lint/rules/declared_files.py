@@ -3,12 +3,13 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from satchel.lint.context import Context
+from satchel.lint.context import Context, rule
 from satchel.model import SKILL_FILE, Finding
 
 __all__ = ["declared_files"]
 
 
+@rule()
 def declared_files(pack: Context) -> Iterator[Finding]:
     """Yield what is wrong with the declared files, with the line that declares them.
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from satchel.errors import SkillError
-from satchel.lint.context import Context
+from satchel.lint.context import Context, rule
 from satchel.model import SKILL_FILE, Finding
 from satchel.text import find_doubts
 from satchel.text.decoding import is_text
@@ -11,6 +11,7 @@ from satchel.text.decoding import is_text
 __all__ = ["doubts"]
 
 
+@rule("envelope-breakout", "hidden-text")
 def doubts(pack: Context) -> Iterator[Finding]:
     """Yield what each file that is text should be doubted for.
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from satchel.lint.context import Context
+from satchel.lint.context import Context, rule
 from satchel.model import SKILL_FILE, Finding
 
 __all__ = ["MAX_CHARS", "long_description"]
@@ -15,6 +15,7 @@ SPEC_MAX_CHARS: Final = 1_024
 """From here on every profile but the lenient ones says so itself."""
 
 
+@rule("long-description")
 def long_description(pack: Context) -> Iterator[Finding]:
     """Yield a note on a valid description over `MAX_CHARS`, white space folded."""
     length = len(" ".join(pack.manifest.description.split()))

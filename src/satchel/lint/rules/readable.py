@@ -3,12 +3,13 @@
 from collections.abc import Iterator
 
 from satchel.errors import LimitExceededError, ReferenceNotFoundError, SkillError
-from satchel.lint.context import Context
+from satchel.lint.context import Context, rule
 from satchel.model import Finding
 
 __all__ = ["readable"]
 
 
+@rule()
 def readable(pack: Context) -> Iterator[Finding]:
     """Yield each listed file that a load would refuse, with the load's own code.
 

@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator
 
-from satchel.lint.context import Context
+from satchel.lint.context import Context, rule
 from satchel.model import SKILL_FILE, Finding
 
 __all__ = ["unlisted_reference"]
 
 
+@rule("unlisted-reference")
 def unlisted_reference(pack: Context) -> Iterator[Finding]:
     """Yield each file below ``references/`` that a closed pack does not list.
 
