@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from satchel.model import DEFAULT_LIMITS, Descriptor, Finding, Limits, Manifest
+from satchel.model.lint import DEFAULT_THRESHOLDS, Thresholds
 
 __all__ = ["Context", "Rule", "rule"]
 
@@ -24,6 +25,7 @@ class Context:
     told: tuple[Finding, ...] = ()
     profile: str = "spec"
     limits: Limits = DEFAULT_LIMITS
+    thresholds: Thresholds = DEFAULT_THRESHOLDS
 
     def line_of(self, field: str) -> int | None:
         """Return the line on which a top-level field of the frontmatter begins."""
