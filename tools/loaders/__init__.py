@@ -1,0 +1,1 @@
+"""How other loaders see packs: measured by running them, each in its environment."""

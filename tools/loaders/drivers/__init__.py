@@ -1,0 +1,1 @@
+"""The loaders, by the way they are run."""
