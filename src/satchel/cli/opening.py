@@ -108,13 +108,23 @@ def recording() -> Generator[tuple["UsageSink", ...]]:
 
 
 def _folder(path: str) -> str:
-    """Return the folder that a path means: a SKILL.md means its pack."""
+    """Return the folder that a path means: a SKILL.md means its pack.
+
+    An archive means itself.
+    """
     head, tail = os.path.split(path)
     if not os.path.isfile(path):  # noqa: PTH113 - pathlib costs start-up time
         return path
-    if tail != SKILL_FILE:
-        raise ConfigError(path, f"want a folder of packs, a pack, or its {SKILL_FILE}")
-    return head or os.curdir
+    if tail == SKILL_FILE:
+        return head or os.curdir
+    from satchel.files import is_archive_name
+
+    if not is_archive_name(tail):
+        raise ConfigError(
+            path,
+            f"want a folder of packs, a pack or its {SKILL_FILE}, or a .skill archive",
+        )
+    return path
 
 
 def _is_private(url: str) -> bool:

@@ -4,7 +4,7 @@ from satchel.files.confined import read_confined
 from satchel.files.digest import TREE_PREFIX, digest_bytes, tree_digest
 from satchel.files.left_out import is_left_out
 from satchel.files.listing import Listing
-from satchel.files.paths import check_path, path_problem, spelled
+from satchel.files.paths import check_path, is_archive_name, path_problem, spelled
 from satchel.files.walk import Walked, list_folder, stat_of, walk_pack
 
 __all__ = [
@@ -13,6 +13,7 @@ __all__ = [
     "Walked",
     "check_path",
     "digest_bytes",
+    "is_archive_name",
     "is_left_out",
     "list_folder",
     "path_problem",

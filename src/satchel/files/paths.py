@@ -6,7 +6,18 @@ from typing import Final
 from satchel.errors import ReferenceEscapesError
 from satchel.model import SKILL_FILE
 
-__all__ = ["MAX_PART_BYTES", "MAX_PATH_BYTES", "check_path", "path_problem", "spelled"]
+__all__ = [
+    "ARCHIVE_SUFFIXES",
+    "MAX_PART_BYTES",
+    "MAX_PATH_BYTES",
+    "check_path",
+    "is_archive_name",
+    "path_problem",
+    "spelled",
+]
+
+ARCHIVE_SUFFIXES: Final = (".skill", ".zip", ".tar.gz", ".tgz")
+"""How the names of archives of one pack end, in lower case."""
 
 MAX_PART_BYTES: Final = 255
 """Bytes of one part of a path: NAME_MAX of every common file system."""
@@ -74,3 +85,8 @@ def spelled(name: str) -> str:
     return _UNPRINTABLE.sub(
         lambda found: found[0].encode("unicode_escape").decode("ascii"), name
     )
+
+
+def is_archive_name(path: str) -> bool:
+    """Tell whether a path is named like an archive; nothing is looked at."""
+    return path.lower().endswith(ARCHIVE_SUFFIXES)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 from satchel.config import CONFIG_FILE, Config, find_config, load_config
 from satchel.errors import ConfigError, MissingPathError, NoSources
+from satchel.files import is_archive_name
 from satchel.model import DEFAULT_LIMITS, Limits
 from satchel.model.release import RELEASE_FILE
 from satchel.protocols import SkillSource
@@ -46,7 +47,8 @@ def open_named(
 ) -> Opened:
     """Turn what was named into sources, in order; all skills made in code are one.
 
-    A folder that is a release, or a site of releases, is opened as one, and so is an
+    A file named like an archive is opened as one. A folder that is a release, or a site
+    of releases, is opened as one, and so is an
     ``http(s)`` address, which may end in ``#`` and the id of a release. ``pin`` is for
     the one release that is among them. ``allow_private`` lets addresses lead to this
     machine and its network.
@@ -121,6 +123,10 @@ def _open_place(
         return http(address, pin=pin, allow_private=private, limits=limits)
     if not os.path.exists(path):  # noqa: PTH110 - pathlib costs time
         raise MissingPathError(path)
+    if is_archive_name(path) and os.path.isfile(path):  # noqa: PTH113
+        from satchel.sources import archive
+
+        return archive(path, limits=limits)
     if not _is_release(path):
         return folder(path, limits=limits)
     source = released(path, pin=pin, limits=limits)

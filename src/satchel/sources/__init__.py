@@ -16,6 +16,7 @@ from satchel.sources.local_dir import LocalDirSkillSource, SkillArtifact
 
 if TYPE_CHECKING:
     from satchel.skill import Skill
+    from satchel.sources.archived import ArchiveSource
     from satchel.sources.in_memory import Packs
     from satchel.sources.over_http import HttpSource, PinnedSource
     from satchel.sources.over_mcp import McpSource
@@ -27,6 +28,7 @@ __all__ = [
     "LocalSource",
     "MemorySource",
     "SkillArtifact",
+    "archive",
     "cached",
     "folder",
     "http",
@@ -52,6 +54,22 @@ def folder(
 ) -> LocalSource:
     """Make a source of a folder with packs in it, or of one pack."""
     return LocalSource(path, label=label, limits=limits)
+
+
+def archive(
+    path: str | os.PathLike[str],
+    *,
+    label: str | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+) -> "ArchiveSource":
+    """Make a source of the pack in an archive: .skill, .zip, .tar.gz or .tgz.
+
+    It is taken apart in memory, within ``limits``; one that holds what none should is
+    a finding, and nothing of it is used.
+    """
+    from satchel.sources.archived import ArchiveSource
+
+    return ArchiveSource(path, label=label, limits=limits)
 
 
 def released(

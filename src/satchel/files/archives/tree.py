@@ -79,6 +79,15 @@ class Tree:
         """Return the error that names a member."""
         return ArchiveError(self._where, f"{shown(name)}: {problem}")
 
+    @property
+    def folder(self) -> str:
+        """The name of the one folder that the pack lies in; empty at the root.
+
+        Raises:
+            ArchiveError: As for `pack`.
+        """
+        return self._root().removesuffix("/")
+
     def pack(self) -> dict[str, bytes]:
         """Return the files of the pack, sorted by path.
 

@@ -1,5 +1,7 @@
 """From the bytes of an archive to the files of the pack in it."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Final
 
 from satchel.errors import ArchiveError
@@ -9,7 +11,7 @@ from satchel.files.archives.tree import Tree
 from satchel.files.archives.zip import read_zip
 from satchel.model import DEFAULT_LIMITS, Limits
 
-__all__ = ["artifact_limit", "is_archive", "unpack"]
+__all__ = ["Unpacked", "artifact_limit", "is_archive", "open_archive", "unpack"]
 
 _ZIP: Final = b"PK"
 _GZIP: Final = b"\x1f\x8b"
@@ -33,6 +35,17 @@ def artifact_limit(limits: Limits = DEFAULT_LIMITS) -> int:
     """
     headers = limits.archive_files * _HEADERS_BYTES + _TAIL_BYTES
     return limits.archive_bytes + headers
+
+
+@dataclass(frozen=True, slots=True)
+class Unpacked:
+    """The pack of one archive: its files by path, sorted.
+
+    ``folder`` is the one folder that it lay in, empty where it lay at the root.
+    """
+
+    folder: str
+    files: Mapping[str, bytes]
 
 
 def unpack(
@@ -60,6 +73,17 @@ def unpack(
 
     Source: the attacks in the tests, each of which some unpacker fell to or may.
     """
+    return dict(open_archive(data, limits=limits, where=where).files)
+
+
+def open_archive(
+    data: bytes, *, limits: Limits = DEFAULT_LIMITS, where: str = ""
+) -> Unpacked:
+    """Return what `unpack` does, and the folder that it lay in.
+
+    Raises:
+        ArchiveError, LimitExceededError: As for `unpack`.
+    """
     budget = Budget(limits, len(data), where)
     tree = Tree(budget, limits.pack_depth, where)
     if data.startswith(_GZIP):
@@ -69,4 +93,5 @@ def unpack(
     else:
         detail = "it begins neither like a .zip nor like a .tar.gz"
         raise ArchiveError(where, detail)
-    return tree.pack()
+    files = tree.pack()
+    return Unpacked(tree.folder, files)
