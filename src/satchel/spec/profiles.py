@@ -43,7 +43,12 @@ SPEC_FIELDS: Final = frozenset(
 
 _FILES: Final = ("references", "scripts", "assets")
 _LISTS: Final = ("trigger_keywords", *_FILES)
-STRICT_FIELDS: Final = frozenset(["name", "description", "version", "author", *_LISTS])
+SCHEMA_FIELD: Final = "manifest_schema"
+MANIFEST_SCHEMA: Final = 1
+"""The schema of the fields that are known here; a pack of a later one may have more."""
+STRICT_FIELDS: Final = frozenset(
+    ["name", "description", "version", "author", SCHEMA_FIELD, *_LISTS]
+)
 """Source: the manifest of the packs that profile ``strict`` comes from."""
 
 _SPEC_NAME: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
@@ -138,13 +143,22 @@ def strict_breaches(draft: Draft) -> Iterator[Breach]:
         folded = len(" ".join(draft.description.split()))
         if not shortest <= folded <= longest:
             yield _description(folded, f"{shortest} to {longest}")
+    later = _schema(tree) > MANIFEST_SCHEMA
     for key, value in tree.root.items():
-        if key not in STRICT_FIELDS:
+        if key in STRICT_FIELDS:
+            yield from _strict_field(tree, key, value)
+        elif not later:
             yield _unknown(key, f"want one of {', '.join(sorted(STRICT_FIELDS))}")
-        elif key in _LISTS:
-            yield from _strict_list(tree, key, value)
-        elif key == "version" or (key == "author" and value is not None):
-            yield from _no_text(tree, key)
+
+
+def _strict_field(tree: Tree, key: str, value: Node) -> Iterator[Breach]:
+    if key in _LISTS:
+        yield from _strict_list(tree, key, value)
+    elif key == SCHEMA_FIELD:
+        if not _schema(tree):
+            yield _kind(key, "a whole number from 1")
+    elif key == "version" or (key == "author" and value is not None):
+        yield from _no_text(tree, key)
 
 
 _ESSENTIAL: Final = frozenset(["name", "description"])
@@ -157,6 +171,12 @@ _MISSING_DESCRIPTION: Final = Breach(
     ("description",),
     "say in `description:` what the skill does and when to use it",
 )
+
+
+def _schema(tree: Tree) -> int:
+    """Return the manifest's schema, the known one where it is silent; 0 for none."""
+    value = tree.root.get(SCHEMA_FIELD, MANIFEST_SCHEMA)
+    return value if type(value) is int and value > 0 else 0
 
 
 def _strict_list(tree: Tree, key: str, value: Node) -> Iterator[Breach]:

@@ -79,7 +79,7 @@ def test_files_are_read_by_their_names_if_they_are_listed(loader: SkillLoader) -
         loader.read_reference("backend", "hidden.md")
 
 
-@pytest.mark.row("C17", "C18", "R04", "G03")
+@pytest.mark.row("C17", "C18", "R04", "G03", "X18")
 def test_broken_packs_are_one_error_that_lists_each(templates: Path) -> None:
     """Every pack is read first; the message names each path."""
     for name, text in {"one": b"no fence", "two": b"---\nname: two\n---\n"}.items():
@@ -115,7 +115,7 @@ def test_a_name_that_two_sources_claim_aborts(templates: Path) -> None:
     assert "skills/backend" in str(caught.value)
 
 
-@pytest.mark.row("X24", "C41")
+@pytest.mark.row("X24", "C41", "X18")
 def test_a_plugin_that_claims_a_taken_name_is_named_with_the_switch(
     templates: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -159,6 +159,34 @@ def test_an_unknown_key_fails_in_strict_and_is_named() -> None:
     ]
 
 
+@pytest.mark.row("E15")
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        (["manifest_schema: 1"], []),
+        (["manifest_schema: 1", "sandbox: x"], ["unknown-field"]),
+        (["sandbox: x"], ["unknown-field"]),
+        (["manifest_schema: 2", "sandbox: x", "more: [1]"], []),
+        (["sandbox: x", "manifest_schema: 2"], []),
+        (["manifest_schema: 2", "references: a.md"], ["field-kind"]),
+        (["manifest_schema: 2", "references: [../a]"], ["unsafe-declared-file"]),
+        (["manifest_schema: 2", "version: [1]", "new: 1"], ["field-kind"]),
+        *(
+            ([f"manifest_schema: {wrong}", "new: 1"], ["field-kind", "unknown-field"])
+            for wrong in ("0", "-1", "1.5", "true", "'2'", "", "two", "[2]")
+        ),
+    ],
+)
+def test_a_later_schema_may_have_more_fields(lines: list[str], said: list[str]) -> None:
+    """Those that are known are held to their rules all the same."""
+    data = _file("name: x", f"description: {'x' * 20}", *lines)
+
+    parsed = parse(data, profile="strict")
+
+    assert _codes(parsed) == said
+    assert (parsed.manifest is None) is bool(said)
+
+
 @pytest.mark.row("R06")
 def test_the_specification_reports_an_unknown_field_and_keeps_it() -> None:
     parsed = parse(_file("name: x", "description: d", "tags: [a]"), profile="spec")
