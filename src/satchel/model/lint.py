@@ -1,18 +1,21 @@
 """What lint may be told: how much of anything is too much, and what is turned off."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
 __all__ = [
+    "DEFAULT_LINT",
     "DEFAULT_THRESHOLDS",
     "STRICT_BODY_BYTES",
+    "FailOn",
     "Level",
     "LintConfig",
     "Thresholds",
 ]
 
 Level: TypeAlias = Literal["error", "warning", "note", "off"]
+FailOn: TypeAlias = Literal["error", "warning", "note", "never"]
+"""The least severity that fails a check."""
 
 _KIB: Final = 1024
 _MIB: Final = 1024 * 1024
@@ -54,24 +57,23 @@ DEFAULT_THRESHOLDS: Final = Thresholds()
 STRICT_BODY_BYTES: Final = 5 * _KIB
 
 
-def _nothing() -> "Mapping[str, Level]":
-    return {}
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LintConfig:
     """The table ``lint`` of a configuration file, as it was written.
 
     Codes may be names that other tools know them by. ``profile`` and ``fail_on`` are
-    empty where the file is silent. An empty ``select`` is every code.
-    ``per_path`` holds globs, relative to the folder of the file, with what is ignored
-    there. ``thresholds`` holds only those that were given.
+    empty where the file is silent. An empty ``select`` is every code. ``per_path``
+    holds globs, relative to the folder of the file, with the codes that are ignored
+    there. ``thresholds`` holds only those that were given, by field.
     """
 
     profile: str = ""
     fail_on: str = ""
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
-    severity: "Mapping[str, Level]" = field(default_factory=_nothing)
+    severity: tuple[tuple[str, Level], ...] = ()
     per_path: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    thresholds: Mapping[str, int] = field(default_factory=dict[str, int])
+    thresholds: tuple[tuple[str, int], ...] = ()
+
+
+DEFAULT_LINT: Final = LintConfig()

@@ -5,8 +5,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Final, cast
 
+from satchel.config._values import choice, count, flag, keys, strings, table_of
 from satchel.errors import ConfigError
 from satchel.model import DEFAULT_LIMITS, Limits, OnConflict, Style
+from satchel.model.lint import DEFAULT_LINT, LintConfig
 
 if TYPE_CHECKING:  # each costs start-up time
     from pathlib import Path
@@ -40,7 +42,8 @@ class Config:
     ``skills`` are folders, already joined to the folder of the file. ``packages`` is
     True for every installed package that offers skills, else a tuple of names.
     ``budget_tokens`` is None for no budget. ``allow_private`` lets addresses among
-    ``skills`` lead to this machine and its network.
+    ``skills`` lead to this machine and its network. ``lint`` is for `satchel check`
+    alone.
     """
 
     path: str = ""
@@ -55,6 +58,7 @@ class Config:
     style: Style = "agent-skills"
     budget_tokens: int | None = BUDGET_TOKENS
     limits: Limits = DEFAULT_LIMITS
+    lint: LintConfig = DEFAULT_LINT
 
 
 def names_in(environ: Mapping[str, str], variable: str) -> tuple[str, ...]:
@@ -125,79 +129,58 @@ def _table(path: "Path") -> Mapping[str, object] | None:
     return cast("dict[str, object]", table) if isinstance(table, dict) else None
 
 
-def _config(table: Mapping[str, object], path: "Path") -> Config:
-    known = {field.name for field in fields(Config)} - {"path"}
-    for key in table:
-        if key not in known:
-            choice = ", ".join(sorted(known))
-            raise ConfigError(str(path), f"unknown key {key!r}; known: {choice}")
+def _config(table: Mapping[str, object], file: "Path") -> Config:
+    path = str(file)
+    keys(table, {field.name for field in fields(Config)} - {"path"}, path)
     for key, choices in _CHOICES.items():
-        if table.get(key, choices[0]) not in choices:
-            detail = f"{key} = {table[key]!r}; want one of {', '.join(choices)}"
-            raise ConfigError(str(path), detail)
+        if key in table:
+            choice(table[key], choices, path, key)
     return Config(
-        path=str(path),
+        path=path,
         skills=tuple(
             each
             if each.startswith(("https://", "http://"))
-            else os.path.normpath(path.parent / each)
-            for each in _strings(table, "skills", path)
+            else os.path.normpath(file.parent / each)
+            for each in strings(table, "skills", path)
         ),
         packages=(
             table["packages"] is True
             if isinstance(table.get("packages"), bool)
-            else _strings(table, "packages", path)
+            else strings(table, "packages", path)
         ),
-        usual=_flag(table, "usual", path),
-        trust=_flag(table, "trust", path),
-        allow_private=_flag(table, "allow_private", path),
-        disabled=_strings(table, "disabled", path),
+        usual=flag(table, "usual", path),
+        trust=flag(table, "trust", path),
+        allow_private=flag(table, "allow_private", path),
+        disabled=strings(table, "disabled", path),
         profile=cast("Profile", table.get("profile", "auto")),
         on_conflict=cast("OnConflict", table.get("on_conflict", "error")),
         style=cast("Style", table.get("style", "agent-skills")),
         budget_tokens=_budget(table, path),
         limits=_limits(table, path),
+        lint=_lint(table, path),
     )
 
 
-def _strings(table: Mapping[str, object], key: str, path: "Path") -> tuple[str, ...]:
-    value = table.get(key, [])
-    items = cast("list[object]", value) if isinstance(value, list) else [None]
-    strings = tuple(item for item in items if isinstance(item, str))
-    if len(strings) != len(items):
-        raise ConfigError(str(path), f"{key}: want a list of strings, got {value!r}")
-    return strings
-
-
-def _flag(table: Mapping[str, object], key: str, path: "Path") -> bool:
-    value = table.get(key, False)
-    if not isinstance(value, bool):
-        raise ConfigError(str(path), f"{key}: want true or false, got {value!r}")
-    return value
-
-
-def _budget(table: Mapping[str, object], path: "Path") -> int | None:
+def _budget(table: Mapping[str, object], path: str) -> int | None:
     value = table.get("budget_tokens", BUDGET_TOKENS)
     if value == "none":
         return None
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
         detail = f'budget_tokens: want a count from 1 or "none", got {value!r}'
-        raise ConfigError(str(path), detail)
+        raise ConfigError(path, detail)
     return value
 
 
-def _limits(table: Mapping[str, object], path: "Path") -> Limits:
-    given = table.get("limits", {})
-    if not isinstance(given, dict):
-        raise ConfigError(str(path), f"limits: want a table, got {given!r}")
-    known = {field.name for field in fields(Limits)}
-    amounts: dict[str, int] = {}
-    for key, value in cast("dict[str, object]", given).items():
-        if key not in known:
-            choice = ", ".join(sorted(known))
-            raise ConfigError(str(path), f"unknown limit {key!r}; known: {choice}")
-        if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-            detail = f"limits.{key}: want a count, got {value!r}"
-            raise ConfigError(str(path), detail)
-        amounts[key] = value
+def _limits(table: Mapping[str, object], path: str) -> Limits:
+    given = table_of(table, "limits", path)
+    keys(given, {field.name for field in fields(Limits)}, path, "limit")
+    amounts = {key: count(value, path, f"limits.{key}") for key, value in given.items()}
     return Limits(**amounts)
+
+
+def _lint(table: Mapping[str, object], path: str) -> LintConfig:
+    if "lint" not in table:
+        return DEFAULT_LINT
+    from satchel.config._lint import lint_config
+
+    return lint_config(table_of(table, "lint", path), path)
