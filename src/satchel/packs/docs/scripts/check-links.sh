@@ -1,0 +1,278 @@
+#!/usr/bin/env bash
+# Find relative links and anchors in Markdown files that lead nowhere.
+set -euo pipefail
+export LC_ALL=C
+
+usage() {
+  cat <<'HELP'
+Usage: check-links.sh [--root DIR] [PATH ...]
+
+Check the links of Markdown files (*.md, *.markdown): each PATH is a file or a folder
+(default: the current one), searched past dot-folders and node_modules.
+
+Checked are relative links and images, inline or as reference definitions:
+  - the file or folder is there
+  - an anchor (page.md#section, #section) is a heading of that page, as GitHub names
+    it, or an id="..." or name="..." in it
+Links in code are not links. Links to other sites are not followed: no network is used.
+
+  --root DIR  look up links that begin with / from here; without it they are skipped
+  -h, --help  print this help
+
+Each finding is printed as path:line: what is wrong: the link.
+Exit status: 0 no broken link, 1 broken links, 2 could not check.
+Not seen: reference links without a definition; capitals beyond ASCII in anchors.
+HELP
+}
+
+root=
+while [ $# -gt 0 ]; do
+  case $1 in
+    -h | --help) usage; exit 0 ;;
+    --root)
+      [ $# -gt 1 ] || { echo "check-links.sh: --root needs a folder" >&2; exit 2; }
+      root=$2
+      shift
+      ;;
+    --) shift; break ;;
+    -*) echo "check-links.sh: unknown option $1; see --help" >&2; exit 2 ;;
+    *) break ;;
+  esac
+  shift
+done
+if [ -n "$root" ] && [ ! -d "$root" ]; then
+  echo "check-links.sh: no such folder: $root" >&2
+  exit 2
+fi
+[ $# -gt 0 ] || set -- .
+
+# --- one page ------------------------------------------------------------------------
+
+# What both programs below share: `text` is set for each line that is not code.
+# shellcheck disable=SC2016  # $0 is awk's, not the shell's
+page='
+{ sub(/\r$/, "") }
+{
+  fence = $0
+  sub(/^ ? ? ?/, "", fence)
+  mark = substr(fence, 1, 1)
+  size = 0
+  if (mark == "`" || mark == "~") while (substr(fence, size + 1, 1) == mark) size++
+  rest = substr(fence, size + 1)
+  if (open_size) {
+    if (mark == open_mark && size >= open_size && rest ~ /^[ \t]*$/) open_size = 0
+    last = ""
+    next
+  }
+  if (size >= 3 && !(mark == "`" && index(rest, "`"))) {
+    open_mark = mark
+    open_size = size
+    last = ""
+    next
+  }
+}
+FNR == 1 && $0 ~ /^---[ \t]*$/ { matter = 1; next }
+matter { if ($0 ~ /^(---|\.\.\.)[ \t]*$/) matter = 0; next }
+{ text = uncommented($0) }
+
+# The line without what is inside <!-- and -->, which may stretch over lines.
+function uncommented(line,   out, at) {
+  out = ""
+  while (line != "") {
+    if (in_comment) {
+      at = index(line, "-->")
+      if (!at) return out
+      in_comment = 0
+      line = substr(line, at + 3)
+    }
+    at = index(line, "<!--")
+    if (!at) return out line
+    out = out substr(line, 1, at - 1)
+    line = substr(line, at + 4)
+    in_comment = 1
+  }
+  return out
+}
+'
+
+# Print "line<TAB>target" for each link of a page.
+links_of() {
+  awk "$page"'
+  {
+    text = without_code(text)
+    gsub(/\\[][()]/, "", text)
+    if (match(text, /^ ? ? ?\[[^]]+\]:[ \t]*/) && text !~ /^ ? ? ?\[\^/) {
+      target(substr(text, RLENGTH + 1))
+      next
+    }
+    while (match(text, /\]\([ \t]*/)) {
+      text = substr(text, RSTART + RLENGTH)
+      target(text)
+    }
+  }
+
+  function without_code(line,   out, at, size, tail, mark) {
+    out = ""
+    while ((at = index(line, "`"))) {
+      out = out substr(line, 1, at - 1)
+      size = 0
+      while (substr(line, at + size, 1) == "`") size++
+      mark = substr(line, at, size)
+      tail = substr(line, at + size)
+      at = index(tail, mark)
+      if (!at) return out tail
+      line = "code" substr(tail, at + size)
+    }
+    return out line
+  }
+
+  # The target stands at the start, in <> or up to a blank or the closing bracket.
+  function target(from,   at, depth, letter, out) {
+    out = ""
+    if (substr(from, 1, 1) == "<") {
+      at = index(from, ">")
+      if (!at) return
+      out = substr(from, 2, at - 2)
+    } else {
+      depth = 0
+      for (at = 1; at <= length(from); at++) {
+        letter = substr(from, at, 1)
+        if (letter == " " || letter == "\t") break
+        if (letter == "(") depth++
+        if (letter == ")" && depth-- == 0) break
+        out = out letter
+      }
+    }
+    if (out != "") print FNR "\t" out
+  }' <"$1"
+}
+
+# has_anchor PAGE ANCHOR: the page has a heading, or an element, of that name.
+has_anchor() {
+  WANTED=$2 awk "$page"'
+  BEGIN { wanted = ENVIRON["WANTED"] }
+  {
+    rest = text
+    while (match(rest, /(id|name)=("[^"]*"|\047[^\047]*\047)/)) {
+      name = substr(rest, RSTART, RLENGTH)
+      sub(/^[a-z]*=./, "", name)
+      if (substr(name, 1, length(name) - 1) == wanted) found = 1
+      rest = substr(rest, RSTART + RLENGTH)
+    }
+    if (match(text, /^ ? ? ?#+([ \t]|$)/)) {
+      heading(substr(text, RLENGTH + 1))
+      last = ""
+    } else if (text ~ /^ ? ? ?(=+|-+)[ \t]*$/ && last != "") {
+      heading(last)
+      last = ""
+    } else last = (text ~ /^[ \t]*$/) ? "" : text
+  }
+  END { exit !found }
+
+  function heading(words,   slug, number) {
+    sub(/[ \t]+#+[ \t]*$/, "", words)
+    if (match(words, /[ \t]*\{#[^}]+\}[ \t]*$/)) {
+      slug = substr(words, RSTART, RLENGTH)
+      gsub(/^[ \t]*\{#|\}[ \t]*$/, "", slug)
+      if (slug == wanted) found = 1
+      words = substr(words, 1, RSTART - 1)
+    }
+    while (match(words, /\]\([^)]*\)/))
+      words = substr(words, 1, RSTART - 1) substr(words, RSTART + RLENGTH)
+    gsub(/<[^>]*>/, "", words)
+    gsub(/&[a-z]+;/, "", words)
+    gsub(/^[ \t]+|[ \t]+$/, "", words)
+    slug = tolower(words)
+    gsub(/\t/, " ", slug)
+    gsub(/[!-,.\/:-@\[-^`{-~]/, "", slug)
+    gsub(/ /, "-", slug)
+    number = seen[slug]++
+    if (number) slug = slug "-" number
+    if (slug == wanted) found = 1
+  }' <"$1"
+}
+
+# --- one link ------------------------------------------------------------------------
+
+# decoded TEXT: print it with %20 and the like as what they stand for.
+decoded() {
+  case $1 in
+    *%*) WANTED=$1 awk 'BEGIN {
+      text = ENVIRON["WANTED"]
+      digits = "0123456789abcdef"
+      while (match(text, /%[0-9A-Fa-f][0-9A-Fa-f]/)) {
+        high = index(digits, tolower(substr(text, RSTART + 1, 1))) - 1
+        low = index(digits, tolower(substr(text, RSTART + 2, 1))) - 1
+        printf "%s%c", substr(text, 1, RSTART - 1), high * 16 + low
+        text = substr(text, RSTART + 3)
+      }
+      printf "%s", text
+    }' ;;
+    *) printf '%s' "$1" ;;
+  esac
+}
+
+pages=0
+links=0
+broken=0
+
+# tell PAGE LINE WHAT LINK
+tell() {
+  printf '%s:%s: %s: %s\n' "$1" "$2" "$3" "$4"
+  broken=$((broken + 1))
+}
+
+check_link() {
+  local file=$1 line=$2 link=$3 path anchor=
+  case $link in
+    //* | [A-Za-z]*:*) return 0 ;;
+    /*) [ -n "$root" ] || return 0 ;;
+  esac
+  links=$((links + 1))
+  path=${link%%#*}
+  case $link in *'#'*) anchor=$(decoded "${link#*#}") ;; esac
+  path=$(decoded "${path%%\?*}")
+  case $path in
+    '') path=$file ;;
+    /*) path=$root$path ;;
+    *) path=$(dirname -- "$file")/$path ;;
+  esac
+  if [ ! -e "$path" ]; then
+    tell "$file" "$line" "no such file" "$link"
+    return 0
+  fi
+  case $path in
+    *.md | *.markdown)
+      if [ -n "$anchor" ] && [ -f "$path" ] && ! has_anchor "$path" "$anchor"; then
+        tell "$file" "$line" "no such heading" "$link"
+      fi
+      ;;
+  esac
+}
+
+check_page() {
+  local file=$1 line link
+  pages=$((pages + 1))
+  while IFS=$'\t' read -r line link; do
+    check_link "$file" "$line" "$link"
+  done < <(links_of "$file")
+}
+
+for path in "$@"; do
+  case $path in -*) path=./$path ;; esac
+  if [ -d "$path" ]; then
+    while IFS= read -r -d '' file; do
+      check_page "$file"
+    done < <(find "$path" -type d \( -name '.?*' ! -name .. -o -name node_modules \) \
+      -prune -o -type f \( -name '*.md' -o -name '*.markdown' \) -print0 | sort -z)
+  elif [ -f "$path" ]; then
+    check_page "$path"
+  else
+    echo "check-links.sh: no such file or folder: $path" >&2
+    exit 2
+  fi
+done
+
+echo "check-links.sh: $broken broken of $links links in $pages pages" >&2
+[ "$pages" -gt 0 ] || exit 2
+[ "$broken" -eq 0 ]
