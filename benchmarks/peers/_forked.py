@@ -16,6 +16,7 @@ into a prompt, by the library's public API. It is called after ``discover``.
 from __future__ import annotations
 
 import asyncio
+import datetime as dt
 import importlib.util
 import json
 import os
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 _CHUNK_BYTES = 1 << 16
+_NUMBER_BITS = 1000
 # Enough for every description here; a loader that hands out more is cut off.
 _OUTPUT_BYTES = 64 << 20
 
@@ -119,8 +121,14 @@ def _discover(run: ModuleType, forms: Any, folder: str) -> dict[str, object]:  #
 
 
 def _text(value: object) -> str:
-    """Return a text as it is; what is none could be a bomb, and is only named."""
-    return value if isinstance(value, str) else f"({type(value).__name__})"
+    """Return a text or a scalar as text; what else could be a bomb is only named."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, (float, dt.date)):
+        return str(value)
+    if isinstance(value, int) and value.bit_length() < _NUMBER_BITS:
+        return str(value)
+    return "" if value is None else f"({type(value).__name__})"
 
 
 def _write(pipe: int, answer: dict[str, object]) -> None:
