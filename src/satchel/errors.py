@@ -21,11 +21,20 @@
     ├── ConfigError (ValueError)               satchel.toml cannot be used
     ├── InvalidReleaseError (ValueError)       no release, or one of a later format
     ├── RefusedReleaseError                    no release is built of skills like these
+    ├── RefusedPackError                       no archive is made of a pack like this
+    ├── NotEditableError (ValueError)          a SKILL.md that no small change fits
+    ├── UnknownFieldError (ValueError)         a field that no layer may change
+    ├── CannotRetireError (ValueError)         a skill that is not retired this way
+    ├── AlreadyThereError                      nothing is written over what is there
+    ├── NotWrittenError                        a file could not be written
     ├── DeniedError                            the policy does not let it be done
     │   ├── ApprovalNeededError                somebody has to be asked, and was not
     │   └── ApprovalDeclinedError              somebody was asked, and said no
     ├── StateError (ValueError)                a state that nothing can resume from
     ├── NotStagedError                         a skill's files could not be copied
+    ├── InvalidRoleError (ValueError)          no name that a role could have
+    ├── TemplateError (ValueError)             a legacy template that cannot be used
+    │   └── TemplateNotFoundError (FileNotFoundError)  there is none
     ├── ToolError                              a tool call that cannot be carried out
     ├── DuplicateToolError (RuntimeError)      two tools of one name
     └── ExtraMissingError (ImportError)        an optional extra is not installed
@@ -37,10 +46,12 @@ Each class carries its objects, ``args`` equal to its signature so that it pickl
 from typing import ClassVar, Final
 
 __all__ = [
+    "AlreadyThereError",
     "AmbiguousReferenceError",
     "ApprovalDeclinedError",
     "ApprovalNeededError",
     "ArchiveError",
+    "CannotRetireError",
     "ChangedSinceSyncError",
     "ConfigError",
     "DeniedError",
@@ -49,15 +60,19 @@ __all__ = [
     "DuplicateToolError",
     "ExtraMissingError",
     "InvalidReleaseError",
+    "InvalidRoleError",
     "LimitExceededError",
     "MissingPathError",
     "NoSources",
+    "NotEditableError",
     "NotStagedError",
+    "NotWrittenError",
     "PackFileError",
     "ReferenceEscapesError",
     "ReferenceNotAllowedError",
     "ReferenceNotFoundError",
     "ReferenceUnreadableError",
+    "RefusedPackError",
     "RefusedReleaseError",
     "SkillError",
     "SkillManifestError",
@@ -65,7 +80,10 @@ __all__ = [
     "SkillWithheldError",
     "SourceUnavailableError",
     "StateError",
+    "TemplateError",
+    "TemplateNotFoundError",
     "ToolError",
+    "UnknownFieldError",
     "error_payload",
 ]
 
@@ -113,14 +131,17 @@ class SkillNotFoundError(SkillError, KeyError):
 
     code: ClassVar[str] = "skill-not-found"
 
-    def __init__(self, name: str, close: tuple[str, ...] = ()) -> None:
-        """Keep the id as it was asked for, and close ones."""
-        super().__init__(name, close)
+    def __init__(self, name: str, close: tuple[str, ...] = (), heir: str = "") -> None:
+        """Keep the id as it was asked for, close ones, and the one in its place now."""
+        super().__init__(name, close, heir)
         self.name = name
         self.close = close
+        self.heir = heir
 
     def __str__(self) -> str:
-        """Return a sentence, with close names where there are any."""
+        """Return a sentence, with its heir, else close names where there are any."""
+        if self.heir:
+            return f"skill {self.name!r} not found; {self.heir!r} takes its place"
         close = f"; did you mean {', '.join(self.close)}?" if self.close else ""
         return f"skill {self.name!r} not found{close}"
 
@@ -385,6 +406,112 @@ class RefusedReleaseError(SkillError):
         return f"no release is built: {'; '.join(self.reasons)}"
 
 
+class RefusedPackError(SkillError):
+    """No archive is made of a pack in this state; ``reasons`` are sentences."""
+
+    code: ClassVar[str] = "pack-refused"
+
+    def __init__(self, path: str, reasons: tuple[str, ...]) -> None:
+        """Keep the pack, as the user wrote it, and every reason."""
+        super().__init__(path, reasons)
+        self.path = path
+        self.reasons = reasons
+
+    def __str__(self) -> str:
+        """Return a sentence with every reason."""
+        return f"{self.path}: no archive is made: {'; '.join(self.reasons)}"
+
+
+class NotEditableError(SkillError, ValueError):
+    """A SKILL.md cannot be changed by a small change to its text; nothing was."""
+
+    code: ClassVar[str] = "not-editable"
+
+    def __init__(self, path: str, detail: str, line: int | None = None) -> None:
+        """Keep the file, why not, and the line."""
+        super().__init__(path, detail, line)
+        self.path = path
+        self.detail = detail
+        self.line = line
+
+    def __str__(self) -> str:
+        """Return ``path[:line]: detail`` and what to do."""
+        line = f":{self.line}" if self.line else ""
+        return f"{self.path}{line}: {self.detail}; change it by hand"
+
+
+class UnknownFieldError(SkillError, ValueError):
+    """A layer says something of a skill that no rule merges."""
+
+    code: ClassVar[str] = "unknown-field"
+
+    def __init__(self, field: str, layer: str, name: str) -> None:
+        """Keep the field, the layer that has it, and the skill."""
+        super().__init__(field, layer, name)
+        self.field = field
+        self.layer = layer
+        self.name = name
+
+    def __str__(self) -> str:
+        """Return a sentence, and what to do."""
+        return (
+            f"layer {self.layer!r} of skill {self.name!r}: unknown field "
+            f"{self.field!r}; mend its spelling, or move it into metadata"
+        )
+
+
+class CannotRetireError(SkillError, ValueError):
+    """A skill is not marked as retired the way it was asked for; nothing was written.
+
+    Its heir is itself, or leads back to it; or it is not kept in a folder.
+    """
+
+    code: ClassVar[str] = "cannot-retire"
+
+    def __init__(self, name: str, detail: str) -> None:
+        """Keep the skill and why not."""
+        super().__init__(name, detail)
+        self.name = name
+        self.detail = detail
+
+    def __str__(self) -> str:
+        """Return a sentence."""
+        return f"skill {self.name!r} is not retired: {self.detail}"
+
+
+class AlreadyThereError(SkillError):
+    """Something is there already, and nothing is written over it."""
+
+    code: ClassVar[str] = "already-there"
+
+    def __init__(self, path: str, detail: str = "") -> None:
+        """Keep the path, and what is there."""
+        super().__init__(path, detail)
+        self.path = path
+        self.detail = detail
+
+    def __str__(self) -> str:
+        """Return a sentence."""
+        detail = f": {self.detail}" if self.detail else ""
+        return f"{self.path} is there already{detail}; nothing was written"
+
+
+class NotWrittenError(SkillError):
+    """A file or a folder could not be written; nothing half-made is left."""
+
+    code: ClassVar[str] = "not-written"
+
+    def __init__(self, path: str, detail: str) -> None:
+        """Keep the path, and what the system said."""
+        super().__init__(path, detail)
+        self.path = path
+        self.detail = detail
+
+    def __str__(self) -> str:
+        """Return a sentence."""
+        return f"{self.path} was not written: {self.detail}"
+
+
 class DeniedError(SkillError):
     """The policy does not let it be done.
 
@@ -458,6 +585,49 @@ class NotStagedError(SkillError):
     def __str__(self) -> str:
         """Return a sentence."""
         return f"the files of skill {self.name!r} were not staged: {self.detail}"
+
+
+class InvalidRoleError(SkillError, ValueError):
+    """A role's name is none, so that no file was looked for by it."""
+
+    code: ClassVar[str] = "invalid-role"
+
+    def __init__(self, role: str, detail: str) -> None:
+        """Keep the name as it was given, and what is wrong with it."""
+        super().__init__(role, detail)
+        self.role = role
+        self.detail = detail
+
+    def __str__(self) -> str:
+        """Return a sentence."""
+        return f"{self.role!r} is no name of a role: {self.detail}"
+
+
+class TemplateError(SkillError, ValueError):
+    """A role's legacy template is there, and cannot be used."""
+
+    code: ClassVar[str] = "template-unusable"
+
+    def __init__(self, path: str, detail: str) -> None:
+        """Keep the file, as the user wrote its folder, and what is wrong with it."""
+        super().__init__(path, detail)
+        self.path = path
+        self.detail = detail
+
+    def __str__(self) -> str:
+        """Return ``path: detail``."""
+        return f"{self.path}: {self.detail}"
+
+
+class TemplateNotFoundError(TemplateError, FileNotFoundError):
+    """The role has no legacy template."""
+
+    code: ClassVar[str] = "template-not-found"
+
+    def __init__(self, path: str) -> None:
+        """Keep where it was looked for."""
+        super().__init__(path, "no such template")
+        self.args = (path,)
 
 
 class ToolError(SkillError):

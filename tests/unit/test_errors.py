@@ -6,10 +6,12 @@ import pytest
 
 from satchel import errors
 from satchel.errors import (
+    AlreadyThereError,
     AmbiguousReferenceError,
     ApprovalDeclinedError,
     ApprovalNeededError,
     ArchiveError,
+    CannotRetireError,
     ChangedSinceSyncError,
     ConfigError,
     DeniedError,
@@ -21,11 +23,14 @@ from satchel.errors import (
     LimitExceededError,
     MissingPathError,
     NoSources,
+    NotEditableError,
     NotStagedError,
+    NotWrittenError,
     ReferenceEscapesError,
     ReferenceNotAllowedError,
     ReferenceNotFoundError,
     ReferenceUnreadableError,
+    RefusedPackError,
     RefusedReleaseError,
     SkillError,
     SkillManifestError,
@@ -34,6 +39,7 @@ from satchel.errors import (
     SourceUnavailableError,
     StateError,
     ToolError,
+    UnknownFieldError,
     error_payload,
 )
 
@@ -51,6 +57,28 @@ EXAMPLES: list[tuple[SkillError, str]] = [
     (RefusedReleaseError(("a: x", "b: y")), "no release is built: a: x; b: y"),
     (ArchiveError("a.zip", "it ends"), "the archive a.zip is not unpacked: it ends"),
     (ArchiveError("", "it ends"), "the archive is not unpacked: it ends"),
+    (
+        RefusedPackError("a", ("x", "y")),
+        "a: no archive is made: x; y",
+    ),
+    (
+        NotEditableError("a/SKILL.md", "no mapping", 3),
+        "a/SKILL.md:3: no mapping; change it by hand",
+    ),
+    (NotEditableError("SKILL.md", "no"), "SKILL.md: no; change it by hand"),
+    (
+        UnknownFieldError("tags", "team", "a"),
+        "layer 'team' of skill 'a': unknown field 'tags'; mend its spelling, or move "
+        "it into metadata",
+    ),
+    (CannotRetireError("a", "it is"), "skill 'a' is not retired: it is"),
+    (AlreadyThereError("a"), "a is there already; nothing was written"),
+    (
+        AlreadyThereError("a", "SKILL.md"),
+        "a is there already: SKILL.md; nothing was written",
+    ),
+    (NotWrittenError("a", "No space"), "a was not written: No space"),
+    (SkillNotFoundError("a", ("b",), "c"), "skill 'a' not found; 'c' takes its place"),
     (StateError("no mapping"), "not the state of a session: no mapping"),
     (
         NotStagedError("a", "No space left on device"),

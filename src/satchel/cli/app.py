@@ -15,6 +15,7 @@ from satchel.errors import (
     ExtraMissingError,
     MissingPathError,
     NoSources,
+    NotWrittenError,
     SkillError,
 )
 
@@ -37,7 +38,13 @@ COMMANDS: Final = {
 }
 """Each command in the order of ``--help``; its module is imported when it is called."""
 
-_CANNOT: Final = (ConfigError, ExtraMissingError, MissingPathError, NoSources)
+_CANNOT: Final = (
+    ConfigError,
+    ExtraMissingError,
+    MissingPathError,
+    NoSources,
+    NotWrittenError,
+)
 
 
 class _App(click.Group):

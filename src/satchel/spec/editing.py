@@ -1,0 +1,256 @@
+"""A small change to the text of a frontmatter: every other byte stays as it was.
+
+What a change has to be is known beforehand: the same values, but for one. So the text
+is changed the way its look suggests, read again, and taken only where it says that.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Final, NamedTuple
+
+from satchel.errors import NotEditableError
+from satchel.model import DEFAULT_LIMITS, Finding, Json, Limits
+from satchel.spec.fences import Span, span_of_bytes
+from satchel.spec.frontmatter import Tree, read_tree
+from satchel.spec.opening import open_file
+from satchel.spec.quoting import quoted
+from satchel.spec.written import as_written, same_values
+
+__all__ = ["edit_metadata"]
+
+_METADATA: Final = "metadata"
+_LINES: Final = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+")
+_PLAIN: Final = re.compile(r"[A-Za-z][\w-]*(?: [\w-]+)*", re.ASCII)
+_NOTHING: Final = re.compile(r"(?P<key>[^#]*?:)[ \t]*(?:~|[nN]ull|NULL|\{[ \t]*\})?")
+_REMARK: Final = re.compile(r"[ \t]+#.*")
+_IDLE: Final = re.compile(r"[ \t]*(?:#.*)?[\r\n]*")
+_MOST_BRACES: Final = 32
+"""Closing braces that are tried, from the last: a flow mapping ends at one of them."""
+
+
+def edit_metadata(
+    data: bytes,
+    changes: Mapping[str, str | None],
+    *,
+    path: str = "SKILL.md",
+    limits: Limits = DEFAULT_LIMITS,
+) -> bytes:
+    """Return a SKILL.md with some keys of ``metadata`` set, or taken out with None.
+
+    Comments, order, spelling, line ends and a byte order mark stay as they are. What
+    says it already is not touched; ``metadata`` itself comes and goes as needed.
+
+    Args:
+        data: The whole file.
+        changes: Texts by key; ``[A-Za-z][A-Za-z0-9_-]*`` each key.
+        path: What errors call the file.
+        limits: Bounds on what is read.
+
+    Raises:
+        NotEditableError: The frontmatter cannot be read as it stands, or is written in
+            a way in which this cannot be put by a small change.
+    """
+    for key, value in changes.items():
+        data = _edit(data, key, value, path, limits)
+    return data
+
+
+class _Text(NamedTuple):
+    """The lines of a frontmatter, and what they say."""
+
+    lines: list[str]
+    tree: Tree
+    newline: str
+
+    @property
+    def metadata(self) -> Json:
+        return self.tree.root.get(_METADATA)
+
+    def at(self, key: str, *, inside: bool = False) -> int:
+        """Return the index of the line of a key, at the top or in ``metadata``."""
+        around = self.metadata if inside else self.tree.root
+        return self.tree.lines[id(around), key] - 1
+
+    def end(self, key: str, *, inside: bool = False) -> int:
+        """Return the index behind the last line that is certainly of this key."""
+        ends = [self._behind(self.tree.root, _METADATA if inside else key)]
+        if inside:
+            ends.append(self._behind(self.metadata, key))
+        end, start = min(ends), self.at(key, inside=inside)
+        while end - 1 > start and _IDLE.fullmatch(self.lines[end - 1]):
+            end -= 1
+        return end
+
+    def _behind(self, around: Json, key: str) -> int:
+        lines = self.tree.lines
+        own = lines[id(around), key]
+        later = [
+            line for (place, _), line in lines.items() if place == id(around)
+        ]  # of this mapping alone
+        return min((line - 1 for line in later if line > own), default=len(self.lines))
+
+
+def _edit(data: bytes, key: str, value: str | None, path: str, limits: Limits) -> bytes:
+    span, text = _read(data, path, limits)
+    before = as_written(text.tree)
+    metadata = before.get(_METADATA)
+    if not isinstance(metadata, Mapping | None):
+        raise _refused(path, text, "metadata is no mapping")
+    wanted = _changed(before, metadata or {}, key, value)
+    if same_values(wanted, before):
+        return data
+    for lines in _candidates(text, key, value):
+        head = "".join(lines).encode()
+        tree = read_tree(head, limits)
+        if (
+            isinstance(tree, Tree)
+            and not tree.duplicates
+            and same_values(as_written(tree), wanted)
+        ):
+            return data[: span.head] + head + data[span.end :]
+    raise _refused(path, text, f"metadata.{key} cannot be changed by itself here")
+
+
+def _changed(
+    before: Mapping[str, Json], metadata: Mapping[str, Json], key: str, value: Json
+) -> dict[str, Json]:
+    """Return what the frontmatter has to say afterwards."""
+    inner = {each: said for each, said in metadata.items() if each != key}
+    if value is not None:
+        inner[key] = value
+    if inner == dict(metadata):
+        return dict(before)
+    wanted = {each: said for each, said in before.items() if each != _METADATA}
+    return {**wanted, _METADATA: inner} if inner else wanted
+
+
+def _read(data: bytes, path: str, limits: Limits) -> tuple[Span, _Text]:
+    opened = open_file(data, limits)
+    if isinstance(opened, Finding):
+        raise NotEditableError(path, opened.message, opened.line)
+    span = span_of_bytes(data)
+    tree = read_tree(opened.head, limits, with_lines=True)
+    if opened.repairs or span is None or not isinstance(tree, Tree):
+        first = opened.repairs[0] if opened.repairs else None
+        detail = first.message if first else "its fences are not in their places"
+        raise NotEditableError(path, detail, first.line if first else None)
+    if tree.duplicates:
+        twice = tree.duplicates[0]
+        detail = f"the key {twice.key!r} stands twice"
+        raise NotEditableError(path, detail, span.line - 1 + twice.line)
+    head = data[span.head : span.end].decode()
+    newline = "\r\n" if data[: span.head].endswith(b"\r\n") else "\n"
+    return span, _Text(_LINES.findall(head), tree, newline)
+
+
+def _refused(path: str, text: _Text, detail: str) -> NotEditableError:
+    there = _METADATA in text.tree.root
+    return NotEditableError(path, detail, text.at(_METADATA) + 2 if there else None)
+
+
+def _candidates(text: _Text, key: str, value: str | None) -> Iterator[list[str]]:
+    """Yield the ways in which the change may be written, the likeliest first."""
+    metadata = text.metadata
+    if value is None:
+        assert isinstance(metadata, dict)  # noqa: S101 - else there was nothing to do
+        yield from _without(text, key, last=len(metadata) == 1)
+        return
+    said = value if _PLAIN.fullmatch(value) else quoted(value)
+    entry = f"{key}: {said}"
+    if not isinstance(metadata, dict) or not metadata:
+        yield from _begun(text, entry)
+    elif key in metadata:
+        yield from _replaced(text, key, said)
+    else:
+        yield from _added(text, entry)
+
+
+def _begun(text: _Text, entry: str) -> Iterator[list[str]]:
+    """Write ``metadata`` where there is none, or nothing in it."""
+    lines, newline = text.lines, text.newline
+    if _METADATA not in text.tree.root:
+        first = min(text.tree.lines.values()) - 1
+        margin = _margin(lines[first])
+        yield [
+            *lines,
+            f"{margin}{_METADATA}:{newline}",
+            f"{margin}  {entry}{newline}",
+        ]
+        return
+    at = text.at(_METADATA)
+    margin = _margin(lines[at])
+    head, ending = _NOTHING.match(lines[at]), lines[at]
+    if head is not None:
+        ending = f"{head['key']}{lines[at][head.end() :]}"
+        yield [
+            *lines[:at],
+            ending,
+            f"{margin}  {entry}{newline}",
+            *lines[at + 1 :],
+        ]
+
+
+def _added(text: _Text, entry: str) -> Iterator[list[str]]:
+    """Put the entry behind the last one, else before the first; or before a brace."""
+    lines, at, end = text.lines, text.at(_METADATA), text.end(_METADATA)
+    metadata = text.metadata
+    assert isinstance(metadata, dict)  # noqa: S101
+    first = text.at(next(iter(metadata)), inside=True)
+    line = f"{_margin(lines[first])}{entry}{text.newline}"
+    if first > at:
+        yield [*lines[:end], line, *lines[end:]]
+        yield [*lines[:first], line, *lines[first:]]
+    flow = "".join(lines[at:end])
+    braces = [found.start() for found in re.finditer(r"[ \t]*\}", flow)]
+    for brace in braces[: -_MOST_BRACES - 1 : -1]:
+        comma = "" if flow[:brace].rstrip().endswith(",") else ","
+        added = f"{flow[:brace]}{comma} {entry}{flow[brace:]}"
+        yield [*lines[:at], added, *lines[end:]]
+
+
+def _replaced(text: _Text, key: str, said: str) -> Iterator[list[str]]:
+    lines, at = text.lines, text.at(key, inside=True)
+    end = text.end(key, inside=True)
+    own = re.compile(rf"([ \t]*[\"']?{re.escape(key)}[\"']?[ \t]*:)(.*)")
+    line = lines[at]
+    found = own.match(line)
+    if found is not None:
+        for remark in (_REMARK.search(found[2]), None):
+            kept = remark[0] if remark else ""
+            rest = line[found.end() :] or text.newline
+            yield [*lines[:at], f"{found[1]} {said}{kept}{rest}", *lines[end:]]
+    yield from _in_flow(text, key, said)
+
+
+def _in_flow(text: _Text, key: str, said: str) -> Iterator[list[str]]:
+    at, end = text.at(_METADATA), text.end(_METADATA)
+    flow = "".join(text.lines[at:end])
+    own = re.compile(rf"([\"']?\b{re.escape(key)}[\"']?[ \t]*:)[ \t]*[^,{{}}\r\n]*")
+    for found in own.finditer(flow):
+        changed = f"{flow[: found.start()]}{found[1]} {said}{flow[found.end() :]}"
+        yield [*text.lines[:at], changed, *text.lines[end:]]
+
+
+def _without(text: _Text, key: str, *, last: bool) -> Iterator[list[str]]:
+    """Take the entry out; with the last one goes ``metadata`` itself."""
+    lines = text.lines
+    if last:
+        at, end = text.at(_METADATA), text.end(_METADATA)
+        yield [*lines[:at], *lines[end:]]
+        return
+    at, end = text.at(key, inside=True), text.end(key, inside=True)
+    if at > text.at(_METADATA):
+        yield [*lines[:at], *lines[end:]]
+    at, end = text.at(_METADATA), text.end(_METADATA)
+    flow = "".join(lines[at:end])
+    own = re.compile(
+        rf"[\"']?\b{re.escape(key)}[\"']?[ \t]*:[ \t]*[^,{{}}\r\n]*?(?=[ \t]*[,}}])"
+    )
+    for found in own.finditer(flow):
+        left, right = flow[: found.start()], flow[found.end() :]
+        yield [*lines[:at], left + re.sub(r"\A[ \t]*,[ \t]*", "", right), *lines[end:]]
+        yield [*lines[:at], re.sub(r",[ \t]*\Z", "", left) + right, *lines[end:]]
+
+
+def _margin(line: str) -> str:
+    return line[: len(line) - len(line.lstrip(" "))]
