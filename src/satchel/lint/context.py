@@ -1,12 +1,18 @@
 """What a rule may look at."""
 
+import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Final, TypeVar, TypeVarTuple, cast
 
 from satchel.model import DEFAULT_LIMITS, Descriptor, Finding, Limits, Manifest
 from satchel.model.lint import DEFAULT_THRESHOLDS, Thresholds
 
 __all__ = ["Context", "Rule", "rule"]
+
+_FENCE: Final = re.compile(r"\n(?=---|\.\.\.)")
+_Made = TypeVar("_Made")
+_Args = TypeVarTuple("_Args")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,16 +32,31 @@ class Context:
     profile: str = "spec"
     limits: Limits = DEFAULT_LIMITS
     thresholds: Thresholds = DEFAULT_THRESHOLDS
+    memory: dict[object, object] = field(
+        default_factory=dict[object, object], init=False, repr=False, compare=False
+    )
+
+    def once(self, make: "Callable[[Context, *_Args], _Made]", *args: *_Args) -> _Made:
+        """Return what ``make`` makes of this pack, made once for all rules that ask."""
+        key = (make, args)
+        if key not in self.memory:
+            self.memory[key] = make(self, *args)
+        return cast("_Made", self.memory[key])
 
     def line_of(self, field: str) -> int | None:
         """Return the line on which a top-level field of the frontmatter begins."""
-        lines = self.text.split("\n")
-        for number, line in enumerate(lines[1:], start=2):
-            if line.startswith(("---", "...")):
-                break
-            if line.startswith((f"{field}:", f"'{field}':", f'"{field}":')):
+        starts = (f"{field}:", f"'{field}':", f'"{field}":')
+        for number, line in enumerate(self.once(_frontmatter), start=2):
+            if line.startswith(starts):
                 return number
         return None
+
+
+def _frontmatter(pack: Context) -> tuple[str, ...]:
+    """Return the lines from the second to the one before the closing fence."""
+    end = _FENCE.search(pack.text)
+    head = pack.text[: end.start()] if end else pack.text
+    return tuple(head.split("\n")[1:])
 
 
 @dataclass(frozen=True, slots=True)

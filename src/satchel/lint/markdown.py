@@ -1,0 +1,223 @@
+"""What a Markdown text holds: headings, links, anchors and code blocks, with lines.
+
+CommonMark with GitHub's tables, task lists and footnotes. The only module that knows
+the parser, a library in Rust; it gives events with the bytes that each came from.
+"""
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final, Literal, cast
+
+from satchel.lint.slugs import anchors_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["Block", "Document", "Heading", "Link", "Undefined", "read_markdown"]
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading: its level from 1 to 6, and its text without marks.
+
+    ``quoted`` tells that it stands inside a quotation or a list.
+    """
+
+    level: int
+    text: str
+    line: int
+    quoted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A link or an image, with its destination; references are resolved."""
+
+    kind: Literal["link", "image"]
+    to: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Undefined:
+    """``source`` is written as a link by reference, and ``label`` is not defined.
+
+    ``before`` and ``after`` are the characters beside it, empty at the ends.
+    """
+
+    source: str
+    label: str
+    line: int
+    before: str = ""
+    after: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A code block between fences: what its opening fence says, and is it closed."""
+
+    info: str
+    line: int
+    closed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """What one text holds, in its order; every line is the file's, from 1.
+
+    ``html`` are the pieces of HTML in it.
+    """
+
+    headings: tuple[Heading, ...] = ()
+    links: tuple[Link, ...] = ()
+    undefined: tuple[Undefined, ...] = ()
+    blocks: tuple[Block, ...] = ()
+    html: tuple[str, ...] = ()
+
+    @property
+    def anchors(self) -> frozenset[str]:
+        """All that a fragment can lead to, in lower case: of headings and of HTML."""
+        return anchors_of([heading.text for heading in self.headings], self.html)
+
+
+def read_markdown(text: str, first: int = 1) -> Document:
+    """Return what ``text`` holds; its first line is the file's line ``first``."""
+    return _Reading(text, first).document()
+
+
+@cache
+def _options() -> Any:  # noqa: ANN401 - the library's flags
+    from pyromark import Options
+
+    return (
+        Options.ENABLE_TABLES
+        | Options.ENABLE_FOOTNOTES
+        | Options.ENABLE_TASKLISTS
+        | Options.ENABLE_STRIKETHROUGH
+    )
+
+
+_NESTING: Final = frozenset(["List", "BlockQuote", "BlockQuoteKind"])
+_CLOSING: Final = re.compile(rb"\n[ \t>]*(`{3,}|~{3,})[ \t]*\r?\n?\Z")
+_OPENING: Final = re.compile(rb"`{3,}|~{3,}")
+
+
+class _Reading:
+    """One pass over the events of one text."""
+
+    __slots__ = (
+        *("at", "blocks", "data", "depth", "first", "headings", "html", "line"),
+        *("links", "text", "words"),
+    )
+
+    def __init__(self, text: str, first: int) -> None:
+        # Lone surrogates have no UTF-8; a question mark stands in for each.
+        self.data = text.encode("utf-8", "replace")
+        self.text = self.data.decode("utf-8")
+        self.first = self.line = first
+        self.at = 0
+        self.depth = 0
+        self.words: list[str] | None = None
+        self.headings: list[Heading] = []
+        self.links: list[Link] = []
+        self.blocks: list[Block] = []
+        self.html: list[str] = []
+
+    def document(self) -> Document:
+        undefined: list[Undefined] = []
+        for event, span in self._events(undefined):
+            if type(event) is str:  # a line break, or a rule
+                if self.words is not None:
+                    self.words.append(" ")
+                continue
+            for kind, value in event.items():  # always one
+                if kind == "Start":
+                    if type(value) is dict:
+                        self._start(value, span)
+                elif kind == "End":
+                    self._end(value, span)
+                elif kind in {"Html", "InlineHtml"}:
+                    self.html.append(value)
+                elif self.words is not None and kind in {"Text", "Code"}:
+                    self.words.append(value)
+        return Document(
+            tuple(self.headings),
+            tuple(self.links),
+            tuple(sorted(undefined, key=lambda each: each.line)),
+            tuple(self.blocks),
+            tuple(self.html),
+        )
+
+    def _events(
+        self, undefined: list[Undefined]
+    ) -> "Iterator[tuple[Any, dict[str, int]]]":
+        from pyromark import events_with_range
+
+        def note(link: Any) -> None:  # noqa: ANN401 - a dict of the library
+            if link["link_type"] != "Shortcut":
+                undefined.append(self._undefined(link["span"], link["reference"]))
+
+        # Asking for every bracket that is no link costs; most texts have no `][`.
+        events = events_with_range(
+            self.text,
+            options=_options(),
+            broken_link_callback=cast("Any", note) if "][" in self.text else None,
+        )
+        return cast("Iterator[tuple[Any, dict[str, int]]]", events)
+
+    def _start(self, value: dict[str, Any], span: dict[str, int]) -> None:
+        for tag, data in value.items():  # always one
+            if tag == "Heading":
+                self.words = []
+            elif tag in {"Link", "Image"}:
+                if data["link_type"] not in {"Autolink", "Email"}:
+                    kind: Literal["link", "image"] = (
+                        "link" if tag == "Link" else "image"
+                    )
+                    line = self.line_at(span["start"])
+                    self.links.append(Link(kind, data["dest_url"], line))
+            elif tag in _NESTING:
+                self.depth += 1
+            elif tag == "CodeBlock" and type(data) is dict:
+                block = self.data[span["start"] : span["end"]]
+                line = self.line_at(span["start"])
+                self.blocks.append(Block(data["Fenced"], line, _is_closed(block)))
+
+    def _end(self, value: Any, span: dict[str, int]) -> None:  # noqa: ANN401
+        tag = value if type(value) is str else next(iter(value))
+        if tag in _NESTING:
+            self.depth -= 1
+        elif tag == "Heading" and self.words is not None:
+            text = " ".join("".join(self.words).split())
+            line = self.line_at(span["start"])
+            level = int(value["Heading"][1])
+            self.headings.append(Heading(level, text, line, self.depth > 0))
+            self.words = None
+
+    def _undefined(self, span: dict[str, int], label: str) -> Undefined:
+        start, end = span["start"], span["end"]
+        return Undefined(
+            self.data[start:end].decode(),
+            label,
+            self.line_at(start),
+            self.data[:start][-4:].decode("utf-8", "ignore")[-1:],
+            self.data[end : end + 4].decode("utf-8", "ignore")[:1],
+        )
+
+    def line_at(self, at: int) -> int:
+        """Return the file's line of a byte; quick where they are asked for in order."""
+        if at < self.at:
+            self.at, self.line = 0, self.first
+        self.line += self.data.count(b"\n", self.at, at)
+        self.at = at
+        return self.line
+
+
+def _is_closed(block: bytes) -> bool:
+    """Tell whether the last line of a fenced block is a fence that closes it."""
+    opening = _OPENING.match(block)
+    closing = _CLOSING.search(block)
+    if opening is None or closing is None:
+        return False
+    return closing[1].startswith(opening[0])
