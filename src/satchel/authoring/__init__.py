@@ -1,0 +1,3 @@
+"""Making packs, changing them, and moving them between formats."""
+
+__all__: list[str] = []

@@ -1,0 +1,208 @@
+"""Drafts to folders: the one place of a conversion that writes.
+
+A pack is made beside its place and renamed, so that it is there whole or not at all.
+What is there already and differs is never touched, unless that was asked for; then
+only a pack gives way, and only one that holds nothing a pack does not list.
+"""
+
+import os
+import shutil
+import stat
+import tempfile
+from pathlib import Path
+from typing import Final
+
+from satchel.authoring.convert.draft import Conversion, Draft, Placed, Status
+from satchel.errors import SkillError
+from satchel.files import check_path, path_problem, read_confined, walk_pack
+from satchel.model import SKILL_FILE, Finding, Limits
+
+__all__ = ["place", "replace_skill_md"]
+
+# What is compared was read within the usual limits, or was made by somebody else.
+_ANY_SIZE: Final = Limits(pack_files=1_000_000, pack_depth=255, pack_bytes=1 << 40)
+
+
+def place(
+    conversion: Conversion, out: str, *, overwrite: bool = False, rehearse: bool = False
+) -> Placed:
+    """Put a draft into ``out``, in a folder of its name; say what became of it.
+
+    Equal files are ``unchanged``. Others are ``refused`` unless ``overwrite``, and
+    then ``updated``. A rehearsal writes nothing, and says the same.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    draft = conversion.draft
+    if draft is None:
+        return Placed(conversion, "", "refused")
+    shown = os.path.join(out, draft.name)  # noqa: PTH118 - as the user writes it
+    refusal = _refusal(draft, Path(out), overwrite=overwrite)
+    if isinstance(refusal, Finding):
+        return Placed(conversion.refused(refusal), shown, "refused")
+    status, findings = refusal
+    if status != "unchanged" and not rehearse:
+        _write(draft, Path(out))
+    return Placed(conversion.telling(findings), shown, status)
+
+
+def replace_skill_md(
+    conversion: Conversion, *, root: str, rehearse: bool = False
+) -> Placed:
+    """Put the SKILL.md of a draft into the pack that it was read from.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    draft, shown = conversion.draft, conversion.source
+    if draft is None:
+        return Placed(conversion, shown, "refused")
+    pack = Path(shown)
+    if not pack.resolve().is_relative_to(Path(root).resolve()):
+        return Placed(conversion.refused(_elsewhere(shown)), shown, "refused")
+    file = pack / SKILL_FILE
+    if file.read_bytes() == draft.skill_md:
+        return Placed(conversion, shown, "unchanged")
+    if not rehearse:
+        _replace(file, draft.skill_md)
+    return Placed(conversion, shown, "updated")
+
+
+def _replace(file: Path, data: bytes) -> None:
+    """Exchange a file's bytes at one stroke; its rights stay."""
+    handle, name = tempfile.mkstemp(prefix=".satchel-", dir=file.parent)
+    try:
+        with os.fdopen(handle, "wb") as out:
+            out.write(data)
+        shutil.copymode(file, name)
+        Path(name).replace(file)
+    finally:
+        Path(name).unlink(missing_ok=True)
+
+
+def _refusal(
+    draft: Draft, out: Path, *, overwrite: bool
+) -> Finding | tuple[Status, list[Finding]]:
+    """Return why a draft cannot be placed; else what it will be, and what to tell."""
+    if path_problem(draft.name) or "/" in draft.name:
+        return _not_there(draft.name, "no folder can be called that")
+    for file in draft.files:
+        check_path(file.path, draft.name)
+    folder = out / draft.name
+    if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
+        return _not_there(str(folder), "a file or a link is there")
+    if not folder.exists():
+        return "installed", []
+    return _there_already(draft, folder, overwrite=overwrite)
+
+
+def _there_already(
+    draft: Draft, folder: Path, *, overwrite: bool
+) -> Finding | tuple[Status, list[Finding]]:
+    names = sorted(
+        each.relative_to(folder).as_posix()
+        for each in folder.rglob("*")
+        if each.is_symlink() or not each.is_dir()
+    )
+    if not names:
+        return "installed", []  # an empty folder: nothing is lost
+    held = {file.path: file.data for file in draft.files}
+    if names == sorted(held) and all(
+        _read(folder, path) == data for path, data in held.items()
+    ):
+        return "unchanged", []
+    if not overwrite:
+        return _place_taken(str(folder))
+    listed = {file.path for file in walk_pack(str(folder), limits=_ANY_SIZE).files}
+    if SKILL_FILE not in listed:
+        return _not_there(str(folder), f"what is there has no {SKILL_FILE}")
+    if strange := [name for name in names if name not in listed]:
+        return _not_there(str(folder), f"{strange[0]} is there, which no pack lists")
+    gone = [name for name in names if name not in held]
+    return "updated", [_removed(str(folder), gone)] if gone else []
+
+
+def _read(folder: Path, path: str) -> bytes | None:
+    try:
+        return read_confined(str(folder), path, _ANY_SIZE.pack_bytes)
+    except SkillError:
+        return None
+
+
+def _write(draft: Draft, out: Path) -> None:
+    out.mkdir(parents=True, exist_ok=True)
+    making = Path(tempfile.mkdtemp(prefix=".satchel-", dir=out))
+    try:
+        new, old = making / "new", making / "old"
+        new.mkdir()
+        for file in draft.files:
+            target = new / file.path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with target.open("xb") as handle:
+                handle.write(file.data)
+            if file.executable:
+                target.chmod(target.stat().st_mode | _EXECUTE)
+        _put_in_place(new, out / draft.name, old)
+    finally:
+        shutil.rmtree(making, ignore_errors=True)
+
+
+_EXECUTE: Final = stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH
+
+
+def _put_in_place(new: Path, folder: Path, old: Path) -> None:
+    if not folder.exists():
+        new.rename(folder)
+        return
+    folder.rename(old)
+    try:
+        new.rename(folder)
+    except OSError:
+        old.rename(folder)
+        raise
+
+
+_MOST_NAMED: Final = 5
+
+
+def _place_taken(folder: str) -> Finding:
+    return Finding(
+        "place-taken",
+        "error",
+        "something else is there already, and was left as it is",
+        folder,
+        fix="look at the difference, then give --overwrite, or another place by -o",
+    )
+
+
+def _not_there(folder: str, reason: str) -> Finding:
+    return Finding(
+        "place-taken",
+        "error",
+        f"nothing is written there: {reason}",
+        folder,
+        fix="move it away, or give another place by -o",
+    )
+
+
+def _removed(folder: str, names: list[str]) -> Finding:
+    more = ", ..." if len(names) > _MOST_NAMED else ""
+    shown = ", ".join(names[:_MOST_NAMED]) + more
+    return Finding(
+        "not-carried",
+        "warning",
+        f"the pack that was there had other files, which are gone: {shown}",
+        folder,
+        fix="add them to the source if they are wanted",
+    )
+
+
+def _elsewhere(path: str) -> Finding:
+    return Finding(
+        "link-leaves-root",
+        "error",
+        "it lies outside of the folder that was named, and was left as it is",
+        path,
+        fix="name the folder where it really is",
+    )
