@@ -248,8 +248,8 @@ def _without(text: _Text, key: str, *, last: bool) -> Iterator[list[str]]:
     )
     for found in own.finditer(flow):
         left, right = flow[: found.start()], flow[found.end() :]
-        yield [*lines[:at], left + re.sub(r"\A[ \t]*,[ \t]*", "", right), *lines[end:]]
         yield [*lines[:at], re.sub(r",[ \t]*\Z", "", left) + right, *lines[end:]]
+        yield [*lines[:at], left + re.sub(r"\A[ \t]*,[ \t]*", "", right), *lines[end:]]
 
 
 def _margin(line: str) -> str:
