@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from satchel.model import Finding
 from satchel.spec.fences import Span, span_of_text
 
-__all__ = ["HEADING", "Loose", "body_of", "loose_span"]
+__all__ = ["HEADING", "Loose", "before_frontmatter", "body_of", "loose_span"]
 
 Loose = tuple[Span, tuple[Finding, ...]]
 
@@ -52,13 +52,18 @@ def body_of(text: str) -> str:
     return text if span is None else text[span.body :]
 
 
+def before_frontmatter(text: str) -> str:
+    """Return what stands before the frontmatter, or before the code block around it."""
+    before = _BEFORE.match(text)
+    return before[0] if before else ""
+
+
 def loose_span(text: str) -> Loose | None:
     """Return the span that was meant, and what is wrong with the fences.
 
     None where nothing at the top of the file looks like frontmatter.
     """
-    before = _BEFORE.match(text)
-    start = before.end() if before else 0
+    start = len(before_frontmatter(text))
     findings: list[Finding] = []
     code = _CODE_FENCE.match(text, start)
     inner = code.end() if code else start

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
-from typing import Final
+from typing import Final, NamedTuple
 
 from satchel.model import Finding, Limits
 from satchel.spec.entries import Entry, split_entries
@@ -19,7 +19,7 @@ from satchel.spec.rewrites import (
     translated,
 )
 
-__all__ = ["Mended", "mend", "repaired"]
+__all__ = ["Change", "Mended", "mend", "repaired", "without_controls"]
 
 MAX_BROKEN: Final = 50
 """Broken entries in one frontmatter; the most seen in 11,793 public files: 3."""
@@ -36,12 +36,22 @@ _CONTROL: Final = re.compile(
 class Mended:
     """What broken frontmatter came to: the tree, the YAML it was read from, repairs.
 
-    The lines of ``head`` are numbered as they were in the file.
+    The lines of ``head`` are numbered as they were in the file. ``changes`` are the
+    entries that were rewritten, in their order.
     """
 
     tree: Tree
     head: bytes
     findings: tuple[Finding, ...]
+    changes: tuple["Change", ...] = ()
+
+
+class Change(NamedTuple):
+    """An entry that was rewritten: its lines, from 1, and what stands there now."""
+
+    line: int
+    lines: int
+    text: str
 
 
 def mend(
@@ -75,7 +85,8 @@ def mend(
         found = work.read()
     if isinstance(found, Problem):
         return found
-    return Mended(found, work.whole(), tuple(sorted(findings, key=_line)))
+    changes = tuple(work.changes[index] for index in sorted(work.changes))
+    return Mended(found, work.whole(), tuple(sorted(findings, key=_line)), changes)
 
 
 def _line(finding: Finding) -> int:
@@ -95,6 +106,7 @@ class _Work:
         self.texts = [entry.text for entry in entries]
         self.open = set(range(len(entries)))
         self.problems: dict[int, Problem | None] = {}
+        self.changes: dict[int, Change] = {}
 
     def whole(self) -> bytes:
         return "".join(self.texts).encode("utf-8", "replace")
@@ -130,7 +142,9 @@ class _Work:
                 return Problem(rewrite.code, rewrite.message, line)
             if rewrite is not None:
                 text = rewrite.text
-                missing = entry.text.count("\n") - text.count("\n")
+                lines = entry.text.count("\n")
+                missing = lines - text.count("\n")
+                self.changes[index] = Change(entry.line, lines, text)
                 self.texts[index] = text + "\n" * missing
                 line = entry.line - 1 + self.line
                 self.findings.append(repaired(rewrite.code, line, entry.text, text))
@@ -151,12 +165,17 @@ def _cleaned(head: str, findings: list[Finding], line: int) -> str:
     if control is not None:
         at = line + text.count("\n", 0, control.start())
         findings.append(repaired("control-characters", at))
-        text = _CONTROL.sub("", text)
+        text = without_controls(text)
     fields = translated(text)
     if fields is not None:
         findings.append(repaired("translated-keys", line, text, fields))
         text = fields
     return text
+
+
+def without_controls(text: str) -> str:
+    """Return the text without the characters that YAML forbids."""
+    return _CONTROL.sub("", text)
 
 
 def _rewritten(

@@ -1,0 +1,25 @@
+"""Patterns of paths, as people write them in configuration files."""
+
+import re
+
+__all__ = ["glob_pattern"]
+
+_PARTS = re.compile(r"\*\*/|\*\*|\*|\?|[^*?]+")
+_FOLDERS = re.compile(r"(?:\*\*/)+")
+_MEANING = {
+    "**/": "(?:[^/]+/)*",
+    "**": ".*",
+    "*": "[^/]*",
+    "?": "[^/]",
+}
+
+
+def glob_pattern(glob: str) -> re.Pattern[str]:
+    """Return a pattern for whole paths with ``/`` between the names.
+
+    ``*`` and ``?`` stop at a ``/``, ``**`` does not; ``**/`` is any number of folders,
+    none included. What matches a folder matches all in it.
+    """
+    glob = _FOLDERS.sub("**/", glob.removeprefix("./").rstrip("/"))
+    parts = (_MEANING.get(part, re.escape(part)) for part in _PARTS.findall(glob))
+    return re.compile(f"(?:{''.join(parts)})(?:/.*)?", re.DOTALL)
