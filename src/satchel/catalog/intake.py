@@ -175,6 +175,7 @@ class Intake:
             _owner(metadata.get("owner")),
             files,
             remote,
+            manifest.replaces,
         )
         if listed.findings:
             findings += tuple(replace(each, path=path) for each in listed.findings)

@@ -24,7 +24,7 @@ def look_up(catalog: Catalog, id: str) -> tuple[Descriptor, tuple[str, ...]]:
     Raises:
         DuplicateSkillError: Several packs claim the id, and none was preferred.
         SkillWithheldError: It is known, and is not handed out.
-        SkillNotFoundError: There is none; carries close ids.
+        SkillNotFoundError: There is none; carries close ids, and who took its place.
     """
     entry = catalog.get(id)
     if entry is not None:
@@ -50,7 +50,8 @@ def look_up(catalog: Catalog, id: str) -> tuple[Descriptor, tuple[str, ...]]:
 def _not_found(catalog: Catalog, id: str) -> SkillError:
     if len(id) > _LONGEST_GUESSED:
         return SkillNotFoundError(id)
+    heir = catalog.heir_of(id)
     from satchel.text.nearest import nearest
 
     listed = [entry.id for entry in catalog.entries]
-    return SkillNotFoundError(id, tuple(nearest(id, listed, _CLOSE_NAMES)))
+    return SkillNotFoundError(id, tuple(nearest(id, listed, _CLOSE_NAMES)), heir)

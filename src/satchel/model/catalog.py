@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Final, Literal, Protocol
 
 from satchel.model.finding import Finding
 from satchel.model.pack import Descriptor, FileStat
@@ -19,6 +19,9 @@ __all__ = [
 ]
 
 OnConflict = Literal["error", "precedence"]
+
+MAX_HEIRS: Final = 8
+"""Retired skills that are followed from one to the next."""
 
 WithheldReason = Literal[
     "refused", "filtered", "untrusted", "disabled", "shadowed", "deprecated", "hidden"
@@ -141,6 +144,28 @@ class Catalog:
         return next(
             (held for held in self.withheld if held.descriptor.id == skill_id), None
         )
+
+    def heir_of(self, skill_id: str) -> str:
+        """Return the listed skill that took the place of this one; empty for none.
+
+        It says so itself (``metadata.replaces``), or a deprecated one leads to it,
+        over a few steps at most. What is listed needs no heir.
+        """
+        if skill_id in self:
+            return ""
+        retired = [
+            held.descriptor for held in self.withheld if held.reason == "deprecated"
+        ]
+        names = {skill_id}
+        for _ in range(MAX_HEIRS):
+            heirs = {entry.replaced_by for entry in retired if entry.id in names}
+            heirs |= {
+                e.id for e in (*self, *retired) if not names.isdisjoint(e.replaces)
+            }
+            names = heirs
+            if listed := sorted(name for name in names if name in self):
+                return listed[0]
+        return ""
 
     def conflict_of(self, skill_id: str) -> Conflict | None:
         """Return the unresolved conflict over this id, or None."""

@@ -77,6 +77,7 @@ class Manifest:
     client: ClientFields = NO_CLIENT_FIELDS
     status: str = ""
     replaced_by: str = ""
+    replaces: tuple[str, ...] = ()
     profile: str = ""
     frontmatter: Mapping[str, Json] = field(
         default_factory=dict[str, Json], hash=False, repr=False

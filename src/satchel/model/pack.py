@@ -103,7 +103,9 @@ class Descriptor:
     answers for the skill by its manifest (``metadata.owner``), empty where that is
     silent. ``remote`` is what kind of place each read of it is fetched from (``MCP
     server``), empty for what lies on this machine; nothing is fetched before somebody
-    asks for it, so its ``digest`` is empty where none was announced.
+    asks for it, so its ``digest`` is empty where none was announced. ``replaces`` are
+    ids that it took the place of (``metadata.replaces``): whoever asks for one of them
+    that is gone is told of this one.
 
     Raises:
         TypeError: A path list is not a tuple.
@@ -129,6 +131,7 @@ class Descriptor:
     owner: str = ""
     files: tuple[FileStat, ...] = field(default=(), compare=False, repr=False)
     remote: str = ""
+    replaces: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse a list where only a tuple keeps the value hashable."""

@@ -11,7 +11,7 @@ from satchel.errors import (
     SkillNotFoundError,
     SkillWithheldError,
 )
-from satchel.load import StyleOptions, offer_find, tools_for
+from satchel.load import Hooks, StyleOptions, offer_find, tools_for
 from satchel.model import (
     Catalog,
     Descriptor,
@@ -26,6 +26,7 @@ from satchel.model import (
 )
 from satchel.runtime.conversation.gate import Gate
 from satchel.runtime.conversation.invoking import Invoked, invoked
+from satchel.runtime.conversation.misses import heir_advice
 from satchel.runtime.conversation.reading import Reading
 from satchel.runtime.conversation.settings import Settings
 from satchel.runtime.switches import patterns_of
@@ -118,7 +119,8 @@ class View:
         """
         found = self._reading.descriptor(skill_id)
         if found is None:
-            raise SkillNotFoundError(skill_id)
+            heir = self.catalog.heir_of(skill_id)
+            raise SkillNotFoundError(skill_id, heir=heir)
         if self._reading.in_use(skill_id) is None:
             raise DeniedError("load", skill_id)
         return found
@@ -134,7 +136,9 @@ class View:
         except SkillNotFoundError as error:
             # It may have guessed at a name that is not for this caller.
             close = tuple(name for name in error.close if name in self.catalog)
-            raise SkillNotFoundError(error.name, close) from None
+            raise SkillNotFoundError(
+                error.name, close, self.catalog.heir_of(error.name)
+            ) from None
 
     def missed(self, skill_id: str, file: str | None = None) -> None:
         """Tell of a load that came to nothing before there was one: it is an event.
@@ -258,6 +262,7 @@ class View:
             catalog=lambda: self.catalog,
             find=self.find if find else None,
             options=StyleOptions(envelope="extended"),
+            hooks=Hooks(misses=lambda error: heir_advice(error, self.catalog) or None),
         )
 
     def _for_model(self, request: Request) -> Loaded:

@@ -144,6 +144,7 @@ _IN_METADATA: Final = {
     "trigger_keywords": _Field("trigger_keywords", file_list),
     "status": _Field("status", _word),
     "replaced-by": _Field("replaced_by", _text),
+    "replaces": _Field("replaces", file_list),
     "short-description": _Field("short_description", _text, of_client=True),
     "internal": _Field("internal", boolean, of_client=True),
     "openclaw": _Field("required_environment", _openclaw, of_client=True),

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from satchel.model import Json, Manifest
-from satchel.spec.dialects import to_spec
+from satchel.spec.dialects import encode_items, to_spec
 from satchel.spec.quoting import quoted
 from satchel.spec.scalars import resolve
 
@@ -42,6 +42,7 @@ def frontmatter_of(manifest: Manifest) -> dict[str, Json]:
     inner |= {
         "status": manifest.status,
         "replaced-by": manifest.replaced_by,
+        "replaces": encode_items(manifest.replaces) if manifest.replaces else "",
         "short-description": client.short_description,
         "internal": client.internal and "true",
     }

@@ -10,7 +10,7 @@ from satchel.errors import (
 from satchel.model import Catalog
 from satchel.text import clean_line
 
-__all__ = ["FINAL_MISS", "advice", "is_miss"]
+__all__ = ["FINAL_MISS", "advice", "heir_advice", "is_miss"]
 
 FINAL_MISS: Final = 3
 """The miss of a turn that is final (R35)."""
@@ -26,21 +26,31 @@ def is_miss(error: SkillError) -> bool:
     return isinstance(error, (SkillNotFoundError, ReferenceNotAllowedError))
 
 
+def heir_advice(error: SkillError, catalog: Catalog) -> str:
+    """Return the sentence that names who took the place of a skill that is gone.
+
+    Only what ``catalog`` lists is named: it is that of whoever asked.
+    """
+    heir = catalog.heir_of(error.name) if isinstance(error, SkillNotFoundError) else ""
+    return f"{clean_line(heir)!r} takes its place: load that." if heir else ""
+
+
 def advice(error: SkillError, misses: int, catalog: Catalog) -> str:
     """Return the sentence behind the error of a turn's miss number ``misses``.
 
     The first says nothing more, the second what could be asked for, the third that it
-    is over.
+    is over. Who took the place of a skill that is gone, the first two say.
     """
+    heir = heir_advice(error, catalog)
     if misses <= 1:
-        return ""
+        return heir
     if misses >= FINAL_MISS:
         return (
             f"This was miss number {misses}: final. Do not call this tool again for "
             "it; go on without, or tell the user what is missing."
         )
-    if isinstance(error, ReferenceNotAllowedError):
-        return ""  # its message lists the files
+    if heir or isinstance(error, ReferenceNotAllowedError):
+        return heir  # its message lists the files
     wanted = error.name if isinstance(error, SkillNotFoundError) else ""
     ids = _nearest(wanted, [entry.id for entry in catalog.entries])
     more = len(catalog) - len(ids)
