@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from satchel.model.registered import SkillDescriptor
     from satchel.policy import Policy, allow, ask, deny
     from satchel.protocols import SkillSource
+    from satchel.roles import resolve_role_prompt
     from satchel.runtime.default import default_registry
     from satchel.runtime.front import Satchel
     from satchel.runtime.loader import SkillLoader
@@ -78,6 +79,7 @@ __all__ = [
     "errors",
     "load_plugin_sources",
     "load_skill",
+    "resolve_role_prompt",
     "sources",
 ]
 
@@ -102,6 +104,7 @@ _HOMES: Final = {
     "ask": ("satchel.policy", "ask"),
     "deny": ("satchel.policy", "deny"),
     "SkillSource": ("satchel.protocols", "SkillSource"),
+    "resolve_role_prompt": ("satchel.roles", "resolve_role_prompt"),
     "default_registry": ("satchel.runtime.default", "default_registry"),
     "Satchel": ("satchel.runtime.front", "Satchel"),
     "SkillLoader": ("satchel.runtime.loader", "SkillLoader"),

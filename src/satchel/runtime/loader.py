@@ -1,21 +1,33 @@
 """SkillLoader: the eager, strict front that users of role packs know."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from satchel.catalog import Registry, duplicate_error
 from satchel.catalog.assemble import Rules
 from satchel.catalog.entry import Acceptance
-from satchel.errors import SkillManifestError, SkillNotFoundError
+from satchel.errors import (
+    DuplicateSkillError,
+    SkillManifestError,
+    SkillNotFoundError,
+)
 from satchel.load import load
-from satchel.model import Catalog, Descriptor, Finding, Limits, Loaded, Request
+from satchel.model import (
+    Catalog,
+    Conflict,
+    Descriptor,
+    Finding,
+    Limits,
+    Loaded,
+    Request,
+)
 from satchel.model.limits import DEFAULT_LIMITS
 from satchel.protocols import SkillSource
 from satchel.runtime.time import SystemClock
 from satchel.sources import load_plugin_sources
 from satchel.spec import Profile, parse
 
-__all__ = ["LoadedSkill", "SkillLoader"]
+__all__ = ["LoadedSkill", "SkillLoader", "duplicate_with_switch"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,21 +173,29 @@ class SkillLoader:
                 f"{first}/SKILL.md", "; ".join(held.detail for held in broken)
             )
         if latest.unresolved:
-            raise self._duplicate(latest)
+            raise duplicate_with_switch(latest.unresolved[0], self._ours)
 
-    def _duplicate(self, latest: Catalog) -> Exception:
-        conflict = latest.unresolved[0]
-        error = duplicate_error(conflict)
-        plugins = [o.source for o in conflict.owners if o.source not in self._ours]
-        if plugins:
-            error = type(error)(
-                error.skill_name,
-                error.first_origin,
-                error.second_origin,
-                f"leave the plug-in out with deny=[{plugins[0]!r}], or all of them "
-                "with include_plugins=False (--no-plugins)",
-            )
-        return error
+
+def duplicate_with_switch(
+    conflict: Conflict, ours: Collection[str]
+) -> DuplicateSkillError:
+    """Return the error for a conflict; it names a plug-in's switch (X24).
+
+    Args:
+        conflict: The id, and who claims it.
+        ours: Labels of the sources that are no plug-ins.
+    """
+    error = duplicate_error(conflict)
+    plugins = [o.source for o in conflict.owners if o.source not in ours]
+    if plugins:
+        error = type(error)(
+            error.skill_name,
+            error.first_origin,
+            error.second_origin,
+            f"leave the plug-in out with deny=[{plugins[0]!r}], or all of them "
+            "with include_plugins=False (--no-plugins)",
+        )
+    return error
 
 
 def _names(paths: tuple[str, ...], bucket: str) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from satchel.lint import UnknownCodeError, codes, read_page, title_of
 SOURCE = Path(satchel.__file__).parent
 ROOMS = (
     *("catalog", "files", "lint", "load", "prompt"),
-    *("release", "runtime", "sources", "spec", "text"),
+    *("release", "roles", "runtime", "sources", "spec", "text"),
 )
 """Where findings are made; every kebab-case literal there is a code, but for these:"""
 

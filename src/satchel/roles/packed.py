@@ -1,0 +1,146 @@
+"""The prompt that a role's pack gives: the index, and a hint or the body."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from satchel.errors import ChangedSinceSyncError, SkillError
+from satchel.load import load
+from satchel.model import Catalog, Descriptor, Finding, Limits, Rendered, Request
+from satchel.prompt import render
+from satchel.roles.resolved import ResolvedRolePrompt
+from satchel.roles.stock import Stock
+from satchel.roles.wish import Wish
+
+__all__ = ["PackPath"]
+
+
+@dataclass(frozen=True, slots=True)
+class PackPath:
+    """The first place where a role's prompt is looked for."""
+
+    stock: Stock
+    limits: Limits
+
+    def resolve(self, wish: Wish, found: list[Finding]) -> ResolvedRolePrompt | None:
+        """Return the prompt, or None; add to ``found`` what there is to tell.
+
+        Raises:
+            DuplicateSkillError: Two packs claim one name.
+        """
+        folder = self.folder(wish)
+        catalog, latest = self.stock.current()
+        found.extend(_of_role(latest, folder))
+        if wish.role not in catalog:
+            found.extend(_not_used(latest, wish.role, self.stock.source, folder))
+            return None
+        if wish.primary == "hint":
+            index = _render(catalog, wish, role=wish.role)
+            text = _with_role_line(index.text, wish.role)
+            return _prompt(text, wish, index)
+        try:
+            return self._with_body(catalog, wish)
+        except SkillError as error:
+            found.append(_unused(folder, str(error)))
+            return None
+
+    def folder(self, wish: Wish) -> str:
+        """Return where the role's own pack is, or would be, as the user wrote it."""
+        return f"{self.stock.skills}/{wish.role}"
+
+    def _with_body(self, catalog: Catalog, wish: Wish) -> ResolvedRolePrompt:
+        """Return index and body; the body is whole, whatever the budget is."""
+        request = Request(wish.role)
+        try:
+            loaded = load(catalog, request, limits=self.limits)
+        except ChangedSinceSyncError:
+            catalog, _ = self.stock.current()  # an edit between the look and the load
+            loaded = load(catalog, request, limits=self.limits)
+        index = _render(catalog, wish, highlight=wish.role)
+        body = loaded.body.strip()
+        text = f"{index.text}\n{body}\n" if body else index.text
+        where = loaded.descriptor.origin.location
+        doubts = (
+            replace(each, path=f"{where}/{each.path}") for each in loaded.findings
+        )
+        return _prompt(text, wish, index, *doubts)
+
+
+def _prompt(
+    text: str, wish: Wish, index: Rendered, *findings: Finding
+) -> ResolvedRolePrompt:
+    prompt = ResolvedRolePrompt(
+        text, "skill", wish.role, index=index, findings=(*findings, *index.findings)
+    )
+    return wish.counted(prompt)
+
+
+def _render(
+    catalog: Catalog,
+    wish: Wish,
+    *,
+    role: str | None = None,
+    highlight: str | None = None,
+) -> Rendered:
+    return render(
+        catalog,
+        format="markdown",
+        role=role,
+        highlight=highlight,
+        budget_tokens=wish.budget_tokens,
+        counter=wish.counter,
+        find_tool=wish.find_tool,
+    )
+
+
+def _with_role_line(text: str, role: str) -> str:
+    """Return the index below the role's line, which no budget takes away.
+
+    Where not even the frame of the index fits, its renderer leaves one line of all.
+    """
+    line = f'Role: {role}. load_skill(name="{role}").\n'
+    return text if text.startswith(line) else line + text
+
+
+def _of_role(latest: Catalog, folder: str) -> Iterator[Finding]:
+    """Yield what was found in the role's own folder, and each error in another.
+
+    A pack in error is missing from the index of every role.
+    """
+    for finding in latest.findings:
+        inside = finding.path == folder or finding.path.startswith(f"{folder}/")
+        if inside or finding.severity == "error":
+            yield finding
+
+
+def _not_used(
+    latest: Catalog, role: str, source: str, folder: str
+) -> Iterator[Finding]:
+    """Yield why the role has no pack, where something lies in its place."""
+    held = latest.withheld_as(role)
+    if held is not None:
+        refused = held.reason == "refused"
+        yield _unused(folder, f"{held.reason}: {held.detail}", held.fix, error=refused)
+        return
+    for entry in _all(latest):
+        if entry.origin.source == source and entry.origin.key == role:
+            yield _unused(
+                folder,
+                f"its manifest names it {entry.id!r}, and a role's pack bears the "
+                "name of the role",
+                f"write name: {role} in its SKILL.md, or rename the folder",
+            )
+
+
+def _all(latest: Catalog) -> Iterator[Descriptor]:
+    yield from latest.entries
+    yield from (held.descriptor for held in latest.withheld)
+
+
+def _unused(folder: str, reason: str, fix: str = "", *, error: bool = True) -> Finding:
+    return Finding(
+        "role-pack-unused",
+        "error" if error else "warning",
+        f"the role's pack is not used: {reason}",
+        folder,
+        fix=fix,
+    )

@@ -1,0 +1,147 @@
+"""`resolve_role_prompt`: one call, with a resolver kept for each folder."""
+
+import os
+import threading
+from collections.abc import Collection, Mapping
+from typing import Final
+
+from satchel.model import DEFAULT_LIMITS, Limits, Rendered
+from satchel.protocols import TokenCounter
+from satchel.roles.legacy import LegacyRenderer
+from satchel.roles.naming import check_role
+from satchel.roles.resolved import Primary, ResolvedRolePrompt
+from satchel.roles.resolver import RoleResolver
+from satchel.roles.wish import DEFAULT_BUDGET_TOKENS
+from satchel.spec import Profile
+
+__all__ = ["build_index_only", "invalidate_cache", "resolve_role_prompt"]
+
+MAX_KEPT: Final = 16
+"""Folders, each with its options, that are kept; most programs have one."""
+
+_kept: Final[dict[object, RoleResolver]] = {}
+_lock: Final = threading.Lock()
+
+
+def resolve_role_prompt(  # noqa: PLR0913 - one call, its options all by name
+    role: str,
+    templates_dir: str | os.PathLike[str],
+    *,
+    primary: Primary = "hint",
+    context: Mapping[str, object] | None = None,
+    budget_tokens: int | None = DEFAULT_BUDGET_TOKENS,
+    counter: TokenCounter | None = None,
+    find_tool: str | None = "find_skills",
+    legacy_renderer: LegacyRenderer | None = None,
+    shell: bool = False,
+    include_plugins: bool = True,
+    deny: Collection[str] = (),
+    profile: Profile = "auto",
+    limits: Limits = DEFAULT_LIMITS,
+) -> ResolvedRolePrompt:
+    """Return what stands in the prompt of an agent in this role, when it is spawned.
+
+    The first of these that there is:
+
+    1. The pack ``skills/<role>/SKILL.md``, or a plug-in's of that name: with ``hint``
+       a line that names the role and its `load_skill` call, above the index of all
+       skills; with ``body`` the index, and the whole body below it.
+    2. The legacy template ``roles/<role>/system_prompt.md``, rendered. It is
+       deprecated: a `DeprecationWarning` says so, once for each role.
+    3. ``You are a <role> specialist.``
+
+    What is there and cannot be used is passed over, and is a finding of the result and
+    a line of the log: a pack in error, a template behind a link, a renderer that
+    failed. No part of an index depends on the body of any pack.
+
+    Args:
+        role: Its name: a-z, 0-9 and hyphens.
+        templates_dir: The folder that holds ``skills`` and ``roles``.
+        primary: What stands beside the index.
+        context: Values for placeholders and conditions of a legacy template.
+        budget_tokens: Tokens of the index at most, in the stages of every catalog
+            section; None is no limit. The role's line and a body are never cut.
+        counter: Counts tokens; None is an estimate that says so.
+        find_tool: The tool that an index cut short points at; None for none.
+        legacy_renderer: Renders in place of `satchel.roles.render_role_prompt`.
+        shell: Whether the commands in a legacy template are run.
+        include_plugins: Whether packs of installed plug-ins count.
+        deny: Plug-ins to leave out: names of entry points or distributions.
+        profile: What is accepted as a pack.
+        limits: Bounds on packs and templates.
+
+    Raises:
+        InvalidRoleError: ``role`` is no name of a role; no file was looked at.
+        DuplicateSkillError: Two packs claim one name; names both, and a plug-in with
+            the switch that leaves it out.
+    """
+    check_role(role)
+    resolver = _resolver(
+        templates_dir,
+        include_plugins=include_plugins,
+        deny=deny,
+        profile=profile,
+        limits=limits,
+    )
+    return resolver.resolve(
+        role,
+        primary=primary,
+        context=context,
+        budget_tokens=budget_tokens,
+        counter=counter,
+        find_tool=find_tool,
+        legacy_renderer=legacy_renderer,
+        shell=shell,
+    )
+
+
+def build_index_only(
+    templates_dir: str | os.PathLike[str],
+    *,
+    budget_tokens: int | None = DEFAULT_BUDGET_TOKENS,
+    include_plugins: bool = True,
+    deny: Collection[str] = (),
+) -> Rendered:
+    """Return the index that stands in a role's prompt, without the role.
+
+    Raises:
+        DuplicateSkillError: Two packs claim one name.
+    """
+    resolver = _resolver(templates_dir, include_plugins=include_plugins, deny=deny)
+    return resolver.build_index_only(budget_tokens=budget_tokens)
+
+
+def invalidate_cache() -> None:
+    """Forget every folder that `resolve_role_prompt` has read."""
+    with _lock:
+        kept = list(_kept.values())
+        _kept.clear()
+    for resolver in kept:
+        resolver.invalidate_cache()
+
+
+def _resolver(
+    templates_dir: str | os.PathLike[str],
+    *,
+    include_plugins: bool,
+    deny: Collection[str],
+    profile: Profile = "auto",
+    limits: Limits = DEFAULT_LIMITS,
+) -> RoleResolver:
+    """Return the resolver of a folder and these options, the same one every time."""
+    written = os.fspath(templates_dir)
+    options = (include_plugins, tuple(sorted(deny)), profile, limits)
+    # As written too: that is how its paths are told.
+    key = (os.path.abspath(written), written, *options)  # noqa: PTH100
+    with _lock:
+        resolver = _kept.pop(key, None) or RoleResolver(
+            written,
+            include_plugins=include_plugins,
+            deny=deny,
+            profile=profile,
+            limits=limits,
+        )
+        _kept[key] = resolver  # the last one again
+        if len(_kept) > MAX_KEPT:
+            del _kept[next(iter(_kept))]
+    return resolver

@@ -1,0 +1,97 @@
+"""The packs that roles are looked up in: those of one folder, and of plug-ins."""
+
+import threading
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from satchel.catalog import Registry
+from satchel.catalog.assemble import Rules
+from satchel.catalog.entry import Acceptance
+from satchel.model import Catalog, Limits
+from satchel.roles.tree import Tree
+from satchel.runtime.loader import duplicate_with_switch
+from satchel.runtime.time import SystemClock
+from satchel.sources import LocalDirSkillSource, load_plugin_sources
+from satchel.spec import Profile
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+__all__ = ["Stock", "StockOptions"]
+
+DEADLINE_S = 10.0
+"""Seconds that plug-ins have for an answer; a spawn waits for them once."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StockOptions:
+    """What decides which packs there are, beside the folder."""
+
+    include_plugins: bool
+    deny: tuple[str, ...]
+    profile: Profile
+    limits: Limits
+
+
+class Stock:
+    """One catalog, kept current: parsed again only where a pack changed.
+
+    Plug-ins are asked when the folder is first looked at, and again when it changed.
+    Safe across threads.
+    """
+
+    def __init__(self, skills: str, options: StockOptions) -> None:
+        """Take the folder of packs, which need not be there; look at nothing."""
+        self.skills = skills
+        self._options = options
+        self._lock = threading.Lock()
+        self._tree = Tree(LocalDirSkillSource(skills, limits=options.limits))
+        self._registry: Registry | None = None
+        self._seen: Hashable = None
+
+    @property
+    def parses(self) -> int:
+        """How many SKILL.md files of the folder were parsed so far."""
+        return self._tree.parses
+
+    @property
+    def source(self) -> str:
+        """The label of the folder's source."""
+        return self._tree.label
+
+    def current(self) -> tuple[Catalog, Catalog]:
+        """Return the catalog in use, and the newest with all that is wrong in it.
+
+        Raises:
+            DuplicateSkillError: Two packs claim one name from the start on; names a
+                plug-in with the switch that leaves it out.
+        """
+        with self._lock:
+            registry = self._registry or self._open()
+            seen = self._tree.look()
+            if self._registry is None or seen != self._seen:
+                registry.sync()
+                self._registry, self._seen = registry, seen
+            catalog, latest = registry.catalog, registry.latest
+        if catalog.unresolved:
+            raise duplicate_with_switch(catalog.unresolved[0], {self.source})
+        return catalog, latest
+
+    def invalidate(self) -> None:
+        """Forget all that was read; plug-ins are enumerated again at the next look."""
+        with self._lock:
+            registry, self._registry = self._registry, None
+        if registry is not None:
+            registry.close()
+
+    def _open(self) -> Registry:
+        options = self._options
+        wanted = options.include_plugins
+        plugins = load_plugin_sources(deny=options.deny) if wanted else []
+        return Registry(
+            (self._tree, *plugins),
+            accept=Acceptance(profile=options.profile, limits=options.limits),
+            rules=Rules(),
+            clock=SystemClock(),
+            deadline_s=DEADLINE_S,
+        )

@@ -1,0 +1,109 @@
+"""The prompt that a role's legacy template gives."""
+
+# ruff: noqa: PTH113, PTH118 - asked for each folder, as text
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from satchel.errors import TemplateError, TemplateNotFoundError
+from satchel.model import Finding, Limits
+from satchel.roles.deprecation import Once, advice, warn_legacy
+from satchel.roles.legacy import (
+    SYSTEM_PROMPT,
+    LegacyRenderer,
+    LegacyText,
+    read_template,
+    render_legacy,
+)
+from satchel.roles.naming import is_role
+from satchel.roles.resolved import ResolvedRolePrompt
+from satchel.roles.wish import Wish
+
+__all__ = ["TemplatePath"]
+
+
+@dataclass(frozen=True, slots=True)
+class TemplatePath:
+    """The second place where a role's prompt is looked for; ``roles`` is the folder."""
+
+    roles: str
+    limits: Limits
+    _warned: Once = field(default_factory=Once)
+
+    def resolve(self, wish: Wish, found: list[Finding]) -> ResolvedRolePrompt | None:
+        """Return the prompt, or None; add to ``found`` what was passed over.
+
+        Gives the `DeprecationWarning` of this role the first time.
+        """
+        if wish.renderer is None:
+            rendered = self._render(wish, found)
+        else:
+            rendered = self._let_render(wish.renderer, wish, found)
+        if rendered is None:
+            return None
+        path = os.path.join(self.roles, wish.role)
+        self._warned.do(wish.role, lambda: warn_legacy(wish.role, path))
+        message, fix = advice(path)
+        finding = Finding("legacy-template", "warning", message, path, fix=fix)
+        return wish.counted(
+            ResolvedRolePrompt(
+                rendered.text, "legacy", findings=(*rendered.findings, finding)
+            )
+        )
+
+    def tokens(self, wish: Wish) -> int | None:
+        """Return what the template would cost, no command run; None without one."""
+        try:
+            template = read_template(self.roles, wish.role, limits=self.limits)
+        except TemplateError:
+            return None  # it is not used, so that nothing is wrong with the prompt
+        text = render_legacy(template, wish.context, shell=False).text
+        return wish.counter.count(text)
+
+    def names(self) -> set[str]:
+        """Return the roles that have a template."""
+        try:
+            with os.scandir(self.roles) as entries:
+                return {
+                    entry.name
+                    for entry in entries
+                    if is_role(entry.name)
+                    and os.path.isfile(os.path.join(entry.path, SYSTEM_PROMPT))
+                }
+        except OSError:
+            return set()
+
+    def _render(self, wish: Wish, found: list[Finding]) -> LegacyText | None:
+        try:
+            template = read_template(self.roles, wish.role, limits=self.limits)
+        except TemplateNotFoundError:
+            return None
+        except TemplateError as error:
+            fix = "mend the template, or make a pack of it"
+            found.append(
+                Finding(error.code, "error", error.detail, error.path, fix=fix)
+            )
+            return None
+        return render_legacy(template, wish.context, shell=wish.shell)
+
+    def _let_render(
+        self, renderer: LegacyRenderer, wish: Wish, found: list[Finding]
+    ) -> LegacyText | None:
+        """Ask the renderer that was given; whatever it does, the spawn goes on."""
+        context = {name: str(value) for name, value in wish.context.items()}
+        try:
+            text = renderer(wish.role, context, templates_dir=Path(self.roles))
+        except Exception as error:  # noqa: BLE001 - somebody else's code, as a plug-in's
+            found.append(_failed(wish.role, f"raised {type(error).__name__}: {error}"))
+            return None
+        if not isinstance(text, str):
+            found.append(_failed(wish.role, f"gave {type(text).__name__}, want text"))
+            return None
+        return LegacyText(text)
+
+
+def _failed(role: str, what: str) -> Finding:
+    message = f"the legacy renderer {what}; it was passed over for role {role!r}"
+    return Finding(
+        "renderer-failed", "warning", message, fix="let it return the prompt as text"
+    )
