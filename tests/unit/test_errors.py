@@ -20,6 +20,7 @@ from satchel.errors import (
     DuplicateToolError,
     ExtraMissingError,
     InvalidReleaseError,
+    InvalidRoleError,
     LimitExceededError,
     MissingPathError,
     NoSources,
@@ -38,12 +39,17 @@ from satchel.errors import (
     SkillWithheldError,
     SourceUnavailableError,
     StateError,
+    TemplateError,
+    TemplateNotFoundError,
     ToolError,
     UnknownFieldError,
     error_payload,
 )
 
 EXAMPLES: list[tuple[SkillError, str]] = [
+    (InvalidRoleError("../x", "no dots"), "'../x' is no name of a role: no dots"),
+    (TemplateError("roles/a", "it is no text"), "roles/a: it is no text"),
+    (TemplateNotFoundError("roles/a"), "roles/a: no such template"),
     (
         ApprovalDeclinedError("tool", "a", "refund", "rule 1"),
         "calling 'refund' of skill 'a' was declined by the user; it was not done",
