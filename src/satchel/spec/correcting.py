@@ -15,11 +15,12 @@ from satchel.spec.frontmatter import Tree, read_tree
 from satchel.spec.loose import HEADING, before_frontmatter, loose_span
 from satchel.spec.repair import Mended, mend, without_controls
 
-__all__ = ["corrected", "line_end", "set_entry"]
+__all__ = ["corrected", "entry_text", "line_end", "set_entry"]
 
 _LINE: Final = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+\Z")
 _OPENING: Final = re.compile(r"\ufeff?---[ \t]*\r?\n")
 _CLOSING: Final = re.compile(r"(?:---|\.\.\.)[ \t]*(?:\r?\n|\r?\Z)")
+_ENDS: Final = "\r\n"
 _MARK: Final = "\ufeff"
 _UNSEEN: Final = "\ufeff\u200b \t\r\n"
 _LOSSY: Final = "translated-keys"
@@ -51,28 +52,53 @@ def corrected(text: str, limits: Limits = DEFAULT_LIMITS) -> str | None:
     return f"{opening}{head}{closing}{body}"
 
 
-def set_entry(text: str, key: str, lines: str) -> str | None:
+def entry_text(text: str, key: str) -> str | None:
+    """Return a top-level entry as it is written, each line ended by LF.
+
+    Empty where there is none; None where there are two, or no frontmatter.
+    """
+    place = _place(text, key)
+    if place is None:
+        return None
+    _, raw, at, count = place
+    return "".join(f"{line.rstrip(_ENDS)}\n" for line in raw[at : at + count])
+
+
+def set_entry(text: str, key: str, lines: str, *, first: bool = False) -> str | None:
     """Return the file with a top-level entry written as ``lines``, each line ended.
 
-    One that is not there becomes the last; one that is named twice is left alone.
-    None where there is no frontmatter between two fences.
+    One that is not there becomes the last, or the ``first``. None where `entry_text`
+    gives None.
+    """
+    place = _place(text, key)
+    if place is None:
+        return None
+    span, raw, at, count = place
+    if not count and first:
+        at = 0
+    raw[at : at + count] = [lines.replace("\n", line_end(text))]
+    return f"{text[: span.head]}{''.join(raw)}{text[span.end :]}"
+
+
+def _place(text: str, key: str) -> tuple[Span, list[str], int, int] | None:
+    """Return the lines of the frontmatter, and which of them are an entry's.
+
+    Blank lines behind an entry are not its own. None where it stands there twice.
     """
     span = span_of_text(text)
     if span is None:
         return None
-    end = line_end(text)
     raw = _LINE.findall(text[span.head : span.end])
-    entries = list(split_entries([line.rstrip("\r\n") for line in raw]))
+    entries = split_entries([line.rstrip(_ENDS) for line in raw])
     named = [each for each in entries if each.key.strip("\"'") == key]
     if len(named) > 1:
         return None
-    first, count = len(raw), 0
-    if named:
-        first, count = named[0].line - 1, 1 + len(named[0].more)
-        while count > 1 and not raw[first + count - 1].strip():
-            count -= 1  # blank lines behind it are not its own
-    raw[first : first + count] = [lines.replace("\n", end)]
-    return f"{text[: span.head]}{''.join(raw)}{text[span.end :]}"
+    if not named:
+        return span, raw, len(raw), 0
+    at, count = named[0].line - 1, 1 + len(named[0].more)
+    while count > 1 and not raw[at + count - 1].strip():
+        count -= 1
+    return span, raw, at, count
 
 
 def line_end(text: str) -> str:

@@ -1,0 +1,168 @@
+"""What can be mended of a SKILL.md without asking its author.
+
+A fixer proposes a text; it is taken only if a reader of ours takes the same from it as
+before, but for the fields that it is for, the body is the same to the byte, and the
+findings that it was for are gone. So a fix never changes what a pack means, and to fix
+twice is to fix once.
+"""
+
+from dataclasses import dataclass, fields
+from difflib import unified_diff
+from typing import TYPE_CHECKING, Final
+
+from satchel.model import DEFAULT_LIMITS, SKILL_FILE, Finding, Limits, Manifest
+from satchel.spec import body_of, parse
+
+if TYPE_CHECKING:
+    from satchel.lint.fixes import Fixer, Page
+    from satchel.spec import Profile
+
+__all__ = ["Fix", "fix_skill"]
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """A file that can be mended: what it holds, what it should, and which codes go.
+
+    ``path`` is what findings call the file.
+    """
+
+    path: str
+    before: bytes
+    after: bytes
+    codes: frozenset[str]
+
+    def mends(self, finding: Finding) -> bool:
+        """Tell whether a finding is gone afterwards."""
+        return finding.path == self.path and finding.code in self.codes
+
+    @property
+    def diff(self) -> str:
+        """The change as a unified diff, each line ended by LF."""
+        changed = unified_diff(
+            _lines(self.before), _lines(self.after), self.path, self.path, lineterm=""
+        )
+        return "".join(f"{line}\n" for line in changed)
+
+
+def _lines(data: bytes) -> list[str]:
+    lines = [line.rstrip("\r") for line in data.decode().split("\n")]
+    return lines if lines[-1] else lines[:-1]
+
+
+def fix_skill(  # noqa: PLR0913 - one pack, its parts by name
+    data: bytes,
+    findings: tuple[Finding, ...],
+    *,
+    path: str = SKILL_FILE,
+    folder: str = "",
+    files: tuple[str, ...] = (),
+    profile: "Profile" = "spec",
+    limits: Limits = DEFAULT_LIMITS,
+) -> Fix | None:
+    """Return how a SKILL.md can be mended; None where nothing is to be done.
+
+    Args:
+        data: The whole file. One that is not UTF-8 is left alone: which encoding it
+            has can only be guessed.
+        findings: What was found in this file.
+        path: What findings call it.
+        folder: The name of the pack's folder.
+        files: The other files of the pack, relative to it.
+        profile: The profile of the check.
+        limits: Bounds on what is read.
+    """
+    from satchel.lint.fixes import FIXERS
+
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        return None
+    found = frozenset(finding.code for finding in findings)
+    mended: set[str] = set()
+    page = _page(text, folder, files, profile, limits)
+    for fixer in FIXERS:
+        codes = fixer.codes & found
+        if not codes or page is None:
+            continue
+        proposed = fixer.mend(page)
+        if proposed is None or proposed == page.text:
+            continue
+        after = _page(proposed, folder, files, profile, limits)
+        if after is not None and _is_safe(page, after, fixer, codes):
+            mended |= codes
+            page = after
+    if page is None or not mended:
+        return None
+    return Fix(path, data, page.text.encode(), frozenset(mended))
+
+
+_NO_FOLDER: Final = "-"
+
+
+def _page(
+    text: str, folder: str, files: tuple[str, ...], profile: "Profile", limits: Limits
+) -> "Page | None":
+    """Return a page as a lenient reader sees it, even without a description."""
+    manifest = parse(
+        text.encode(),
+        profile="lenient",
+        directory=folder or _NO_FOLDER,
+        limits=limits,
+        allow_empty_description=True,
+    ).manifest
+    if manifest is None:
+        return None
+    from satchel.lint.fixes import Page
+
+    return Page(
+        text=text,
+        folder=folder,
+        manifest=manifest,
+        files=files,
+        profile=profile,
+        limits=limits,
+    )
+
+
+def _is_safe(
+    before: "Page", after: "Page", fixer: "Fixer", codes: frozenset[str]
+) -> bool:
+    """Tell whether a page says the same as before, without the findings, for good."""
+    if body_of(after.text) != body_of(before.text):
+        return False
+    if _kept(before.manifest, fixer) != _kept(after.manifest, fixer):
+        return False
+    old, new = before.manifest.references, after.manifest.references
+    return (
+        new[: len(old)] == old
+        and codes.isdisjoint(_codes(after))
+        and fixer.mend(after) in (None, after.text)
+    )
+
+
+def _kept(manifest: Manifest, fixer: "Fixer") -> dict[str, object]:
+    """Return all that a fixer must leave as it is."""
+    kept: dict[str, object] = {
+        field.name: getattr(manifest, field.name)
+        for field in fields(manifest)
+        if field.name not in fixer.fields
+    }
+    frontmatter = manifest.frontmatter
+    kept["frontmatter"] = {k: v for k, v in frontmatter.items() if k not in fixer.keys}
+    return kept
+
+
+def _codes(page: "Page") -> frozenset[str]:
+    """Return the codes of what is left, for a lenient reader and for the profile."""
+    profiles: tuple[Profile, ...] = ("lenient", page.profile)
+    return frozenset(
+        finding.code
+        for profile in profiles
+        for finding in parse(
+            page.text.encode(),
+            profile=profile,
+            directory=page.folder,
+            limits=page.limits,
+        ).findings
+    )
