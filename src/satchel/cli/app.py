@@ -13,6 +13,7 @@ from satchel.cli.output import tell, use_utf8
 from satchel.errors import (
     ConfigError,
     ExtraMissingError,
+    InvalidRoleError,
     MissingPathError,
     NoSources,
     NotWrittenError,
@@ -26,6 +27,7 @@ COMMANDS: Final = {
     "find": "Search the skills for what a task needs.",
     "show": "Print a skill, or one of its files.",
     "prompt": "Print the catalog section for a system prompt.",
+    "role": "Print the prompt of a role: its pack, or its legacy template.",
     "doctor": "Say what was read from where, what is wrong, what to do.",
     "why": "Say why a skill is, or is not, in the prompt.",
     "check": "Check packs: for authors, and for CI.",
@@ -41,6 +43,7 @@ COMMANDS: Final = {
 _CANNOT: Final = (
     ConfigError,
     ExtraMissingError,
+    InvalidRoleError,
     MissingPathError,
     NoSources,
     NotWrittenError,

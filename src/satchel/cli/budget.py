@@ -5,21 +5,24 @@ from typing import Any, TypeVar
 
 import click
 
-__all__ = ["budget_option"]
+__all__ = ["budget_option", "budget_option_with"]
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 
 def budget_option(command: _F) -> _F:
     """Add ``--budget N|none``: a count, None for no budget, or ``default``."""
-    option = click.option(
+    return budget_option_with("4000, or what satchel.toml says")(command)
+
+
+def budget_option_with(default: str) -> Callable[[_F], _F]:
+    """Return what adds ``--budget``; ``default`` says what holds without it."""
+    return click.option(
         "--budget",
         metavar="N|none",
         callback=_budget,
-        help="Tokens at most; 'none' lists everything in full. "
-        "Default: 4000, or what satchel.toml says.",
+        help=f"Tokens at most; 'none' lists everything in full. Default: {default}.",
     )
-    return option(command)
 
 
 def _budget(
