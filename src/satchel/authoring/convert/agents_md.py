@@ -1,0 +1,125 @@
+"""AGENTS.md, and files like it, to packs: one of the whole, or one of each section.
+
+Source: agents.md, November 2026: plain Markdown without required fields or headings,
+in the root of a project or below.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from satchel.authoring.convert.draft import Conversion, Dialect
+from satchel.authoring.convert.making import Material, make
+from satchel.authoring.convert.reading import Page, links_out, read_page, title
+from satchel.lint.markdown import read_markdown
+from satchel.model import DEFAULT_LIMITS, Finding, Limits
+from satchel.spec import portable_name
+
+__all__ = ["FILES", "read_agents_md"]
+
+FILES: Final = ("AGENTS.md", "CLAUDE.md", "GEMINI.md", "AGENT.md")
+"""In the order in which a folder is searched for them."""
+
+_SAYS_NOTHING: Final = frozenset(
+    [
+        *("agents", "agents-md", "agent", "agent-md", "claude", "claude-md"),
+        *("gemini", "gemini-md", "instructions", "copilot-instructions"),
+    ]
+)
+
+
+def read_agents_md(
+    path: str,
+    dialect: Dialect | None,
+    *,
+    name: str = "",
+    split: bool = False,
+    limits: Limits = DEFAULT_LIMITS,
+) -> Iterator[Conversion]:
+    """Yield a pack of the whole file; or one of each section, what is before it first.
+
+    Args:
+        path: The file.
+        dialect: The dialect of the packs; None is for clients.
+        name: What to call the pack; empty is its title, or the folder's name.
+        split: Whether each heading of level 2 begins a pack of its own.
+        limits: Bounds on what is read.
+    """
+    folder, _, file = path.rpartition("/")
+    page = read_page(folder, file, path, limits)
+    if isinstance(page, Conversion):
+        yield page
+        return
+    name = name or _name(page, path)
+    always = [_on_demand(path, name)]
+    if not split:
+        material = _material(page, name, page.body)
+        yield make(material, dialect).telling(always)
+        return
+    taken: set[str] = set()
+    for heading, text in _sections(page.body):
+        called = _once(portable_name(heading) or name, taken)
+        material = _material(page, called, text)
+        if not heading and not _says_something(text):
+            continue
+        yield make(material, dialect).telling(always)
+        always = []
+
+
+def _material(page: Page, name: str, body: str) -> Material:
+    findings = (*page.findings, *links_out(body, page.path))
+    return Material(source=page.path, name=name, body=body, findings=findings)
+
+
+def _name(page: Page, path: str) -> str:
+    """Return the title's name, unless it says nothing; then that of the folder."""
+    found = portable_name(title(page.body))
+    if found and found not in _SAYS_NOTHING:
+        return found
+    folder = Path(path).resolve().parent
+    if folder.name.startswith("."):  # .github/copilot-instructions.md
+        folder = folder.parent
+    return portable_name(folder.name) or "project"
+
+
+def _sections(body: str) -> Iterator[tuple[str, str]]:
+    """Yield each section with its heading; first what stands before all, without."""
+    lines = body.splitlines(keepends=True)
+    starts = [
+        (heading.line - 1, heading.text)
+        for heading in read_markdown(body).headings
+        if heading.level == _SECTION and not heading.quoted
+    ]
+    ends = [start for start, _ in starts] + [len(lines)]
+    yield "", "".join(lines[: ends[0]])
+    for (start, heading), end in zip(starts, ends[1:], strict=True):
+        yield heading, "".join(lines[start:end])
+
+
+_SECTION: Final = 2
+
+
+def _says_something(text: str) -> bool:
+    return any(
+        line.strip() and not line.lstrip().startswith("#") for line in text.splitlines()
+    )
+
+
+def _once(name: str, taken: set[str]) -> str:
+    """Return a name that no earlier section has: the second is `name-2`."""
+    count, free = 1, name
+    while free in taken:
+        count += 1
+        free = f"{name}-{count}"
+    taken.add(free)
+    return free
+
+
+def _on_demand(path: str, name: str) -> Finding:
+    return Finding(
+        "now-on-demand",
+        "warning",
+        "the file was in every prompt; a pack is loaded when its description fits",
+        path,
+        fix=f"leave in it what is always needed; or wear the pack, always=[{name!r}]",
+    )

@@ -1,0 +1,44 @@
+"""Claude Code's commands to packs: ``.claude/commands/**/*.md``.
+
+Source: code.claude.com/docs/en/skills, November 2026: commands have become skills, and
+a command's fields are a skill's: ``description``, ``argument-hint``, ``allowed-tools``,
+``model``, ``disable-model-invocation``.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+from satchel.authoring.convert.draft import Conversion, Dialect
+from satchel.authoring.convert.making import Material, make
+from satchel.authoring.convert.reading import Page, links_out, pages_at
+from satchel.model import DEFAULT_LIMITS, Limits
+
+__all__ = ["COMMANDS", "read_commands"]
+
+COMMANDS: Final = ".claude/commands"
+_ENDING: Final = ".md"
+_KNOWN: Final = frozenset(["description", "name"])
+
+
+def read_commands(
+    path: str, dialect: Dialect | None, *, limits: Limits = DEFAULT_LIMITS
+) -> Iterator[Conversion]:
+    """Yield a pack for each command: of one file, or of a folder of them.
+
+    Raises:
+        ConfigError: The folder holds none.
+    """
+    for page in pages_at(path, _ENDING, limits):
+        made = page if isinstance(page, Conversion) else make(_material(page), dialect)
+        yield made
+
+
+def _material(page: Page) -> Material:
+    return Material(
+        source=page.path,
+        name=page.name,
+        body=page.body,
+        description=page.description,
+        fields=page.others(_KNOWN),
+        findings=(*page.findings, *links_out(page.body, page.path)),
+    )

@@ -1,0 +1,197 @@
+"""A whole conversion: what is at a path, into a dialect, to where it is wanted."""
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import chain
+from typing import Final
+
+from satchel.authoring.convert import agents_md, commands, copilot, cursor
+from satchel.authoring.convert.detecting import Kind, Thing, detect
+from satchel.authoring.convert.dialect import breaches
+from satchel.authoring.convert.draft import Conversion, Dialect, Placed
+from satchel.authoring.convert.filling import filled
+from satchel.authoring.convert.packs import into_dialect, read_packs
+from satchel.authoring.convert.roles import read_roles, roles_folder
+from satchel.authoring.convert.targets import TARGETS, Target
+from satchel.authoring.convert.writing import place, replace_skill_md
+from satchel.errors import ConfigError
+from satchel.model import DEFAULT_LIMITS, SKILL_FILE, Finding, Limits
+
+__all__ = ["Wish", "convert", "destination"]
+
+_DIALECTS: Final = ("strict", "spec")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wish:
+    """What is wanted of a conversion.
+
+    ``source`` is a path, and ``of`` a kind of `detect`, a dialect that packs have to
+    be in, or empty for whatever is there. ``to`` names one of `TARGETS`; empty is
+    ``strict`` for roles, and ``spec`` for other things that are no packs. ``out`` is
+    the folder for packs in a dialect, and the project for a client; empty is the usual
+    one. ``name`` is for a file that gives one pack. ``values`` fill placeholders.
+    """
+
+    source: str
+    of: str = ""
+    to: str = ""
+    out: str = ""
+    name: str = ""
+    split: bool = False
+    in_place: bool = False
+    overwrite: bool = False
+    rehearse: bool = False
+    values: Mapping[str, str] = field(default_factory=dict[str, str])
+    limits: Limits = DEFAULT_LIMITS
+
+
+def convert(wish: Wish) -> Iterator[Placed]:
+    """Yield what became of each thing at the source, in the order of their paths.
+
+    A name that two of them would have is refused to the second.
+
+    Raises:
+        MissingPathError: There is nothing at the source.
+        ConfigError: Nothing of the wanted kind is there, or the wishes do not agree.
+        SourceUnavailableError: A folder cannot be listed.
+        OSError: A pack cannot be written.
+    """
+    kind = "" if wish.of in {"", "auto"} else wish.of
+    things = detect(wish.source, "packs" if kind in _DIALECTS else kind)
+    _check_name(things[0], wish)
+    target = _target(things[0][0], wish)
+    out = destination(things, target, wish)
+    taken: dict[str, str] = {}
+    read = chain.from_iterable(_read(thing, target, wish) for thing in things)
+    for each in read:
+        conversion = each
+        if wish.in_place:
+            root = things[0][1]
+            yield replace_skill_md(conversion, root=root, rehearse=wish.rehearse)
+            continue
+        draft = conversion.draft
+        if draft is not None:
+            first = taken.setdefault(draft.name.lower(), conversion.source)
+            if first != conversion.source:
+                conversion = conversion.refused(_twice(draft.name, conversion, first))
+        yield place(conversion, out, overwrite=wish.overwrite, rehearse=wish.rehearse)
+
+
+def destination(things: list[Thing], target: Target, wish: Wish) -> str:
+    """Return the folder that packs go to.
+
+    Raises:
+        ConfigError: It has to be named, and was not; or it was, and nothing goes there.
+    """
+    if wish.in_place:
+        if wish.values:
+            raise ConfigError(wish.source, "--set goes with -o, not with --in-place")
+        if wish.out or target.folder or things[0][0] != "packs":
+            detail = "--in-place is for packs that change their dialect, without -o"
+            raise ConfigError(wish.source, detail)
+        return ""
+    if target.folder:
+        if target.home and not wish.out:
+            detail = f"{target.name} looks in a user's home only: give it, -o ~"
+            raise ConfigError(wish.source, detail)
+        return os.path.normpath(os.path.join(wish.out, target.folder))  # noqa: PTH118
+    if wish.out:
+        return wish.out
+    kind, path = things[0]
+    if kind == "roles":
+        beside = os.path.dirname(os.path.normpath(roles_folder(path)))  # noqa: PTH120
+        return os.path.join(beside, "skills")  # noqa: PTH118 - as the user writes it
+    raise ConfigError(wish.source, "say where the packs go: -o DIR, or --in-place")
+
+
+def _target(kind: Kind, wish: Wish) -> Target:
+    if not wish.to and kind == "packs":
+        raise ConfigError(wish.source, "say what the packs are for: --to strict, ...")
+    return TARGETS[wish.to or ("strict" if kind == "roles" else "spec")]
+
+
+def _check_name(thing: Thing, wish: Wish) -> None:
+    kind, path = thing
+    one = kind == "agents-md" or path.endswith((cursor.LEGACY, copilot.WHOLE))
+    if wish.name and not one:
+        raise ConfigError(wish.source, "--name is for a file that gives one pack")
+    if wish.split and not one:
+        raise ConfigError(wish.source, "--split is for AGENTS.md, and files like it")
+
+
+def _read(thing: Thing, target: Target, wish: Wish) -> Iterator[Conversion]:
+    """Yield what one thing holds, in the target's dialect, with what that refuses."""
+    kind, path = thing
+    dialect, limits = target.dialect, wish.limits
+    if kind == "packs":
+        for pack in read_packs(path, limits=limits):
+            checked = _of_dialect(pack, wish.of, limits)
+            yield into_dialect(
+                filled(checked, wish.values),
+                dialect,
+                rename=not wish.in_place,
+                limits=limits,
+            )
+        return
+    for each in _others(kind, path, dialect, wish):
+        made = each if kind == "roles" else filled(each, wish.values)
+        draft = made.draft
+        if dialect is None or draft is None:
+            yield made
+            continue
+        skill = f"{draft.name}/{SKILL_FILE}"
+        yield made.telling(
+            breaches(
+                draft.skill_md,
+                dialect,
+                directory=draft.name,
+                path=skill,
+                limits=limits,
+            )
+        )
+
+
+def _others(
+    kind: Kind, path: str, dialect: Dialect | None, wish: Wish
+) -> Iterator[Conversion]:
+    limits = wish.limits
+    file = path.rpartition("/")[2]
+    if kind == "roles":
+        return read_roles(path, dialect, wish.values, limits=limits)
+    if kind == "commands":
+        return commands.read_commands(path, dialect, limits=limits)
+    if kind == "cursor" and file != cursor.LEGACY:
+        return cursor.read_cursor(path, dialect, limits=limits)
+    if kind == "copilot" and file != copilot.WHOLE.rpartition("/")[2]:
+        return copilot.read_copilot(path, dialect, limits=limits)
+    return agents_md.read_agents_md(
+        path, dialect, name=wish.name, split=wish.split, limits=limits
+    )
+
+
+def _of_dialect(pack: Conversion, of: str, limits: Limits) -> Conversion:
+    """Refuse a pack that is not in the dialect which the user said it was in."""
+    if pack.draft is None or of not in _DIALECTS:
+        return pack
+    dialect: Dialect = "strict" if of == "strict" else "spec"
+    path = f"{pack.source}/{SKILL_FILE}"
+    broken = breaches(
+        pack.draft.skill_md,
+        dialect,
+        directory=pack.draft.name,
+        path=path,
+        limits=limits,
+    )
+    return replace(pack, draft=None).telling(broken) if broken else pack
+
+
+def _twice(name: str, conversion: Conversion, first: str) -> Finding:
+    return Finding(
+        "duplicate-skill",
+        "error",
+        f"{first} gives a pack {name!r}, too",
+        conversion.source,
+        fix="rename one of the two",
+    )

@@ -1,0 +1,66 @@
+"""GitHub Copilot's instructions to packs.
+
+``.github/copilot-instructions.md`` is read as AGENTS.md is; the files
+``.github/instructions/**/*.instructions.md`` have fields.
+
+Source: docs.github.com, "Adding repository custom instructions for GitHub Copilot",
+and code.visualstudio.com/docs/copilot/customization/custom-instructions, November 2026:
+``applyTo`` has patterns with commas between, ``excludeAgent`` keeps one agent off, and
+VS Code shows ``name`` and ``description``.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+from satchel.authoring.convert.draft import Conversion, Dialect
+from satchel.authoring.convert.making import Material, make
+from satchel.authoring.convert.reading import Page, globs, links_out, pages_at
+from satchel.authoring.convert.scoping import always_applied, for_files
+from satchel.model import DEFAULT_LIMITS, Json, Limits
+
+__all__ = ["ENDING", "INSTRUCTIONS", "WHOLE", "read_copilot"]
+
+WHOLE: Final = ".github/copilot-instructions.md"
+INSTRUCTIONS: Final = ".github/instructions"
+ENDING: Final = ".instructions.md"
+_KNOWN: Final = frozenset(["description", "applyTo", "name"])
+_EVERY_FILE: Final = ("**", "**/*", "*")
+
+
+def read_copilot(
+    path: str, dialect: Dialect | None, *, limits: Limits = DEFAULT_LIMITS
+) -> Iterator[Conversion]:
+    """Yield a pack for each file of instructions: of one file, or of a folder of them.
+
+    Raises:
+        ConfigError: The folder holds none.
+    """
+    for page in pages_at(path, ENDING, limits):
+        made = page if isinstance(page, Conversion) else make(_material(page), dialect)
+        yield made
+
+
+def _material(page: Page) -> Material:
+    tree = page.fields
+    patterns = globs(tree, "applyTo")
+    always = any(pattern in _EVERY_FILE for pattern in patterns)
+    description = page.description
+    findings = [*page.findings, *links_out(page.body, page.path)]
+    if always:
+        findings.append(always_applied(page.path, page.name))
+    fields: dict[str, Json] = {}
+    if patterns and not always:
+        fields["paths"] = list[Json](patterns)
+    return Material(
+        source=page.path,
+        name=page.name,
+        body=page.body,
+        description=description,
+        when="" if always else for_files(patterns, description),
+        fields=fields,
+        metadata={
+            **({"applyTo": ", ".join(patterns)} if always else {}),
+            **page.others(_KNOWN),
+        },
+        findings=tuple(findings),
+    )

@@ -1,0 +1,59 @@
+"""Cursor's rules to packs: ``.cursor/rules/**/*.mdc``, and the legacy ``.cursorrules``.
+
+Source: cursor.com/docs/context/rules, November 2026: ``description`` lets the agent
+choose, ``globs`` (commas between, no quotes needed) attaches a rule to files, and
+``alwaysApply`` puts it into every prompt.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+from satchel.authoring.convert.draft import Conversion, Dialect
+from satchel.authoring.convert.making import Material, make
+from satchel.authoring.convert.reading import Page, globs, links_out, pages_at
+from satchel.authoring.convert.scoping import always_applied, for_files
+from satchel.model import DEFAULT_LIMITS, Json, Limits
+from satchel.spec.fields import boolean
+
+__all__ = ["ENDING", "LEGACY", "RULES", "read_cursor"]
+
+RULES: Final = ".cursor/rules"
+LEGACY: Final = ".cursorrules"
+ENDING: Final = ".mdc"
+_KNOWN: Final = frozenset(["description", "globs", "alwaysApply"])
+
+
+def read_cursor(
+    path: str, dialect: Dialect | None, *, limits: Limits = DEFAULT_LIMITS
+) -> Iterator[Conversion]:
+    """Yield a pack for each rule: of one file, or of a folder of them.
+
+    Raises:
+        ConfigError: The folder holds no rule.
+    """
+    for page in pages_at(path, ENDING, limits):
+        made = page if isinstance(page, Conversion) else make(_material(page), dialect)
+        yield made
+
+
+def _material(page: Page) -> Material:
+    tree = page.fields
+    patterns = globs(tree, "globs")
+    always = bool(boolean(tree, "alwaysApply"))
+    fields: dict[str, Json] = {"paths": list[Json](patterns)} if patterns else {}
+    findings = [*page.findings, *links_out(page.body, page.path)]
+    if always:
+        findings.append(always_applied(page.path, page.name))
+    return Material(
+        source=page.path,
+        name=page.name,
+        body=page.body,
+        description=page.description,
+        when=for_files(patterns, page.description),
+        fields=fields,
+        metadata={
+            **({"alwaysApply": "true"} if always else {}),
+            **page.others(_KNOWN),
+        },
+        findings=tuple(findings),
+    )

@@ -1,0 +1,132 @@
+"""What lies at a path: packs, role templates, or the files of another program."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final, Literal, TypeAlias, get_args
+
+from satchel.authoring.convert import agents_md, commands, copilot, cursor
+from satchel.authoring.convert.roles import holds_roles
+from satchel.errors import ConfigError, MissingPathError
+from satchel.model import SKILL_FILE
+
+__all__ = ["KINDS", "Kind", "Thing", "detect"]
+
+Kind: TypeAlias = Literal[
+    "packs", "roles", "agents-md", "cursor", "copilot", "commands"
+]
+KINDS: Final[tuple[str, ...]] = get_args(Kind)
+
+Thing: TypeAlias = tuple[Kind, str]
+"""What something is, and the path of the file or folder to read."""
+
+
+def detect(path: str, wanted: str = "") -> list[Thing]:
+    """Return what to convert at a path: several where one kind has two places.
+
+    Args:
+        path: A file, or a folder; of a project, too.
+        wanted: A kind; empty is the only one that is there.
+
+    Raises:
+        MissingPathError: There is nothing at the path.
+        ConfigError: There is nothing of that kind, or of several kinds something.
+    """
+    if not os.path.lexists(path):
+        raise MissingPathError(path)
+    found = _in_folder(path) if Path(path).is_dir() else _as_file(path, wanted)
+    if wanted:
+        found = [thing for thing in found if thing[0] == wanted]
+    kinds = sorted({kind for kind, _ in found})
+    if not found:
+        what = wanted or "a pack, role templates, AGENTS.md, Cursor rules or alike"
+        raise ConfigError(path, f"want {what}; nothing of that kind is there")
+    if len(kinds) > 1:
+        there = ", ".join(kinds)
+        raise ConfigError(path, f"there is more than one kind: {there}; say --from")
+    return found
+
+
+def _as_file(path: str, wanted: str) -> list[Thing]:
+    name = path.rpartition("/")[2]
+    if name == SKILL_FILE:
+        return [("packs", path.removesuffix(SKILL_FILE).rstrip("/") or os.curdir)]
+    if name.endswith(cursor.ENDING):
+        return [("cursor", path)]
+    if name == cursor.LEGACY:
+        return [("cursor", path)]
+    if name.endswith(copilot.ENDING):
+        return [("copilot", path)]
+    if name == copilot.WHOLE.rpartition("/")[2]:
+        return [("copilot", path)]
+    if name in agents_md.FILES:
+        return [("agents-md", path)]
+    parent = f"/{path}".rpartition("/")[0]
+    if f"{parent}/".endswith(f"/{commands.COMMANDS}/") or wanted == "commands":
+        return [("commands", path)]
+    return [("agents-md", path)] if wanted == "agents-md" else []
+
+
+def _in_folder(path: str) -> list[Thing]:
+    found: list[Thing] = []
+    if holds_roles(path):
+        found.append(("roles", path))
+    for kind, look in _LOOKS:
+        found += [(kind, place) for place in look(path)]
+    # A project is searched for packs only where it is nothing else.
+    if not found or Path(path, SKILL_FILE).is_file() or _has_packs(path):
+        found.append(("packs", path))
+    return found
+
+
+def _has_packs(path: str) -> bool:
+    return next(Path(path).glob(f"*/{SKILL_FILE}"), None) is not None
+
+
+def _below(place: str, ending: str) -> Callable[[str], list[str]]:
+    """Return what finds the folder ``place`` in a project, or the folder itself."""
+
+    def look(path: str) -> list[str]:
+        whole = path.rstrip("/") or "/"
+        inner = f"{whole}/{place}" if whole != os.curdir else place
+        if Path(inner).is_dir():
+            return [inner]
+        own = f"/{Path(path).absolute().as_posix()}"
+        if own.endswith(f"/{place}") or any(Path(path).glob(f"*{ending}")):
+            return [path]
+        return []
+
+    return look
+
+
+def _files(*names: str) -> Callable[[str], list[str]]:
+    """Return what finds the first of these files."""
+
+    def look(path: str) -> list[str]:
+        whole = path.rstrip("/") or "/"
+        for name in names:
+            inner = f"{whole}/{name}" if whole != os.curdir else name
+            if os.path.lexists(inner):
+                return [inner]
+        return []
+
+    return look
+
+
+def _commands(path: str) -> list[str]:
+    whole = path.rstrip("/") or "/"
+    inner = f"{whole}/{commands.COMMANDS}" if whole != os.curdir else commands.COMMANDS
+    if Path(inner).is_dir():
+        return [inner]
+    own = f"/{Path(path).absolute().as_posix()}"
+    return [path] if own.endswith(f"/{commands.COMMANDS}") else []
+
+
+_LOOKS: Final[tuple[tuple[Kind, Callable[[str], list[str]]], ...]] = (
+    ("cursor", _below(cursor.RULES, cursor.ENDING)),
+    ("cursor", _files(cursor.LEGACY)),
+    ("copilot", _files(copilot.WHOLE)),
+    ("copilot", _below(copilot.INSTRUCTIONS, copilot.ENDING)),
+    ("commands", _commands),
+    ("agents-md", _files(*agents_md.FILES)),
+)

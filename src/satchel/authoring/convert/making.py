@@ -1,0 +1,173 @@
+"""A pack made of what another format held, in any dialect."""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from satchel.authoring.convert.describing import describe, told
+from satchel.authoring.convert.draft import Conversion, Dialect, Draft, File
+from satchel.model import SKILL_FILE, Finding, Json
+from satchel.spec import portable_name, render_frontmatter, to_spec
+from satchel.text.decoding import decode
+
+__all__ = ["Material", "as_text", "body_text", "make"]
+
+_BUCKETS: Final = ("references", "scripts", "assets")
+_OF_SPEC: Final = frozenset(["license", "compatibility", "allowed-tools"])
+# What Satchel itself reads in metadata: another format's key is not to be taken for it.
+_READ: Final = frozenset(
+    [
+        *("version", "author", "license", "compatibility", "trigger_keywords"),
+        *("status", "replaced-by", "short-description", "internal"),
+        *("openclaw", "clawdbot", *_BUCKETS),
+    ]
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Material:
+    """What a pack is made of, as another format has it.
+
+    ``name`` is made portable. ``description`` is taken from ``body`` where it is empty,
+    and ``when`` is a sentence added to it. ``fields`` are honoured by some client at
+    the top of a manifest, ``metadata`` by none. ``files`` are listed in the manifest by
+    their folder; one that no mention leads to is mentioned at the end of the body.
+    """
+
+    source: str
+    name: str
+    body: str
+    description: str = ""
+    when: str = ""
+    fields: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    metadata: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    files: tuple[File, ...] = ()
+    findings: tuple[Finding, ...] = ()
+
+
+def make(material: Material, dialect: Dialect | None) -> Conversion:
+    """Return the pack, in a dialect; None is for clients, fields at the top.
+
+    What the dialect has no place for is told. Without a description, and a body to
+    take it from, there is no pack.
+    """
+    source, findings = material.source, list(material.findings)
+    name = portable_name(material.name)
+    if not name:
+        return Conversion(source, None, (*findings, _no_name(source)))
+    description = " ".join(material.description.split())
+    if not description:
+        description = describe(material.body)
+        if not description:
+            return Conversion(source, None, (*findings, _no_description(source)))
+        whole = f"{description} {material.when}".strip()
+        findings.append(told(whole, source))
+    description = f"{description} {material.when}".strip()
+    lost = _Lost(source)
+    fields: dict[str, Json] = {"name": name, "description": description}
+    fields |= lost.placed(material, dialect)
+    fields |= _listed(material.files)
+    if dialect != "strict":
+        fields = to_spec(fields)
+    text = render_frontmatter(fields) + _body(material)
+    skill = File(SKILL_FILE, text.encode("utf-8", "replace"))
+    files = sorted((skill, *material.files), key=lambda file: file.path)
+    findings += lost.findings
+    return Conversion(source, Draft(name, tuple(files)), tuple(findings))
+
+
+def body_text(data: bytes, path: str) -> tuple[str, list[Finding]]:
+    """Return bytes as text without a byte order mark, and the repairs for that."""
+    decoded = decode(data)
+    findings = [replace(each, path=path) for each in decoded.findings]
+    return decoded.text.removeprefix("\ufeff"), findings
+
+
+def as_text(value: Json) -> str:
+    """Return a value as one text: itself, items with commas, else JSON."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list | tuple):
+        items = [item for item in value if isinstance(item, str) and "," not in item]
+        if len(items) == len(value):
+            return ", ".join(items)
+    return json.dumps(value, ensure_ascii=False)
+
+
+class _Lost:
+    """Where each field of another format goes, and what is told of the others."""
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+        self.findings: list[Finding] = []
+
+    def placed(self, material: Material, dialect: Dialect | None) -> dict[str, Json]:
+        """Return the fields beside name and description."""
+        if dialect == "strict":
+            every = {**material.fields, **material.metadata}
+            self.findings += [self._no_place(*each) for each in every.items()]
+            return {}
+        inner = {**material.metadata}
+        top: dict[str, Json] = {}
+        for key, value in material.fields.items():
+            (inner if dialect == "spec" and key not in _OF_SPEC else top)[key] = value
+        if inner:
+            top["metadata"] = {
+                f"from:{key}" if key in _READ else key: as_text(value)
+                for key, value in inner.items()
+            }
+        return top
+
+    def _no_place(self, key: str, value: Json) -> Finding:
+        return Finding(
+            "not-carried",
+            "warning",
+            f"dialect strict has no place for {key}: {as_text(value)[:80]!r}",
+            self.source,
+            fix="say it in the body where it matters, or convert --to spec",
+        )
+
+
+def _listed(files: Iterable[File]) -> dict[str, Json]:
+    listed: dict[str, list[Json]] = {}
+    for file in files:
+        bucket, _, rest = file.path.partition("/")
+        listed.setdefault(bucket, []).append(rest)
+    return {bucket: listed[bucket] for bucket in _BUCKETS if bucket in listed}
+
+
+def _body(material: Material) -> str:
+    """Return the body; files that it does not name are named at its end."""
+    end = "\r\n" if "\r\n" in material.body else "\n"
+    text = material.body.lstrip("\r\n")
+    unnamed = [
+        f"- `{file.path}`"
+        for file in material.files
+        if file.path.startswith("references/")
+        and file.path.rpartition("/")[2] not in text
+    ]
+    if unnamed:
+        text = text.rstrip("\r\n") + end
+        text += end.join(["", "Read when the task needs it:", "", *unnamed, ""])
+    return f"{end}{text}"
+
+
+def _no_name(source: str) -> Finding:
+    return Finding(
+        "missing-name",
+        "error",
+        "no name can be made of the file's own",
+        source,
+        fix="give one of a-z, 0-9 and hyphens: --name NAME",
+    )
+
+
+def _no_description(source: str) -> Finding:
+    return Finding(
+        "missing-description",
+        "error",
+        "there is no text to take a description from",
+        source,
+        fix="write a sentence that says what it is for, and convert again",
+    )

@@ -1,0 +1,140 @@
+"""The markup of legacy templates in a pack, which nobody renders.
+
+What has a value is rendered as `satchel.roles.render_template` would; the rest stays
+by the letter, and is told. Commands never run.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final, NamedTuple
+
+from satchel.model import Finding
+
+__all__ = ["Settled", "settle"]
+
+_IF: Final = re.compile(r"\{\{#IF\s++(\w++)\}\}")
+_IF_NOT: Final = re.compile(r"\{\{#IF_NOT\s++(\w++)\}\}")
+_END: Final = re.compile(r"\{\{/IF\}\}")
+_EITHER_END: Final = re.compile(r"\{\{/IF(?:_NOT)?\}\}")
+_COMMAND: Final = re.compile(r"!`([^`]++)`")
+_PLACEHOLDER: Final = re.compile(r"\{\{(\w++)\}\}")
+_MOST_LINES: Final = 5
+
+
+class Settled(NamedTuple):
+    """A text with what could be rendered, and a finding for each thing that was not."""
+
+    text: str
+    findings: tuple[Finding, ...]
+
+
+def settle(text: str, values: Mapping[str, str], path: str) -> Settled:
+    """Render what ``values`` decide, and tell what they do not, with its lines.
+
+    A command is put into a code span in which no client takes it for one: Claude Code
+    runs a command whose exclamation mark begins a line or follows a blank.
+
+    Source: code.claude.com/docs/en/skills, "Inject dynamic context".
+    """
+    done = _choose(text, _IF, _END, lambda name: _decided(values, name))
+    done = _choose(done, _IF_NOT, _EITHER_END, lambda name: _denied(values, name))
+    left = tuple(_left(text, done, values, path))
+    done = _COMMAND.sub(lambda found: f"``{found[0]} ``", done)
+    done = _PLACEHOLDER.sub(lambda found: values.get(found[1], found[0]), done)
+    return Settled(done, left)
+
+
+def _decided(values: Mapping[str, str], name: str) -> bool | None:
+    return bool(values[name]) if name in values else None
+
+
+def _denied(values: Mapping[str, str], name: str) -> bool | None:
+    return not values[name] if name in values else None
+
+
+def _choose(
+    text: str,
+    begins: re.Pattern[str],
+    ends: re.Pattern[str],
+    keeps: Callable[[str], bool | None],
+) -> str:
+    """Keep or drop each block that is decided; the others stay with their marks."""
+    pieces: list[str] = []
+    at = 0
+    while (begin := begins.search(text, at)) and (
+        end := ends.search(text, begin.end())
+    ):
+        kept = keeps(begin[1])
+        pieces.append(text[at : begin.start()])
+        if kept is None:
+            pieces.append(text[begin.start() : end.end()])
+        elif kept:
+            pieces.append(text[begin.end() : end.start()])
+        at = end.end()
+    return "".join((*pieces, text[at:]))
+
+
+def _left(
+    text: str, done: str, values: Mapping[str, str], path: str
+) -> Iterator[Finding]:
+    """Yield what stays as it was, each thing once, in the order of the text."""
+    for mark in (_IF, _IF_NOT):
+        for whole, (name, lines) in _places(mark, text).items():
+            if name not in values and whole in done:
+                yield _condition(whole, name, lines, path)
+    for whole, (name, lines) in _places(_PLACEHOLDER, text).items():
+        if name not in values and whole in done:
+            yield _placeholder(whole, name, lines, path)
+    for whole, (_, lines) in _places(_COMMAND, text).items():
+        if whole in done:
+            yield _command(whole, lines, path)
+
+
+def _places(mark: re.Pattern[str], text: str) -> dict[str, tuple[str, list[int]]]:
+    """Return each different piece of markup, with its name and its lines."""
+    found: dict[str, tuple[str, list[int]]] = {}
+    line, at = 1, 0
+    for each in mark.finditer(text):
+        line, at = line + text.count("\n", at, each.start()), each.start()
+        lines = found.setdefault(each[0], (each[1], []))[1]
+        if line not in lines:
+            lines.append(line)
+    return found
+
+
+def _also(lines: list[int]) -> str:
+    shown = ", ".join(str(line) for line in lines[1 : _MOST_LINES + 1])
+    return f" (and on line {shown})" if len(lines) > 1 else ""
+
+
+def _placeholder(whole: str, name: str, lines: list[int], path: str) -> Finding:
+    return Finding(
+        "placeholder-left",
+        "warning",
+        f"{whole} stays as it is{_also(lines)}: nothing fills it in a pack",
+        path,
+        lines[0],
+        f"give --set {name}=VALUE, or write in the pack where the value comes from",
+    )
+
+
+def _condition(whole: str, name: str, lines: list[int], path: str) -> Finding:
+    return Finding(
+        "condition-left",
+        "warning",
+        f"{whole} stays as it is{_also(lines)}: nothing decides it in a pack",
+        path,
+        lines[0],
+        f"give --set {name}=VALUE, empty for no, or write the condition as a sentence",
+    )
+
+
+def _command(whole: str, lines: list[int], path: str) -> Finding:
+    return Finding(
+        "command-left",
+        "warning",
+        f"{whole[:80]} was not run, and stays as text{_also(lines)}",
+        path,
+        lines[0],
+        "write down what it would print, or tell the agent to run it",
+    )

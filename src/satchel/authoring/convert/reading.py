@@ -1,0 +1,172 @@
+"""One Markdown file of a project, with the fields at its head, whoever it is for."""
+
+import os
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final, cast
+
+from satchel.authoring.convert.draft import Conversion
+from satchel.authoring.convert.making import body_text
+from satchel.errors import ConfigError, SkillError
+from satchel.files import read_confined, walk_pack
+from satchel.lint.markdown import read_markdown
+from satchel.model import Finding, Json, Limits
+from satchel.spec.fences import span_of_text
+from satchel.spec.fields import text_list
+from satchel.spec.frontmatter import Problem, Tree, read_tree
+from satchel.spec.quoting import quoted
+
+__all__ = ["Page", "globs", "links_out", "pages_at", "read_page", "title"]
+
+_NOTHING: Final = Tree({}, {}, {}, [])
+# `globs: **/*.ts, src/**` is what these programs write, and no YAML.
+_PLAIN: Final = re.compile(
+    r"^(globs|applyTo|description|argument-hint)(:[ \t]+)(?![\"'|>\[{\s#])([^\n]*)$"
+    r"(?!\n[ \t]+\S)",
+    re.MULTILINE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A file, its fields, and its body.
+
+    ``path`` is where it is, as the user wrote it, and ``name`` its name without the
+    ending of its kind.
+    """
+
+    path: str
+    name: str
+    fields: Tree
+    body: str
+    findings: tuple[Finding, ...] = ()
+
+    @property
+    def description(self) -> str:
+        """The description, empty where there is none."""
+        return self.fields.text("description") or ""
+
+    def others(self, known: Collection[str]) -> dict[str, Json]:
+        """Return the fields but those that are known; numbers as they were written."""
+        root = cast("dict[str, Json]", self.fields.root)
+        return {
+            key: value if (text := self.fields.text(key)) is None else text
+            for key, value in root.items()
+            if key not in known and value is not None
+        }
+
+
+def read_page(root: str, name: str, shown: str, limits: Limits) -> Page | Conversion:
+    """Read a file, following no link below ``root``; a conversion says why not."""
+    try:
+        data = read_confined(root or os.curdir, name, limits.skill_md_bytes)
+    except SkillError as error:
+        fix = "name the file where it really is, and see that it can be read"
+        finding = Finding(error.code, "error", str(error), shown, fix=fix)
+        return Conversion(shown, None, (finding,))
+    text, findings = body_text(data, shown)
+    span = span_of_text(text)
+    stem = name.rpartition("/")[2]
+    if span is None:
+        return Page(shown, stem, _NOTHING, text, tuple(findings))
+    head = text[span.head : span.end].replace("\r\n", "\n")
+    plain = _PLAIN.sub(
+        lambda each: f"{each[1]}{each[2]}{quoted(each[3].rstrip())}", head
+    )
+    tree = read_tree(plain.encode("utf-8", "replace"), limits)
+    if isinstance(tree, Problem):
+        if tree.code != "empty-frontmatter":
+            findings.append(_unread(shown, tree, head))
+        tree = _NOTHING
+    return Page(shown, stem, tree, text[span.body :], tuple(findings))
+
+
+def pages_at(path: str, ending: str, limits: Limits) -> Iterator[Page | Conversion]:
+    """Yield each file whose name ends so, in the order of their paths.
+
+    Args:
+        path: One such file, or a folder of them.
+        ending: What their names end in; it is no part of the name of a page.
+        limits: Bounds on what is read.
+
+    Raises:
+        ConfigError: No file in the folder ends so.
+        LimitExceededError: The folder holds more than a pack may.
+    """
+    folder, _, file = path.rpartition("/")
+    if not Path(path).is_dir():
+        yield _named(read_page(folder, file, path, limits), ending)
+        return
+    folder = path
+    names = [file.path for file in walk_pack(folder, limits=limits).files]
+    wanted = [name for name in names if name.endswith(ending)]
+    if not wanted:
+        raise ConfigError(folder, f"want files *{ending}")
+    for name in wanted:
+        shown = f"{folder.rstrip('/')}/{name}"
+        yield _named(read_page(folder, name, shown, limits), ending)
+
+
+def _named(page: Page | Conversion, ending: str) -> Page | Conversion:
+    if isinstance(page, Conversion):
+        return page
+    return replace(page, name=page.name.removesuffix(ending))
+
+
+def globs(tree: Tree, key: str) -> list[str]:
+    """Return patterns: a list, or a text with commas outside of braces."""
+    if isinstance(tree.root.get(key), list):
+        return list(text_list(tree, key) or ())
+    text = tree.text(key) or ""
+    items = "".join(
+        piece if len(piece) == 1 else piece.replace(",", "\0")
+        for piece in re.findall(r"\{[^{}]*\}|.", text, re.DOTALL)
+    ).split(",")
+    return [item.replace("\0", ",").strip() for item in items if item.strip()]
+
+
+def title(body: str) -> str:
+    """Return the text of the first heading of level 1; empty where there is none."""
+    headings = read_markdown(body).headings
+    return next((each.text for each in headings if each.level == 1), "")
+
+
+def links_out(body: str, path: str) -> list[Finding]:
+    """Return a note where the text links to files beside it, which do not come along."""
+    there = sorted(
+        {
+            link.to.partition("#")[0]
+            for link in read_markdown(body).links
+            if not _ELSEWHERE.match(link.to)
+        }
+    )
+    if not there:
+        return []
+    shown = ", ".join(there[:_MOST_LINKS]) + (", ..." if there[_MOST_LINKS:] else "")
+    return [
+        Finding(
+            "link-to-project",
+            "note",
+            f"it links to files of the project, not of the pack: {shown}",
+            path,
+            fix="copy them into references/, or say where they are in the project",
+        )
+    ]
+
+
+_ELSEWHERE: Final = re.compile(r"[a-zA-Z][\w+.-]*:|#|/|\Z")
+_MOST_LINKS: Final = 5
+
+
+def _unread(path: str, problem: Problem, head: str) -> Finding:
+    return Finding(
+        "not-carried",
+        "warning",
+        f"the fields at its head cannot be read: {problem.message}",
+        path,
+        None if problem.line is None else problem.line + 1,
+        "put the values in quotes, and convert again",
+        before=head[:300],
+    )

@@ -1,0 +1,207 @@
+"""Role templates to packs: ``roles/<role>/{system_prompt.md, task_prompt.md, ...}``.
+
+The prompt is the body, word for word; every other file of the role goes along. The
+templates stay where they are.
+"""
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from satchel.authoring.convert.draft import Conversion, Dialect, File
+from satchel.authoring.convert.making import Material, body_text, make
+from satchel.authoring.convert.markup import settle
+from satchel.errors import ConfigError, SkillError
+from satchel.files import list_folder, read_confined, walk_pack
+from satchel.model import DEFAULT_LIMITS, Finding, Json, Limits
+from satchel.roles.legacy import SYSTEM_PROMPT
+from satchel.roles.naming import is_role
+from satchel.spec.frontmatter import Tree, read_tree
+from satchel.text.decoding import is_text
+
+__all__ = ["holds_roles", "read_roles", "roles_folder"]
+
+_TASK_PROMPT: Final = "task_prompt.md"
+_CONFIG: Final = "config.yaml"
+_TEXT_ENDINGS: Final = (".md", ".txt")
+
+
+def roles_folder(path: str) -> str:
+    """Return the folder with a folder for each role, for ``templates`` or itself.
+
+    A folder of one role gives its parent.
+    """
+    if os.path.isfile(os.path.join(path, SYSTEM_PROMPT)):  # noqa: PTH113, PTH118
+        return os.path.dirname(os.path.normpath(path)) or os.curdir  # noqa: PTH120
+    inner = os.path.join(path, "roles")  # noqa: PTH118 - as the user writes it
+    return inner if _has_roles(inner) else path
+
+
+def holds_roles(path: str) -> bool:
+    """Tell whether a folder is a role, holds roles, or holds a folder of roles."""
+    return (
+        os.path.isfile(os.path.join(path, SYSTEM_PROMPT))  # noqa: PTH113, PTH118
+        or _has_roles(path)
+        or _has_roles(os.path.join(path, "roles"))  # noqa: PTH118
+    )
+
+
+def _has_roles(path: str) -> bool:
+    return next(Path(path).glob(f"*/{SYSTEM_PROMPT}"), None) is not None
+
+
+def read_roles(
+    path: str,
+    dialect: Dialect | None,
+    values: Mapping[str, str],
+    *,
+    limits: Limits = DEFAULT_LIMITS,
+) -> Iterator[Conversion]:
+    """Yield a pack for each role, sorted by name.
+
+    Args:
+        path: A folder of roles, the folder around it, or the folder of one role.
+        dialect: The dialect of the packs; None is for clients.
+        values: By the name of a placeholder; what has none stays, and is told.
+        limits: Bounds on what is read.
+
+    Raises:
+        OSError: The folder cannot be listed.
+        ConfigError: It holds no role.
+    """
+    root = roles_folder(path)
+    roles = [
+        entry.name
+        for entry in list_folder(root, limits.scan_entries)
+        if entry.is_dir(follow_symlinks=False) and not entry.name.startswith(".")
+    ]
+    if os.path.isfile(os.path.join(path, SYSTEM_PROMPT)):  # noqa: PTH113, PTH118
+        roles = [os.path.basename(os.path.normpath(path))]  # noqa: PTH119
+    if not roles:
+        raise ConfigError(path, f"want folders of roles, each with a {SYSTEM_PROMPT}")
+    for role in sorted(roles):
+        yield _read(root, role, dialect, values, limits)
+
+
+def _read(
+    root: str,
+    role: str,
+    dialect: Dialect | None,
+    values: Mapping[str, str],
+    limits: Limits,
+) -> Conversion:
+    place = os.path.join(root, role)  # noqa: PTH118 - as the user writes it
+    try:
+        walked = walk_pack(place, limits=limits)
+        files = {
+            file.path: read_confined(root, file.path, limits.file_bytes, folder=role)
+            for file in walked.files
+        }
+    except SkillError as error:
+        fix = "see that every file of the role can be read, and convert again"
+        return Conversion(
+            place, None, (Finding(error.code, "error", str(error), place, fix=fix),)
+        )
+    found = [replace(each, path=_join(place, each.path)) for each in walked.findings]
+    if SYSTEM_PROMPT not in files:
+        return Conversion(place, None, (*found, _no_prompt(place)))
+    prompt, own = _settled(files.pop(SYSTEM_PROMPT), place, SYSTEM_PROMPT, values)
+    config, told = _config(files, place, dialect, limits)
+    beside, more = _beside(files, place, values)
+    material = Material(
+        source=place,
+        name=role,
+        body=prompt,
+        metadata=config,
+        files=beside,
+        findings=(*found, *own, *told, *more),
+    )
+    made = make(material, dialect)
+    if made.draft is not None and not is_role(role):
+        return made.telling([_other_name(role, made.draft.name, place)])
+    return made
+
+
+def _settled(
+    data: bytes, place: str, name: str, values: Mapping[str, str]
+) -> tuple[str, tuple[Finding, ...]]:
+    path = _join(place, name)
+    text, repaired = body_text(data, path)
+    settled = settle(text, values, path)
+    return settled.text, (*repaired, *settled.findings)
+
+
+def _config(
+    files: dict[str, bytes], place: str, dialect: Dialect | None, limits: Limits
+) -> tuple[dict[str, Json], list[Finding]]:
+    """Return the configuration as metadata.
+
+    ``strict`` has none, and there the file goes along as an asset, as does one that
+    is no mapping.
+    """
+    data = files.get(_CONFIG)
+    if data is None:
+        return {}, []
+    path = _join(place, _CONFIG)
+    tree = read_tree(data, limits)
+    if dialect == "strict" or not isinstance(tree, Tree):
+        return {}, [_kept_as_asset(path)]
+    del files[_CONFIG]
+    return {
+        key: text if (text := tree.text(key)) is not None else json.dumps(value)
+        for key, value in tree.root.items()
+    }, []
+
+
+def _beside(
+    files: Mapping[str, bytes], place: str, values: Mapping[str, str]
+) -> tuple[tuple[File, ...], list[Finding]]:
+    """Return every other file where a pack has such: texts as references."""
+    made: list[File] = []
+    findings: list[Finding] = []
+    for path, data in files.items():
+        name = "task-prompt.md" if path == _TASK_PROMPT else path
+        if path.endswith(_TEXT_ENDINGS) and is_text(data):
+            text, found = _settled(data, place, path, values)
+            made.append(File(f"references/{name}", text.encode("utf-8", "replace")))
+            findings += found
+        else:
+            made.append(File(f"assets/{name}", data))
+    return tuple(made), findings
+
+
+def _join(place: str, path: str) -> str:
+    return f"{place}/{path}" if path else place
+
+
+def _no_prompt(place: str) -> Finding:
+    return Finding(
+        "missing-prompt",
+        "error",
+        f"the role has no {SYSTEM_PROMPT}, so there is nothing to make a body of",
+        place,
+        fix=f"add {SYSTEM_PROMPT}, or take the folder away",
+    )
+
+
+def _other_name(role: str, name: str, place: str) -> Finding:
+    return Finding(
+        "pack-renamed",
+        "warning",
+        f"no role may be called {role!r}; the pack is called {name!r}",
+        place,
+        fix=f"say {name!r} wherever the role is asked for",
+    )
+
+
+def _kept_as_asset(path: str) -> Finding:
+    return Finding(
+        "kept-as-asset",
+        "note",
+        "its values have no place in the frontmatter; it goes along as an asset",
+        path,
+        fix="convert --to spec to have them in `metadata`",
+    )
