@@ -32,6 +32,7 @@ COMMANDS: Final = {
     "why": "Say why a skill is, or is not, in the prompt.",
     "check": "Check packs: for authors, and for CI.",
     "explain": "Explain the code of a finding or an error.",
+    "retire": "Mark a skill as deprecated, and name the one that takes its place.",
     "build": "Build a release, named by the digest of all its bytes.",
     "publish": "Put a release on a static site.",
     "serve": "Serve skills over MCP and HTTP, or over MCP's stdio.",

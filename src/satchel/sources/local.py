@@ -144,6 +144,18 @@ class LocalSource:
             return None
         return FileStat(path, status.st_size, (status.st_mtime_ns, status.st_ino))
 
+    def folder_of(self, key: str) -> str:
+        """Return where a pack of this key lies: an absolute path, links not resolved.
+
+        For whoever writes to it; reading goes through `read`.
+
+        Raises:
+            SkillNotFoundError, SourceUnavailableError: There is no such pack.
+        """
+        self._check_pack(key)
+        root, folder = self._place(key)
+        return os.path.join(root, folder) if folder else root
+
     def read(self, key: str, path: str, limit_bytes: int) -> bytes:
         """Return one file's raw bytes, confined to the pack."""
         try:

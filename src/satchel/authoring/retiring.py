@@ -1,0 +1,177 @@
+"""Taking a skill out of use: it leaves the catalog, still loads, and names its heir.
+
+The skill says so itself, in ``metadata.status`` and ``metadata.replaced-by``. Its heir
+says it too, in ``metadata.replaces``: that stays when the skill's folder is gone.
+"""
+
+from dataclasses import dataclass
+from difflib import unified_diff
+from pathlib import Path
+from typing import Final
+
+from satchel.authoring.writing import put_file
+from satchel.errors import CannotRetireError, SkillNotFoundError
+from satchel.load.lookup import look_up
+from satchel.model import SKILL_FILE, Catalog, Descriptor
+from satchel.runtime import Satchel
+from satchel.sources import LocalDirSkillSource, LocalSource
+from satchel.spec import parse
+from satchel.spec.dialects import encode_items
+from satchel.spec.editing import edit_metadata
+
+__all__ = ["Edit", "Retirement", "retire"]
+
+_DEPRECATED: Final = "deprecated"
+_OURS: Final = (LocalSource, LocalDirSkillSource)
+"""Sources whose folders are a user's own; that of an installed package is not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """One SKILL.md as it is, and as it is to be; ``shown`` is its path for a user."""
+
+    file: Path
+    shown: str
+    before: bytes
+    after: bytes
+
+    @property
+    def diff(self) -> str:
+        """What changes, as a unified diff."""
+        lines = (
+            data.decode("utf-8", "replace").splitlines(keepends=True)
+            for data in (self.before, self.after)
+        )
+        return "".join(unified_diff(*lines, self.shown, self.shown, n=2))
+
+
+@dataclass(frozen=True, slots=True)
+class Retirement:
+    """What there is to write, the heir first; empty where all of it is said already.
+
+    ``notes`` are sentences about what could not be done, or has another effect too.
+    """
+
+    edits: tuple[Edit, ...]
+    notes: tuple[str, ...] = ()
+
+    def write(self) -> None:
+        """Write each file at one stroke, and none over what changed meanwhile.
+
+        Raises:
+            AlreadyThereError: One of them changed since it was read.
+            NotWrittenError: The system says no.
+        """
+        for edit in self.edits:
+            put_file(edit.file, edit.after, over=edit.before)
+
+
+def retire(
+    skills: Satchel, name: str, heir: str = "", *, undo: bool = False
+) -> Retirement:
+    """Say what to write to retire a skill, or to take that back; write nothing.
+
+    Args:
+        skills: Where the skill is, and its heir.
+        name: The id of the skill.
+        heir: The id of the one that takes its place; empty for none, or for the one
+            that it names already.
+        undo: Whether to take back what an earlier call made.
+
+    Raises:
+        SkillNotFoundError: There is no such skill, or no such heir.
+        SkillWithheldError, DuplicateSkillError: It is there, and cannot be used.
+        CannotRetireError: The heir leads back to the skill; or the skill is not kept
+            in a folder of the user's.
+        NotEditableError: A SKILL.md is written in a way that no small change fits.
+    """
+    catalog = skills.registry.latest
+    old, _ = look_up(catalog, name)
+    heir = heir or old.replaced_by
+    notes: list[str] = []
+    edits: list[Edit] = []
+    if heir and not undo:
+        _check_heir(catalog, name, heir)
+    for entry, gone in _heirs(catalog, old, heir, notes, undo=undo):
+        replaces = [id for id in entry.replaces if id not in gone]
+        if not undo and entry.id == heir:
+            replaces += gone
+        said = encode_items(replaces) if replaces else None
+        if tuple(replaces) != entry.replaces:
+            edits += _edit_heir(skills, entry, said, notes)
+    status = None if undo else _DEPRECATED
+    changes = {"status": status, "replaced-by": None if undo else heir or None}
+    edit = _edit(skills, old, changes)
+    if not undo and _is_strict(edit.before) and not _is_strict(edit.after):
+        notes.append(
+            f"{edit.shown} has no metadata in profile strict: there it is in error now"
+        )
+    edits.append(edit)
+    return Retirement(
+        tuple(edit for edit in edits if edit.after != edit.before), tuple(notes)
+    )
+
+
+def _check_heir(catalog: Catalog, name: str, heir: str) -> None:
+    if heir == name:
+        raise CannotRetireError(name, "it cannot take its own place")
+    seen = {name}
+    step = heir
+    while step and step not in seen:
+        seen.add(step)
+        try:
+            step = look_up(catalog, step)[0].replaced_by
+        except SkillNotFoundError:
+            if step == heir:
+                raise
+            step = ""
+    if step == name:
+        raise CannotRetireError(name, f"its heir {heir!r} leads back to it")
+
+
+def _heirs(
+    catalog: Catalog, old: Descriptor, heir: str, notes: list[str], *, undo: bool
+) -> list[tuple[Descriptor, list[str]]]:
+    """Return who is to say that it replaces the skill, and who not any more."""
+    names = [*dict.fromkeys([old.id, *old.replaces])]
+    held = [each.descriptor for each in catalog.withheld if each.reason == _DEPRECATED]
+    found = [
+        (entry, [name for name in names if name != entry.id])
+        for entry in (*catalog.entries, *held)
+        if entry.id in {heir, old.replaced_by} - {old.id}
+        or (undo and old.id in entry.replaces)
+    ]
+    if heir and not undo and all(entry.id != heir for entry, _ in found):
+        notes.append(
+            f"{heir} is not listed, and does not say that it replaces {old.id}"
+        )
+    return found
+
+
+def _edit_heir(
+    skills: Satchel, entry: Descriptor, said: str | None, notes: list[str]
+) -> list[Edit]:
+    try:
+        return [_edit(skills, entry, {"replaces": said})]
+    except CannotRetireError:
+        notes.append(
+            f"{entry.origin.location} is not ours to write to: once the old skill is "
+            "deleted, nothing says what took its place"
+        )
+        return []
+
+
+def _edit(skills: Satchel, entry: Descriptor, changes: dict[str, str | None]) -> Edit:
+    origin = entry.origin
+    source = skills.registry.sources[origin.source]
+    if type(source) not in _OURS or not isinstance(source, LocalSource):
+        detail = f"it is kept in {origin.source}: change it where it is made"
+        raise CannotRetireError(entry.id, detail)
+    file = Path(source.folder_of(origin.key)) / SKILL_FILE
+    shown = f"{origin.location}/{SKILL_FILE}"
+    before = source.manifest(origin.key)
+    return Edit(file, shown, before, edit_metadata(before, changes, path=shown))
+
+
+def _is_strict(data: bytes) -> bool:
+    return not parse(data, profile="strict").findings
