@@ -42,6 +42,7 @@ __all__ = [
     "released",
     "renamed",
     "resource",
+    "roles",
     "usual",
 ]
 
@@ -309,6 +310,15 @@ def resource(
     from satchel.sources.resources import open_resource
 
     return open_resource(package, folder, limits)
+
+
+def roles(*, limits: Limits = DEFAULT_LIMITS) -> SkillSource:
+    """Make a source of the packs for 17 roles of a team that come with Satchel.
+
+    ``only(roles(), ["backend", "qa"])`` takes some of them. They are also an example of
+    packs in the strict dialect: docs/reference/role-packs.md.
+    """
+    return resource("satchel", "packs", limits=limits)
 
 
 def only(
