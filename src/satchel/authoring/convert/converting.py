@@ -11,6 +11,7 @@ from satchel.authoring.convert.detecting import Kind, Thing, detect
 from satchel.authoring.convert.dialect import breaches
 from satchel.authoring.convert.draft import Conversion, Dialect, Placed
 from satchel.authoring.convert.filling import filled
+from satchel.authoring.convert.foretelling import foretell
 from satchel.authoring.convert.packs import into_dialect, read_packs
 from satchel.authoring.convert.roles import read_roles, roles_folder
 from satchel.authoring.convert.targets import TARGETS, Target
@@ -66,7 +67,7 @@ def convert(wish: Wish) -> Iterator[Placed]:
     taken: dict[str, str] = {}
     read = chain.from_iterable(_read(thing, target, wish) for thing in things)
     for each in read:
-        conversion = each
+        conversion = foretell(each, target)
         if wish.in_place:
             root = things[0][1]
             yield replace_skill_md(conversion, root=root, rehearse=wish.rehearse)

@@ -51,13 +51,9 @@ def _as_file(path: str, wanted: str) -> list[Thing]:
     name = path.rpartition("/")[2]
     if name == SKILL_FILE:
         return [("packs", path.removesuffix(SKILL_FILE).rstrip("/") or os.curdir)]
-    if name.endswith(cursor.ENDING):
+    if name.endswith((cursor.ENDING, cursor.LEGACY)):
         return [("cursor", path)]
-    if name == cursor.LEGACY:
-        return [("cursor", path)]
-    if name.endswith(copilot.ENDING):
-        return [("copilot", path)]
-    if name == copilot.WHOLE.rpartition("/")[2]:
+    if name.endswith((copilot.ENDING, copilot.WHOLE.rpartition("/")[2])):
         return [("copilot", path)]
     if name in agents_md.FILES:
         return [("agents-md", path)]

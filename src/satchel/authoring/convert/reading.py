@@ -134,7 +134,7 @@ def title(body: str) -> str:
 
 
 def links_out(body: str, path: str) -> list[Finding]:
-    """Return a note where the text links to files beside it, which do not come along."""
+    """Return a note where the text links to files beside it: they do not come along."""
     there = sorted(
         {
             link.to.partition("#")[0]

@@ -1,0 +1,52 @@
+"""What the client that a pack is for will make of it, as far as that is known."""
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from satchel.authoring.convert.draft import Conversion
+from satchel.authoring.convert.targets import Target
+from satchel.compat import Candidate, Outcome, loaders, predict
+from satchel.model import SKILL_FILE, Finding
+
+__all__ = ["foretell", "told"]
+
+_GRAVE: Final = frozenset(["wrong", "dropped", "breaks-neighbours"])
+_WORDS: Final = {
+    "cut": "lists it with the beginning of its description only",
+    "wrong": "lists it under another name or description",
+    "dropped": "does not list it",
+    "breaks-neighbours": "does not list it, nor packs beside it",
+}
+
+
+def foretell(conversion: Conversion, target: Target) -> Conversion:
+    """Return the conversion with what is known of the client's own loader.
+
+    Nothing is added where nothing is known.
+    """
+    draft = conversion.draft
+    chosen = [each for each in loaders() if _is_of(each.key, target)]
+    if draft is None or not chosen:
+        return conversion
+    others = tuple(file.path for file in draft.files if file.path != SKILL_FILE)
+    candidate = Candidate(draft.skill_md, draft.name, files=others)
+    return conversion.telling(told(predict(candidate, chosen), conversion.source))
+
+
+def told(outcomes: Iterable[Outcome], source: str) -> Iterator[Finding]:
+    """Yield a warning for each loader that loses the pack, a note where it is cut."""
+    for outcome in outcomes:
+        if outcome.verdict in _WORDS:
+            yield Finding(
+                "client-refuses" if outcome.verdict in _GRAVE else "client-cuts",
+                "warning" if outcome.verdict in _GRAVE else "note",
+                f"{outcome.loader.title} {_WORDS[outcome.verdict]}",
+                f"{source}/{SKILL_FILE}",
+                fix=outcome.fix or "see satchel check --for",
+            )
+
+
+def _is_of(key: str, target: Target) -> bool:
+    return bool(target.folder) and (
+        key == target.name or key.startswith(f"{target.name}-")
+    )

@@ -1,0 +1,224 @@
+"""``satchel convert``."""
+
+from typing import TYPE_CHECKING
+
+import click
+
+from satchel.cli.output import bold, flat, say, say_json, tell, width
+from satchel.cli.table import layout
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from satchel.authoring.convert import Placed
+
+__all__ = ["command"]
+
+KINDS = (
+    "auto",
+    "strict",
+    "spec",
+    "roles",
+    "agents-md",
+    "cursor",
+    "copilot",
+    "commands",
+)
+SCHEMA_VERSION = 1
+
+
+def _source(ctx: click.Context, param: click.Parameter, value: str) -> str:
+    if not value:
+        raise click.BadParameter("the path is empty", ctx, param)
+    return value
+
+
+def _pairs(
+    ctx: click.Context, param: click.Parameter, values: tuple[str, ...]
+) -> "Mapping[str, str]":
+    """Return what --set was given, by name."""
+    import re
+
+    pairs: dict[str, str] = {}
+    for each in values:
+        name, sign, value = each.partition("=")
+        if not sign or not re.fullmatch(r"\w+", name):
+            raise click.BadParameter(f"want NAME=VALUE, got {each!r}", ctx, param)
+        pairs[name] = value
+    return pairs
+
+
+@click.command("convert")
+@click.argument("source", metavar="SOURCE", type=click.Path(), callback=_source)
+@click.option(
+    "--from",
+    "of",
+    type=click.Choice(KINDS),
+    default="auto",
+    show_default=True,
+    help="What SOURCE is; strict and spec refuse packs that are not in that dialect.",
+)
+@click.option(
+    "--to",
+    metavar="TARGET",
+    default="",
+    help="strict, spec, or a client: agents, claude, codex, copilot, cursor, gemini, "
+    "opencode, ... Default: strict for roles, spec for rules and instructions.",
+)
+@click.option(
+    "-o",
+    "--out",
+    metavar="DIR",
+    type=click.Path(),
+    default="",
+    help="Where packs go; for a client its project, this folder by default.",
+)
+@click.option("--in-place", is_flag=True, help="Change the packs where they are.")
+@click.option("--overwrite", is_flag=True, help="Replace packs that differ.")
+@click.option("--dry-run", is_flag=True, help="Say what would be done, write nothing.")
+@click.option(
+    "--set",
+    "values",
+    multiple=True,
+    metavar="NAME=VALUE",
+    callback=_pairs,
+    help="Fill {{NAME}}, and decide its conditions; repeatable.",
+)
+@click.option("--split", is_flag=True, help="One pack for each section of level 2.")
+@click.option("--name", metavar="NAME", default="", help="What to call the pack.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
+    source: str,
+    of: str,
+    to: str,
+    out: str,
+    in_place: bool,
+    overwrite: bool,
+    dry_run: bool,
+    values: "Mapping[str, str]",
+    split: bool,
+    name: str,
+    as_json: bool,
+) -> int:
+    """Convert packs, role templates, and rules of other programs into packs.
+
+    SOURCE is a pack or a folder of packs, role templates, AGENTS.md, Cursor rules,
+    Copilot instructions, Claude commands, or a project with one of these. It stays
+    as it is, but for --in-place.
+
+    Status: 0 where nothing was lost, changed or refused, 1 where something was, 2
+    could not convert.
+
+    \b
+    Examples:
+      satchel convert ./packs --to spec -o ./portable
+      satchel convert ./packs --to strict --in-place
+      satchel convert templates/roles --dry-run
+      satchel convert AGENTS.md --split -o ./skills
+      satchel convert .cursor/rules -o ./skills
+      satchel convert ./packs --to claude
+    """
+    from satchel.authoring.convert.converting import Wish, convert
+    from satchel.authoring.convert.targets import TARGETS
+
+    if to and to not in TARGETS:
+        raise click.UsageError(_unknown_target(to, list(TARGETS)))
+    wish = Wish(
+        source=source,
+        of=of,
+        to=to,
+        out=out,
+        name=name,
+        split=split,
+        in_place=in_place,
+        overwrite=overwrite,
+        rehearse=dry_run,
+        values=values,
+    )
+    done = list(convert(wish))
+    if as_json:
+        say_json(_as_json(done, dry_run=dry_run))
+    else:
+        _show(done, dry_run=dry_run)
+    return 0 if all(each.conversion.lossless for each in done) else 1
+
+
+def _unknown_target(to: str, known: list[str]) -> str:
+    from satchel.text.nearest import nearest
+
+    close = nearest(to, known, 3)
+    advice = f"did you mean {', '.join(close)}?" if close else f"want {known[0]}, ..."
+    return f"no target {to!r}; {advice} All: {', '.join(known)}"
+
+
+def _show(done: "Sequence[Placed]", *, dry_run: bool) -> None:
+    rows = [
+        (
+            flat(each.conversion.draft.name if each.conversion.draft else "-"),
+            each.status,
+            flat(each.conversion.source),
+        )
+        for each in done
+    ]
+    if rows:
+        head, *lines = layout([("PACK", "STATUS", "FROM"), *rows], width())
+        say(bold(head))
+        for line in lines:
+            say(line)
+    for each in done:
+        for finding in each.conversion.findings:
+            tell(str(finding))
+            if finding.fix:
+                tell(f"    fix: {finding.fix}")
+            if finding.before:
+                tell(f"    was: {finding.before}")
+            if finding.after:
+                tell(f"    now: {finding.after}")
+    say()
+    for line in _summary(done, dry_run=dry_run):
+        say(line)
+
+
+def _summary(done: "Sequence[Placed]", *, dry_run: bool) -> "Sequence[str]":
+    statuses = [each.status for each in done]
+    counts = ", ".join(
+        f"{statuses.count(status)} {status}"
+        for status in ("installed", "updated", "unchanged", "refused")
+        if status in statuses
+    )
+    lines = [counts or "nothing to convert"]
+    places = {_parent(each.path) for each in done if each.status != "refused"}
+    if dry_run:
+        lines.append("nothing was written: leave out --dry-run to write it")
+    elif places:
+        lines.append(f"next: satchel check {flat(min(places))}")
+    return lines
+
+
+def _parent(path: str) -> str:
+    import os
+
+    return os.path.dirname(path) or os.curdir  # noqa: PTH120 - as it was written
+
+
+def _as_json(done: "Sequence[Placed]", *, dry_run: bool) -> dict[str, object]:
+    from dataclasses import asdict
+
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "written": not dry_run,
+        "lossless": all(each.conversion.lossless for each in done),
+        "packs": [
+            {
+                "source": each.conversion.source,
+                "name": each.conversion.draft.name if each.conversion.draft else None,
+                "path": each.path,
+                "status": each.status,
+                "files": len(each.conversion.draft.files)
+                if each.conversion.draft
+                else 0,
+                "findings": [asdict(found) for found in each.conversion.findings],
+            }
+            for each in done
+        ],
+    }
