@@ -102,14 +102,21 @@ def _with_role_line(text: str, role: str) -> str:
 
 
 def _of_role(latest: Catalog, folder: str) -> Iterator[Finding]:
-    """Yield what was found in the role's own folder, and each error in another.
+    """Yield what was found in the role's own folder, and each error elsewhere.
 
-    A pack in error is missing from the index of every role.
+    A pack in error is missing from the index of every role, and so are those of a
+    source that does not answer.
     """
     for finding in latest.findings:
         inside = finding.path == folder or finding.path.startswith(f"{folder}/")
         if inside or finding.severity == "error":
             yield finding
+    for state in latest.sources:
+        if state.error:
+            fix = "bring it back; until then its last answer is used"
+            yield Finding(
+                "source-unavailable", "error", state.error, state.label, fix=fix
+            )
 
 
 def _not_used(

@@ -19,7 +19,7 @@ from satchel.roles.stock import Stock, StockOptions
 from satchel.roles.templated import TemplatePath
 from satchel.roles.wish import DEFAULT_BUDGET_TOKENS, Wish
 from satchel.spec import Profile
-from satchel.text import EstimateCounter
+from satchel.text import EstimateCounter, printable
 
 __all__ = ["RoleResolver"]
 
@@ -175,7 +175,8 @@ class RoleResolver:
     def _log(self, role: str, finding: Finding) -> None:
         """Say, once, why a role's prompt is not the one that was written for it."""
         self._logged.do(
-            (role, finding), lambda: _log.warning("role %r: %s", role, finding)
+            (role, finding),
+            lambda: _log.warning("role %r: %s", role, printable(str(finding), keep="")),
         )
 
 

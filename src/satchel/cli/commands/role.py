@@ -110,6 +110,7 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
       satchel role backend --primary body --budget 1000
       satchel role qa --templates ./templates --set PROJECT=shop
     """
+    import logging
     import os
     import warnings
 
@@ -120,6 +121,8 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
     if not os.path.isdir(templates):  # noqa: PTH112 - pathlib costs start-up time
         raise MissingPathError(templates)
     resolver = RoleResolver(templates, include_plugins=not no_plugins)
+    # What is logged is among the findings, which are told below; else it is told twice.
+    logging.getLogger("satchel").addHandler(logging.NullHandler())
     options: dict[str, Any] = {} if budget == "default" else {"budget_tokens": budget}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # told below, for everybody
