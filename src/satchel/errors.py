@@ -19,6 +19,7 @@
     ├── NoSources                              nothing says where skills are
     ├── MissingPathError                       a folder that was named is not there
     ├── ConfigError (ValueError)               satchel.toml cannot be used
+    ├── RevisionError                          no earlier state to compare with
     ├── InvalidReleaseError (ValueError)       no release, or one of a later format
     ├── RefusedReleaseError                    no release is built of skills like these
     ├── RefusedPackError                       no archive is made of a pack like this
@@ -74,6 +75,7 @@ __all__ = [
     "ReferenceUnreadableError",
     "RefusedPackError",
     "RefusedReleaseError",
+    "RevisionError",
     "SkillError",
     "SkillManifestError",
     "SkillNotFoundError",
@@ -373,6 +375,22 @@ class ConfigError(SkillError, ValueError):
     def __str__(self) -> str:
         """Return ``path: detail``."""
         return f"{self.path}: {self.detail}"
+
+
+class RevisionError(SkillError):
+    """An earlier state of a library cannot be read from git's history."""
+
+    code: ClassVar[str] = "no-revision"
+
+    def __init__(self, rev: str, detail: str) -> None:
+        """Keep the revision as it was written, and why it cannot be read."""
+        super().__init__(rev, detail)
+        self.rev = rev
+        self.detail = detail
+
+    def __str__(self) -> str:
+        """Return a sentence."""
+        return f"cannot compare with {self.rev!r}: {self.detail}"
 
 
 class InvalidReleaseError(SkillError, ValueError):

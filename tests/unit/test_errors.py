@@ -33,6 +33,7 @@ from satchel.errors import (
     ReferenceUnreadableError,
     RefusedPackError,
     RefusedReleaseError,
+    RevisionError,
     SkillError,
     SkillManifestError,
     SkillNotFoundError,
@@ -84,6 +85,7 @@ EXAMPLES: list[tuple[SkillError, str]] = [
         "a is there already: SKILL.md; nothing was written",
     ),
     (NotWrittenError("a", "No space"), "a was not written: No space"),
+    (RevisionError("v1", "no git"), "cannot compare with 'v1': no git"),
     (SkillNotFoundError("a", ("b",), "c"), "skill 'a' not found; 'c' takes its place"),
     (StateError("no mapping"), "not the state of a session: no mapping"),
     (
