@@ -67,7 +67,7 @@ def convert(wish: Wish) -> Iterator[Placed]:
     taken: dict[str, str] = {}
     read = chain.from_iterable(_read(thing, target, wish) for thing in things)
     for each in read:
-        conversion = foretell(each, target)
+        conversion = _judged(each, target, out, wish)
         if wish.in_place:
             root = things[0][1]
             yield replace_skill_md(conversion, root=root, rehearse=wish.rehearse)
@@ -113,6 +113,22 @@ def _target(kind: Kind, wish: Wish) -> Target:
     return TARGETS[wish.to or ("strict" if kind == "roles" else "spec")]
 
 
+def _judged(conversion: Conversion, target: Target, out: str, wish: Wish) -> Conversion:
+    """Add what the target refuses in the result, with lines of the result."""
+    draft = conversion.draft
+    if draft is None or target.dialect is None:
+        return foretell(conversion, target)
+    pack = conversion.source if wish.in_place else f"{out.rstrip('/')}/{draft.name}"
+    broken = breaches(
+        draft.skill_md,
+        target.dialect,
+        directory=draft.name,
+        path=f"{pack}/{SKILL_FILE}",
+        limits=wish.limits,
+    )
+    return replace(conversion.telling(broken), dialect=target.dialect)
+
+
 def _check_name(thing: Thing, wish: Wish) -> None:
     kind, path = thing
     one = kind == "agents-md" or path.endswith((cursor.LEGACY, copilot.WHOLE))
@@ -123,7 +139,7 @@ def _check_name(thing: Thing, wish: Wish) -> None:
 
 
 def _read(thing: Thing, target: Target, wish: Wish) -> Iterator[Conversion]:
-    """Yield what one thing holds, in the target's dialect, with what that refuses."""
+    """Yield what one thing holds, in the target's dialect."""
     kind, path = thing
     dialect, limits = target.dialect, wish.limits
     if kind == "packs":
@@ -137,21 +153,7 @@ def _read(thing: Thing, target: Target, wish: Wish) -> Iterator[Conversion]:
             )
         return
     for each in _others(kind, path, dialect, wish):
-        made = each if kind == "roles" else filled(each, wish.values)
-        draft = made.draft
-        if dialect is None or draft is None:
-            yield made
-            continue
-        skill = f"{draft.name}/{SKILL_FILE}"
-        yield made.telling(
-            breaches(
-                draft.skill_md,
-                dialect,
-                directory=draft.name,
-                path=skill,
-                limits=limits,
-            )
-        )
+        yield each if kind == "roles" else filled(each, wish.values)
 
 
 def _others(

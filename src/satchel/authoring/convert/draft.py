@@ -51,12 +51,14 @@ class Conversion:
 
     ``source`` is its place as the user wrote it. ``draft`` is None where it was
     refused, and then a finding says why. Errors are about what was refused, warnings
-    about what was lost or changed; a note means that nothing was.
+    about what was lost or changed; a note means that nothing was. ``dialect`` is what
+    the draft was made for; None for a client.
     """
 
     source: str
     draft: Draft | None
     findings: tuple[Finding, ...] = ()
+    dialect: Dialect | None = None
 
     @property
     def lossless(self) -> bool:

@@ -1,12 +1,14 @@
 """What the client that a pack is for will make of it, as far as that is known."""
 
 from collections.abc import Iterable, Iterator
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from satchel.authoring.convert.draft import Conversion
 from satchel.authoring.convert.targets import Target
-from satchel.compat import Candidate, Outcome, loaders, predict
 from satchel.model import SKILL_FILE, Finding
+
+if TYPE_CHECKING:
+    from satchel.compat import Outcome
 
 __all__ = ["foretell", "told"]
 
@@ -25,15 +27,17 @@ def foretell(conversion: Conversion, target: Target) -> Conversion:
     Nothing is added where nothing is known.
     """
     draft = conversion.draft
-    chosen = [each for each in loaders() if _is_of(each.key, target)]
-    if draft is None or not chosen:
+    if draft is None or not target.folder:
         return conversion
+    from satchel.compat import Candidate, loaders, predict
+
+    chosen = [each for each in loaders() if _is_of(each.key, target)]
     others = tuple(file.path for file in draft.files if file.path != SKILL_FILE)
     candidate = Candidate(draft.skill_md, draft.name, files=others)
     return conversion.telling(told(predict(candidate, chosen), conversion.source))
 
 
-def told(outcomes: Iterable[Outcome], source: str) -> Iterator[Finding]:
+def told(outcomes: Iterable["Outcome"], source: str) -> Iterator[Finding]:
     """Yield a warning for each loader that loses the pack, a note where it is cut."""
     for outcome in outcomes:
         if outcome.verdict in _WORDS:
@@ -47,6 +51,4 @@ def told(outcomes: Iterable[Outcome], source: str) -> Iterator[Finding]:
 
 
 def _is_of(key: str, target: Target) -> bool:
-    return bool(target.folder) and (
-        key == target.name or key.startswith(f"{target.name}-")
-    )
+    return key == target.name or key.startswith(f"{target.name}-")

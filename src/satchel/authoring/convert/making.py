@@ -61,9 +61,8 @@ def make(material: Material, dialect: Dialect | None) -> Conversion:
         description = describe(material.body)
         if not description:
             return Conversion(source, None, (*findings, _no_description(source)))
-        whole = f"{description} {material.when}".strip()
-        findings.append(told(whole, source))
-    description = f"{description} {material.when}".strip()
+        findings.append(told(_joined(description, material.when), source))
+    description = _joined(description, material.when)
     lost = _Lost(source)
     fields: dict[str, Json] = {"name": name, "description": description}
     fields |= lost.placed(material, dialect)
@@ -127,6 +126,14 @@ class _Lost:
             self.source,
             fix="say it in the body where it matters, or convert --to spec",
         )
+
+
+def _joined(sentence: str, more: str) -> str:
+    """Return two sentences; the first is ended where its author did not."""
+    if not more:
+        return sentence
+    stop = "" if sentence.endswith((".", "!", "?")) else "."
+    return f"{sentence}{stop} {more}"
 
 
 def _listed(files: Iterable[File]) -> dict[str, Json]:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from satchel.authoring.convert.dialect import breaches, rewrite
+from satchel.authoring.convert.dialect import rewrite
 from satchel.authoring.convert.draft import Conversion, Dialect, Draft, File
 from satchel.errors import SkillError
 from satchel.files import path_problem
@@ -56,11 +56,11 @@ def into_dialect(
     rename: bool = False,
     limits: Limits = DEFAULT_LIMITS,
 ) -> Conversion:
-    """Return the conversion with its SKILL.md in a dialect, and what that refuses.
+    """Return the conversion with its SKILL.md in a dialect.
 
-    The draft is named as its manifest is. Where the dialect refuses that name,
-    ``rename`` gives both the nearest one that every client takes. ``dialect`` None
-    mends what is broken, and changes no name.
+    With ``rename`` the draft is named as its manifest is, and where the dialect refuses
+    that name both get the nearest one that every client takes. ``dialect`` None mends
+    what is broken, and changes no name. What else the dialect refuses is not looked at.
     """
     draft = conversion.draft
     if draft is None:
@@ -85,10 +85,6 @@ def into_dialect(
     if made.data is None:
         return replace(conversion, draft=None).telling(found)
     folder_name = (near or name) if rename else draft.name
-    if dialect is not None:
-        found += breaches(
-            made.data, dialect, directory=folder_name, path=path, limits=limits
-        )
     if path_problem(folder_name) or "/" in folder_name:
         return conversion.telling(found).refused(_no_folder(folder_name, path))
     return replace(

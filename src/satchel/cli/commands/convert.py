@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from satchel.authoring.convert import Placed
+    from satchel.authoring.convert.converting import Wish
 
 __all__ = ["command"]
 
@@ -139,7 +140,7 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
     if as_json:
         say_json(_as_json(done, dry_run=dry_run))
     else:
-        _show(done, dry_run=dry_run)
+        _show(done, wish)
     return 0 if all(each.conversion.lossless for each in done) else 1
 
 
@@ -151,7 +152,7 @@ def _unknown_target(to: str, known: list[str]) -> str:
     return f"no target {to!r}; {advice} All: {', '.join(known)}"
 
 
-def _show(done: "Sequence[Placed]", *, dry_run: bool) -> None:
+def _show(done: "Sequence[Placed]", wish: "Wish") -> None:
     rows = [
         (
             flat(each.conversion.draft.name if each.conversion.draft else "-"),
@@ -175,11 +176,11 @@ def _show(done: "Sequence[Placed]", *, dry_run: bool) -> None:
             if finding.after:
                 tell(f"    now: {finding.after}")
     say()
-    for line in _summary(done, dry_run=dry_run):
+    for line in _summary(done, wish):
         say(line)
 
 
-def _summary(done: "Sequence[Placed]", *, dry_run: bool) -> "Sequence[str]":
+def _summary(done: "Sequence[Placed]", wish: "Wish") -> "Sequence[str]":
     statuses = [each.status for each in done]
     counts = ", ".join(
         f"{statuses.count(status)} {status}"
@@ -188,10 +189,12 @@ def _summary(done: "Sequence[Placed]", *, dry_run: bool) -> "Sequence[str]":
     )
     lines = [counts or "nothing to convert"]
     places = {_parent(each.path) for each in done if each.status != "refused"}
-    if dry_run:
+    if wish.rehearse:
         lines.append("nothing was written: leave out --dry-run to write it")
     elif places:
-        lines.append(f"next: satchel check {flat(min(places))}")
+        strict = {each.conversion.dialect for each in done} == {"strict"}
+        profile = " --profile strict" if strict else ""
+        lines.append(f"next: satchel check {flat(min(places))}{profile}")
     return lines
 
 
