@@ -1,0 +1,78 @@
+"""``satchel pack``."""
+
+import click
+
+from satchel.cli.findings import show_findings
+from satchel.cli.output import flat, say, tell
+from satchel.errors import RefusedPackError
+
+__all__ = ["command"]
+
+
+@click.command("pack")
+@click.argument("path", metavar="PACK")
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    type=click.Path(dir_okay=False),
+    help="Where to put it; by default NAME.skill, here.",
+)
+@click.option(
+    "--force",
+    is_flag=True,
+    help="Make it although the pack has errors, and over a file that is there.",
+)
+def command(path: str, output: str | None, force: bool) -> int:
+    """Check a pack, make its .skill archive, and print the digest of the skill.
+
+    PACK is a pack, or its SKILL.md. Equal packs give equal bytes. Keys, caches,
+    dot-files and evals/ are never in it.
+
+    Status: 0, or 1 where the pack has errors, or another file is there; nothing is
+    written then.
+
+    \b
+    Examples:
+      satchel pack ./skills/pdf-forms
+      satchel pack ./skills/pdf-forms -o dist/pdf-forms.skill
+      satchel serve pdf-forms.skill
+    """
+    from pathlib import Path
+
+    from satchel.authoring.packing import SUFFIX, pack_skill
+
+    if "" in (path, output):
+        raise click.UsageError("the path is empty")
+    try:
+        packed = pack_skill(path, force=force)
+    except RefusedPackError as error:
+        for reason in error.reasons:
+            tell(reason)
+        raise _Refused(f"{path}: no archive is made; see satchel check") from error
+    place = Path(output or f"{packed.name}{SUFFIX}")
+    changed = packed.write(place, force=force)
+    show_findings(packed.findings, hint=f"satchel check {path}")
+    for finding in packed.pack.findings:
+        tell(str(finding))
+    if packed.left_out:
+        tell(f"left out: evals/ ({_many(packed.left_out, 'file')})")
+    held = f"{_many(len(packed.pack.files), 'file')}, {len(packed.data):,} bytes"
+    tell(f"{place}: {held}{'' if changed else ', as before'}")
+    say(flat(packed.digest))
+    return 0
+
+
+class _Refused(click.ClickException):
+    """Status 1: there is a reason not to make it, and it was told."""
+
+    exit_code = 1
+
+    def show(self, file: object = None) -> None:
+        """Say it in one line; the reasons stand above it."""
+        del file
+        tell(f"satchel: {self.message}")
+
+
+def _many(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
