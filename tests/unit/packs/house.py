@@ -1,0 +1,50 @@
+"""The role packs as the earlier system named them, and where they are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+__all__ = ["FILES", "PACKS", "ROLES", "ROOT"]
+
+ROOT: Final = Path(__file__).parents[3]
+PACKS: Final = ROOT / "src" / "satchel" / "packs"
+
+FILES: Final[dict[str, tuple[str, ...]]] = {
+    "analyst": (),
+    "architect": (
+        "references/adr-template.md",
+        "references/decomposition-principles.md",
+    ),
+    "backend": (
+        "references/error-handling.md",
+        "references/python-conventions.md",
+        "references/test-patterns.md",
+        "scripts/lint.sh",
+    ),
+    "ci-fixer": (),
+    "devops": ("references/ci-patterns.md", "references/docker-practices.md"),
+    "docs": (
+        "references/doc-structure.md",
+        "references/docstring-style.md",
+        "scripts/check-links.sh",
+    ),
+    "frontend": ("references/a11y.md", "references/state-management.md"),
+    "manager": ("references/planning-rules.md", "references/task-api.md"),
+    "ml-engineer": ("references/evaluation.md", "references/reproducibility.md"),
+    "prompt-engineer": (),
+    "qa": ("references/edge-cases.md", "references/test-strategy.md"),
+    "resolver": (),
+    "retrieval": ("references/chunking.md", "references/hybrid-search.md"),
+    "reviewer": ("references/feedback-tone.md", "references/review-rubric.md"),
+    "security": (
+        "references/auth-checklist.md",
+        "references/owasp-top-10.md",
+        "references/secrets-handling.md",
+    ),
+    "visionary": (),
+    "vp": ("references/cell-decomposition.md", "references/pivot-evaluation.md"),
+}
+"""The files of each role beside SKILL.md: C52, and with none for five of them C53."""
+
+ROLES: Final = tuple(FILES)

@@ -1,0 +1,307 @@
+"""The 17 packs that come with Satchel: what is in them, and that it is sound."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+
+from satchel import Satchel, sources
+from satchel.spec import from_spec, parse, render_frontmatter, to_spec
+from tests.functional.library import run
+from tests.unit.packs.house import FILES, PACKS, ROLES, ROOT
+from tools.role_packs import (
+    INDEX,
+    PAGE,
+    RESULTS,
+    render_index,
+    render_page,
+    render_results,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+REFERENCES = [
+    (role, path)
+    for role, paths in FILES.items()
+    for path in paths
+    if path.startswith("references/")
+]
+BLOCK = re.compile(r"^( *)```(\w+)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
+
+
+@pytest.fixture(scope="module")
+def team() -> Satchel:
+    return Satchel(sources.roles())
+
+
+def findings(folder: Path, profile: str) -> list[tuple[str, str, str]]:
+    done = run("check", str(folder), "--profile", profile, "--format", "json")
+    told = json.loads(done.stdout)["findings"]
+    return [(each["severity"], each["code"], each["path"]) for each in told]
+
+
+@pytest.mark.row("C52")
+def test_the_seventeen_are_there_and_nothing_beside_them(team: Satchel) -> None:
+    assert team.findings == ()
+    assert tuple(entry.id for entry in team.catalog) == ROLES
+    assert sorted(os.listdir(PACKS)) == sorted(ROLES)
+
+
+@pytest.mark.row("C52", "C11", "C12", "C03")
+@pytest.mark.parametrize("role", ROLES)
+def test_a_pack_has_and_lists_the_files_of_its_role(role: str, team: Satchel) -> None:
+    folder = PACKS / role
+    there = [each for each in folder.rglob("*") if each.is_file()]
+    entry = team.catalog.get(role)
+    assert entry is not None
+
+    assert sorted(each.relative_to(folder).as_posix() for each in there) == [
+        "SKILL.md",
+        *FILES[role],
+    ]
+    assert tuple(sorted(entry.resources)) == FILES[role]
+    assert [team.load(role, path).text for path in FILES[role]] == [
+        (folder / path).read_text("utf-8") for path in FILES[role]
+    ]
+
+
+@pytest.mark.row("C53")
+def test_five_have_no_references(team: Satchel) -> None:
+    assert [entry.id for entry in team.catalog if not entry.references] == [
+        "analyst",
+        "ci-fixer",
+        "prompt-engineer",
+        "resolver",
+        "visionary",
+    ]
+
+
+@pytest.mark.row("C05", "C13")
+@pytest.mark.parametrize("role", ROLES)
+def test_a_bucket_without_files_is_not_on_disk_and_lists_none(
+    role: str, team: Satchel
+) -> None:
+    manifest = team.manifest(role)
+    listed = {
+        "references": manifest.references,
+        "scripts": manifest.scripts,
+        "assets": manifest.assets,
+    }
+
+    assert [name for name in listed if (PACKS / role / name).exists()] == [
+        name for name, files in listed.items() if files
+    ]
+    assert manifest.assets == ()
+
+
+@pytest.mark.row("C53")
+def test_the_body_of_analyst_is_a_rubric_that_adds_up(team: Satchel) -> None:
+    """Weights make 100 %, and the total of the example is what its scores give."""
+    body = team.load("analyst").body
+    weights = [int(each) for each in re.findall(r"\| (\d+) % \|", body)]
+    scores = [int(each) for each in re.findall(r"\w+ (\d) \((?:high|medium|low)", body)]
+
+    assert "the scoring rubric" in body.splitlines()[1]
+    assert sum(weights) == 100
+    total = 20 * sum(w * s for w, s in zip(weights, scores[:5], strict=True)) // 100
+    assert re.findall(r"^TOTAL +(\d+)", body, re.MULTILINE) == [str(total)]
+
+
+@pytest.mark.row("C53")
+def test_the_body_of_visionary_is_a_schema_that_its_example_keeps(
+    team: Satchel,
+) -> None:
+    body = team.load("visionary").body
+    ((_, _, block),) = [each for each in BLOCK.findall(body) if each[1] == "json"]
+    shown = json.loads(block)
+    (idea,) = shown["ideas"]
+
+    assert "the output schema" in body.splitlines()[1]
+    assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", idea["id"])
+    assert len(idea["title"]) <= 60
+    assert idea["boldness"] in {1, 2, 3}
+    assert 1 <= idea["first_step"]["days"] <= 10
+    fields = sorted({*shown, *idea} - {"schema_version", "question"})
+    assert [field for field in fields if f"`{field}" not in body] == []
+
+
+@pytest.mark.row("C53")
+@pytest.mark.parametrize("role", ["resolver", "ci-fixer"])
+def test_two_have_a_single_purpose(role: str, team: Satchel) -> None:
+    assert team.load(role).body.count("One purpose: ") == 1
+
+
+@pytest.mark.row("C52", "C09")
+def test_the_profile_strict_has_nothing_against_them() -> None:
+    """But a note for each pack that its fields are not those of the public format."""
+    assert [
+        each for each in findings(PACKS, "strict") if each[1] != "spec-incompatible"
+    ] == []
+
+
+@pytest.mark.row("C52", "X07")
+@pytest.mark.parametrize("role", ROLES)
+def test_in_the_public_dialect_a_pack_is_valid_and_the_same(
+    role: str, tmp_path: Path
+) -> None:
+    data = (PACKS / role / "SKILL.md").read_bytes()
+    parsed = parse(data, profile="strict", directory=role)
+    assert parsed.manifest is not None
+    written = parsed.manifest.frontmatter
+    converted = render_frontmatter(to_spec(written)).encode()
+    folder = shutil.copytree(PACKS / role, tmp_path / role)
+    body = data.split(b"\n---\n", 1)[1]
+    (folder / "SKILL.md").write_bytes(converted + body)
+    again = parse(converted + body, profile="spec", directory=role)
+    assert again.manifest is not None
+
+    assert findings(folder, "spec") == []
+    assert from_spec(again.manifest.frontmatter) == written
+    assert again.manifest.references == parsed.manifest.references
+    assert again.manifest.scripts == parsed.manifest.scripts
+
+
+@pytest.mark.row("A26")
+@pytest.mark.parametrize("role", [role for role in ROLES if FILES[role]])
+def test_the_body_says_when_to_load_each_file_and_why(
+    role: str, team: Satchel
+) -> None:
+    """By its path, which every style of tool takes, and by no call of one of them."""
+    body = team.load(role).body
+    last = body.split("\n## ")[-1]
+    said = {
+        each.split("`")[1]: " ".join(each.split())
+        for each in re.split(r"^- ", last, flags=re.MULTILINE)[1:]
+    }
+
+    assert tuple(sorted(said)) == tuple(
+        path for path in FILES[role] if path.startswith("references/")
+    )
+    for text in said.values():
+        assert re.match(r"`[\w./-]+` (?:when|before|while) [^:]+: .+\.\Z", text)
+    assert [path for path in FILES[role] if path not in body] == []
+    assert "load_skill" not in body
+    assert "read_skill_file" not in body
+
+
+@pytest.mark.row("A26", "A02")
+@pytest.mark.parametrize("role", ROLES)
+def test_bodies_and_descriptions_are_short(role: str, team: Satchel) -> None:
+    entry = team.catalog.get(role)
+    assert entry is not None
+
+    assert 1_000 <= len(team.load(role).body.encode()) <= 2_500
+    assert 60 <= len(entry.description) <= 90  # no client shows less
+    assert re.search(r"\. Use (?:when|for|to|on|before) ", entry.description)
+
+
+@pytest.mark.parametrize(("role", "path"), REFERENCES, ids="/".join)
+def test_a_reference_is_worth_a_load_and_no_more(role: str, path: str) -> None:
+    assert 600 <= (PACKS / role / path).stat().st_size <= 4_000
+
+
+def blocks(*languages: str) -> Iterator[tuple[str, str]]:
+    for file in sorted(PACKS.rglob("*.md")):
+        for indent, language, text in BLOCK.findall(file.read_text("utf-8")):
+            if language in languages:
+                yield file.name, text.replace(f"\n{indent}", "\n").removeprefix(indent)
+
+
+def test_the_examples_in_python_compile_and_those_in_json_parse() -> None:
+    for name, text in blocks("python"):
+        compile(text, name, "exec")
+    for _, text in blocks("json"):
+        json.loads(text)
+
+    assert len(list(blocks("python", "json"))) >= 8
+
+
+def test_rank_fusion_does_what_the_page_says() -> None:
+    (text,) = [text for name, text in blocks("python") if name == "hybrid-search.md"]
+    names: dict[str, object] = {}
+    exec(compile(text, "fuse", "exec"), names)  # noqa: S102 - our own page
+    fuse = names["fuse"]
+
+    assert callable(fuse)
+    assert fuse(["a", "b"], ["b", "c"]) == ["b", "a", "c"]
+
+
+@pytest.mark.row("C52", "C01")
+def test_the_index_is_on_record_and_small(team: Satchel) -> None:
+    index = render_index(team)
+
+    assert index == INDEX.read_bytes().decode()
+    assert len(index.encode()) <= 1_900
+
+
+@pytest.mark.row("C52")
+def test_every_result_is_on_record(team: Satchel) -> None:
+    """`python -m tools.role_packs` writes it anew; the change is then seen in review."""
+    assert render_results(team) == RESULTS.read_bytes().decode()
+
+
+def test_the_page_is_current(team: Satchel) -> None:
+    page = PAGE.read_text("utf-8")
+
+    assert page == render_page(page, team), "run `python -m tools.role_packs`"
+
+
+def test_a_page_without_its_table_is_an_error(team: Satchel) -> None:
+    with pytest.raises(ValueError, match="no table between"):
+        render_page("# Packs\n", team)
+
+
+@pytest.mark.row("C02", "G15")
+def test_the_index_does_not_change_when_bodies_and_references_grow(
+    tmp_path: Path, team: Satchel
+) -> None:
+    copy = shutil.copytree(PACKS, tmp_path / "packs")
+    for file in copy.rglob("*.md"):
+        file.write_bytes(file.read_bytes() + b"\nAnd much more.\n" * 1_000)
+
+    grown = Satchel(copy)
+
+    assert str(grown.prompt(format="markdown")).encode() == INDEX.read_bytes()
+    assert grown.digest("qa") != team.digest("qa")
+
+
+def test_digests_survive_a_copy(tmp_path: Path, team: Satchel) -> None:
+    copy = Satchel(shutil.copytree(PACKS, tmp_path / "p", copy_function=shutil.copyfile))
+
+    assert [copy.digest(role) for role in ROLES] == [team.digest(role) for role in ROLES]
+
+
+def test_some_of_them_are_chosen_by_name() -> None:
+    some = Satchel(sources.only(sources.roles(), ["qa", "backend"]))
+
+    assert [entry.id for entry in some.catalog] == ["backend", "qa"]
+
+
+@pytest.mark.row("C52")
+def test_the_command_line_lists_the_folder() -> None:
+    done = run("list", "--skills", str(PACKS), "--json")
+
+    assert done.exit_code == 0
+    assert [each["id"] for each in json.loads(done.stdout)["skills"]] == list(ROLES)
+
+
+def test_the_wheel_carries_every_file() -> None:
+    from hatchling.builders.wheel import WheelBuilder
+
+    carried = {
+        each.distribution_path
+        for each in WheelBuilder(str(ROOT)).recurse_included_files()
+    }
+
+    assert {
+        f"satchel/packs/{role}/{path}"
+        for role, paths in FILES.items()
+        for path in ("SKILL.md", *paths)
+    } <= carried
