@@ -14,16 +14,17 @@ from satchel.lint import UnknownCodeError, codes, read_page, title_of
 
 SOURCE = Path(satchel.__file__).parent
 ROOMS = (
-    *("catalog", "files", "lint", "load", "prompt"),
+    *("authoring", "catalog", "files", "lint", "load", "prompt"),
     *("release", "roles", "runtime", "sources", "spec", "text"),
 )
 """Where findings are made; every kebab-case literal there is a code, but for these:"""
 
 NO_CODES = frozenset(
     """
-    agent-skills allowed-tools argument-hint disable-model-invocation disallowed-tools
-    dot-file replaced-by satchel-release satchel-site satchel-watch short-description
-    skill-md user-invocable user-invokable xml-id xml-spec
+    agent-skills agents-md allowed-tools argument-hint cat-file disable-model-invocation
+    disallowed-tools dot-file ls-tree merge-base replaced-by rev-parse satchel-release
+    satchel-site satchel-watch short-description skill-md user-invocable user-invokable
+    xml-id xml-spec
     """.split()  # noqa: SIM905 - a list would be a column of words
 )
 

@@ -4,6 +4,7 @@ Source: agents.md, November 2026: plain Markdown without required fields or head
 in the root of a project or below.
 """
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
@@ -20,12 +21,10 @@ __all__ = ["FILES", "read_agents_md"]
 FILES: Final = ("AGENTS.md", "CLAUDE.md", "GEMINI.md", "AGENT.md")
 """In the order in which a folder is searched for them."""
 
-_SAYS_NOTHING: Final = frozenset(
-    [
-        *("agents", "agents-md", "agent", "agent-md", "claude", "claude-md"),
-        *("gemini", "gemini-md", "instructions", "copilot-instructions"),
-    ]
+_SAYS_NOTHING: Final = re.compile(
+    r"(?:agents?|claude|gemini)(?:-md)?|(?:copilot-)?instructions"
 )
+"""Titles that are the name of the file, and no name for a pack."""
 
 
 def read_agents_md(
@@ -74,7 +73,7 @@ def _material(page: Page, name: str, body: str) -> Material:
 def _name(page: Page, path: str) -> str:
     """Return the title's name, unless it says nothing; then that of the folder."""
     found = portable_name(title(page.body))
-    if found and found not in _SAYS_NOTHING:
+    if found and not _SAYS_NOTHING.fullmatch(found):
         return found
     folder = Path(path).resolve().parent
     if folder.name.startswith("."):  # .github/copilot-instructions.md

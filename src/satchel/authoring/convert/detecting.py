@@ -34,7 +34,8 @@ def detect(path: str, wanted: str = "") -> list[Thing]:
     """
     if not os.path.lexists(path):
         raise MissingPathError(path)
-    found = _in_folder(path) if Path(path).is_dir() else _as_file(path, wanted)
+    is_folder = Path(path).is_dir()
+    found: list[Thing] = _in_folder(path) if is_folder else _as_file(path, wanted)
     if wanted:
         found = [thing for thing in found if thing[0] == wanted]
     kinds = sorted({kind for kind, _ in found})
@@ -68,7 +69,8 @@ def _in_folder(path: str) -> list[Thing]:
     if holds_roles(path):
         found.append(("roles", path))
     for kind, look in _LOOKS:
-        found += [(kind, place) for place in look(path)]
+        for place in look(path):
+            found.append((kind, place))  # noqa: PERF401 - else the kind is any text
     # A project is searched for packs only where it is nothing else.
     if not found or Path(path, SKILL_FILE).is_file() or _has_packs(path):
         found.append(("packs", path))

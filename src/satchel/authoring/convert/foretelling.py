@@ -1,7 +1,7 @@
 """What the client that a pack is for will make of it, as far as that is known."""
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from satchel.authoring.convert.draft import Conversion
 from satchel.authoring.convert.targets import Target
@@ -11,14 +11,6 @@ if TYPE_CHECKING:
     from satchel.compat import Outcome
 
 __all__ = ["foretell", "told"]
-
-_GRAVE: Final = frozenset(["wrong", "dropped", "breaks-neighbours"])
-_WORDS: Final = {
-    "cut": "lists it with the beginning of its description only",
-    "wrong": "lists it under another name or description",
-    "dropped": "does not list it",
-    "breaks-neighbours": "does not list it, nor packs beside it",
-}
 
 
 def foretell(conversion: Conversion, target: Target) -> Conversion:
@@ -39,15 +31,20 @@ def foretell(conversion: Conversion, target: Target) -> Conversion:
 
 def told(outcomes: Iterable["Outcome"], source: str) -> Iterator[Finding]:
     """Yield a warning for each loader that loses the pack, a note where it is cut."""
+    from satchel.compat import VERDICTS
+
     for outcome in outcomes:
-        if outcome.verdict in _WORDS:
-            yield Finding(
-                "client-refuses" if outcome.verdict in _GRAVE else "client-cuts",
-                "warning" if outcome.verdict in _GRAVE else "note",
-                f"{outcome.loader.title} {_WORDS[outcome.verdict]}",
-                f"{source}/{SKILL_FILE}",
-                fix=outcome.fix or "see satchel check --for",
-            )
+        verdict = outcome.verdict
+        if verdict in {"loaded", "unknown"}:
+            continue
+        cut = verdict == "cut"
+        yield Finding(
+            "client-cuts" if cut else "client-refuses",
+            "note" if cut else "warning",
+            f"{outcome.loader.title}: {VERDICTS[verdict]}",
+            f"{source}/{SKILL_FILE}",
+            fix=outcome.fix or "see what satchel check --for says",
+        )
 
 
 def _is_of(key: str, target: Target) -> bool:
