@@ -132,8 +132,7 @@ def test_many_threads_parse_once_and_see_the_same(templates: Path) -> None:
 
     def spawn() -> None:
         together.wait()
-        for _ in range(5):
-            seen.append(str(resolver.resolve("backend")))
+        seen.extend(str(resolver.resolve("backend")) for _ in range(5))
 
     threads = [threading.Thread(target=spawn) for _ in range(8)]
     for thread in threads:
@@ -161,7 +160,7 @@ class CountingSource(LocalDirSkillSource):
 class CoarseTree(Tree):
     """A tree on a file system that keeps no time of status change."""
 
-    def _changed_ns(self, key: str) -> int:
+    def _changed_ns(self, key: str) -> int:  # noqa: ARG002
         return 0
 
 

@@ -6,14 +6,13 @@ import logging
 import os
 import subprocess
 import sys
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 import satchel
 from satchel import DuplicateSkillError, resolve_role_prompt
 from satchel.errors import ChangedSinceSyncError, InvalidRoleError
-from satchel.model import Catalog, Limits, Loaded, Request
 from satchel.roles import (
     ResolvedRolePrompt,
     RoleResolver,
@@ -24,6 +23,11 @@ from satchel.roles import (
 from satchel.text import EstimateCounter
 from tests.fakes import FakeSource, pack
 from tests.unit.roles.templates import INDEX, edit, write_role, write_template
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from satchel.model import Catalog, Limits, Loaded, Request
 
 
 def codes(resolved: ResolvedRolePrompt) -> list[str]:
@@ -88,7 +92,7 @@ def test_without_a_pack_the_legacy_template_is_rendered(templates: Path) -> None
         templates, "qa", "You test {{WHAT}}.\n{{#IF X}}x{{/IF}}{{#IF_NOT X}}y{{/IF}}\n"
     )
 
-    with pytest.warns(DeprecationWarning):
+    with pytest.warns(DeprecationWarning, match="a legacy template"):
         resolved = resolve_role_prompt("qa", templates, context={"WHAT": "all"})
 
     assert resolved.body == "You test all.\ny\n"
@@ -117,7 +121,7 @@ def test_the_order_is_pack_template_sentence(templates: Path) -> None:
     assert resolve_role_prompt("backend", templates).source == "skill"
 
     (templates / "skills/backend/SKILL.md").unlink()
-    with pytest.warns(DeprecationWarning):
+    with pytest.warns(DeprecationWarning, match="a legacy template"):
         assert resolve_role_prompt("backend", templates).source == "legacy"
 
     (templates / "roles/backend/system_prompt.md").unlink()
@@ -198,7 +202,7 @@ def test_what_an_index_saves_is_a_number_of_the_result(templates: Path) -> None:
     assert long.legacy_tokens == EstimateCounter().count(LONG * 2)
     assert short.findings == ()
     write_template(templates, "backend", f"!`touch {trap}`")
-    resolve_role_prompt("backend", templates, shell=True)
+    resolve_role_prompt("backend", templates, shell=True)  # noqa: S604
     assert not trap.exists()
 
 
