@@ -133,7 +133,7 @@ class _Reading:
                 continue
             for kind, value in event.items():  # always one
                 if kind == "Start":
-                    if type(value) is dict:
+                    if type(value) is not str:
                         self._start(value, span)
                 elif kind == "End":
                     self._end(value, span)
@@ -179,19 +179,19 @@ class _Reading:
                     self.links.append(Link(kind, data["dest_url"], line))
             elif tag in _NESTING:
                 self.depth += 1
-            elif tag == "CodeBlock" and type(data) is dict:
+            elif tag == "CodeBlock" and data != "Indented":
                 block = self.data[span["start"] : span["end"]]
                 line = self.line_at(span["start"])
                 self.blocks.append(Block(data["Fenced"], line, _is_closed(block)))
 
     def _end(self, value: Any, span: dict[str, int]) -> None:  # noqa: ANN401
-        tag = value if type(value) is str else next(iter(value))
+        tag: str = value if type(value) is str else next(iter(value))
         if tag in _NESTING:
             self.depth -= 1
         elif tag == "Heading" and self.words is not None:
             text = " ".join("".join(self.words).split())
             line = self.line_at(span["start"])
-            level = int(value["Heading"][1])
+            level = int(cast("dict[str, str]", value)["Heading"][1])
             self.headings.append(Heading(level, text, line, self.depth > 0))
             self.words = None
 

@@ -21,8 +21,9 @@ ROOMS = (
 
 NO_CODES = frozenset(
     """
-    agent-skills agents-md allowed-tools argument-hint cat-file disable-model-invocation
-    disallowed-tools dot-file ls-tree merge-base replaced-by rev-parse satchel-release
+    agent-skills agents-md allowed-tools argument-hint cat-file command-arg-mode
+    command-dispatch command-tool disable-model-invocation disallowed-tools dot-file
+    ls-tree merge-base replaced-by rev-parse satchel-release
     satchel-site satchel-watch short-description skill-md user-invocable user-invokable
     xml-id xml-spec
     """.split()  # noqa: SIM905 - a list would be a column of words

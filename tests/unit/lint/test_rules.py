@@ -10,9 +10,10 @@ from satchel.errors import (
     ReferenceUnreadableError,
 )
 from satchel.lint import Context, lint_pack
-from satchel.lint.rules.long_description import MAX_CHARS
 from satchel.model import Descriptor, FileStat, Finding, Manifest
+from satchel.model.lint import DEFAULT_THRESHOLDS
 
+MAX_CHARS = DEFAULT_THRESHOLDS.description_chars
 TEXT = "---\nname: x\ndescription: d\nreferences: [a.md]\n---\nBody\n"
 
 

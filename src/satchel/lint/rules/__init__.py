@@ -1,13 +1,43 @@
 """Every rule, in the order in which they are asked."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Final
 
 from satchel.lint.context import Context, Rule
+from satchel.lint.rules.allowed_tools_form import allowed_tools_form
+from satchel.lint.rules.backslash_path import backslash_path
+from satchel.lint.rules.body_too_large import body_too_large
+from satchel.lint.rules.client_only_field import client_only_field
+from satchel.lint.rules.client_only_syntax import client_only_syntax
+from satchel.lint.rules.dead_anchor import dead_anchor
+from satchel.lint.rules.dead_link import dead_link
 from satchel.lint.rules.declared_files import declared_files
+from satchel.lint.rules.description_comment_cut import description_comment_cut
+from satchel.lint.rules.description_lacks_when import description_lacks_when
+from satchel.lint.rules.description_late_point import description_late_point
+from satchel.lint.rules.description_limits import description_limits
+from satchel.lint.rules.description_markup import description_markup
 from satchel.lint.rules.doubts import doubts
+from satchel.lint.rules.empty_body import empty_body
+from satchel.lint.rules.interactive_script import interactive_script
+from satchel.lint.rules.json_syntax import json_syntax
+from satchel.lint.rules.large_reference import large_reference
 from satchel.lint.rules.long_description import long_description
+from satchel.lint.rules.machine_path import machine_path
+from satchel.lint.rules.mentioned_file_missing import mentioned_file_missing
+from satchel.lint.rules.missing_h1 import missing_h1
+from satchel.lint.rules.name_not_portable import name_not_portable
+from satchel.lint.rules.pack_too_large import pack_too_large
+from satchel.lint.rules.python_syntax import python_syntax
 from satchel.lint.rules.readable import readable
+from satchel.lint.rules.reference_not_mentioned import reference_not_mentioned
+from satchel.lint.rules.script_line_ends import script_line_ends
+from satchel.lint.rules.sensitive_pattern import sensitive_pattern
+from satchel.lint.rules.shell_syntax import shell_syntax
+from satchel.lint.rules.skipped_heading import skipped_heading
+from satchel.lint.rules.spec_incompatible import spec_incompatible
+from satchel.lint.rules.unclosed_fence import unclosed_fence
+from satchel.lint.rules.undefined_link import undefined_link
 from satchel.lint.rules.unlisted_reference import unlisted_reference
 from satchel.model import Finding
 
@@ -17,12 +47,48 @@ RULES: Final[tuple[Rule, ...]] = (
     declared_files,
     readable,
     unlisted_reference,
-    long_description,
+    reference_not_mentioned,
+    mentioned_file_missing,
+    sensitive_pattern,
     doubts,
+    name_not_portable,
+    spec_incompatible,
+    client_only_field,
+    allowed_tools_form,
+    long_description,
+    description_limits,
+    description_lacks_when,
+    description_late_point,
+    description_comment_cut,
+    description_markup,
+    empty_body,
+    body_too_large,
+    missing_h1,
+    skipped_heading,
+    unclosed_fence,
+    undefined_link,
+    dead_link,
+    dead_anchor,
+    client_only_syntax,
+    machine_path,
+    backslash_path,
+    python_syntax,
+    shell_syntax,
+    json_syntax,
+    script_line_ends,
+    interactive_script,
+    large_reference,
+    pack_too_large,
 )
 
 
-def lint_pack(pack: Context) -> Iterator[Finding]:
-    """Yield what every rule has to say of a pack; paths relative to the pack."""
+def lint_pack(
+    pack: Context, asks: Callable[[Rule], bool] = lambda _: True
+) -> Iterator[Finding]:
+    """Yield what every rule has to say of a pack; paths relative to the pack.
+
+    A rule for which ``asks`` says no is left out.
+    """
     for rule in RULES:
-        yield from rule(pack)
+        if asks(rule):
+            yield from rule(pack)

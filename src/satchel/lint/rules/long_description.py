@@ -1,30 +1,29 @@
 """A description that costs every prompt more than it should (A02)."""
 
 from collections.abc import Iterator
-from typing import Final
 
 from satchel.lint.context import Context, rule
 from satchel.model import SKILL_FILE, Finding
+from satchel.spec.profiles import MAX_DESCRIPTION_CHARS
+from satchel.text import EstimateCounter
 
-__all__ = ["MAX_CHARS", "long_description"]
-
-MAX_CHARS: Final = 800
-"""Characters of what always stands in the prompt (R30)."""
-
-SPEC_MAX_CHARS: Final = 1_024
-"""From here on every profile but the lenient ones says so itself."""
+__all__ = ["long_description"]
 
 
 @rule("long-description")
 def long_description(pack: Context) -> Iterator[Finding]:
-    """Yield a note on a valid description over `MAX_CHARS`, white space folded."""
-    length = len(" ".join(pack.manifest.description.split()))
-    if MAX_CHARS < length <= SPEC_MAX_CHARS:
+    """Yield a note on a valid description over the bound, white space folded (R30).
+
+    Above what the specification allows every profile but the lenient ones says so.
+    """
+    text = " ".join(pack.manifest.description.split())
+    bound = pack.thresholds.description_chars
+    if 0 < bound < len(text) <= MAX_DESCRIPTION_CHARS:
         yield Finding(
             "long-description",
             "note",
-            f"the description has {length:,} characters and stands in every prompt; "
-            f"{MAX_CHARS} are plenty",
+            f"the description has {len(text):,} characters and costs every prompt "
+            f"{EstimateCounter().count(text)} tokens; {bound:,} characters are plenty",
             SKILL_FILE,
             pack.line_of("description"),
             fix="say what it does and when to use it; move the rest into the body",

@@ -1,0 +1,157 @@
+"""Ask an interpreter whether a file is a program, without running it."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from shutil import which
+from typing import Final
+
+__all__ = [
+    "MAX_BYTES",
+    "Program",
+    "compile_python",
+    "find_shell",
+    "read_by_shell",
+    "shell_of",
+]
+
+MAX_BYTES: Final = 1024 * 1024
+"""Bytes of the largest program that is looked at."""
+PYTHON_TIMEOUT_S: Final = 20.0
+SHELL_TIMEOUT_S: Final = 5.0
+_WORKER: Final = Path(__file__).with_name("compiling.py")
+_PATH: Final = os.pathsep.join(("/bin", "/usr/bin", "/usr/local/bin"))
+"""Where a shell is looked for: never in a folder that is checked."""
+_SHELLS: Final[Mapping[str, tuple[str, ...]]] = {
+    "bash": ("bash",),
+    "sh": ("dash", "bash", "sh"),
+    "dash": ("dash", "bash", "sh"),
+    "ksh": ("ksh", "mksh"),
+}
+_SHEBANG: Final = re.compile(
+    rb"\A#![ \t]*(?:/usr/bin/env(?:[ \t]+-\S+)*[ \t]+)?(?:\S*/)?([\w.-]+)"
+)
+_SHELL_SAYS: Final = re.compile(r"\A[^:\n]*: (?:line )?(\d+): (.*)")
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """What an interpreter says of a file: what is wrong, or where it asks somebody.
+
+    ``error`` is empty where nothing is wrong. ``checked`` is false where nobody gave
+    an answer.
+    """
+
+    error: str = ""
+    line: int | None = None
+    asks: tuple[int, ...] = ()
+    checked: bool = True
+
+
+_UNCHECKED: Final = Program(checked=False)
+_ENDED: Final = Program("compiling it ends Python, or takes too long")
+
+
+def compile_python(files: Sequence[bytes]) -> tuple[Program, ...]:
+    """Return what Python says of each file; one process compiles them all.
+
+    A file at which that process ends, or takes too long, is an error; after a second
+    one the rest is left unchecked.
+    """
+    done: list[Program] = []
+    for _ in range(2):
+        left = files[len(done) :]
+        answers = _ask_python(left) if left and sys.executable else None
+        if answers is None:
+            break
+        done += answers[: len(left)]
+        if len(answers) < len(left):
+            done.append(_ENDED)
+    return (*done, *[_UNCHECKED] * (len(files) - len(done)))
+
+
+def _ask_python(files: Sequence[bytes]) -> list[Program] | None:
+    """Return as many answers as the process gave; None where it did not begin."""
+    requests = b"".join(b"%d\n%b" % (len(data), data) for data in files)
+    command = [sys.executable, "-I", "-S", "-B", str(_WORKER)]
+    first, *lines = _run(command, requests, PYTHON_TIMEOUT_S)[0].split(b"\n")
+    if first != b"{}":
+        return None
+    return [_program(json.loads(line)) for line in lines[:-1]]
+
+
+def _program(said: dict[str, list[object]]) -> Program:
+    if "error" not in said:
+        return Program(asks=tuple(line for line in said["asks"] if type(line) is int))
+    line, message = said["error"]
+    return Program(str(message), line if type(line) is int and line > 0 else None)
+
+
+def shell_of(path: str, data: bytes) -> str:
+    """Return which shell a file is written for: by its first line, else its name.
+
+    Empty where it is no shell script, or of a shell that is not known here.
+    """
+    shebang = _SHEBANG.match(data)
+    if shebang:
+        shell = shebang[1].decode()
+        return shell if shell in _SHELLS else ""
+    return "bash" if path.lower().endswith((".sh", ".bash")) else ""
+
+
+def find_shell(shell: str) -> str:
+    """Return the path of what can read a script for ``shell``; empty if nothing can."""
+    found = (which(name, path=_PATH) for name in _SHELLS[shell])
+    return next((path for path in found if path), "")
+
+
+def read_by_shell(command: str, data: bytes) -> Program:
+    """Return what a shell says of a script that it reads and does not run.
+
+    It is given no environment, so that no start-up file is named to it, and the
+    script by its standard input; ``-n`` keeps it from running anything.
+    """
+    options = ["-n"]
+    if Path(command).name == "bash":
+        options = ["--noprofile", "--norc", "-O", "extglob", "-n"]
+    unix = data.replace(b"\r\n", b"\n")  # another rule tells of these
+    _, said, status = _run([command, *options], unix, SHELL_TIMEOUT_S)
+    if status is None:
+        return _UNCHECKED
+    if status == 0:
+        return Program()
+    match = _SHELL_SAYS.match(said.decode("utf-8", "replace"))
+    if match is None:
+        return Program("the shell cannot read it")
+    # A shell that misses something at the end may name the line behind the last one.
+    last = unix.count(b"\n") + (not unix.endswith(b"\n"))
+    return Program(match[2], min(int(match[1]), last))
+
+
+def _run(
+    command: list[str], data: bytes, timeout_s: float
+) -> tuple[bytes, bytes, int | None]:
+    """Run a command; return what it wrote, and its status, None if it did not end."""
+    environment = {"LC_ALL": "C"}
+    if "SYSTEMROOT" in os.environ:  # Windows starts no program without it
+        environment["SYSTEMROOT"] = os.environ["SYSTEMROOT"]
+    try:
+        done = subprocess.run(
+            command,
+            input=data,
+            capture_output=True,
+            timeout=timeout_s,
+            env=environment,
+            cwd=os.path.abspath(os.sep),  # noqa: PTH100 - a folder without settings
+            check=False,
+        )
+    except subprocess.TimeoutExpired as late:
+        return late.stdout or b"", late.stderr or b"", None
+    except OSError:
+        return b"", b"", None
+    return done.stdout, done.stderr, done.returncode

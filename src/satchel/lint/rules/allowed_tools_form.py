@@ -1,0 +1,35 @@
+"""Tools that are not written as the specification has them (S12)."""
+
+from collections.abc import Iterator
+
+from satchel.lint.context import Context, rule
+from satchel.model import SKILL_FILE, Finding
+
+__all__ = ["allowed_tools_form"]
+
+
+@rule("allowed-tools-form")
+def allowed_tools_form(pack: Context) -> Iterator[Finding]:
+    """Yield a note on a list, or on commas between the tools.
+
+    In profile ``spec`` a list is the error `field-kind`.
+    """
+    written = pack.manifest.frontmatter.get("allowed-tools")
+    tools = pack.manifest.allowed_tools
+    if isinstance(written, str):
+        if "," not in written or written.split() == list(tools):
+            return
+        how = "commas between the tools"
+    elif isinstance(written, list | tuple) and pack.profile != "spec":
+        how = "a list"
+    else:
+        return
+    yield Finding(
+        "allowed-tools-form",
+        "note",
+        f"allowed-tools has {how}; the specification has blanks between the tools, and "
+        "a client that keeps to it finds none of them",
+        SKILL_FILE,
+        pack.line_of("allowed-tools"),
+        fix=f"write `allowed-tools: {' '.join(tools)}`"[:300],
+    )

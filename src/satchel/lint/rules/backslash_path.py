@@ -1,0 +1,36 @@
+"""Paths with backslashes, which are paths on Windows alone."""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from satchel.lint.context import Context, rule
+from satchel.lint.reading import documents, text_of
+from satchel.model import Finding
+
+__all__ = ["backslash_path"]
+
+_PATH: Final = re.compile(
+    r"(?<![\w\\/.:-])(?:\.\\)?(?:references|scripts|assets)(?:\\[\w-][\w.-]*)+\.(\w+)"
+)
+_OF_WINDOWS: Final = frozenset(["bat", "cmd", "exe", "ps1", "psm1", "vbs"])
+
+
+@rule("backslash-path")
+def backslash_path(pack: Context) -> Iterator[Finding]:
+    """Yield each path into the pack that has backslashes for slashes."""
+    for path, _ in documents(pack):
+        text = text_of(pack, path)
+        if not ("references\\" in text or "scripts\\" in text or "assets\\" in text):
+            continue
+        for match in _PATH.finditer(text):
+            if match[1].lower() in _OF_WINDOWS:
+                continue
+            yield Finding(
+                "backslash-path",
+                "warning",
+                f"{match[0]} is a path on Windows alone",
+                path,
+                text.count("\n", 0, match.start()) + 1,
+                fix="write it with /, which every system takes",
+            )

@@ -1,0 +1,61 @@
+"""Links to headings that are not there (R36)."""
+
+import re
+from collections.abc import Iterator
+from difflib import get_close_matches
+from typing import Final
+from urllib.parse import unquote
+
+from satchel.lint.context import Context, rule
+from satchel.lint.reading import document, documents, listed
+from satchel.lint.targets import find_target
+from satchel.model import Finding
+
+__all__ = ["dead_anchor"]
+
+_ALWAYS: Final = re.compile(r"top|l\d+(?:-l?\d+)?|:~:.*", re.IGNORECASE)
+"""The top of a page, lines of a file, a piece of text: none needs an anchor."""
+
+
+@rule("dead-anchor")
+def dead_anchor(pack: Context) -> Iterator[Finding]:
+    """Yield each fragment that no heading and no id of its Markdown file answers to.
+
+    Anchors are GitHub's; the case of letters does not count.
+    """
+    for path, read in documents(pack):
+        for link in read.links:
+            if "#" not in link.to:
+                continue
+            target = find_target(pack, path, link.to)
+            if target is None or not target.fragment or target.path not in listed(pack):
+                continue
+            if not target.path.lower().endswith((".md", ".markdown")):
+                continue
+            wanted = unquote(target.fragment).lower()
+            anchors = _anchors(pack, target.path)
+            if wanted not in anchors and not _ALWAYS.fullmatch(wanted):
+                yield _dead(path, link.line, target.path, wanted, anchors)
+
+
+def _anchors(pack: Context, path: str) -> frozenset[str]:
+    return pack.once(_anchors_of, path)
+
+
+def _anchors_of(pack: Context, path: str) -> frozenset[str]:
+    return document(pack, path).anchors
+
+
+def _dead(
+    path: str, line: int, target: str, wanted: str, anchors: frozenset[str]
+) -> Finding:
+    where = "this file" if target == path else target
+    close = get_close_matches(wanted, sorted(anchors), 1)
+    return Finding(
+        "dead-anchor",
+        "warning",
+        f"no heading of {where} has the anchor #{wanted}",
+        path,
+        line,
+        fix=f"write #{close[0]}" if close else "name a heading that is there",
+    )

@@ -1,0 +1,49 @@
+"""JSON files that are none."""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from satchel.lint.context import Context, rule
+from satchel.lint.programs import MAX_BYTES
+from satchel.lint.reading import bytes_of, files_ending
+from satchel.model import Finding
+
+__all__ = ["json_syntax"]
+
+_WITH_COMMENTS: Final = re.compile(r"(?:\A|/)(?:[tj]sconfig[^/]*\.json|\.vscode/)")
+
+
+@rule("json-syntax")
+def json_syntax(pack: Context) -> Iterator[Finding]:
+    """Yield each file named ``.json`` that no strict reader takes.
+
+    Left out is what is known to allow comments, such as ``tsconfig.json``.
+    """
+    for path in files_ending(pack, (".json",)):
+        data = bytes_of(pack, path)
+        if not data or len(data) > MAX_BYTES or _WITH_COMMENTS.search(path):
+            continue
+        line, problem = _problem(data)
+        if problem:
+            yield Finding(
+                "json-syntax",
+                "warning",
+                f"it is no JSON: {problem}",
+                path,
+                line,
+                fix="mend it; JSON takes no comments and no comma behind the last item",
+            )
+
+
+def _problem(data: bytes) -> tuple[int | None, str]:
+    try:
+        json.loads(data, parse_int=str)
+    except json.JSONDecodeError as error:
+        return error.lineno, error.msg
+    except UnicodeDecodeError:
+        return None, "it is not UTF-8"
+    except RecursionError:
+        return None, "it is nested too deeply"
+    return None, ""
