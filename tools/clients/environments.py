@@ -53,7 +53,7 @@ def ensure_npm(name: str) -> Path:
     Raises:
         UnavailableError: There is no Node that is new enough, or no such package.
     """
-    _ensure_node()
+    ensure_node()
     folder, made = CACHE / name, CACHE / name / "made-from"
     sources = [HOME / name / file for file in ("package.json", "package-lock.json")]
     wanted = "".join(map(_digest, sources))
@@ -69,7 +69,12 @@ def ensure_npm(name: str) -> Path:
     return folder / "node_modules" / ".bin"
 
 
-def _ensure_node() -> None:
+def ensure_node() -> None:
+    """Put Node there, and look at its version.
+
+    Raises:
+        UnavailableError: It cannot be had, or is too old.
+    """
     _ensure_environment("node")
     said = _run([str(NODE / "node"), "--version"], CACHE).strip()
     major, minor, *_ = (int(part) for part in said.removeprefix("v").split("."))
@@ -125,7 +130,7 @@ def lock() -> None:
             ],
             HOME,
         )
-    _ensure_node()
+    ensure_node()
     for folder in (HOME / "npm", HOME / "claude"):
         npm = [str(NODE / "npm"), "install", "--package-lock-only", "--ignore-scripts"]
         _run([*npm, "--omit-lockfile-registry-resolved", "--no-audit"], folder)

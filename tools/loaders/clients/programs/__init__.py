@@ -1,0 +1,1 @@
+"""What runs inside a Python client's own environment."""
