@@ -4,12 +4,11 @@ from collections.abc import Iterable
 
 from satchel.compat.candidate import Candidate
 from satchel.compat.data import Entry, read_documented, read_measured
-from satchel.compat.fixes import fix_of
 from satchel.compat.loaders import Loader, loaders
-from satchel.compat.properties import properties_of
+from satchel.compat.properties import PLAIN, PROPERTIES, properties_of
 from satchel.compat.verdict import Outcome, Verdict, worst_verdict
 
-__all__ = ["predict"]
+__all__ = ["outcome_of", "predict"]
 
 
 def predict(
@@ -27,22 +26,25 @@ def predict(
     """
     properties = properties_of(candidate)
     return tuple(
-        _outcome(loader, properties)
+        outcome_of(loader, _entry(loader), properties)
         for loader in (loaders() if chosen is None else chosen)
     )
 
 
-def _outcome(loader: Loader, properties: tuple[str, ...]) -> Outcome:
-    entry = _entry(loader)
+def outcome_of(loader: Loader, entry: Entry, properties: tuple[str, ...]) -> Outcome:
+    """Return what one loader, of which ``entry`` is known, makes of such a pack."""
+    keys = properties or (PLAIN,)
     verdicts: dict[str, Verdict] = {
-        key: entry.verdicts.get(key, "unknown") for key in properties
+        key: entry.verdicts.get(key, "unknown") for key in keys
     }
     verdict = worst_verdict(verdicts.values())
     if verdict == "loaded":
         return Outcome(loader, verdict)
-    reasons = tuple(key for key in properties if verdicts[key] == verdict)
-    fix = "" if verdict == "unknown" else "; ".join(dict.fromkeys(map(fix_of, reasons)))
-    return Outcome(loader, verdict, reasons, fix)
+    reasons = tuple(key for key in keys if verdicts[key] == verdict)
+    if verdict == "unknown":
+        return Outcome(loader, verdict, reasons)
+    fixes = [PROPERTIES[key].fix for key in reasons if key in PROPERTIES]
+    return Outcome(loader, verdict, reasons, "; ".join(dict.fromkeys(fixes)))
 
 
 def _entry(loader: Loader) -> Entry:

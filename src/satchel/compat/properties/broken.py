@@ -1,0 +1,271 @@
+"""Frontmatter that is no YAML: what breaks it, and what a line-by-line look still sees.
+
+Loaders that give up on such a file differ in nothing here. Those that mend it, or read
+it line by line, differ by how the description is written.
+"""
+
+import re
+from typing import Final
+
+from satchel.compat.property import Property
+from satchel.compat.reading import Reading
+from satchel.model import DEFAULT_LIMITS
+from satchel.spec.entries import Entry
+from satchel.spec.frontmatter import Tree, read_tree
+
+__all__ = ["PROPERTIES"]
+
+_QUOTE_IT: Final = "put the description in double quotes"
+_BLOCK: Final = re.compile(r"[|>][-+0-9]*[ \t]*(?:#.*)?")
+_BLOCK_TEXT: Final = re.compile(r"[|>][-+0-9]*[ \t]+\S")
+_NESTED: Final = re.compile(r"^[ \t]+(?:name|description)[ \t]*:", re.MULTILINE)
+_PAIR: Final = re.compile(r"^(\s*\w[\w-]*):\s+(.+)$")
+_RESERVED: Final = frozenset("@`%*&!,]}?-#{[")
+
+
+def _entry(reading: Reading) -> Entry | None:
+    return reading.entry("description") if reading.is_broken else None
+
+
+def _value(reading: Reading) -> str:
+    entry = _entry(reading)
+    return entry.value.strip() if entry is not None else ""
+
+
+def _more(reading: Reading) -> bool:
+    entry = _entry(reading)
+    return entry is not None and any(line.strip() for line in entry.more)
+
+
+def _is_broken_itself(reading: Reading) -> bool:
+    entry = _entry(reading)
+    if entry is None:
+        return False
+    return not isinstance(read_tree(entry.text.encode(), DEFAULT_LIMITS), Tree)
+
+
+def _starts(reading: Reading, marks: str) -> bool:
+    return _is_broken_itself(reading) and _value(reading)[:1] in set(marks)
+
+
+def _is_plain(reading: Reading) -> bool:
+    value = _value(reading)
+    return bool(value) and value[0] not in _RESERVED and value[0] not in "|>\"'"
+
+
+def _colons_quoted(head: str) -> Tree | None:
+    """Return the YAML that quoting each value with a colon in it gives."""
+    lines: list[str] = []
+    for line in head.split("\n"):
+        pair = _PAIR.match(line)
+        if pair is not None and ":" in pair[2] and pair[2][0] not in "\"'":
+            lines.append(f'{pair[1]}: "{pair[2]}"')
+        else:
+            lines.append(line)
+    read = read_tree("\n".join(lines).encode("utf-8", "replace"), DEFAULT_LIMITS)
+    return read if isinstance(read, Tree) else None
+
+
+def _is_beyond_colons(reading: Reading) -> bool:
+    return reading.is_broken and _colons_quoted(reading.head) is None
+
+
+def _mends_otherwise(reading: Reading) -> bool:
+    tree = _colons_quoted(reading.head) if reading.is_broken else None
+    if tree is None:
+        return False
+    said = (tree.text("description") or "").split()
+    return said != reading.description.split()
+
+
+def _inner_quotes(reading: Reading, quote: str) -> bool:
+    value = _value(reading)
+    return _starts(reading, quote) and len(value) > 1 and value.endswith(quote)
+
+
+def _quoted_elsewhere(reading: Reading, quote: str) -> bool:
+    return not _is_broken_itself(reading) and _value(reading)[:1] == quote
+
+
+PROPERTIES: Final = (
+    Property(
+        "broken-field",
+        "a field other than the description is no YAML",
+        "put the field's value in double quotes",
+        lambda r: r.is_broken and not _is_broken_itself(r),
+    ),
+    Property(
+        "unquoted-colon",
+        "a plain description has a colon and a blank in it",
+        _QUOTE_IT,
+        lambda r: _is_broken_itself(r) and _is_plain(r) and not _more(r),
+    ),
+    Property(
+        "unquoted-colon-wrapped",
+        "a plain description of several lines has a colon and a blank in it",
+        _QUOTE_IT,
+        lambda r: _is_broken_itself(r) and _is_plain(r) and _more(r),
+    ),
+    Property(
+        "text-behind-block-mark",
+        "the description stands on the line of > or |, which want it below",
+        "take the > or | away, and put the description in double quotes",
+        lambda r: _is_broken_itself(r) and bool(_BLOCK_TEXT.match(_value(r))),
+    ),
+    Property(
+        "broken-block",
+        "the description is a block behind > or |, and its lines are not indented right",
+        "indent every line of the text alike",
+        lambda r: _is_broken_itself(r) and bool(_BLOCK.fullmatch(_value(r))),
+    ),
+    Property(
+        "broken-below-key",
+        "the description begins below its key, and is no YAML",
+        _QUOTE_IT,
+        lambda r: _is_broken_itself(r) and not _value(r),
+    ),
+    Property(
+        "reserved-first-character",
+        "the description begins with one of @ ` % * & ! , ] } ? - #",
+        _QUOTE_IT,
+        lambda r: _starts(r, "@`%*&!,]}?-#"),
+    ),
+    Property(
+        "text-behind-bracket",
+        "the description begins with a bracket or brace, and goes on behind it",
+        _QUOTE_IT,
+        lambda r: _starts(r, "[{"),
+    ),
+    Property(
+        "double-quotes-inside-double-quotes",
+        "the description has double quotes in double quotes",
+        "write a backslash before each quote inside",
+        lambda r: _inner_quotes(r, '"'),
+    ),
+    Property(
+        "text-behind-double-quote",
+        "text follows the closing double quote, or there is none",
+        "put the whole description in double quotes",
+        lambda r: _starts(r, '"') and not _inner_quotes(r, '"'),
+    ),
+    Property(
+        "single-quotes-inside-single-quotes",
+        "the description has an apostrophe in single quotes",
+        _QUOTE_IT,
+        lambda r: _inner_quotes(r, "'"),
+    ),
+    Property(
+        "text-behind-single-quote",
+        "text follows the closing single quote, or there is none",
+        _QUOTE_IT,
+        lambda r: _starts(r, "'") and not _inner_quotes(r, "'"),
+    ),
+    Property(
+        "broken-wrapped",
+        "the frontmatter is no YAML, and a quoted or reserved description has more lines",
+        "write the description on one line, in double quotes",
+        lambda r: (
+            _is_broken_itself(r)
+            and _more(r)
+            and not _is_plain(r)
+            and not _BLOCK.fullmatch(_value(r))
+            and bool(_value(r))
+        ),
+    ),
+    Property(
+        "broken-field-wrapped-description",
+        "another field is no YAML, and a plain description goes on in the next line",
+        "put that field in double quotes",
+        lambda r: not _is_broken_itself(r) and _is_plain(r) and _more(r),
+    ),
+    Property(
+        "broken-field-block-description",
+        "another field is no YAML, and the description is a block behind > or |",
+        "put that field in double quotes",
+        lambda r: not _is_broken_itself(r) and bool(_BLOCK.fullmatch(_value(r))),
+    ),
+    Property(
+        "broken-field-below-key",
+        "another field is no YAML, and the description begins below its key",
+        "put that field in double quotes",
+        lambda r: not _is_broken_itself(r) and not _value(r) and _more(r),
+    ),
+    Property(
+        "broken-field-quoted-description",
+        "another field is no YAML, and the description is in double quotes",
+        "put that field in double quotes",
+        lambda r: _quoted_elsewhere(r, '"'),
+    ),
+    Property(
+        "broken-field-escape-in-description",
+        "another field is no YAML, and the quoted description has a backslash in it",
+        "put that field in double quotes",
+        lambda r: _quoted_elsewhere(r, '"') and "\\" in _value(r),
+    ),
+    Property(
+        "broken-field-single-quoted-description",
+        "another field is no YAML, and the description is in single quotes",
+        "put that field in double quotes",
+        lambda r: _quoted_elsewhere(r, "'"),
+    ),
+    Property(
+        "broken-field-doubled-quote-in-description",
+        "another field is no YAML, and the description has a doubled single quote",
+        "put that field in double quotes",
+        lambda r: _quoted_elsewhere(r, "'") and "''" in _value(r),
+    ),
+    Property(
+        "broken-quote-at-end",
+        "the frontmatter is no YAML, and a plain description ends with a quote",
+        _QUOTE_IT,
+        lambda r: _is_plain(r) and not _more(r) and _value(r)[-1] in "\"'",
+    ),
+    Property(
+        "broken-comment",
+        "the frontmatter is no YAML, and a plain description has a ` #` in it",
+        _QUOTE_IT,
+        lambda r: _is_plain(r) and not _more(r) and " #" in _value(r),
+    ),
+    Property(
+        "broken-nested-name",
+        "the frontmatter is no YAML, and a field inside another is called name or description",
+        "put values with special characters in double quotes",
+        lambda r: r.is_broken and bool(_NESTED.search(r.head)),
+    ),
+    Property(
+        "beyond-colons",
+        "the frontmatter is no YAML, and quoting values with a colon does not mend it",
+        "put values with special characters in double quotes",
+        _is_beyond_colons,
+    ),
+    Property(
+        "colons-mend-otherwise",
+        "quoting values with a colon makes it YAML that says something else",
+        "put values with special characters in double quotes",
+        _mends_otherwise,
+    ),
+    Property(
+        "tab-indentation",
+        "a line of the frontmatter is indented with a tab",
+        "indent with blanks",
+        lambda r: r.is_broken and "tab-indentation" in r.codes,
+    ),
+    Property(
+        "indented-key",
+        "name or description is indented, or glued to its value",
+        "begin the field at the margin, with one blank behind its colon",
+        lambda r: r.is_broken and "indentation" in r.codes,
+    ),
+    Property(
+        "unindented-text",
+        "a text runs on at the margin, where YAML wants the next field",
+        "indent every line of the text",
+        lambda r: r.is_broken and "unindented-text" in r.codes,
+    ),
+    Property(
+        "stray-text",
+        "text stands before the first field",
+        "delete it, or write a # before it",
+        lambda r: r.is_broken and "stray-text" in r.codes,
+    ),
+)

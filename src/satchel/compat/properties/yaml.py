@@ -1,0 +1,104 @@
+"""Valid YAML of the kinds that not every loader reads."""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from satchel.compat.property import Property
+from satchel.compat.reading import Reading
+from satchel.spec.frontmatter import Node, Tree
+from satchel.spec.profiles import SPEC_FIELDS
+
+__all__ = ["PROPERTIES"]
+
+_FLOW_MAPPING: Final = re.compile(r"^\s*(?:- +)*(?:[\w.-]+: +)?\{", re.MULTILINE)
+_FLOW_LIST: Final = re.compile(r"^\s*(?:- +)*(?:[\w.-]+: +)?\[", re.MULTILINE)
+_PLAIN_KEY: Final = re.compile(r"[^\W\d][\w .-]*")
+
+
+def _outside_text(reading: Reading) -> str:
+    """Return the lines of valid YAML that lie in no block of text."""
+    kept: list[str] = []
+    for entry in reading.entries:
+        kept.append(entry.first)
+        if entry.value[:1] not in {"|", ">", '"', "'"}:
+            kept.extend(entry.more)
+    return "\n".join(kept) if reading.root else ""
+
+
+def _nodes(value: Node) -> Iterator[Node]:
+    yield value
+    children = value.values() if isinstance(value, dict) else value
+    if isinstance(value, dict | list):
+        for child in children:  # type: ignore[union-attr]
+            yield from _nodes(child)
+
+
+def _has_duplicates(reading: Reading) -> bool:
+    return isinstance(reading.read, Tree) and bool(reading.read.duplicates)
+
+
+PROPERTIES: Final = (
+    Property(
+        "duplicate-key",
+        "a key stands twice",
+        "keep one of the two",
+        _has_duplicates,
+    ),
+    Property(
+        "anchor",
+        "a value has an anchor, &name",
+        "take the & away, or put the value in quotes",
+        lambda r: r.problem == "yaml-anchor",
+    ),
+    Property(
+        "undefined-alias",
+        "a value is an alias, *name, of nothing",
+        "put the value in quotes",
+        lambda r: r.problem == "yaml-alias",
+    ),
+    Property(
+        "tag",
+        "a value has a tag, !name",
+        "take the ! away, or put the value in quotes",
+        lambda r: r.problem == "yaml-tag",
+    ),
+    Property(
+        "complex-key",
+        "a key is a list or a mapping, as `{{name}}` is",
+        "put the value in quotes",
+        lambda r: r.problem == "complex-key",
+    ),
+    Property(
+        "flow-list",
+        "a field is a list in brackets",
+        "write one item a line, each behind `- `",
+        lambda r: bool(_FLOW_LIST.search(_outside_text(r))),
+    ),
+    Property(
+        "flow-mapping",
+        "a field is a mapping in braces",
+        "write one key a line, indented",
+        lambda r: bool(_FLOW_MAPPING.search(_outside_text(r))),
+    ),
+    Property(
+        "unknown-field-empty",
+        "a field that the specification does not have is empty",
+        "leave the field out",
+        lambda r: any(
+            value is None for key, value in r.root.items() if key not in SPEC_FIELDS
+        ),
+    ),
+    Property(
+        "odd-key",
+        "a key is no word, such as a number",
+        "give the field a name of letters",
+        lambda r: any(not _PLAIN_KEY.fullmatch(key) for key in r.root),
+    ),
+    Property(
+        "quoted-key",
+        "`description` itself is in quotes",
+        "write description: without quotes",
+        lambda r: bool(re.search(r"^[\"']description[\"']", r.head, re.MULTILINE)),
+    ),
+)

@@ -1,0 +1,126 @@
+"""A pack as the detectors look at it: read once, each look when it is first asked for."""
+
+import re
+from functools import cached_property
+from typing import Final
+
+from satchel.compat.candidate import Candidate
+from satchel.model import Limits
+from satchel.spec import Parsed, parse
+from satchel.spec.entries import Entry, split_entries
+from satchel.spec.fences import Span, span_of_text
+from satchel.spec.frontmatter import Node, Problem, Tree, read_tree
+from satchel.spec.loose import HEADING, loose_span
+
+__all__ = ["Reading"]
+
+_LIMITS: Final = Limits(skill_md_bytes=1 << 30)
+# What other loaders make of a large file is a property of its own.
+_LINE_END: Final = re.compile(r"\r\n?")
+
+
+class Reading:
+    """What is there to see of a candidate, by the letter and as Satchel reads it."""
+
+    def __init__(self, candidate: Candidate) -> None:
+        """Keep the candidate; nothing is read yet."""
+        self.candidate = candidate
+
+    @cached_property
+    def text(self) -> str:
+        """The file, decoded; what is not UTF-8 is replaced."""
+        return self.candidate.data.decode("utf-8", "replace")
+
+    @cached_property
+    def parsed(self) -> Parsed:
+        """What Satchel makes of it, in the profile ``lenient``."""
+        candidate = self.candidate
+        return parse(
+            candidate.data,
+            profile="lenient",
+            directory=candidate.folder,
+            limits=_LIMITS,
+        )
+
+    @cached_property
+    def codes(self) -> frozenset[str]:
+        """The codes of all findings."""
+        return frozenset(finding.code for finding in self.parsed.findings)
+
+    @cached_property
+    def description(self) -> str:
+        """The description as Satchel reads it; empty where there is none."""
+        return self.parsed.manifest.description if self.parsed.manifest else ""
+
+    @cached_property
+    def span(self) -> Span | None:
+        """Where the frontmatter is, by the letter; else where it was meant to be."""
+        if self._lettered is not None:
+            return self._lettered
+        loose = loose_span(self.text)
+        return loose[0] if loose else None
+
+    @cached_property
+    def _lettered(self) -> Span | None:
+        """Where it is, by the letter; None where a body stands between the fences."""
+        span = span_of_text(self.text)
+        if span is None or not HEADING.search(self.text, span.head, span.end):
+            return span
+        head = self.text[span.head : span.end].encode("utf-8", "replace")
+        return span if isinstance(read_tree(head, _LIMITS), Tree) else None
+
+    @property
+    def is_fenced(self) -> bool:
+        """Whether there are two fences, by the letter, around the frontmatter."""
+        return self._lettered is not None
+
+    @cached_property
+    def head(self) -> str:
+        """The text of the frontmatter, line ends as ``\\n``; empty where there is none."""
+        if self.span is None:
+            return ""
+        return _LINE_END.sub("\n", self.text[self.span.head : self.span.end])
+
+    @cached_property
+    def body(self) -> str:
+        """What stands behind the frontmatter; else the whole text."""
+        return self.text if self.span is None else self.text[self.span.body :]
+
+    @cached_property
+    def read(self) -> Tree | Problem:
+        """The frontmatter as YAML, as it stands; else why it is none."""
+        return read_tree(self.head.encode("utf-8", "replace"), _LIMITS)
+
+    @cached_property
+    def root(self) -> dict[str, Node]:
+        """The fields, where the frontmatter is YAML; else none."""
+        return self.read.root if isinstance(self.read, Tree) else {}
+
+    @cached_property
+    def problem(self) -> str:
+        """The code of what is wrong with the YAML; empty where nothing is."""
+        return self.read.code if isinstance(self.read, Problem) else ""
+
+    @cached_property
+    def is_broken(self) -> bool:
+        """Whether the frontmatter is there and is not YAML."""
+        if self.problem == "frontmatter-not-mapping":
+            return self.parsed.manifest is not None
+        return self.span is not None and self.problem == "invalid-yaml"
+
+    @cached_property
+    def entries(self) -> tuple[Entry, ...]:
+        """The frontmatter, entry by entry, by the look of its lines."""
+        lines = self.head.removesuffix("\n").split("\n")
+        return tuple(split_entries(lines)) if self.head else ()
+
+    def entry(self, key: str) -> Entry | None:
+        """Return the last entry of a key, the one that counts."""
+        return next((e for e in reversed(self.entries) if e.key == key), None)
+
+    def source(self, key: str) -> str | None:
+        """Return a field as its author wrote it, where it is a scalar that is not null.
+
+        Quoted values come without their quotes.
+        """
+        return self.read.text(key) if isinstance(self.read, Tree) else None
