@@ -254,7 +254,10 @@ def test_a_pack_that_goes_while_it_is_looked_at_is_no_fault(
     shutil.rmtree(file.parent)
     monkeypatch.setattr(source, "scan", lambda: found)
 
-    assert Tree(source).look()
+    tree = Tree(source)
+    tree.look()
+
+    assert [item.key for item in tree.scan() if isinstance(item, Found)] == ["a"]
 
 
 def test_a_folder_that_cannot_be_listed_is_a_state(

@@ -293,6 +293,19 @@ def test_a_broken_pack_is_told_and_the_next_in_order_taken(
     assert len(caplog.messages) == told  # once
 
 
+@pytest.mark.row("C20")
+def test_a_pack_behind_a_link_is_told(templates: Path, tmp_path: Path) -> None:
+    file = templates / "skills/backend/SKILL.md"
+    file.rename(tmp_path / "secret")
+    file.symlink_to(tmp_path / "secret")
+
+    resolved = resolve_role_prompt("backend", templates)
+
+    assert resolved.source == "fallback"
+    assert codes(resolved) == ["irregular-skill-file"]
+    assert resolved.findings[0].path.startswith(f"{templates}/skills/backend")
+
+
 def test_a_retired_pack_is_told_too(templates: Path) -> None:
     text = (
         "---\nname: backend\ndescription: Old.\nmetadata:\n  status: deprecated\n---\n"
@@ -332,7 +345,8 @@ def test_the_profile_decides_what_is_a_pack(templates: Path) -> None:
 def test_an_edit_between_the_look_and_the_load_is_taken_in(
     templates: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = packed.load
+    from satchel.load import load as real
+
     calls: list[str] = []
 
     def edited(catalog: Catalog, request: Request, *, limits: Limits) -> Loaded:
