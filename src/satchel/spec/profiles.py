@@ -75,7 +75,7 @@ def portable_name(text: str) -> str:
     Our own writers emit only such names: ``[a-z][a-z0-9]*(-[a-z0-9]+)*``, at most 64
     characters.
     """
-    words = _NOT_PORTABLE.sub("-", text.strip().lower()).strip("-0123456789")
+    words = _NOT_PORTABLE.sub("-", text.strip().lower()).lstrip("-0123456789")
     return words[:MAX_NAME_CHARS].strip("-")
 
 

@@ -100,6 +100,7 @@ def test_what_cannot_be_a_text_stays(frontmatter: dict[str, Json]) -> None:
         ("PDF Forms!", "pdf-forms"),
         ("a--b", "a-b"),
         ("3d-print", "d-print"),
+        ("base64", "base64"),
         ("-a-", "a"),
         ("a\n", "a"),
         ("r\u00e9sum\u00e9", "r-sum"),

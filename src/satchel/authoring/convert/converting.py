@@ -74,9 +74,10 @@ def convert(wish: Wish) -> Iterator[Placed]:
             continue
         draft = conversion.draft
         if draft is not None:
-            first = taken.setdefault(draft.name.lower(), conversion.source)
-            if first != conversion.source:
+            first = taken.get(draft.name.lower())
+            if first is not None:
                 conversion = conversion.refused(_twice(draft.name, conversion, first))
+            taken[draft.name.lower()] = conversion.source
         yield place(conversion, out, overwrite=wish.overwrite, rehearse=wish.rehearse)
 
 

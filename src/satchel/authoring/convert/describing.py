@@ -16,7 +16,9 @@ _ASIDE: Final = re.compile(
     r"<!--.*?(?:-->|\Z)|^(```|~~~).*?(?:^\1[^\n]*|\Z)|\{\{[#/][^}\n]*\}\}",
     re.DOTALL | re.MULTILINE,
 )
-_PARAGRAPHS: Final = re.compile(r"\n[ \t]*\n|^#{1,6}[ \t][^\n]*$", re.MULTILINE)
+_PARAGRAPHS: Final = re.compile(
+    r"\n[ \t]*\n|^#{1,6}[ \t][^\n]*$|^[^\n]+\n(?:=+|-+)[ \t]*$", re.MULTILINE
+)
 _NO_PROSE: Final = re.compile(r"[-=*_+|>!<\[]|\d+[.)][ \t]")
 _HEADING: Final = re.compile(r"^#{1,6}[ \t]+(\S[^\n]*?)[ \t#]*$", re.MULTILINE)
 _SENTENCE: Final = re.compile(r".+?(?:[.!?](?=\s|\Z)|[。！？]|\Z)", re.DOTALL)  # noqa: RUF001

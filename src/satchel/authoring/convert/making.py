@@ -69,7 +69,10 @@ def make(material: Material, dialect: Dialect | None) -> Conversion:
     fields |= _listed(material.files)
     if dialect != "strict":
         fields = to_spec(fields)
-    text = render_frontmatter(fields) + _body(material)
+    head = render_frontmatter(fields)
+    if "\r\n" in material.body:
+        head = head.replace("\n", "\r\n")
+    text = head + _body(material)
     skill = File(SKILL_FILE, text.encode("utf-8", "replace"))
     files = sorted((skill, *material.files), key=lambda file: file.path)
     findings += lost.findings

@@ -39,9 +39,9 @@ def settle(text: str, values: Mapping[str, str], path: str) -> Settled:
     done = _choose(text, _IF, _END, lambda name: _decided(values, name))
     done = _choose(done, _IF_NOT, _EITHER_END, lambda name: _denied(values, name))
     left = tuple(_left(text, done, values, path))
-    done = _COMMAND.sub(lambda found: f"``{found[0]} ``", done)
+    # Values first: whatever stands in one, no command is made of it.
     done = _PLACEHOLDER.sub(lambda found: values.get(found[1], found[0]), done)
-    return Settled(done, left)
+    return Settled(_COMMAND.sub(lambda found: f"``{found[0]} ``", done), left)
 
 
 def _decided(values: Mapping[str, str], name: str) -> bool | None:

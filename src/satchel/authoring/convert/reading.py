@@ -21,10 +21,11 @@ from satchel.spec.quoting import quoted
 __all__ = ["Page", "globs", "links_out", "pages_at", "read_page", "title"]
 
 _NOTHING: Final = Tree({}, {}, {}, [])
-# `globs: **/*.ts, src/**` is what these programs write, and no YAML.
+# `globs: **/*.ts, src/**` and `argument-hint: [a] [b]` are what these programs take,
+# and no YAML.
 _PLAIN: Final = re.compile(
-    r"^(globs|applyTo|description|argument-hint)(:[ \t]+)(?![\"'|>\[{\s#])([^\n]*)$"
-    r"(?!\n[ \t]+\S)",
+    r"^((?:globs|applyTo):[ \t]+(?!\[)|(?:description|argument-hint):[ \t]+)"
+    r"(?![\"'|>\s#])([^\n]*)$(?!\n[ \t]+\S)",
     re.MULTILINE,
 )
 
@@ -72,15 +73,22 @@ def read_page(root: str, name: str, shown: str, limits: Limits) -> Page | Conver
     if span is None:
         return Page(shown, stem, _NOTHING, text, tuple(findings))
     head = text[span.head : span.end].replace("\r\n", "\n")
-    plain = _PLAIN.sub(
-        lambda each: f"{each[1]}{each[2]}{quoted(each[3].rstrip())}", head
-    )
-    tree = read_tree(plain.encode("utf-8", "replace"), limits)
+    tree = _read_fields(head, limits)
     if isinstance(tree, Problem):
         if tree.code != "empty-frontmatter":
             findings.append(_unread(shown, tree, head))
         tree = _NOTHING
     return Page(shown, stem, tree, text[span.body :], tuple(findings))
+
+
+def _read_fields(head: str, limits: Limits) -> Tree | Problem:
+    """Read the fields; where they are no YAML, plain values are taken as text."""
+    tree = read_tree(head.encode("utf-8", "replace"), limits)
+    if isinstance(tree, Tree):
+        return tree
+    plain = _PLAIN.sub(lambda each: f"{each[1]}{quoted(each[2].rstrip())}", head)
+    found = read_tree(plain.encode("utf-8", "replace"), limits)
+    return found if isinstance(found, Tree) else tree
 
 
 def pages_at(path: str, ending: str, limits: Limits) -> Iterator[Page | Conversion]:

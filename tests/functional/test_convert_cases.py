@@ -1,0 +1,60 @@
+"""What `satchel convert` makes of what, byte for byte, and what it tells.
+
+A case is a folder with ``input``, ``options.toml`` (``args``), ``expect`` (the packs that
+come out, below the working folder) and ``told.txt``: the status of the command, what
+became of each pack, then one ``severity code path:line`` a finding.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from tests.functional.library import run
+
+FOLDER = Path(__file__).parents[1] / "cases" / "convert"
+CASES = sorted(each for each in FOLDER.iterdir() if each.is_dir())
+
+
+def tree(folder: Path) -> dict[str, bytes]:
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+def converted(case: Path, folder: Path) -> tuple[dict[str, bytes], list[str]]:
+    """Convert a case below ``folder``; return the files that are new, and what is told."""
+    shutil.copytree(case / "input", folder, dirs_exist_ok=True)
+    before = tree(folder)
+    args = tomllib.loads((case / "options.toml").read_text("utf-8"))["args"]
+    os.chdir(folder)
+    result = run("convert", *args, "--json")
+    report = json.loads(result.stdout)
+    told = [f"status {result.exit_code}"]
+    for pack in report["packs"]:
+        told.append(f"{pack['status']} {pack['path'] or pack['source']}")
+        for each in pack["findings"]:
+            line = f":{each['line']}" if each["line"] else ""
+            told.append(f"  {each['severity']} {each['code']} {each['path']}{line}")
+            assert each["fix"], each
+    after = tree(folder)
+    assert {path: after[path] for path in before} == before
+    return {path: after[path] for path in after if path not in before}, told
+
+
+@pytest.mark.row("X07", "C54", "E13", "E17", "X05", "C14", "C15", "C16")
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_case(case: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    made, told = converted(case, tmp_path)
+
+    assert told == (case / "told.txt").read_text("utf-8").splitlines()
+    assert made == tree(case / "expect")
