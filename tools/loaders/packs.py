@@ -11,7 +11,8 @@ from typing import Final
 from satchel.compat import Candidate
 
 NAME: Final = "the-pack"
-SAYS: Final = "Counts the words of a text. Use it when somebody asks for a count"
+SAYS: Final = "Counts words. Use it to count words"
+"""Short: some loaders show no more than 60 characters."""
 BODY: Final = "\n# Count\n\nCount them.\n"
 FIRST: Final = f"name: {NAME}\ndescription: {SAYS}"
 DESCRIBED: Final = f"description: {SAYS}"
@@ -187,6 +188,8 @@ _PACKS: Final[dict[str, Candidate | tuple[Candidate, ...]]] = {
     "description-number": _says(" 12"),
     "description-boolean": _says(" yes"),
     "description-date": _says(" 2026-01-02"),
+    "description-over-60": _says(_long(70)),
+    "description-over-250": _says(_long(300)),
     "description-over-1024": _says(_long(1200)),
     "description-over-1536": _says(_long(2000)),
     "description-over-4096": _says(_long(6000)),

@@ -114,6 +114,18 @@ PROPERTIES: Final = (
         lambda r: _is_word(r, _DATE),
     ),
     Property(
+        "description-over-60",
+        "the description has more than 60 characters",
+        "say the point of the description in its first 57 characters",
+        lambda r: _is_longer(r, 60),
+    ),
+    Property(
+        "description-over-250",
+        "the description has more than 250 characters",
+        "shorten the description to 250 characters",
+        lambda r: _is_longer(r, 250),
+    ),
+    Property(
         "description-over-1024",
         "the description has more than 1,024 characters",
         "shorten the description to 1,024 characters",
