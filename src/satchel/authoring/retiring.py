@@ -38,11 +38,11 @@ class Edit:
     @property
     def diff(self) -> str:
         """What changes, as a unified diff."""
-        lines = (
+        before, after = (
             data.decode("utf-8", "replace").splitlines(keepends=True)
             for data in (self.before, self.after)
         )
-        return "".join(unified_diff(*lines, self.shown, self.shown, n=2))
+        return "".join(unified_diff(before, after, self.shown, self.shown, n=2))
 
 
 @dataclass(frozen=True, slots=True)

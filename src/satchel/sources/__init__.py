@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from satchel.skill import Skill
     from satchel.sources.archived import ArchiveSource
     from satchel.sources.in_memory import Packs
+    from satchel.sources.layered import LayeredSource
     from satchel.sources.over_http import HttpSource, PinnedSource
     from satchel.sources.over_mcp import McpSource
     from satchel.sources.over_mcp.targets import Reachable
@@ -32,6 +33,7 @@ __all__ = [
     "cached",
     "folder",
     "http",
+    "layered",
     "load_plugin_sources",
     "mcp",
     "memory",
@@ -91,6 +93,36 @@ def released(
     from satchel.sources.release import release_folder
 
     return release_folder(path, pin=pin, label=label, limits=limits)
+
+
+def layered(
+    base: str | os.PathLike[str] | None = None,
+    team: str | os.PathLike[str] | None = None,
+    user: str | os.PathLike[str] | None = None,
+    *,
+    label: str = "layers",
+    limits: Limits = DEFAULT_LIMITS,
+) -> "LayeredSource":
+    """Make a source of skills that three folders give together: base, team, user.
+
+    Packs in the same place below each are one skill: fields are merged by their rules
+    (docs/how-to/layers.md), body and files are those of the highest layer that has
+    them.
+
+    Args:
+        base: None is ``$XDG_DATA_HOME/satchel/skills/base``.
+        team: None is ``$XDG_CONFIG_HOME/satchel/skills/team``.
+        user: None is ``$XDG_CONFIG_HOME/satchel/skills/user``. A folder that was not
+            named need not be there.
+        label: What to call the source.
+        limits: Bounds on what is accepted.
+    """
+    from satchel.sources.layered import LayeredSource, local_layers
+
+    folders = {"base": base, "team": team, "user": user}
+    return LayeredSource(
+        local_layers(folders, limits=limits), label=label, limits=limits
+    )
 
 
 def memory(

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from satchel.errors import NotEditableError
 from satchel.model import DEFAULT_LIMITS, Finding, Json, Limits
 from satchel.spec.fences import Span, span_of_bytes
-from satchel.spec.frontmatter import Tree, read_tree
+from satchel.spec.frontmatter import Node, Tree, read_tree
 from satchel.spec.opening import open_file
 from satchel.spec.quoting import quoted
 from satchel.spec.written import as_written, same_values
@@ -63,7 +63,7 @@ class _Text(NamedTuple):
     newline: str
 
     @property
-    def metadata(self) -> Json:
+    def metadata(self) -> Node:
         return self.tree.root.get(_METADATA)
 
     def at(self, key: str, *, inside: bool = False) -> int:
@@ -81,7 +81,7 @@ class _Text(NamedTuple):
             end -= 1
         return end
 
-    def _behind(self, around: Json, key: str) -> int:
+    def _behind(self, around: Node, key: str) -> int:
         lines = self.tree.lines
         own = lines[id(around), key]
         later = [

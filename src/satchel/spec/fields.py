@@ -11,6 +11,7 @@ __all__ = [
     "file_list",
     "mapping",
     "names_list",
+    "split_tools",
     "text_list",
     "tool_list",
 ]
@@ -75,7 +76,12 @@ def tool_list(
     if isinstance(value, list):
         return text_list(tree, key, within)
     text = tree.text(key, within)
-    return None if text is None else tuple(_TOOL.findall(text))
+    return None if text is None else tuple(split_tools(text))
+
+
+def split_tools(text: str) -> list[str]:
+    """Return the tools of a text; blanks and commas within parentheses part none."""
+    return _TOOL.findall(text)
 
 
 def names_list(
