@@ -1,8 +1,8 @@
 """Write what the role packs give, for people and for tests.
 
-That is the table in docs/reference/role-packs.md, and below tests/cases/role-packs the index
-of all packs, byte for byte, and the digest of every result that a load tool gives of
-them. Run as ``python -m tools.role_packs``, or ``make generate``.
+That is the table in docs/reference/role-packs.md; and below tests/cases/role-packs the
+index of all packs, byte for byte, and the digest of every result that a load tool gives
+of them. Run as ``python -m tools.role_packs``, or ``make generate``.
 """
 
 from __future__ import annotations

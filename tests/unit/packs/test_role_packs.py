@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 from typing import TYPE_CHECKING
@@ -51,7 +50,7 @@ def findings(folder: Path, profile: str) -> list[tuple[str, str, str]]:
 def test_the_seventeen_are_there_and_nothing_beside_them(team: Satchel) -> None:
     assert team.findings == ()
     assert tuple(entry.id for entry in team.catalog) == ROLES
-    assert sorted(os.listdir(PACKS)) == sorted(ROLES)
+    assert sorted(each.name for each in PACKS.iterdir()) == sorted(ROLES)
 
 
 @pytest.mark.row("C52", "C11", "C12", "C03")
@@ -170,9 +169,7 @@ def test_in_the_public_dialect_a_pack_is_valid_and_the_same(
 
 @pytest.mark.row("A26")
 @pytest.mark.parametrize("role", [role for role in ROLES if FILES[role]])
-def test_the_body_says_when_to_load_each_file_and_why(
-    role: str, team: Satchel
-) -> None:
+def test_the_body_says_when_to_load_each_file_and_why(role: str, team: Satchel) -> None:
     """By its path, which every style of tool takes, and by no call of one of them."""
     body = team.load(role).body
     last = body.split("\n## ")[-1]
@@ -243,7 +240,7 @@ def test_the_index_is_on_record_and_small(team: Satchel) -> None:
 
 @pytest.mark.row("C52")
 def test_every_result_is_on_record(team: Satchel) -> None:
-    """`python -m tools.role_packs` writes it anew; the change is then seen in review."""
+    """`python -m tools.role_packs` writes it anew, and review sees the change."""
     assert render_results(team) == RESULTS.read_bytes().decode()
 
 
@@ -273,9 +270,13 @@ def test_the_index_does_not_change_when_bodies_and_references_grow(
 
 
 def test_digests_survive_a_copy(tmp_path: Path, team: Satchel) -> None:
-    copy = Satchel(shutil.copytree(PACKS, tmp_path / "p", copy_function=shutil.copyfile))
+    copy = Satchel(
+        shutil.copytree(PACKS, tmp_path / "p", copy_function=shutil.copyfile)
+    )
 
-    assert [copy.digest(role) for role in ROLES] == [team.digest(role) for role in ROLES]
+    assert [copy.digest(role) for role in ROLES] == [
+        team.digest(role) for role in ROLES
+    ]
 
 
 def test_some_of_them_are_chosen_by_name() -> None:

@@ -21,7 +21,7 @@ Links in code are not links. Links to other sites are not followed: no network i
 
 Each finding is printed as path:line: what is wrong: the link.
 Exit status: 0 no broken link, 1 broken links, 2 could not check.
-Not seen: reference links without a definition; capitals beyond ASCII in anchors.
+Not seen: reference links without a definition; wrong letters beyond ASCII in anchors.
 HELP
 }
 
@@ -182,13 +182,28 @@ has_anchor() {
     gsub(/<[^>]*>/, "", words)
     gsub(/&[a-z]+;/, "", words)
     gsub(/^[ \t]+|[ \t]+$/, "", words)
+    anchor(words)
+    # Without the marks of _emphasis_; names such as `__init__` keep theirs.
+    if (gsub(/(^|[ \t])_+/, " ", words) + gsub(/_+([ \t]|$)/, " ", words)) {
+      gsub(/^[ \t]+|[ \t]+$/, "", words)
+      anchor(words)
+    }
+  }
+
+  function anchor(words,   slug, number) {
     slug = tolower(words)
     gsub(/\t/, " ", slug)
     gsub(/[!-,.\/:-@\[-^`{-~]/, "", slug)
     gsub(/ /, "-", slug)
     number = seen[slug]++
     if (number) slug = slug "-" number
-    if (slug == wanted) found = 1
+    if (ascii(slug) == ascii(wanted)) found = 1
+  }
+
+  # No awk can be trusted to know the capitals of other alphabets.
+  function ascii(slug) {
+    gsub(/[\200-\377]/, "", slug)
+    return slug
   }' <"$1"
 }
 

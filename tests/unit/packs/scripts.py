@@ -1,0 +1,73 @@
+"""A place to run the packs' scripts in: known tools on the path, and no others."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+__all__ = ["Place", "needs_bash"]
+
+needs_bash: Final = pytest.mark.skipif(
+    os.name == "nt" or shutil.which("bash") is None, reason="the scripts need bash"
+)
+
+_TOOLS: Final = (
+    *("awk", "bash", "cat", "dirname", "env", "find", "grep"),
+    *("printf", "sort", "xargs"),
+)
+
+
+class Place:
+    """A folder with a script's surroundings; its name has blanks in it."""
+
+    def __init__(self, top: Path) -> None:
+        self.folder: Final = top / "a project"
+        self.folder.mkdir(parents=True)
+        self.bin: Final = top / "some tools"
+        self.bin.mkdir()
+        for name in _TOOLS:
+            self.bin.joinpath(name).symlink_to(shutil.which(name) or name)
+
+    def write(self, files: Mapping[str, str]) -> None:
+        """Write files below the folder."""
+        for path, text in files.items():
+            file = self.folder / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text, "utf-8", newline="")
+
+    def install(self, name: str, status: int = 0, *, into: Path | None = None) -> None:
+        """Install a tool that prints its name and arguments and ends with a status."""
+        file = (into or self.bin) / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(f'#!/usr/bin/env bash\necho "ran {name} $*"\nexit {status}\n')
+        file.chmod(0o755)
+
+    def install_python(self) -> None:
+        """Put this interpreter on the path as python3."""
+        file = self.bin / "python3"
+        file.write_text(f'#!/usr/bin/env bash\nexec "{sys.executable}" "$@"\n')
+        file.chmod(0o755)
+
+    def run(
+        self, script: Path, *arguments: str, cwd: Path | None = None
+    ) -> subprocess.CompletedProcess[str]:
+        """Run a script by itself, as a file that can be executed."""
+        return subprocess.run(
+            [str(script), *arguments],
+            cwd=cwd or self.folder,
+            env={"PATH": str(self.bin)},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            encoding="utf-8",
+            timeout=30,
+            check=False,
+        )

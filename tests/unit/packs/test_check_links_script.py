@@ -1,0 +1,188 @@
+"""``docs/scripts/check-links.sh``: links and anchors of Markdown that lead nowhere."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+from tests.unit.packs.house import PACKS
+from tests.unit.packs.scripts import Place, needs_bash
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SCRIPT: Final = PACKS / "docs" / "scripts" / "check-links.sh"
+
+pytestmark = [needs_bash, pytest.mark.row("C12", "C52")]
+
+TARGET: Final = """\
+---
+title: "[not a link](of-the-frontmatter.md)"
+---
+
+# The  guide & its `code`: 2.0!
+
+## Same
+## Same ##
+
+Set up
+------
+
+### Über _uns_ {#about-us}
+
+#### [Linked](guide.md) heading
+
+## `__init__` and more
+
+<a id="by-hand"></a><a name='older'></a>
+
+```sh
+# no heading
+```
+"""
+
+# One line, and what is told of its link: nothing where it is good.
+LINES: Final = [
+    ("[page](guide.md)", ""),
+    ("[page](./guide.md 'with a title')", ""),
+    ("[up](../a%20project/guide.md?plain=1#set-up)", ""),
+    ("[blank](<with blank.md>)", ""),
+    ("[brackets](with(brackets).md)", ""),
+    ("![image](pic.png) and [folder](docs/)", ""),
+    ("[heading](guide.md#the--guide--its-code-20)", ""),
+    ("[first](guide.md#same) [second](guide.md#same-1)", ""),
+    ("[underlined](guide.md#set-up)", ""),
+    ("[own id](guide.md#about-us) [its words too](guide.md#über-uns)", ""),
+    ("[a name in code](guide.md#__init__-and-more)", ""),
+    ("[link in heading](guide.md#linked-heading)", ""),
+    ("[element](guide.md#by-hand) [older](guide.md#older)", ""),
+    ("[here](#page)", ""),
+    ("[of a file that is no page](pic.png#L10)", ""),
+    ("[site](https://example.com/x.md) [mail](mailto:a@example.com)", ""),
+    ("[same scheme](//example.com/x.md)", ""),
+    ("[from the root](/nowhere.md)", ""),
+    ("[ref]: guide.md 'defined'", ""),
+    ("[^1]: a footnote, no link", ""),
+    ("`[code](no.md)` and ``[two](no.md) ` ``", ""),
+    (r"\[no link\](no.md)", ""),
+    ("<!-- [comment](no.md) -->", ""),
+    ("[gone](gone.md)", "no such file: gone.md"),
+    ("![gone](img/gone.png)", "no such file: img/gone.png"),
+    ("[ref2]: <gone too.md>", "no such file: gone too.md"),
+    ("[case](guide.md#Set-Up)", "no such heading: guide.md#Set-Up"),
+    ("[third](guide.md#same-2)", "no such heading: guide.md#same-2"),
+    ("[code](guide.md#no-heading)", "no such heading: guide.md#no-heading"),
+    ("[here](#nowhere)", "no such heading: #nowhere"),
+    ("`code` then [gone](gone.md)", "no such file: gone.md"),
+    ("[![nested](gone.png)](guide.md)", "no such file: gone.png"),
+    ("[bad escape](100%.md)", "no such file: 100%.md"),
+    ("[blanks](with%20blanks.md)", "no such file: with%20blanks.md"),
+]
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    place = Place(tmp_path)
+    place.write(
+        {
+            "guide.md": TARGET,
+            "with blank.md": "# Blank\n",
+            "with(brackets).md": "# Brackets\n",
+            "pic.png": "",
+            "docs/.keep": "",
+            ".hidden/bad.md": "[gone](gone.md)\n",
+            "node_modules/bad.md": "[gone](gone.md)\n",
+        }
+    )
+    return place
+
+
+@pytest.mark.parametrize(("line", "told"), LINES, ids=[line for line, _ in LINES])
+def test_line(line: str, told: str, place: Place) -> None:
+    place.write({"x=1.md": f"# Page\r\n\r\n{line}\r\n"})
+
+    done = place.run(SCRIPT, "x=1.md")
+
+    assert done.stdout == (f"x=1.md:3: {told}\n" if told else "")
+    assert done.returncode == bool(told)
+
+
+def test_fences_and_comments_over_several_lines(place: Place) -> None:
+    page = """\
+        # Page
+        ````text
+        ```
+        [code](no.md)
+        ````
+        ~~~
+        [code](no.md)
+        ```
+        ~~~
+        <!-- [comment](no.md)
+        [comment](no.md) --> [gone](gone.md)
+        ```never closed
+        [code](no.md)
+        """
+    lines = page.replace("        ", "")
+    place.write({"page.md": lines})
+
+    assert place.run(SCRIPT, "page.md").stdout == "page.md:11: no such file: gone.md\n"
+
+
+def test_a_folder_is_searched_in_order_and_told_in_the_end(place: Place) -> None:
+    place.write(
+        {"b/2.md": "[x](x.md)\n", "b/1.markdown": "[y](y.md)\n[g](../guide.md)"}
+    )
+
+    done = place.run(SCRIPT)
+
+    assert done.stdout == (
+        "./b/1.markdown:1: no such file: y.md\n./b/2.md:1: no such file: x.md\n"
+    )
+    assert done.stderr == "check-links.sh: 2 broken of 4 links in 5 pages\n"
+    assert done.returncode == 1
+
+
+def test_links_from_the_root_are_looked_up_where_it_is_told(place: Place) -> None:
+    place.write({"b/page.md": "[a](/guide.md#set-up)\n[b](/b/gone.md)\n"})
+
+    done = place.run(SCRIPT, "--root", ".", "b")
+
+    assert done.stdout == "b/page.md:2: no such file: /b/gone.md\n"
+
+
+def test_our_own_packs_have_no_broken_link(place: Place) -> None:
+    done = place.run(SCRIPT, str(PACKS))
+
+    assert (done.returncode, done.stdout) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["nowhere.md"], "no such file or folder: nowhere.md"),
+        (["--root", "nowhere"], "no such folder: nowhere"),
+        (["--root"], "--root needs a folder"),
+        (["--fast"], "unknown option --fast"),
+        (["docs"], "0 broken of 0 links in 0 pages"),
+        (["--", "-x"], "no such file or folder: ./-x"),
+    ],
+    ids=["no file", "no root", "root of nothing", "an option", "no page", "behind --"],
+)
+def test_what_cannot_be_checked_is_told(
+    arguments: list[str], said: str, place: Place
+) -> None:
+    done = place.run(SCRIPT, *arguments)
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"check-links.sh: {said}")
+
+
+@pytest.mark.parametrize("option", ["-h", "--help"])
+def test_help_tells_options_and_statuses(option: str, place: Place) -> None:
+    done = place.run(SCRIPT, option)
+
+    assert (done.returncode, done.stderr) == (0, "")
+    for word in ("Usage: check-links.sh", "--root", "--help", "Exit status: 0"):
+        assert word in done.stdout

@@ -1,0 +1,91 @@
+"""The legacy roles in examples/templates, beside the pack that replaces one."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+import pytest
+
+from satchel import Satchel, sources
+from satchel.roles import render_role_prompt, resolve_role_prompt
+from tests.unit.packs.house import ROLES, ROOT
+
+TEMPLATES: Final = ROOT / "examples" / "templates"
+LEGACY: Final = ("adversary", "backend", "qa", "security")
+FILES: Final = ("config.yaml", "system_prompt.md", "task_prompt.md")
+
+
+@pytest.mark.row("C04")
+def test_packs_lie_beside_the_legacy_roles() -> None:
+    assert sorted(each.name for each in TEMPLATES.iterdir()) == ["roles", "skills"]
+    assert (TEMPLATES / "skills" / "backend" / "SKILL.md").is_file()
+    assert [each.name for each in sorted((TEMPLATES / "roles").iterdir())] == [*LEGACY]
+    for role in LEGACY:
+        folder = TEMPLATES / "roles" / role
+        assert tuple(sorted(each.name for each in folder.iterdir())) == FILES
+
+
+@pytest.mark.row("C04", "C20")
+def test_a_role_with_a_pack_gets_the_pack() -> None:
+    prompt = resolve_role_prompt("backend", TEMPLATES, include_plugins=False)
+
+    assert (prompt.source, prompt.findings) == ("skill", ())
+    assert str(prompt).startswith('Role: backend. load_skill(name="backend").\n')
+
+
+@pytest.mark.row("C54", "C04")
+@pytest.mark.parametrize("role", ["adversary", "qa", "security"])
+def test_the_others_keep_their_template(role: str) -> None:
+    with pytest.warns(DeprecationWarning, match=f"role '{role}'"):
+        prompt = resolve_role_prompt(
+            role, TEMPLATES, context={"PROJECT": "shop"}, include_plugins=False
+        )
+
+    assert prompt.source == "legacy"
+    assert " of shop" in str(prompt)
+
+
+@pytest.mark.row("C54")
+@pytest.mark.parametrize("role", LEGACY)
+def test_a_template_renders_with_and_without_its_values(role: str) -> None:
+    roles = TEMPLATES / "roles"
+    written = (roles / role / "system_prompt.md").read_text("utf-8")
+    names = dict.fromkeys(re.findall(r"\{\{(?:#IF(?:_NOT)? )?(\w+)\}\}", written))
+    full = render_role_prompt(role, {n: f"<{n}>" for n in names}, templates_dir=roles)
+    bare = render_role_prompt(role, {}, templates_dir=roles)
+
+    assert [name for name in names if f"<{name}>" not in full] == []
+    assert "{{" not in full
+    assert "{{PROJECT}}" in bare
+    assert "{{#IF" not in bare
+    assert full != bare
+
+
+def test_the_set_shows_each_thing_that_a_migration_meets() -> None:
+    texts = [
+        file.read_text("utf-8") for file in sorted(TEMPLATES.glob("roles/*/*prompt.md"))
+    ]
+    for mark in ("{{#IF ", "{{#IF_NOT ", "{{/IF}}", "{{PROJECT}}"):
+        assert any(mark in text for text in texts), mark
+    assert sum(text.count("!`") for text in texts) == 1
+    assert "adversary" not in ROLES  # it has no pack to move to
+
+
+@pytest.mark.parametrize("role", LEGACY)
+def test_a_config_has_its_three_keys(role: str) -> None:
+    lines = (TEMPLATES / "roles" / role / "config.yaml").read_text("utf-8").splitlines()
+
+    assert [line.split(": ")[0] for line in lines] == [
+        "default_model",
+        "default_effort",
+        "max_tasks_per_session",
+    ]
+
+
+def test_the_pack_is_the_one_that_ships() -> None:
+    shown = Satchel(TEMPLATES / "skills")
+    shipped = Satchel(sources.roles())
+
+    assert [entry.id for entry in shown.catalog] == ["backend"]
+    assert shown.digest("backend") == shipped.digest("backend")

@@ -1,0 +1,246 @@
+"""``backend/scripts/lint.sh``: finds what a project is set up for, and runs it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import pytest
+
+from tests.unit.packs.house import PACKS
+from tests.unit.packs.scripts import Place, needs_bash
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+SCRIPT: Final = PACKS / "backend" / "scripts" / "lint.sh"
+
+pytestmark = [needs_bash, pytest.mark.row("C12", "C52")]
+
+GOOD: Final = {"src/a b.py": "x = 1\n"}
+RUFF: Final = {**GOOD, "pyproject.toml": "[project]\nname = 'x'\n[tool.ruff.lint]\n"}
+
+
+class Case(NamedTuple):
+    """A project, the tools that are installed with their status, what is expected."""
+
+    files: Mapping[str, str]
+    tools: Mapping[str, int]
+    status: int
+    ran: list[str]
+    last: list[str]
+
+
+CASES: Final = {
+    "ruff, clean": Case(RUFF, {"ruff": 0}, 0, ["ruff check ."], ["clean: ruff check"]),
+    "ruff, findings": Case(
+        RUFF, {"ruff": 1}, 1, ["ruff check ."], ["not clean: ruff check"]
+    ),
+    "ruff.toml": Case(
+        {**GOOD, "ruff.toml": "[format]\n"},
+        {"ruff": 0},
+        0,
+        ["ruff check .", "ruff format --check ."],
+        ["clean: ruff check, ruff format"],
+    ),
+    "a hook formats": Case(
+        {
+            **RUFF,
+            ".pre-commit-config.yaml": "repos:\n- hooks:\n  - id: ruff-format\n",
+        },
+        {"ruff": 0},
+        0,
+        ["ruff check .", "ruff format --check ."],
+        ["clean: ruff check, ruff format"],
+    ),
+    "a hook that is commented out": Case(
+        {**RUFF, ".pre-commit-config.yaml": "repos:\n#  - id: ruff-format\n"},
+        {"ruff": 0},
+        0,
+        ["ruff check ."],
+        ["clean: ruff check"],
+    ),
+    "flake8, in tox.ini": Case(
+        {**GOOD, "tox.ini": "[tox]\n[flake8]\n"},
+        {"flake8": 0, "ruff": 1},
+        0,
+        ["flake8 --extend-exclude .venv,venv,node_modules,build,dist ."],
+        ["clean: flake8"],
+    ),
+    "a section of another name": Case(
+        {**GOOD, "tox.ini": "[flake8-but-not]\n", "setup.cfg": "# [mypy]\n"},
+        {"pyflakes": 0},
+        0,
+        ["pyflakes ./src/a b.py"],
+        ["clean: pyflakes"],
+    ),
+    "mypy, told what to look at": Case(
+        {**RUFF, "mypy.ini": "[mypy]\nfiles = src\n"},
+        {"ruff": 0, "mypy": 0},
+        0,
+        ["ruff check .", "mypy "],
+        ["clean: ruff check, mypy"],
+    ),
+    "mypy, told for one module only": Case(
+        {**RUFF, "setup.cfg": "[mypy]\nstrict = true\n[mypy-x]\nfiles = no\n"},
+        {"ruff": 0, "mypy": 1},
+        1,
+        ["ruff check .", "mypy ."],
+        ["not clean: mypy"],
+    ),
+    "mypy, in pyproject.toml": Case(
+        {**GOOD, "pyproject.toml": "[tool.mypy]\npackages = ['x']\n[tool.ruff]\n"},
+        {"ruff": 0, "mypy": 0},
+        0,
+        ["ruff check .", "mypy "],
+        ["clean: ruff check, mypy"],
+    ),
+    "pyright": Case(
+        {**RUFF, "pyrightconfig.json": "{}"},
+        {"ruff": 0, "pyright": 0},
+        0,
+        ["ruff check .", "pyright "],
+        ["clean: ruff check, pyright"],
+    ),
+    "set up and not installed": Case(
+        {**RUFF, ".mypy.ini": "[mypy]\n"},
+        {"ruff": 0},
+        2,
+        ["ruff check ."],
+        ["not installed: mypy"],
+    ),
+    "findings, and one not installed": Case(
+        {**RUFF, ".mypy.ini": "[mypy]\nmodules = x\n"},
+        {"ruff": 1},
+        1,
+        ["ruff check ."],
+        ["not clean: ruff check", "not installed: mypy"],
+    ),
+    "nothing set up, ruff there": Case(
+        GOOD, {"ruff": 0}, 0, ["ruff check ."], ["clean: ruff check (defaults)"]
+    ),
+    "nothing set up, pyflakes complains": Case(
+        GOOD, {"pyflakes": 1}, 1, ["pyflakes ./src/a b.py"], ["not clean: pyflakes"]
+    ),
+    "nothing set up, nothing there": Case(GOOD, {}, 2, [], ["not installed: python3"]),
+}
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    return Place(tmp_path)
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=list(CASES))
+def test_what_is_set_up_is_run(case: Case, place: Place) -> None:
+    place.write(case.files)
+    for name, status in case.tools.items():
+        place.install(name, status)
+
+    done = place.run(SCRIPT)
+
+    lines = done.stdout.splitlines()
+    ran = [line.removeprefix("ran ") for line in lines if line.startswith("ran ")]
+    assert (done.returncode, ran) == (case.status, case.ran), done.stderr
+    assert lines[-len(case.last) :] == case.last
+
+
+def test_the_project_s_own_tool_goes_first(place: Place) -> None:
+    place.write(RUFF)
+    place.install("ruff", 1)
+    place.install("ruff", 0, into=place.folder / ".venv" / "bin")
+
+    assert place.run(SCRIPT).returncode == 0
+
+
+def test_every_file_is_compiled_where_there_is_no_linter(place: Place) -> None:
+    """Nothing is written, and what others have put into the folder is passed by."""
+    place.write(
+        {
+            **GOOD,
+            "-c.py": "def f(:\n",
+            "it's.py": "x = '\0'\n",
+            "src/tokenize.py": "raise SystemExit('imported')\n",
+            ".venv/lib/bad.py": "(",
+            "node_modules/bad.py": "(",
+            "build/bad.py": "(",
+        }
+    )
+    place.install_python()
+    before = sorted(place.folder.rglob("*"))
+
+    done = place.run(SCRIPT, str(place.folder), cwd=place.bin)
+
+    assert done.returncode == 1
+    lines = done.stdout.splitlines()
+    assert [line.rpartition(": ")[0] for line in sorted(lines[1:3])] == [
+        "./-c.py:1",
+        "./it's.py:1",
+    ]
+    assert lines[0] == "== compile"
+    assert lines[-1] == "not clean: compile"
+    assert sorted(place.folder.rglob("*")) == before
+
+
+def test_a_clean_project_compiles(place: Place) -> None:
+    place.write(GOOD)
+    place.install_python()
+
+    done = place.run(SCRIPT, ".")
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == "== compile\n\nclean: compile\n"
+
+
+def test_list_names_the_checks_and_runs_none(place: Place) -> None:
+    place.write({**RUFF, "mypy.ini": "[mypy]\n", "pyrightconfig.json": "{}"})
+    place.install("ruff", 1)
+    place.install("mypy", 1)
+
+    done = place.run(SCRIPT, "--list")
+
+    assert done.stdout == "ruff check\nmypy\n"
+    assert done.stderr == "lint.sh: pyright is set up here and is not installed\n"
+    assert done.returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["nowhere"], "no such folder: nowhere"),
+        (["src", "src"], "one project at a time"),
+        (["--fix"], "unknown option --fix"),
+        (["--", "-x"], "no such folder: -x"),
+        (["empty"], "no Python file in "),
+    ],
+    ids=["no folder", "two projects", "an option", "behind --", "no Python"],
+)
+def test_what_cannot_be_checked_is_told(
+    arguments: list[str], said: str, place: Place
+) -> None:
+    place.write({**GOOD, "empty/README.md": ""})
+
+    done = place.run(SCRIPT, *arguments)
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"lint.sh: {said}")
+
+
+@pytest.mark.parametrize("option", ["-h", "--help"])
+def test_help_tells_options_and_statuses(option: str, place: Place) -> None:
+    done = place.run(SCRIPT, option)
+
+    assert (done.returncode, done.stderr) == (0, "")
+    for word in ("Usage: lint.sh", "--list", "--help", "Exit status: 0 all clean"):
+        assert word in done.stdout
+
+
+@pytest.mark.parametrize(
+    "script", sorted(PACKS.rglob("*.sh")), ids=lambda path: path.name
+)
+def test_every_script_is_executable_and_bash_can_parse_it(script: Path) -> None:
+    assert os.access(script, os.X_OK)
+    assert script.read_text("utf-8").startswith("#!/usr/bin/env bash\n")
+    assert subprocess.run(["bash", "-n", script], check=False).returncode == 0
