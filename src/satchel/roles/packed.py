@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from satchel.catalog import duplicate_error
 from satchel.errors import ChangedSinceSyncError, SkillError
 from satchel.load import load
 from satchel.model import Catalog, Descriptor, Finding, Limits, Rendered, Request
@@ -111,6 +112,9 @@ def _of_role(latest: Catalog, folder: str) -> Iterator[Finding]:
         inside = finding.path == folder or finding.path.startswith(f"{folder}/")
         if inside or finding.severity == "error":
             yield finding
+    for conflict in latest.unresolved:  # arisen since: the last good catalog is in use
+        error = duplicate_error(conflict)
+        yield Finding(error.code, "error", str(error), fix=error.fix)
     for state in latest.sources:
         if state.error:
             fix = "bring it back; until then its last answer is used"

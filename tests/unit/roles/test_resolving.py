@@ -417,6 +417,22 @@ def test_a_plugin_that_claims_a_taken_name_aborts_with_the_switch(
     assert resolve_role_prompt("backend", templates, deny=["mine"]).body == INDEX
 
 
+@pytest.mark.row("X24")
+def test_a_conflict_that_arises_later_is_told_and_the_last_index_kept(
+    templates: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add_plugin(monkeypatch, {"vp": {"SKILL.md": pack("vp")}})
+    before = resolve_role_prompt("backend", templates)
+
+    write_role(templates, "vp", "Use when it gets big.")
+    after = resolve_role_prompt("backend", templates)
+
+    assert after.body == before.body
+    assert codes(after) == ["duplicate-skill"]
+    (templates / "skills/vp/SKILL.md").unlink()
+    assert resolve_role_prompt("backend", templates) == before
+
+
 @pytest.mark.row("X18")
 def test_a_broken_pack_of_a_plugin_costs_nobody_else(
     templates: Path, monkeypatch: pytest.MonkeyPatch
