@@ -42,13 +42,15 @@ class Config:
     ``skills`` are folders, already joined to the folder of the file. ``packages`` is
     True for every installed package that offers skills, else a tuple of names.
     ``budget_tokens`` is None for no budget. ``allow_private`` lets addresses among
-    ``skills`` lead to this machine and its network. ``lint`` is for `satchel check`
-    alone.
+    ``skills`` lead to this machine and its network. ``layers`` are the folders of the
+    layers that are named, by layer; None where there are no layers. ``lint`` is for
+    `satchel check` alone.
     """
 
     path: str = ""
     skills: tuple[str, ...] = ()
     packages: tuple[str, ...] | bool = ()
+    layers: tuple[tuple[str, str], ...] | None = None
     usual: bool = False
     trust: bool = False
     allow_private: bool = False
@@ -148,6 +150,7 @@ def _config(table: Mapping[str, object], file: "Path") -> Config:
             if isinstance(table.get("packages"), bool)
             else strings(table, "packages", path)
         ),
+        layers=_layers(table, file),
         usual=flag(table, "usual", path),
         trust=flag(table, "trust", path),
         allow_private=flag(table, "allow_private", path),
@@ -169,6 +172,23 @@ def _budget(table: Mapping[str, object], path: str) -> int | None:
         detail = f'budget_tokens: want a count from 1 or "none", got {value!r}'
         raise ConfigError(path, detail)
     return value
+
+
+def _layers(
+    table: Mapping[str, object], file: "Path"
+) -> tuple[tuple[str, str], ...] | None:
+    if "layers" not in table:
+        return None
+    named = table_of(table, "layers", str(file))
+    keys(named, ("base", "team", "user"), str(file), "layer")
+    for layer, folder in named.items():
+        if not isinstance(folder, str) or not folder:
+            detail = f"layers.{layer}: want a folder, got {folder!r}"
+            raise ConfigError(str(file), detail)
+    return tuple(
+        (layer, os.path.normpath(file.parent / folder))
+        for layer, folder in named.items()
+    )
 
 
 def _limits(table: Mapping[str, object], path: str) -> Limits:

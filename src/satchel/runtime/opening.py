@@ -12,7 +12,7 @@ from satchel.model import DEFAULT_LIMITS, Limits
 from satchel.model.release import RELEASE_FILE
 from satchel.protocols import SkillSource
 from satchel.skill import Skill
-from satchel.sources import folder, memory, packages, released, usual
+from satchel.sources import folder, layered, memory, packages, released, usual
 
 if TYPE_CHECKING:  # it costs start-up time
     from pathlib import Path
@@ -164,6 +164,8 @@ def open_config(
         named = config.packages
         only = named if isinstance(named, tuple) else None
         more += packages(only=only, limits=limits)
+    if config.layers is not None:
+        more.append(layered(**dict(config.layers), limits=limits))
     if config.usual:
         more += usual(project=found.parent, trust=config.trust, limits=limits)
     if not opened.sources and not more:

@@ -2,7 +2,7 @@
 
 # ruff: noqa: PTH111, PTH118 - as for folders: a Path costs start-up time
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
@@ -52,7 +52,7 @@ def layer_folder(layer: str) -> str:
 
 
 def local_layers(
-    folders: dict[str, str | os.PathLike[str] | None], *, limits: Limits
+    folders: Mapping[str, str | os.PathLike[str] | None], *, limits: Limits
 ) -> list[tuple[str, LocalSource]]:
     """Return a source for each layer; only a usual folder may be missing."""
     return [

@@ -33,6 +33,11 @@ ENVELOPES = ("xml", "json")
     help="Print the result that a tool gives a model, that of a miss too: xml is "
     "load_skill(skill_id), json is load_skill(name, reference, script).",
 )
+@click.option(
+    "--layers",
+    is_flag=True,
+    help="Say which layer gives what. --skills are then base, team and user.",
+)
 @skills_option
 def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
     name: str,
@@ -40,6 +45,7 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
     script: str | None,
     asset: str | None,
     envelope: "Envelope | None",
+    layers: bool,
     paths: tuple[str, ...],
 ) -> int:
     """Print the body of a skill, or one of its files.
@@ -55,12 +61,20 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
       satchel show pdf-forms --reference fields.md
       satchel show pdf-forms --script fill.py > fill.py
       satchel show pdf-forms --envelope xml
+      satchel show pdf-forms --layers
     """
     from satchel.cli.envelope import Wish, enveloped
 
     wanted = [(k, v) for k, v in _buckets(reference, script, asset) if v is not None]
     if len(wanted) > 1:
         raise click.UsageError("ask for one file: --reference, --script or --asset")
+    if layers:
+        if wanted or envelope:
+            raise click.UsageError("--layers goes with no other option but --skills")
+        from satchel.cli.layering import show_layers
+
+        show_layers(name, paths)
+        return 0
     bucket, file = wanted[0] if wanted else ("", None)
     wish = Wish(name, bucket, file)
     with recording() as sinks, opened(paths, sinks=sinks) as skills:
