@@ -105,7 +105,7 @@ def pack_skill(
 
 def _only(path: str, limits: Limits) -> WholePack:
     packs = read_packs(path, limits=limits)
-    if len(packs) > 1:
+    if len(packs) != 1:
         names = ", ".join(pack.location for pack in packs[:3])
         raise ConfigError(path, f"want one pack, here are {len(packs)}: {names}")
     return packs[0]

@@ -103,7 +103,7 @@ def read_packs(place: str, *, limits: Limits = DEFAULT_LIMITS) -> tuple[WholePac
         raise ConfigError(place, want)
     scanned = source.scan()
     findings = [each for each in scanned if isinstance(each, Finding)]
-    packs = []
+    packs: list[WholePack] = []
     for found in scanned:
         if isinstance(found, Finding):
             continue

@@ -26,7 +26,7 @@ def as_json(diffs: "Iterable[PackDiff]") -> dict[str, object]:
 
 def as_stat(diff: "PackDiff") -> str:
     """Return a line on one pack: what changed, and what it costs."""
-    parts = []
+    parts: list[str] = []
     if diff.fit == "changed":
         parts += [f"manifest {len(diff.manifest)}"] if diff.manifest else []
         more = sum(line.startswith("+") for line in diff.body)

@@ -29,7 +29,7 @@ from satchel.spec.written import Written, read_written
 
 __all__ = ["LAYERS", "Explained", "LayeredSource", "layer_folder", "local_layers"]
 
-LAYERS: Final = ("base", "team", "user")
+LAYERS: Final[tuple[str, ...]] = ("base", "team", "user")
 """The usual layers, the lowest first."""
 
 _PLACES: Final = {
