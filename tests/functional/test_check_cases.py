@@ -2,7 +2,10 @@
 
 A case is a folder with ``pack`` (a pack, or a folder of packs), ``expect.txt`` (one
 ``severity code path:line`` a finding, in order, paths relative to the case) and, where
-they are not the usual ones, ``options.toml``: profile and limits.
+they are not the usual ones, ``options.toml``: profile, limits, thresholds.
+
+The case named as a code shows it; the case ``CODE-not`` is as near to it as can be, and
+silent.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ import pytest
 
 from satchel.lint import RULES, Rule
 from satchel.lint import rules as rules_module
+from satchel.lint.settings import Settings, thresholds_for
 from satchel.model import Finding, Limits
 from satchel.runtime.checking import check
 
@@ -27,7 +31,10 @@ def checked(case: Path) -> tuple[Finding, ...]:
     if (case / "options.toml").exists():
         options = tomllib.loads((case / "options.toml").read_text("utf-8"))
     limits = Limits(**options.pop("limits", {}))
-    return check(["pack"], limits=limits, **options).findings
+    profile = options.get("profile", "spec")
+    thresholds = thresholds_for(profile, options.get("thresholds"))
+    settings = Settings(profile=profile, thresholds=thresholds)
+    return check(["pack"], limits=limits, settings=settings).findings
 
 
 def line(finding: Finding) -> str:
@@ -53,14 +60,36 @@ def test_every_finding_says_what_to_do(
     assert [line(each) for each in checked(case) if not each.fix] == []
 
 
+CODES = sorted({code for rule in RULES for code in rule.codes})
+MACHINE = {"program-not-checked"}
+"""Codes that this machine may have no reason for: tests/unit/lint shows them."""
+
+
+def codes_in(case: str) -> set[str]:
+    lines = (FOLDER / case / "expect.txt").read_text("utf-8").splitlines()
+    return {line.split()[1] for line in lines}
+
+
+@pytest.mark.row("E02")
+@pytest.mark.parametrize("code", sorted({*CODES} - MACHINE))
+def test_every_code_has_a_case_and_a_silent_neighbour(code: str) -> None:
+    """A code that nobody has seen fire, or keep silent, is not known to be right."""
+    assert code in codes_in(code)
+    assert code not in codes_in(f"{code}-not")
+
+
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
 def test_every_rule_has_a_case(rule: Rule, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A rule without a case is a rule that nobody has seen fire."""
+    """A rule without a case is a rule that nobody has seen fire.
+
+    One that says codes of its own is seen in their cases.
+    """
+    cases = [FOLDER / code for code in {*rule.codes} - MACHINE] or CASES
 
     def findings(*rules: Rule) -> int:
         monkeypatch.setattr(rules_module, "RULES", rules)
         total = 0
-        for case in CASES:
+        for case in cases:
             monkeypatch.chdir(case)
             total += len(checked(case))
         return total

@@ -197,6 +197,8 @@ class _Reading:
 
     def _undefined(self, span: dict[str, int], label: str) -> Undefined:
         start, end = span["start"], span["end"]
+        if self.data.startswith(b"[]", end):  # a collapsed link, without its end
+            end += 2
         return Undefined(
             self.data[start:end].decode(),
             label,

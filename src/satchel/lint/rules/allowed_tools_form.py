@@ -1,11 +1,15 @@
 """Tools that are not written as the specification has them (S12)."""
 
+import re
 from collections.abc import Iterator
+from typing import Final
 
 from satchel.lint.context import Context, rule
 from satchel.model import SKILL_FILE, Finding
 
 __all__ = ["allowed_tools_form"]
+
+_RULE: Final = re.compile(r"\([^)]*\)")
 
 
 @rule("allowed-tools-form")
@@ -17,7 +21,7 @@ def allowed_tools_form(pack: Context) -> Iterator[Finding]:
     written = pack.manifest.frontmatter.get("allowed-tools")
     tools = pack.manifest.allowed_tools
     if isinstance(written, str):
-        if "," not in written or written.split() == list(tools):
+        if "," not in _RULE.sub("", written):
             return
         how = "commas between the tools"
     elif isinstance(written, list | tuple) and pack.profile != "spec":

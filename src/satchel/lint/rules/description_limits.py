@@ -13,12 +13,15 @@ __all__ = ["description_limits"]
 def description_limits(pack: Context) -> Iterator[Finding]:
     """Yield a note that names the strictest profile whose limits are broken.
 
-    The profile in use says of its own limits that they are broken.
+    The profile in use says of its own limits that they are broken, and
+    `long_description` of what it is about.
     """
     text = pack.manifest.description
     length = len(" ".join(text.split()))
     shortest, longest = STRICT_DESCRIPTION_CHARS
     if not length or shortest <= length <= longest or pack.profile == "strict":
+        return
+    if 0 < pack.thresholds.description_chars < length <= MAX_DESCRIPTION_CHARS:
         return
     refusing = "strict would refuse"
     if len(text) > MAX_DESCRIPTION_CHARS:

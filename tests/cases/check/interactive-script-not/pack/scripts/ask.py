@@ -1,0 +1,6 @@
+def input(text):
+    return text
+
+
+name = input('name')
+words = 'input()'

@@ -1,0 +1,4 @@
+import getpass
+
+name = input('Name? ')
+word = getpass.getpass()

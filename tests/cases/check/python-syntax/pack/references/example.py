@@ -1,0 +1,3 @@
+def fill():
+    pass
+return

@@ -1,0 +1,2 @@
+import forms
+from lib import pages
