@@ -19,6 +19,11 @@ class Baseline:
 
     known: Counter[str]
 
+    @classmethod
+    def of(cls, report: Report) -> "Baseline":
+        """Return what a report knows."""
+        return cls(Counter(map(fingerprint, report.findings)))
+
     def subtract(self, report: Report) -> Report:
         """Return the report without what is known; a further one of a kind stays."""
         left = self.known.copy()

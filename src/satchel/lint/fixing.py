@@ -7,8 +7,8 @@ twice is to fix once.
 """
 
 from dataclasses import dataclass, fields
-from difflib import unified_diff
-from typing import TYPE_CHECKING, Final
+from difflib import SequenceMatcher, unified_diff
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from satchel.model import DEFAULT_LIMITS, SKILL_FILE, Finding, Limits, Manifest
 from satchel.spec import body_of, parse
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from satchel.lint.fixes import Fixer, Page
     from satchel.spec import Profile
 
-__all__ = ["Fix", "fix_skill"]
+__all__ = ["Fix", "LineChange", "fix_skill"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +43,27 @@ class Fix:
             _lines(self.before), _lines(self.after), self.path, self.path, lineterm=""
         )
         return "".join(f"{line}\n" for line in changed)
+
+    @property
+    def changes(self) -> "tuple[LineChange, ...]":
+        """The change as lines that go and text that comes, from the first line on."""
+        old = self.before.decode().splitlines(keepends=True)
+        new = self.after.decode().splitlines(keepends=True)
+        return tuple(
+            LineChange(start + 1, end - start, "".join(new[first:last]))
+            for what, start, end, first, last in SequenceMatcher(
+                None, old, new, autojunk=False
+            ).get_opcodes()
+            if what != "equal"
+        )
+
+
+class LineChange(NamedTuple):
+    """So many lines from a line on, counted from 1, and what comes in their place."""
+
+    line: int
+    lines: int
+    text: str
 
 
 def _lines(data: bytes) -> list[str]:

@@ -1,43 +1,29 @@
 """Check packs: what a registry says of them, and what lint adds."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import NamedTuple
 
-from satchel.catalog import Registry
 from satchel.catalog.allowlist import allow
-from satchel.catalog.assemble import Rules
-from satchel.catalog.entry import Acceptance
-from satchel.errors import (
-    ConfigError,
-    MissingPathError,
-    SkillError,
-    SourceUnavailableError,
-)
-from satchel.lint import Context, Report, lint_pack
+from satchel.errors import SkillError
+from satchel.lint import RULES, Context, Report, lint_pack
+from satchel.lint.inline import Inline, read_inline
+from satchel.lint.settings import Settings, settings_of
 from satchel.model import (
     DEFAULT_LIMITS,
     SKILL_FILE,
-    Catalog,
     Conflict,
     Descriptor,
     Finding,
     Limits,
     Manifest,
 )
-from satchel.runtime.time import SystemClock
-from satchel.sources import folder
+from satchel.runtime.fixing import plan_fixes
+from satchel.runtime.library import Library, named_places, opened_library
 from satchel.spec import Profile, parse
 
-if TYPE_CHECKING:
-    from satchel.protocols import SkillSource
-
-__all__ = ["check"]
-
-_PATIENCE_S: Final = 3_600.0
-"""A check waits for slow disks: half an answer would look like a clean one."""
+__all__ = ["check", "report_on"]
 
 
 def check(
@@ -45,83 +31,107 @@ def check(
     *,
     profile: Profile = "spec",
     limits: Limits = DEFAULT_LIMITS,
+    settings: Settings | None = None,
+    skip_others: bool = False,
 ) -> Report:
     """Return all that is worth telling the authors of the packs below ``paths``.
 
-    Each path is a pack, its SKILL.md, or a folder of packs; paths in findings begin
+    Each path is a pack, a file in one, or a folder of packs; paths in findings begin
     with it as it was written. A pack reached twice is checked once.
+
+    Args:
+        paths: What to check.
+        profile: What is accepted, where ``settings`` do not say.
+        limits: Bounds on what is read.
+        settings: Which codes count, and how much; None is all of them.
+        skip_others: Pass by a file that lies in no pack.
 
     Raises:
         MissingPathError: A path does not exist.
-        ConfigError: A path is a file, and no SKILL.md.
+        ConfigError: A path is a file that lies in no pack.
         SourceUnavailableError: A folder gave no answer.
     """
-    roots = list(dict.fromkeys(_root(path) for path in paths))
-    sources: list[SkillSource] = [folder(root, limits=limits) for root in roots]
-    registry = Registry(
-        sources,
-        accept=Acceptance(profile=profile, limits=limits),
-        rules=Rules(),
-        clock=SystemClock(),
-        deadline_s=_PATIENCE_S,
+    settings = settings or settings_of(profile=profile)
+    places = named_places(paths, skip_others=skip_others)
+    with opened_library(places, profile=settings.profile, limits=limits) as library:
+        return report_on(library, settings, limits)
+
+
+def report_on(library: Library, settings: Settings, limits: Limits) -> Report:
+    """Return the report on packs that are open."""
+    found = set(library.catalog.findings)
+    asked: dict[str, Inline] = {}
+    for pack in library.packs:
+        looked = _look_at(pack, library, settings, limits)
+        found.update(looked.findings)
+        if looked.inline.codes:
+            asked[pack.origin.location] = looked.inline
+    every = _in_order(found)
+    wanted = [each for each in every if not _is_hidden(each, asked)]
+    judged = [settings.judge(each) for each in wanted]
+    findings = tuple(each for each in judged if each is not None)
+    return Report(
+        len(library.locations),
+        findings,
+        settings.profile,
+        off=len(wanted) - len(findings),
+        off_by=settings.told_by,
+        inline=len(every) - len(wanted),
+        unasked=_unasked(settings),
+        fixes=plan_fixes(library, findings, settings.profile, limits),
+        locations=library.locations,
     )
-    try:
-        registry.sync()
-        catalog = registry.latest
-        for state in catalog.sources:
-            if state.error:
-                raise SourceUnavailableError(state.label, state.error)
-        found = set(catalog.findings)
-        packs = tuple(_every_pack(catalog))
-        for pack in packs:
-            found.update(_look_at(pack, catalog, profile, limits))
-    finally:
-        registry.close()
-    places = {origin.location for pack in packs for origin in pack.origins}
-    return Report(len(places), _in_order(found), profile)
 
 
-def _root(path: str) -> str:
-    """Return the folder to scan for what a user named."""
-    place = Path(path)
-    if not place.exists():
-        raise MissingPathError(path)
-    if place.is_dir():
-        return path
-    if place.name != SKILL_FILE:
-        raise ConfigError(path, f"want a pack, its {SKILL_FILE}, or a folder of packs")
-    return path.removesuffix(SKILL_FILE).rstrip("/") or str(place.parent)
+class _Looked(NamedTuple):
+    """What lint says of one pack, and what the pack asks to be left out."""
 
-
-def _every_pack(catalog: Catalog) -> Iterator[Descriptor]:
-    """Yield every pack, whether it is listed, withheld, refused or in a conflict."""
-    yield from catalog.entries
-    for conflict in catalog.unresolved:
-        yield from conflict.owners
-    for held in catalog.withheld:
-        yield held.descriptor
+    findings: tuple[Finding, ...] = ()
+    inline: Inline = Inline()
 
 
 def _look_at(
-    entry: Descriptor, catalog: Catalog, profile: Profile, limits: Limits
-) -> Iterator[Finding]:
-    """Yield what lint says of a pack; of a refused one as far as it can be read."""
+    entry: Descriptor, library: Library, settings: Settings, limits: Limits
+) -> _Looked:
+    """Return what lint says of a pack; of a refused one as far as it can be read."""
     origin = entry.origin
-    reader = catalog.readers[origin.source]
     try:
-        data = reader.read(origin.key, SKILL_FILE, limits.skill_md_bytes)
-        files = entry.files or tuple(reader.files(origin.key))
+        pack = _context(entry, library, settings, limits)
     except SkillError:  # the registry has said so
-        return
-    folder = origin.key.rpartition("/")[2]
+        return _Looked()
+    inline = read_inline(pack.text)
+    found = (
+        *lint_pack(pack, settings.asks),
+        *_duplicates(pack, library.catalog.conflict_of(entry.id)),
+        *inline.findings,
+    )
+    return _Looked(
+        tuple(replace(each, path=f"{origin.location}/{each.path}") for each in found),
+        inline,
+    )
+
+
+def _context(
+    entry: Descriptor, library: Library, settings: Settings, limits: Limits
+) -> Context:
+    """Return what rules may look at.
+
+    Raises:
+        SkillError: SKILL.md, or the list of files, cannot be read.
+    """
+    key = entry.origin.key
+    reader = library.reader(entry)
+    data = reader.read(key, SKILL_FILE, limits.skill_md_bytes)
+    files = entry.files or tuple(reader.files(key))
+    folder = key.rpartition("/")[2]
     parsed = parse(data, profile="lenient", directory=folder, limits=limits)
     manifest = parsed.manifest or Manifest(name=folder, description="")
-    listed = allow(manifest, files, closed=profile == "strict")
+    listed = allow(manifest, files, closed=settings.profile == "strict")
 
     def read(path: str) -> bytes:
-        return reader.read(origin.key, path, limits.file_bytes)
+        return reader.read(key, path, limits.file_bytes)
 
-    pack = Context(
+    return Context(
         descriptor=replace(
             entry,
             references=listed.references,
@@ -134,14 +144,10 @@ def _look_at(
         text=data.decode("utf-8", "replace"),
         read=cache(read),
         told=listed.findings,
-        profile=profile,
+        profile=settings.profile,
         limits=limits,
+        thresholds=settings.thresholds,
     )
-    for finding in (
-        *lint_pack(pack),
-        *_duplicates(pack, catalog.conflict_of(entry.id)),
-    ):
-        yield replace(finding, path=f"{origin.location}/{finding.path}")
 
 
 def _duplicates(pack: Context, conflict: Conflict | None) -> Iterator[Finding]:
@@ -160,8 +166,26 @@ def _duplicates(pack: Context, conflict: Conflict | None) -> Iterator[Finding]:
         )
 
 
-def _in_order(found: set[Finding]) -> tuple[Finding, ...]:
+def _is_hidden(finding: Finding, asked: dict[str, Inline]) -> bool:
+    """Tell whether the pack that a finding is about asks to leave it out."""
+    place = finding.path
+    while asked and place:
+        inline = asked.get(place)
+        if inline is not None:
+            return inline.hides(finding)
+        place = place.rpartition("/")[0]
+    return False
+
+
+def _unasked(settings: Settings) -> tuple[str, ...]:
+    """Return the codes of the rules that were not asked, sorted."""
+    silent = (rule.codes for rule in RULES if not settings.asks(rule))
+    return tuple(sorted({code for codes in silent for code in codes}))
+
+
+def _in_order(found: Iterable[Finding]) -> tuple[Finding, ...]:
     """Sort, and drop what was said without a line where it was said with one too."""
+    found = list(found)
     with_line = {(f.code, f.path, f.message) for f in found if f.line is not None}
     best = (
         f

@@ -9,7 +9,7 @@ from satchel.lint.fixes.name_as_folder import name_as_folder
 from satchel.lint.fixes.page import Fixer, Page
 from satchel.lint.fixes.unlisted_references import unlisted_references
 
-__all__ = ["FIXERS", "Fixer", "Page"]
+__all__ = ["FIXABLE", "FIXERS", "Fixer", "Page"]
 
 FIXERS: Final[tuple[Fixer, ...]] = (
     frontmatter,  # the others need one that is YAML
@@ -18,3 +18,5 @@ FIXERS: Final[tuple[Fixer, ...]] = (
     name_as_folder,
     unlisted_references,
 )
+FIXABLE: Final = frozenset().union(*(fixer.codes for fixer in FIXERS))
+"""The codes of findings that may be mended."""

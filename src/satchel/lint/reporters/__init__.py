@@ -4,8 +4,9 @@ from importlib import import_module
 from typing import Final, Literal, Protocol, TypeAlias, cast, get_args
 
 from satchel.lint.report import Report
+from satchel.lint.reporters.view import PLAIN, View
 
-__all__ = ["FORMATS", "Format", "render_report"]
+__all__ = ["FORMATS", "Format", "View", "render_report"]
 
 Format: TypeAlias = Literal["text", "json", "sarif", "github", "markdown"]
 
@@ -13,12 +14,15 @@ FORMATS: Final[tuple[Format, ...]] = get_args(Format)
 
 
 class _Reporter(Protocol):
-    def render(self, report: Report) -> str:
+    def render(self, report: Report, view: View) -> str:
         """Return the report, without a line end behind the last line."""
         ...
 
 
-def render_report(report: Report, style: Format) -> str:
-    """Return the report as one text; only the reporter in use is imported."""
+def render_report(report: Report, style: Format, view: View = PLAIN) -> str:
+    """Return the report as one text; only the reporter in use is imported.
+
+    ``view`` is for ``text`` alone: colours, the width, and the lines of files.
+    """
     reporter = cast("_Reporter", import_module(f"{__name__}.{style}"))
-    return reporter.render(report)
+    return reporter.render(report, view)

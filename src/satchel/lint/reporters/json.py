@@ -3,7 +3,9 @@
 import json
 from typing import Final
 
+from satchel.lint.change import Change
 from satchel.lint.report import Report, fingerprint
+from satchel.lint.reporters.view import PLAIN, View
 from satchel.model import Finding
 
 __all__ = ["SCHEMA_VERSION", "render"]
@@ -11,19 +13,24 @@ __all__ = ["SCHEMA_VERSION", "render"]
 SCHEMA_VERSION: Final = 1
 
 
-def render(report: Report) -> str:
+def render(report: Report, view: View = PLAIN) -> str:
     """Return one object; all but ASCII is escaped, so that any locale can carry it."""
-    document = {
+    del view
+    document: dict[str, object] = {
         "schema_version": SCHEMA_VERSION,
         "profile": report.profile,
         "packs": report.packs,
         "known": report.known,
-        "findings": [_entry(finding) for finding in report.findings],
+        "turned_off": {"settings": report.off, "packs": report.inline},
+        "not_looked_for": list(report.unasked),
+        "findings": [_entry(finding, report) for finding in report.findings],
     }
+    if report.change is not None:
+        document["since"] = _since(report.change)
     return json.dumps(document, indent=2).replace("\x7f", "\\u007f")
 
 
-def _entry(finding: Finding) -> dict[str, object]:
+def _entry(finding: Finding, report: Report) -> dict[str, object]:
     return {
         "code": finding.code,
         "severity": finding.severity,
@@ -33,5 +40,35 @@ def _entry(finding: Finding) -> dict[str, object]:
         "fix": finding.fix,
         "before": finding.before,
         "after": finding.after,
+        "fixable": any(fix.mends(finding) for fix in report.fixes),
         "fingerprint": fingerprint(finding),
+    }
+
+
+def _since(change: Change) -> dict[str, object]:
+    skills, tokens = change.skills, change.tokens
+    return {
+        "rev": change.rev,
+        "hidden": [
+            {"path": each.path, "line": each.line, "code": each.code}
+            for each in change.hidden
+        ],
+        "executables": [
+            {"path": each.path, "new": each.new, "why": each.why}
+            for each in change.executables
+        ],
+        "duplicates": [
+            {"path": each.path, "other": each.other, "same": each.likeness}
+            for each in change.twins
+        ],
+        "packs": {
+            "added": list(change.added),
+            "changed": list(change.changed),
+            "moved": [{"from": origin, "to": to} for origin, to in change.moved],
+            "removed": list(change.removed),
+        },
+        "catalog": {
+            "skills": {"before": skills[0], "after": skills[1]},
+            "tokens": {"before": tokens[0], "after": tokens[1]},
+        },
     }

@@ -7,8 +7,10 @@ import json
 from typing import Final
 from urllib.parse import quote
 
+from satchel.lint.fixing import Fix
 from satchel.lint.pages import codes, read_page, title_of
 from satchel.lint.report import Report, fingerprint
+from satchel.lint.reporters.view import PLAIN, View
 from satchel.model import Finding
 
 __all__ = ["render"]
@@ -19,11 +21,12 @@ _SCHEMA: Final = (
 )
 
 
-def render(report: Report) -> str:
+def render(report: Report, view: View = PLAIN) -> str:
     """Return one run; each code that occurs is a rule with its page as help."""
+    del view
     rules = sorted({finding.code for finding in report.findings})
     driver = {"name": "satchel", "rules": [_rule(code) for code in rules]}
-    results = [_result(finding, rules) for finding in report.findings]
+    results = [_result(finding, rules, report.fixes) for finding in report.findings]
     document = {
         "$schema": _SCHEMA,
         "version": "2.1.0",
@@ -49,7 +52,9 @@ def _rule(code: str) -> dict[str, object]:
     }
 
 
-def _result(finding: Finding, rules: list[str]) -> dict[str, object]:
+def _result(
+    finding: Finding, rules: list[str], fixes: tuple[Fix, ...]
+) -> dict[str, object]:
     fix = f" Fix: {finding.fix}." if finding.fix else ""
     result: dict[str, object] = {
         "ruleId": finding.code,
@@ -60,13 +65,42 @@ def _result(finding: Finding, rules: list[str]) -> dict[str, object]:
     }
     if finding.path:
         result["locations"] = [{"physicalLocation": _place(finding)}]
+    mending = [_fix(fix) for fix in fixes if fix.mends(finding)]
+    if mending:
+        result["fixes"] = mending
     return result
 
 
-def _place(finding: Finding) -> dict[str, object]:
+def _fix(fix: Fix) -> dict[str, object]:
+    """Return all that --fix does to a file: its parts hang together."""
+    replacements = [
+        {
+            "deletedRegion": {
+                "startLine": change.line,
+                "startColumn": 1,
+                "endLine": change.line + change.lines,
+                "endColumn": 1,
+            },
+            "insertedContent": {"text": change.text},
+        }
+        for change in fix.changes
+    ]
+    return {
+        "description": {"text": f"What `satchel check --fix` does to {fix.path}."},
+        "artifactChanges": [
+            {"artifactLocation": _artifact(fix.path), "replacements": replacements}
+        ],
+    }
+
+
+def _artifact(path: str) -> dict[str, str]:
     # A relative reference must not look as if its first segment were a scheme.
-    uri = quote(finding.path.replace("\\", "/"), safe="/", errors="surrogatepass")
-    place: dict[str, object] = {"artifactLocation": {"uri": uri.removeprefix("./")}}
+    uri = quote(path.replace("\\", "/"), safe="/", errors="surrogatepass")
+    return {"uri": uri.removeprefix("./")}
+
+
+def _place(finding: Finding) -> dict[str, object]:
+    place: dict[str, object] = {"artifactLocation": _artifact(finding.path)}
     if finding.line:
         place["region"] = {"startLine": finding.line}
     return place

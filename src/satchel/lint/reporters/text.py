@@ -1,10 +1,14 @@
-"""For people at a terminal: ``path:line: severity code: message``."""
+"""For people at a terminal: ``path:line: severity code: message``, and the line."""
 
+import re
 from collections.abc import Iterator
+from itertools import groupby
 from typing import Final
 
 from satchel.lint.report import Report
-from satchel.model import Finding
+from satchel.lint.reporters.sections import sections
+from satchel.lint.reporters.view import PLAIN, View
+from satchel.model import Finding, Severity
 from satchel.text import printable
 
 __all__ = ["lines_of", "render"]
@@ -12,25 +16,125 @@ __all__ = ["lines_of", "render"]
 _LONGEST: Final = 200
 """Characters of a repaired line that are shown."""
 
+_QUOTED: Final = re.compile(r"'([^']+)'")
+_INDENT: Final = "    "
+_LEAST: Final = 20
+"""Columns of a line that are shown, however narrow the terminal."""
+_RED: Final = "31"
+_GREEN: Final = "32"
+_BOLD: Final = "1"
+_DIM: Final = "2"
+_COLOUR: Final[dict[Severity, str]] = {"error": _RED, "warning": "33", "note": "36"}
 
-def render(report: Report) -> str:
-    """Return each finding with its fix below it, and a last line that sums up."""
-    lines = [line for finding in report.findings for line in lines_of(finding)]
+
+def render(report: Report, view: View = PLAIN) -> str:
+    """Return each finding with its line and its fix, and last lines that sum up."""
+    paint = _Paint(view.colour)
+    lines = list(_changes(report, paint))
+    for _, findings in groupby(report.findings, report.pack_of):
+        if lines:
+            lines.append("")
+        lines.extend(line for each in findings for line in lines_of(each, view))
     if lines:
         lines.append("")
-    return "\n".join([*lines, report.summary])
+    lines.append(_summary(report, paint))
+    if report.findings:
+        lines.append(_hint(report))
+    return "\n".join(lines)
 
 
-def lines_of(finding: Finding) -> Iterator[str]:
-    """Yield a finding, how to mend it, and what a repair made of the text."""
-    yield _flat(str(finding))
+def lines_of(finding: Finding, view: View = PLAIN) -> Iterator[str]:
+    """Yield a finding, its line, how to mend it, and what a repair made of it."""
+    paint = _Paint(view.colour)
+    place = ":".join(str(part) for part in (finding.path, finding.line) if part)
+    head = f"{paint.bold(f'{_flat(place)}:')} " if place else ""
+    severity = paint(finding.severity, _COLOUR[finding.severity])
+    yield f"{head}{severity} {_flat(finding.code)}: {_flat(finding.message)}"
+    shown = list(_excerpt(finding, view, paint))
+    yield from shown
     for label, text in (
         ("fix", finding.fix),
-        ("was", finding.before[:_LONGEST]),
+        ("was", "" if shown else finding.before[:_LONGEST]),
         ("now", finding.after[:_LONGEST]),
     ):
         if text:
-            yield f"    {label}: {_flat(text)}"
+            yield f"{_INDENT}{paint.dim(f'{label}:')} {_flat(text)}"
+
+
+class _Paint:
+    """Colours for a terminal; without them each text as it is."""
+
+    def __init__(self, wanted: bool) -> None:  # noqa: FBT001 - made here alone
+        self.wanted = wanted
+
+    def __call__(self, text: str, colour: str) -> str:
+        return f"\x1b[{colour}m{text}\x1b[0m" if self.wanted else text
+
+    def bold(self, text: str) -> str:
+        return self(text, _BOLD)
+
+    def dim(self, text: str) -> str:
+        return self(text, _DIM)
+
+
+def _excerpt(finding: Finding, view: View, paint: _Paint) -> Iterator[str]:
+    """Yield the line that a finding is about, with what it names of that marked."""
+    if not finding.line:
+        return
+    line = view.line_at(finding.path, finding.line)
+    if line is None or not line.strip():
+        return
+    gutter = f"{_INDENT}{finding.line} | "
+    text = _flat(line.replace("\t", " ").rstrip())
+    room = max(_LEAST, (view.width or _LONGEST) - len(gutter))
+    at, length = _named(finding.message, text) if text.isascii() else (0, 0)
+    if at + length > room:  # show what is named, not the beginning
+        start = max(1, at - room // 3)
+        text, at = f"…{text[start:]}", at - start + 1
+    if len(text) > room:
+        text = f"{text[: room - 1]}…"
+    yield f"{paint.dim(gutter)}{text}"
+    if length:
+        below = " " * (len(gutter) - 2)
+        marks = "^" * min(length, room - at)
+        yield f"{paint.dim(f'{below}| ')}{' ' * at}{paint(marks, _RED)}"
+
+
+def _named(message: str, text: str) -> tuple[int, int]:
+    """Return where the line has what a message quotes, once, and how long that is."""
+    for match in _QUOTED.finditer(message):
+        if text.count(match[1]) == 1:
+            return text.index(match[1]), len(match[1])
+    return 0, 0
+
+
+def _changes(report: Report, paint: _Paint) -> Iterator[str]:
+    change = report.change
+    if change is None:
+        return
+    yield paint.bold(f"since {_flat(change.rev)}: {change.packs}")
+    yield f"catalog: {change.cost}"
+    for section in sections(change):
+        yield ""
+        colour = _RED if section.title == "hidden text" else _BOLD
+        yield paint(f"{section.title}:", colour)
+        for subject, said in section.lines:
+            yield f"{_INDENT}{_flat(subject)}: {_flat(said)}"
+        if section.more:
+            yield f"{_INDENT}and {section.more:,} more"
+
+
+def _summary(report: Report, paint: _Paint) -> str:
+    colour = next((_COLOUR[f] for f in _COLOUR if report.count(f)), _GREEN)
+    return paint(report.summary, colour)
+
+
+def _hint(report: Report) -> str:
+    """Return what to do next: mend what can be mended, read about the gravest code."""
+    first = min(report.findings, key=lambda each: list(_COLOUR).index(each.severity))
+    fixable = report.fixable
+    fix = f"{fixable} can be fixed by --fix. " if fixable else ""
+    return f"{fix}More: satchel explain {_flat(first.code)}"
 
 
 def _flat(text: str) -> str:

@@ -49,7 +49,8 @@ def test_text() -> None:
         "a: note files-left-out: left out: cache, 1 entry\n"
         "    fix: move it\n"
         "\n"
-        "2 packs checked: 1 error, 1 warning, 1 note (1 more in the baseline)"
+        "2 packs checked: 1 error, 1 warning, 1 note (1 more in the baseline)\n"
+        "More: satchel explain invalid-manifest"
     )
 
 
@@ -79,6 +80,8 @@ def test_json() -> None:
         "profile": "spec",
         "packs": 2,
         "known": 1,
+        "turned_off": {"settings": 0, "packs": 0},
+        "not_looked_for": [],
     }
     assert document["findings"][0] == {
         "code": "invalid-manifest",
@@ -89,6 +92,7 @@ def test_json() -> None:
         "fix": "add a name",
         "before": "",
         "after": "",
+        "fixable": False,
         "fingerprint": fingerprint(FINDINGS[0]),
     }
 

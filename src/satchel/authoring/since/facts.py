@@ -1,0 +1,114 @@
+"""What is compared of a pack: its bytes, what of it runs, what it says it does."""
+
+import os
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from satchel.files import digest_bytes, tree_digest
+from satchel.model import Descriptor, Limits, Resource
+from satchel.runtime.library import Library
+
+__all__ = ["Facts", "facts_of"]
+
+_SUFFIXES: Final = frozenset(
+    """
+    .app .bash .bat .bin .cjs .cmd .com .command .dll .dylib .exe .fish .jar .js .mjs
+    .node .php .pl .ps1 .py .pyc .pyz .rb .sh .so .ts .vbs .wasm .zsh
+    """.split()  # noqa: SIM905 - a list would be a column of words
+)
+_MAGIC: Final = (
+    (b"#!", "#!"),
+    (b"\x7fELF", "ELF"),
+    (b"MZ", "PE"),
+    (b"\xcf\xfa\xed\xfe", "Mach-O"),
+    (b"\xca\xfe\xba\xbe", "Mach-O"),
+    (b"\0asm", "wasm"),
+)
+_SCRIPTS: Final = "scripts/"
+_ANY_MODE: Final = 0o111
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """One pack, where it lies: ``digest`` is over all its files, listed or not.
+
+    ``programs`` holds what runs: by path in the pack, its digest and what shows it.
+    """
+
+    location: str
+    id: str
+    description: str
+    digest: str
+    programs: dict[str, tuple[str, str]] = field(
+        default_factory=dict[str, tuple[str, str]]
+    )
+
+
+def facts_of(library: Library, limits: Limits) -> dict[str, Facts]:
+    """Return the facts of every pack, by location."""
+    return {
+        pack.origin.location: _facts(pack, library, limits)
+        for pack in sorted(library.packs, key=lambda pack: pack.origin.location)
+    }
+
+
+def _facts(pack: Descriptor, library: Library, limits: Limits) -> Facts:
+    location = pack.origin.location
+    resources: list[Resource] = []
+    programs: dict[str, tuple[str, str]] = {}
+    for path, mode, size, data in _files(library.folder_of(location), limits):
+        digest = digest_bytes(data) if data is not None else f"{size} bytes"
+        resources.append(Resource(path, digest, size))
+        why = _why(path, mode, data or b"")
+        if why:
+            programs[path] = (digest, why)
+    return Facts(location, pack.id, pack.description, tree_digest(resources), programs)
+
+
+def _files(
+    folder: Path, limits: Limits
+) -> Iterator[tuple[str, int, int, bytes | None]]:
+    """Yield every regular file below a folder, whatever a loader would list.
+
+    Path, mode, size, and the bytes; None for what cannot be read or is too large.
+    """
+    left = limits.pack_files
+    for here, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if name != ".git")
+        for name in sorted(names):
+            file = Path(here, name)
+            try:
+                status = file.lstat()
+            except OSError:
+                continue
+            if not stat.S_ISREG(status.st_mode):
+                continue
+            path = file.relative_to(folder).as_posix()
+            yield path, status.st_mode, status.st_size, _bytes(file, status, limits)
+            left -= 1
+            if not left:
+                return
+
+
+def _bytes(file: Path, status: os.stat_result, limits: Limits) -> bytes | None:
+    if status.st_size > limits.file_bytes:
+        return None
+    try:
+        return file.read_bytes()
+    except OSError:
+        return None
+
+
+def _why(path: str, mode: int, data: bytes) -> str:
+    """Return what shows that a file runs, empty where nothing does."""
+    shown = ["mode"] if mode & _ANY_MODE else []
+    shown += [name for magic, name in _MAGIC if data.startswith(magic)]
+    if path.startswith(_SCRIPTS):
+        shown.append(_SCRIPTS)
+    suffix = os.path.splitext(path)[1].lower()  # noqa: PTH122
+    if suffix in _SUFFIXES:
+        shown.append(suffix)
+    return ", ".join(shown)

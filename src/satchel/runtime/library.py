@@ -1,0 +1,145 @@
+"""Packs that somebody named, opened to be checked."""
+
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from satchel.catalog import Registry
+from satchel.catalog.assemble import Rules
+from satchel.catalog.entry import Acceptance
+from satchel.errors import ConfigError, MissingPathError, SourceUnavailableError
+from satchel.model import SKILL_FILE, Catalog, Descriptor, Limits, Reader
+from satchel.runtime.time import SystemClock
+from satchel.sources import LocalSource
+
+if TYPE_CHECKING:
+    from satchel.protocols import SkillSource
+    from satchel.spec import Profile
+
+__all__ = ["Library", "Place", "named_places", "opened_library"]
+
+_PATIENCE_S: Final = 3_600.0
+"""A check waits for slow disks: half an answer would look like a clean one."""
+
+
+class Place(NamedTuple):
+    """A folder that is searched for packs, and what is shown in its place."""
+
+    folder: str
+    shown: str
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """Every pack below some places, listed or not, with a way to its files."""
+
+    places: tuple[Place, ...]
+    catalog: Catalog
+    packs: tuple[Descriptor, ...]
+
+    def reader(self, pack: Descriptor) -> Reader:
+        """Return what reads the files of a pack."""
+        return self.catalog.readers[pack.origin.source]
+
+    def folder_of(self, location: str) -> Path:
+        """Return the folder of a pack, by what is shown of where it lies."""
+        for place in self.places:
+            if location == place.shown:
+                return Path(place.folder)
+            inside = location.removeprefix(f"{place.shown}/")
+            if inside != location:
+                return Path(place.folder, inside)
+        return Path(location)
+
+    @property
+    def locations(self) -> frozenset[str]:
+        """Where packs lie, each place once."""
+        return frozenset(
+            origin.location for pack in self.packs for origin in pack.origins
+        )
+
+
+def named_places(paths: Iterable[str], *, skip_others: bool = False) -> list[Place]:
+    """Return the folders to search for what a user named, each once.
+
+    A folder is searched; a file means the pack that it lies in.
+
+    Args:
+        paths: As they were written.
+        skip_others: Pass by a file that lies in no pack, as a list of changed files
+            has some.
+
+    Raises:
+        MissingPathError: A path does not exist.
+        ConfigError: A file lies in no pack.
+    """
+    roots: dict[str, None] = {}
+    for path in paths:
+        root = _root(path)
+        if root is not None:
+            roots[root] = None
+        elif not skip_others:
+            detail = f"want a pack, a file of one, its {SKILL_FILE}, or a folder of"
+            raise ConfigError(path, f"{detail} packs")
+    return [Place(root, root) for root in roots]
+
+
+def _root(path: str) -> str | None:
+    place = Path(path)
+    if place.is_dir():
+        return path
+    if not place.exists():
+        raise MissingPathError(path)
+    if place.name == SKILL_FILE:
+        return path.removesuffix(SKILL_FILE).rstrip("/") or str(place.parent)
+    folder = place.parent
+    while not (folder / SKILL_FILE).is_file():
+        above = folder.parent if folder.name not in ("", "..") else folder / ".."
+        # A repository is as far as a pack may reach.
+        if (folder / ".git").exists() or above.resolve() == folder.resolve():
+            return None
+        folder = above
+    return str(folder)
+
+
+@contextmanager
+def opened_library(
+    places: Iterable[Place], *, profile: "Profile", limits: Limits
+) -> Generator[Library]:
+    """Read every pack below some places.
+
+    Raises:
+        SourceUnavailableError: A folder gave no answer.
+    """
+    places = tuple(places)
+    sources: list[SkillSource] = [
+        LocalSource(place.folder, label=place.shown, limits=limits, shown=place.shown)
+        for place in places
+    ]
+    registry = Registry(
+        sources,
+        accept=Acceptance(profile=profile, limits=limits),
+        rules=Rules(),
+        clock=SystemClock(),
+        deadline_s=_PATIENCE_S,
+    )
+    try:
+        registry.sync()
+        catalog = registry.latest
+        for state in catalog.sources:
+            if state.error:
+                raise SourceUnavailableError(state.label, state.error)
+        yield Library(places, catalog, tuple(_every_pack(catalog)))
+    finally:
+        registry.close()
+
+
+def _every_pack(catalog: Catalog) -> Iterator[Descriptor]:
+    """Yield every pack, whether it is listed, withheld, refused or in a conflict."""
+    yield from catalog.entries
+    for conflict in catalog.unresolved:
+        yield from conflict.owners
+    for held in catalog.withheld:
+        yield held.descriptor
