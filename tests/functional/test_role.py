@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from typing import TYPE_CHECKING
 
@@ -61,6 +62,21 @@ def test_a_legacy_template_is_rendered_and_told_of() -> None:
     assert result.stderr.endswith(
         "qa: legacy template, 9 tokens by estimate (UTF-8 bytes / 4)\n"
     )
+
+
+@pytest.mark.row("C55", "C54")
+def test_the_command_that_is_named_makes_the_pack(tmp_path: Path) -> None:
+    """Typed as it is shown, it ends the warning; a blank in the path is no harm."""
+    write_template(tmp_path / "my templates", "vp", "You split goals into teams.\n")
+    told = run("role", "vp", "--templates", "my templates").stderr
+    command = told.partition("make a pack of it: satchel ")[2].partition("\n")[0]
+    assert command == "convert 'my templates/roles/vp'"
+
+    run(*shlex.split(command))
+    result = run("role", "vp", "--templates", "my templates")
+
+    assert result.stdout.startswith('Role: vp. load_skill(name="vp").\nSkills:\n* vp: ')
+    assert "legacy-template" not in result.stderr
 
 
 @pytest.mark.row("G24", "E17")

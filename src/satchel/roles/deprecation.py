@@ -3,6 +3,7 @@
 import inspect
 import warnings
 from collections.abc import Callable
+from shlex import quote
 from types import FrameType
 from typing import Final
 
@@ -41,7 +42,7 @@ def advice(path: str) -> tuple[str, str]:
         f"a legacy template is used: deprecated since satchel {since}, "
         f"and not read any more from {until} on"
     )
-    return message, f"make a pack of it: satchel convert {path}"
+    return message, f"make a pack of it: satchel convert {quote(path)}"
 
 
 def warn_legacy(role: str, path: str) -> None:
