@@ -13,9 +13,12 @@ from tests.functional.library import run, write_pack
 if TYPE_CHECKING:
     from pathlib import Path
 
-GOOD = "---\nname: good\ndescription: Use it when testing.\n---\nDo.\n"
-ODD = "---\nname: odd\ndescription: Use it when testing.\n---\nClose </instructions>.\n"
-BAD = "---\nname: bad\n---\nDo.\n"
+GOOD = "---\nname: good\ndescription: Use it when testing.\n---\n# Good\n\nDo.\n"
+ODD = (
+    "---\nname: odd\ndescription: Use it when testing.\n---\n"
+    "# Odd\n\nClose </instructions>.\n"
+)
+BAD = "---\nname: bad\n---\n# Bad\n\nDo.\n"
 
 
 @pytest.fixture(autouse=True)

@@ -1,21 +1,35 @@
 """``satchel check``."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from satchel.cli.opening import named_paths
-from satchel.cli.output import say
 from satchel.errors import SkillError
 
 if TYPE_CHECKING:
-    from satchel.lint import FailOn, Format
+    from satchel.lint import FailOn, Format, Report
+    from satchel.lint.settings import Settings
     from satchel.spec import Profile
 
 __all__ = ["command"]
 
 FORMATS = ("text", "json", "sarif", "github", "markdown")
 PROFILES = ("strict", "spec", "lenient", "auto")
+FAIL_ON = ("error", "warning", "note", "never")
+
+
+def _reports(
+    ctx: click.Context, param: click.Parameter, values: tuple[str, ...]
+) -> tuple[tuple[str, str], ...]:
+    """Return each FORMAT=FILE as a pair."""
+    pairs = tuple(
+        (style, file) for style, _, file in (v.partition("=") for v in values)
+    )
+    if any(style not in FORMATS or not file for style, file in pairs):
+        known = ", ".join(FORMATS)
+        raise click.BadParameter(f"want FORMAT=FILE, FORMAT one of {known}", ctx, param)
+    return pairs
 
 
 @click.command("check")
@@ -25,10 +39,8 @@ PROFILES = ("strict", "spec", "lenient", "auto")
 @click.option(
     "--profile",
     type=click.Choice(PROFILES),
-    default="spec",
-    show_default=True,
     help="What is accepted: spec is agentskills.io, strict adds declared files, "
-    "lenient and auto take what most clients take.",
+    "lenient and auto take what most clients take.  [default: spec]",
 )
 @click.option(
     "--format",
@@ -39,11 +51,34 @@ PROFILES = ("strict", "spec", "lenient", "auto")
     help="How findings are printed.",
 )
 @click.option(
+    "--also",
+    metavar="FORMAT=FILE",
+    multiple=True,
+    callback=_reports,
+    help="Write the report into a file as well; repeatable.",
+)
+@click.option(
     "--fail-on",
-    type=click.Choice(("error", "warning")),
-    default="error",
-    show_default=True,
-    help="The least severity that fails.",
+    type=click.Choice(FAIL_ON),
+    help="The least severity that fails.  [default: error]",
+)
+@click.option("--strict", is_flag=True, help="The same as --fail-on warning.")
+@click.option(
+    "--select",
+    metavar="CODE,...",
+    multiple=True,
+    help="Only these codes; repeatable.",
+)
+@click.option(
+    "--ignore",
+    metavar="CODE,...",
+    multiple=True,
+    help="All but these codes; repeatable.",
+)
+@click.option(
+    "--config",
+    metavar="FILE|none",
+    help="Whose table lint counts.  [default: the nearest satchel.toml]",
 )
 @click.option(
     "--baseline",
@@ -51,39 +86,187 @@ PROFILES = ("strict", "spec", "lenient", "auto")
     type=click.Path(),
     help="Leave out the findings of this file, written by --format json.",
 )
-def command(
-    packs: tuple[str, ...],
-    profile: "Profile",
-    style: "Format",
-    fail_on: "FailOn",
-    baseline: str | None,
-) -> int:
+@click.option(
+    "--since",
+    metavar="REV",
+    help="Judge what changed since a git revision, beside the whole library.",
+)
+@click.option("--fix", is_flag=True, help="Mend what is safe to mend; show the diff.")
+@click.option("--diff", is_flag=True, help="Show what --fix would do, and do nothing.")
+@click.option(
+    "--changed-files",
+    is_flag=True,
+    help="Pass by a PATH that is a file in no pack, as hooks name some.",
+)
+def command(packs: tuple[str, ...], **options: Any) -> int:  # noqa: ANN401 - by click
     """Check packs: each finding with its place, its code, and what to do.
 
-    PATH is a pack, its SKILL.md, or a folder of packs.
+    PATH is a pack, a file in one, or a folder of packs.
 
     Status: 0 clean, 1 findings that fail, 2 could not check.
 
     \b
     Examples:
       satchel check ./skills
-      satchel check ./skills --profile strict --fail-on warning
+      satchel check ./skills --profile strict --strict
+      satchel check ./skills --fix
+      satchel check ./skills --since main --format markdown
+      satchel check ./skills --ignore long-description,missing-h1
       satchel check ./skills --format json > known.json
       satchel check ./skills --baseline known.json
-      satchel check ./skills --format github
+      satchel check ./skills --format github --also sarif=satchel.sarif
     """
-    from satchel.lint import read_baseline, render_report
-    from satchel.runtime.checking import check
-
     try:
-        known = read_baseline(baseline) if baseline else None
-        report = check(packs, profile=profile)
+        return _run(packs, **options)
     except SkillError as error:
         raise _CouldNotCheck(str(error)) from error
+
+
+def _run(  # noqa: PLR0913 - the options of the command, by their names
+    packs: tuple[str, ...],
+    *,
+    profile: "Profile | None",
+    style: "Format",
+    also: tuple[tuple["Format", str], ...],
+    fail_on: "FailOn | None",
+    strict: bool,
+    select: tuple[str, ...],
+    ignore: tuple[str, ...],
+    config: str | None,
+    baseline: str | None,
+    since: str | None,
+    fix: bool,
+    diff: bool,
+    changed_files: bool,
+) -> int:
+    if since is not None and (fix or diff):
+        detail = "--fix mends whole packs: run it without --since"
+        raise click.UsageError(detail)
+    if strict and fail_on not in (None, "warning"):
+        raise click.UsageError(f"--strict is --fail-on warning, not {fail_on}")
+    settings = _settings(
+        config, profile, "warning" if strict else fail_on, select, ignore
+    )
+    known = _known(baseline)
+    report = _report(packs, since, settings, skip_others=changed_files)
+    if fix or diff:
+        _show_diff(report, style)
+    if fix:
+        report = _fixed(packs, report, settings, skip_others=changed_files)
     if known is not None:
         report = known.subtract(report)
-    say(render_report(report, style))
-    return 1 if report.fails(fail_on) else 0
+    _print(report, style)
+    for kind, file in also:
+        _write(report, kind, file)
+    return 1 if report.fails(settings.fail_on) else 0
+
+
+def _settings(
+    config: str | None,
+    profile: "Profile | None",
+    fail_on: "FailOn | None",
+    select: tuple[str, ...],
+    ignore: tuple[str, ...],
+) -> "Settings":
+    """Return what the command line says, and what the configuration file says."""
+    from satchel.cli.opening import find_settings
+    from satchel.config import load_config
+    from satchel.lint.settings import settings_of
+    from satchel.model.lint import DEFAULT_LINT
+
+    path = find_settings() if config is None else config
+    lint = DEFAULT_LINT
+    if path is not None and path != "none":
+        from pathlib import Path
+
+        lint = load_config(Path(path)).lint
+    return settings_of(
+        lint,
+        path or "",
+        profile=profile,
+        fail_on=fail_on,
+        select=select,
+        ignore=ignore,
+    )
+
+
+def _known(path: str | None) -> "Any":  # noqa: ANN401
+    from satchel.lint import read_baseline
+
+    return read_baseline(path) if path else None
+
+
+def _report(
+    packs: tuple[str, ...],
+    since: str | None,
+    settings: "Settings",
+    *,
+    skip_others: bool,
+) -> "Report":
+    if since is not None:
+        from satchel.authoring.since import check_since
+
+        return check_since(packs, since, settings=settings, skip_others=skip_others)
+    from satchel.runtime.checking import check
+
+    return check(packs, settings=settings, skip_others=skip_others)
+
+
+def _fixed(
+    packs: tuple[str, ...], report: "Report", settings: "Settings", *, skip_others: bool
+) -> "Report":
+    """Write what can be mended, and return what is left."""
+    from satchel.cli.output import tell
+    from satchel.lint.report import plural
+    from satchel.runtime.fixing import write_fixes
+
+    if not report.fixes:
+        return report
+    failed = list(write_fixes(report.fixes))
+    for error in failed:
+        tell(str(error))
+    after = _report(packs, None, settings, skip_others=skip_others)
+    files = plural(len(report.fixes) - len(failed), "file")
+    findings = plural(report.fixable - after.fixable, "finding")
+    tell(f"{findings} fixed in {files}")
+    return after
+
+
+def _show_diff(report: "Report", style: "Format") -> None:
+    """Print what is mended: before the report for people, else beside it."""
+    from satchel.cli.output import flat, say, tell
+
+    show = say if style == "text" else tell
+    for fix in report.fixes:
+        for line in fix.diff.splitlines():
+            text = flat(line.replace("\t", "    "))
+            show(_painted(text) if style == "text" else text)
+    if report.fixes and style == "text":
+        say()
+
+
+def _painted(line: str) -> str:
+    colour = {"+": "green", "-": "red", "@": "cyan"}.get(line[:1])
+    return click.style(line, fg=colour) if colour else line
+
+
+def _print(report: "Report", style: "Format") -> None:
+    from satchel.cli.output import on_terminal, say, width
+    from satchel.lint import render_report
+    from satchel.lint.reporters import View
+    from satchel.runtime.lines import line_reader
+
+    view = View(on_terminal(), width(), line_reader())
+    say(render_report(report, style, view))
+
+
+def _write(report: "Report", style: "Format", file: str) -> None:
+    from pathlib import Path
+
+    from satchel.lint import render_report
+
+    text = f"{render_report(report, style)}\n"
+    Path(file).write_text(text, "utf-8", errors="backslashreplace")
 
 
 class _CouldNotCheck(click.ClickException):
