@@ -1,13 +1,15 @@
-"""Measure loaders over the packs of all properties, and write what they make of them."""
+"""Measure loaders over the packs of all properties, and write what comes of it."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from satchel.compat.data import Entry, Table, read_measured, table_to_json
+from satchel.compat.reading import Reading
+from satchel.compat.showing import words_for
 from satchel.compat.verdict import VERDICTS
 from tools.loaders.expecting import expected_of
 from tools.loaders.known import MEASURED
@@ -17,45 +19,76 @@ from tools.loaders.packs import PACKS
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from satchel.compat import Verdict
-    from tools.loaders.driver import Driver
+    from satchel.compat import Candidate, Verdict
+    from tools.loaders.driver import Driver, Seen
     from tools.loaders.measuring import Judged
 
 
-def measure(driver: Driver) -> Entry:
+def measure(driver: Driver, *, only_missing: bool = False) -> Entry:
     """Return what one loader makes of each property's packs, beside good neighbours.
+
+    With ``only_missing`` what was measured of the same version stays.
 
     Raises:
         UnavailableError: It cannot be had or run here.
     """
     version = driver.prepare()
-    rows = [(key, pack) for key, packs in PACKS.items() for pack in packs]
+    read_measured.cache_clear()
+    known = read_measured().loaders.get(driver.key)
+    old = known if only_missing and known and known.version == version else None
+    rows = [
+        (key, pack)
+        for key, packs in PACKS.items()
+        for pack in packs
+        if old is None or key not in old.verdicts
+    ]
     seen = list(look(driver, [pack for _, pack in rows], beside=True))
-    judged: dict[str, list[Judged]] = {}
+    judged: dict[str, list[_Row]] = {}
     for (key, pack), each in zip(rows, seen, strict=True):
-        judged.setdefault(key, []).append(judge(each, expected_of(pack)))
+        judged.setdefault(key, []).append(_row(each, pack))
+    best = {key: min(each, key=_rank) for key, each in judged.items()}
+    verdicts: dict[str, Verdict] = {
+        key: each.judged.verdict for key, each in best.items()
+    }
+    shown = {key: each.words for key, each in best.items() if each.words}
     return Entry(
         title=driver.title,
         version=version,
         kind=driver.kind,
         checked=datetime.now(UTC).date().isoformat(),
         source=driver.source,
-        verdicts={key: _mildest(each) for key, each in judged.items()},
+        verdicts=verdicts if old is None else {**old.verdicts, **verdicts},
+        shown=shown if old is None else {**old.shown, **shown},
     )
 
 
-def _mildest(judged: list[Judged]) -> Verdict:
-    order = list(VERDICTS)
-    return min((each.verdict for each in judged), key=order.index)
+class _Row(NamedTuple):
+    """What one loader makes of one pack."""
+
+    judged: Judged
+    words: dict[str, str]
+
+
+def _row(seen: Seen, pack: Candidate) -> _Row:
+    judged = judge(seen, expected_of(pack))
+    words = words_for(judged.shown, Reading(pack)) if judged.shown else {}
+    return _Row(judged, words)
+
+
+def _rank(row: _Row) -> int:
+    return list(VERDICTS).index(row.judged.verdict)
 
 
 def write(entries: Mapping[str, Entry]) -> None:
     """Write these loaders into ``measured.json``, the others left as they are."""
+    read_measured.cache_clear()
     table = read_measured()
     known = dict(table.loaders) | dict(entries)
     kept = {
         key: replace(
-            entry, verdicts={k: v for k, v in entry.verdicts.items() if k in PACKS}
+            entry,
+            verdicts={k: v for k, v in entry.verdicts.items() if k in PACKS},
+            shown={k: v for k, v in entry.shown.items() if k in PACKS},
         )
         for key, entry in known.items()
     }

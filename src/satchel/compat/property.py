@@ -2,10 +2,8 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from satchel.compat.reading import Reading
+from satchel.compat.reading import Reading
 
 __all__ = ["Property"]
 
@@ -21,4 +19,4 @@ class Property:
     key: str
     about: str
     fix: str
-    applies: "Callable[[Reading], bool]"
+    applies: Callable[[Reading], bool]

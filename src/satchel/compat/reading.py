@@ -1,4 +1,4 @@
-"""A pack as the detectors look at it: read once, each look when it is first asked for."""
+"""A pack as the detectors look at it: read once, each look when first asked for."""
 
 import re
 from functools import cached_property
@@ -76,7 +76,7 @@ class Reading:
 
     @cached_property
     def head(self) -> str:
-        """The text of the frontmatter, line ends as ``\\n``; empty where there is none."""
+        """The text of the frontmatter, with plain line ends; empty if there is none."""
         if self.span is None:
             return ""
         return _LINE_END.sub("\n", self.text[self.span.head : self.span.end])

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from benchmarks.peers._catalog import FOLDER_VARIABLE, Peer, all_peers
 from benchmarks.peers._install import find_python
@@ -130,6 +131,10 @@ class PeerDriver:
             made.write_text(wanted, "utf-8")
         return self._version()
 
+    def remove(self) -> None:
+        """Throw its environment away, so that the next one has what is newest then."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+
     def look(self, libraries: Sequence[Path]) -> Iterator[Seen]:
         """Yield what it finds in each.
 
@@ -169,9 +174,9 @@ class PeerDriver:
         return pins.get(name, "?")
 
 
-def _seen(answer: Mapping[str, object]) -> Seen:
-    found = answer.get("found")
-    pairs = tuple(found.items()) if isinstance(found, dict) else ()
+def _seen(answer: Mapping[str, Any]) -> Seen:
+    found: Mapping[str, str] = answer.get("found", {})
+    pairs = tuple(found.items())
     if "found" not in answer:
         ended = "ran out of time" if answer.get("timed_out") else answer.get("ended")
         return Seen(pairs, str(ended))

@@ -15,15 +15,24 @@ from satchel.compat.properties import (
 from satchel.compat.property import Property
 from satchel.compat.reading import Reading
 
-__all__ = ["PLAIN", "PROPERTIES", "properties_of"]
+__all__ = ["GROUPS", "PLAIN", "PROPERTIES", "properties_in", "properties_of"]
 
 PLAIN: Final = "plain"
 """The key of a pack that has none of the properties."""
 
+GROUPS: Final[dict[str, tuple[Property, ...]]] = {
+    "Place and bytes": place.PROPERTIES,
+    "Fences": fences.PROPERTIES,
+    "Frontmatter that is no YAML": broken.PROPERTIES,
+    "YAML that not every loader reads": yaml.PROPERTIES,
+    "Names": names.PROPERTIES,
+    "Descriptions": descriptions.PROPERTIES,
+    "Further fields": fields.PROPERTIES,
+}
+"""By what they are about, in the order of the table."""
+
 PROPERTIES: Final[dict[str, Property]] = {
-    each.key: each
-    for module in (place, fences, broken, yaml, names, descriptions, fields)
-    for each in module.PROPERTIES
+    each.key: each for group in GROUPS.values() for each in group
 }
 """By key, in the order of the table."""
 
@@ -33,5 +42,9 @@ def properties_of(candidate: Candidate) -> tuple[str, ...]:
 
     A pack that no loader has trouble with has none.
     """
-    reading = Reading(candidate)
+    return properties_in(Reading(candidate))
+
+
+def properties_in(reading: Reading) -> tuple[str, ...]:
+    """Return the same of a pack that is being read already."""
     return tuple(key for key, each in PROPERTIES.items() if each.applies(reading))

@@ -114,7 +114,7 @@ PROPERTIES: Final = (
     ),
     Property(
         "broken-block",
-        "the description is a block behind > or |, and its lines are not indented right",
+        "the description is a block behind > or |, badly indented",
         "indent every line of the text alike",
         lambda r: _is_broken_itself(r) and bool(_BLOCK.fullmatch(_value(r))),
     ),
@@ -161,15 +161,23 @@ PROPERTIES: Final = (
         lambda r: _starts(r, "'") and not _inner_quotes(r, "'"),
     ),
     Property(
-        "broken-wrapped",
-        "the frontmatter is no YAML, and a quoted or reserved description has more lines",
+        "broken-quoted-wrapped",
+        "a quoted description that is no YAML goes on in the next line",
         "write the description on one line, in double quotes",
+        lambda r: _starts(r, "\"'") and _more(r),
+    ),
+    Property(
+        "reserved-wrapped",
+        "a description that begins with @, `, * or the like goes on in the next line",
+        "write the description on one line, in double quotes",
+        lambda r: _starts(r, "@`%*&!,]}?-#[{") and _more(r),
+    ),
+    Property(
+        "block-mark-wrapped",
+        "a description behind > or | on its line goes on in the next line",
+        "take the > or | away, and put the description in double quotes",
         lambda r: (
-            _is_broken_itself(r)
-            and _more(r)
-            and not _is_plain(r)
-            and not _BLOCK.fullmatch(_value(r))
-            and bool(_value(r))
+            _is_broken_itself(r) and bool(_BLOCK_TEXT.match(_value(r))) and _more(r)
         ),
     ),
     Property(
@@ -228,7 +236,7 @@ PROPERTIES: Final = (
     ),
     Property(
         "broken-nested-name",
-        "the frontmatter is no YAML, and a field inside another is called name or description",
+        "the frontmatter is no YAML, and a nested field is called name or description",
         "put values with special characters in double quotes",
         lambda r: r.is_broken and bool(_NESTED.search(r.head)),
     ),

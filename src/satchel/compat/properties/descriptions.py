@@ -242,7 +242,7 @@ PROPERTIES: Final = (
     ),
     Property(
         "description-comment",
-        "a plain description has a ` #` in it, so that YAML takes the rest for a comment",
+        "a plain description has a ` #` in it, where YAML begins a comment",
         "put the description in double quotes",
         lambda r: _is_plain(r) and not _more(r) and bool(_COMMENT.search(_value(r))),
     ),
@@ -260,12 +260,7 @@ PROPERTIES: Final = (
         "description-blank-around",
         "a quoted description begins or ends with a blank",
         "take the blank away",
-        lambda r: (
-            bool(_quote(r))
-            and _value(r)[1:2] == " "
-            or _value(r)[-2:-1] == " "
-            and bool(_quote(r))
-        ),
+        lambda r: bool(_quote(r)) and " " in {_value(r)[1:2], _value(r)[-2:-1]},
     ),
     Property(
         "description-bracketed",

@@ -19,6 +19,12 @@ def _metadata(reading: Reading) -> dict[str, Node]:
     return value if isinstance(value, dict) else {}
 
 
+def _has_date(reading: Reading) -> bool:
+    entry = reading.entry("metadata")
+    lines = "\n".join(entry.more) if entry is not None else ""
+    return bool(_metadata(reading)) and bool(_DATE.search(lines))
+
+
 def _is_number(value: Node) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
@@ -50,12 +56,7 @@ PROPERTIES: Final = (
         "metadata-date",
         "a value in metadata is a date",
         "put the value in quotes",
-        lambda r: (
-            bool(_metadata(r))
-            and bool(
-                _DATE.search((e := r.entry("metadata")) and "\n".join(e.more) or "")
-            )
-        ),
+        _has_date,
     ),
     Property(
         "metadata-null",
@@ -100,6 +101,12 @@ PROPERTIES: Final = (
         lambda r: _is_said(r, "allowed-tools", list),
     ),
     Property(
+        "tools-text",
+        "allowed-tools is a text",
+        "write the tools as a list, one a line",
+        lambda r: bool((r.source("allowed-tools") or "").strip()),
+    ),
+    Property(
         "tools-commas",
         "allowed-tools is a text with commas",
         "write blanks between the tools",
@@ -126,6 +133,12 @@ PROPERTIES: Final = (
             and not (r.source("compatibility") or "").strip()
             and not _is_said(r, "compatibility", (list, dict))
         ),
+    ),
+    Property(
+        "compatibility-text",
+        "compatibility is a text",
+        "leave compatibility out",
+        lambda r: bool((r.source("compatibility") or "").strip()),
     ),
     Property(
         "compatibility-over-500",

@@ -50,7 +50,7 @@ PROPERTIES: Final = (
     Property(
         "no-name-and-odd-folder",
         "there is no name, and the folder's breaks the rules for names",
-        "give the folder a name of a-z, 0-9 and single hyphens, and write it as `name:`",
+        "name the folder in a-z, 0-9 and single hyphens, and write that as `name:`",
         lambda r: not _name(r) and _is_odd(r.candidate.folder),
     ),
     Property(

@@ -1,0 +1,95 @@
+"""Compare what is foretold with what loaders do, on packs nobody made for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from satchel.compat import Loader
+from satchel.compat.data import Entry, read_measured
+from satchel.compat.prediction import outcome_of
+from satchel.compat.properties import PLAIN, properties_in
+from satchel.compat.reading import Reading
+from tools.loaders.expecting import expected_of
+from tools.loaders.measuring import judge, look
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from satchel.compat import Candidate, Verdict
+    from tools.loaders.driver import Driver
+
+
+@dataclass(frozen=True, slots=True)
+class Disagreement:
+    """One pack of which one loader makes something else than was foretold."""
+
+    folder: str
+    properties: tuple[str, ...]
+    foretold: Verdict
+    reasons: tuple[str, ...]
+    real: Verdict
+    error: str
+
+    def __str__(self) -> str:
+        """Return one line."""
+        why = f" ({', '.join(self.reasons)})" if self.reasons else ""
+        said = f"; it said {self.error[:120]!r}" if self.error else ""
+        has = ", ".join(self.properties) or PLAIN
+        return (
+            f"{self.folder!a} [{has}]: foretold {self.foretold}{why}, is"
+            f" {self.real}{said}"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """How often both agreed for one loader."""
+
+    key: str
+    version: str
+    packs: int
+    disagreements: tuple[Disagreement, ...] = field(default=())
+
+    @property
+    def agreed(self) -> int:
+        """On how many packs."""
+        return self.packs - len(self.disagreements)
+
+
+def agree(driver: Driver, packs: Sequence[Candidate]) -> Agreement:
+    """Run one loader over the packs, and compare.
+
+    Raises:
+        UnavailableError: It cannot be had or run here.
+        LookupError: It has not been measured.
+    """
+    version = driver.prepare()
+    entry = read_measured().loaders.get(driver.key)
+    if entry is None:
+        raise LookupError(f"run `python -m tools.loaders measure {driver.key}` first")
+    differing: list[Disagreement] = []
+    for pack, seen in zip(packs, look(driver, packs, beside=True), strict=True):
+        real = judge(seen, expected_of(pack)).verdict
+        reading = Reading(pack)
+        keys = properties_in(reading)
+        told = outcome_of(_loader(driver, entry), entry, keys or (PLAIN,), reading)
+        if told.verdict != real:
+            differing.append(
+                Disagreement(
+                    pack.folder, keys, told.verdict, told.reasons, real, seen.error
+                )
+            )
+    return Agreement(driver.key, version, len(packs), tuple(differing))
+
+
+def _loader(driver: Driver, entry: Entry) -> Loader:
+    return Loader(
+        driver.key,
+        driver.title,
+        entry.version,
+        entry.kind,
+        entry.checked,
+        "measured",
+        entry.source,
+    )
