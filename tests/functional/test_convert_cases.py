@@ -1,8 +1,8 @@
 """What `satchel convert` makes of what, byte for byte, and what it tells.
 
-A case is a folder with ``input``, ``options.toml`` (``args``), ``expect`` (the packs that
-come out, below the working folder) and ``told.txt``: the status of the command, what
-became of each pack, then one ``severity code path:line`` a finding.
+A case is a folder with ``input``, ``options.toml`` (``args``), ``expect`` (the packs
+that come out, below the working folder) and ``told.txt``: the status of the command,
+what became of each pack, then one ``severity code path:line`` a finding.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def tree(folder: Path) -> dict[str, bytes]:
 
 
 def converted(case: Path, folder: Path) -> tuple[dict[str, bytes], list[str]]:
-    """Convert a case below ``folder``; return the files that are new, and what is told."""
+    """Convert a case in ``folder``; return the files that are new, and what is told."""
     shutil.copytree(case / "input", folder, dirs_exist_ok=True)
     before = tree(folder)
     args = tomllib.loads((case / "options.toml").read_text("utf-8"))["args"]

@@ -1,0 +1,313 @@
+"""Frontmatter goes to the other dialect by its lines; bodies keep their bytes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from textwrap import dedent
+from typing import TYPE_CHECKING
+
+import pytest
+
+from satchel.authoring.convert.dialect import breaches, rewrite
+from satchel.authoring.convert.frontmatter import comments_in, edited, equal
+from satchel.model import SKILL_FILE, Json, Manifest
+from satchel.spec import from_spec, parse, to_spec
+from satchel.spec.fences import span_of_bytes
+
+if TYPE_CHECKING:
+    from satchel.authoring.convert.draft import Dialect
+
+ROOT = Path(__file__).parents[4]
+PACKS = sorted(
+    file
+    for folder in ("tests/cases/spec", "examples/skills", "src/satchel/packs")
+    for file in (ROOT / folder).glob(f"*/{SKILL_FILE}")
+)
+MEANING = (
+    *("name", "description", "version", "author", "license", "compatibility"),
+    *("allowed_tools", "trigger_keywords", "references", "scripts", "assets"),
+    *("declares_files", "client", "status", "replaced_by"),
+)
+
+
+def text(content: str) -> bytes:
+    return dedent(content).encode()
+
+
+def meaning(manifest: Manifest | None) -> list[object]:
+    assert manifest is not None
+    return [getattr(manifest, field) for field in MEANING]
+
+
+def body(data: bytes) -> bytes:
+    span = span_of_bytes(data)
+    assert span is not None
+    return data[span.body :]
+
+
+@pytest.mark.row("X07", "C14", "C15", "C16")
+@pytest.mark.parametrize("dialect", ["spec", "strict"])
+@pytest.mark.parametrize(
+    "file", PACKS, ids=lambda file: f"{file.parent.parent.name}/{file.parent.name}"
+)
+def test_every_pack_keeps_its_meaning_and_its_body(
+    file: Path, dialect: Dialect
+) -> None:
+    """There, back, and there again: nothing changes any more, and nothing is lost."""
+    data = file.read_bytes()
+    folder = file.parent.name
+    manifest = parse(data, profile="lenient", directory=folder).manifest
+    there = rewrite(data, dialect, directory=folder).data
+    if manifest is None:
+        assert there is None
+        return
+    assert there is not None
+    other: Dialect = "strict" if dialect == "spec" else "spec"
+    back = rewrite(there, other, directory=folder).data
+    assert back is not None
+
+    for made in (there, back):
+        assert meaning(parse(made, profile="lenient").manifest) == meaning(manifest)
+    assert body(there) == body(back)
+    if span_of_bytes(data) is not None and not parse(data).findings:
+        assert body(there) == body(data)
+    assert rewrite(there, dialect, directory=folder).data == there
+    again = rewrite(back, dialect, directory=folder).data
+    assert again is not None
+    assert values(again, other) == values(there, other)
+
+
+def values(data: bytes, dialect: Dialect) -> dict[str, Json]:
+    """Return the values as `dialect` has them: there a version is a text (R02)."""
+    made = rewrite(data, dialect).data
+    assert made is not None
+    manifest = parse(made, profile="lenient").manifest
+    assert manifest is not None
+    return to_spec(from_spec(manifest.frontmatter))
+
+
+@pytest.mark.row("X07")
+def test_what_needs_no_change_keeps_its_bytes() -> None:
+    """Even what is laid out in another way than we write."""
+    data = b"---\nname:   a  # it\ndescription: 'does a'\nlicense:\tMIT\n---\nBody"
+
+    assert rewrite(data, "spec").data is data
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        pytest.param(
+            """\
+            ---
+            name: a
+            version: 1.10
+            description: b # why
+            ---
+            """,
+            """\
+            ---
+            name: a
+            metadata:
+              version: "1.10"
+            description: b # why
+            ---
+            """,
+            id="a number keeps its text",
+        ),
+        pytest.param(
+            """\
+            ---
+            name: a
+            description: b
+            metadata: {team: desk} # ours
+            references: [a b.md, c.md]   # two
+            ---
+            """,
+            """\
+            ---
+            name: a
+            description: b
+            # ours
+            metadata:
+              team: desk
+              references: "[\\"a b.md\\", \\"c.md\\"]"
+            # two
+            ---
+            """,
+            id="metadata in braces",
+        ),
+        pytest.param(
+            """\
+            ---
+            name: a
+            description: |
+              b # no comment
+            # before
+            metadata:
+                # indented by four
+                team: desk
+
+                nested: {deep: 1.0}
+            author: "Ana # no comment"
+            x-unknown: [1, {a: b}]
+            ---
+            """,
+            """\
+            ---
+            name: a
+            description: |
+              b # no comment
+            # before
+            metadata:
+                # indented by four
+                team: desk
+
+                nested: {deep: 1.0}
+                author: "Ana # no comment"
+            x-unknown: [1, {a: b}]
+            ---
+            """,
+            id="metadata indented by four, unknown fields kept",
+        ),
+        pytest.param(
+            """\
+            ---
+            name: a
+            description: b
+            version: 2
+            metadata:
+              version: of the forms
+            ---
+            """,
+            """\
+            ---
+            name: a
+            description: b
+            metadata:
+              version: of the forms
+              "satchel:version": "2"
+            ---
+            """,
+            id="a key of metadata that is taken",
+        ),
+        pytest.param(
+            """\
+            ---
+            name: a
+            description: b
+            references:
+              - 1.0
+              - {not: a text}
+            ---
+            """,
+            """\
+            ---
+            name: a
+            description: b
+            references:
+              - 1.0
+              - {not: a text}
+            ---
+            """,
+            id="a list that is none of texts stays",
+        ),
+    ],
+)
+def test_to_the_specification(before: str, after: str) -> None:
+    made = rewrite(text(before), "spec")
+
+    assert made.data == text(after)
+    assert made.findings == ()
+
+
+def test_metadata_that_is_no_mapping_stays() -> None:
+    data = b"---\nname: a\ndescription: b\nversion: '1'\nmetadata: text\n---\n"
+
+    assert rewrite(data, "spec").data == data
+    assert rewrite(data, "strict").data == data
+
+
+def test_a_name_is_given_on_request() -> None:
+    made = rewrite(b"---\ndescription: b\n---\n", None, name="new", directory="old")
+
+    assert made.data == b"---\nname: new\ndescription: b\n---\n"
+
+
+def test_a_description_that_is_no_text_becomes_one() -> None:
+    made = rewrite(b"---\nname: a\ndescription:\n  - b\n  - c\n---\n", "spec")
+
+    assert made.data is not None
+    assert parse(made.data, profile="spec").manifest is not None
+    assert [each.code for each in made.findings] == ["description-not-text"]
+
+
+def test_what_cannot_be_rewritten_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The result is read back; one that means something else is never handed out."""
+    monkeypatch.setattr(
+        "satchel.authoring.convert.dialect.to_spec", lambda _: {"name": "x"}
+    )
+
+    made = rewrite(b"---\nname: a\ndescription: b\nversion: '1'\n---\n", "spec")
+
+    assert made.data is None
+    assert [each.code for each in made.findings] == ["not-carried"]
+
+
+def test_breaches_have_the_lines_of_the_file() -> None:
+    found = breaches(
+        b"---\nname: a\ndescription: too short\nlicense: MIT\n---\n", "strict", path="p"
+    )
+
+    assert [(each.code, each.path, each.line) for each in found] == [
+        ("description-length", "p", 3),
+        ("unknown-field", "p", 4),
+    ]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        pytest.param(["{a: 1, b: 2}"], id="in braces"),
+        pytest.param(["a: 1", "a: 2", "b: 2"], id="a key twice"),
+        pytest.param(["a: 1"], id="a key less"),
+    ],
+)
+def test_other_layouts_are_not_edited(lines: list[str]) -> None:
+    assert edited(lines, {"a": 1, "b": 2}, {"a": 1}) is None
+
+
+def test_an_inner_layout_that_is_not_known_is_written_anew() -> None:
+    lines = ["m:", "  ? b", "  : 1 # one"]
+
+    assert edited(lines, {"m": {"b": 1}}, {"m": {"b": 2}}) == [
+        "# one",
+        "m:",
+        "  b: 2",
+    ]
+
+
+def test_an_inner_block_without_indent_is_written_anew() -> None:
+    assert edited(["m:", "# c"], {"m": {"b": 1}}, {"m": {"b": 2}}) == [
+        *("m:", "  b: 2"),
+        "# c",
+    ]
+
+
+def test_comments_are_known_from_text() -> None:
+    lines = [
+        "a: 'it''s # no' # one",
+        '  - "\\" # no" # two',
+        "  - c#d",
+        "  # three ",
+        "    #four",
+    ]
+
+    assert comments_in(lines) == ["# one", "# two", "# three", "#four"]
+    assert comments_in(["a: >- # five", "  # text"]) == ["# five"]
+
+
+def test_values_of_two_kinds_are_not_equal() -> None:
+    assert not equal(1, True)
+    assert not equal(1, 1.0)
+    assert equal({"a": [1], "b": None}, {"b": None, "a": [1]})

@@ -1,0 +1,73 @@
+"""What has a value is rendered, what has none stays, and no command is one any more."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from satchel.authoring.convert.markup import settle
+from satchel.roles import render_template
+
+_PIECES = st.sampled_from(
+    [
+        *("{{A}}", "{{B}}", "{{#IF A}}", "{{#IF B}}", "{{#IF_NOT A}}", "{{/IF}}"),
+        *("{{/IF_NOT}}", "!", "`", "!`id`", " ", "\n", "x", "{{", "}}"),
+    ]
+)
+TEMPLATES = st.lists(_PIECES, max_size=14).map("".join)
+VALUES = st.sampled_from(["", "v", "!`id`", "`id`", "{{A}}", "{{/IF}}"])
+RUN_BY_A_CLIENT = re.compile(r"(?:^|\s)!`[^`]+`")
+
+
+@pytest.mark.property
+@pytest.mark.row("E17")
+@given(TEMPLATES, VALUES, VALUES)
+@example("!{{A}}", "`id`", "")
+@example("{{#IF A}}{{B}}{{/IF}}", "v", "!`id`")
+def test_with_every_value_it_is_the_legacy_renderer(text: str, a: str, b: str) -> None:
+    """But that a command stands in a code span, whoever wrote it."""
+    values = {"A": a, "B": b}
+    settled = settle(text, values, "p")
+
+    rendered = render_template(text, values)
+    assert settled.text == re.sub(r"!`[^`]+`", lambda each: f"``{each[0]} ``", rendered)
+    assert {each.code for each in settled.findings} <= {"command-left"}
+
+
+@pytest.mark.property
+@pytest.mark.row("E17")
+@given(TEMPLATES, VALUES)
+def test_no_client_takes_anything_for_a_command(text: str, a: str) -> None:
+    assert not RUN_BY_A_CLIENT.search(settle(text, {"A": a}, "p").text)
+
+
+@pytest.mark.property
+@given(TEMPLATES)
+def test_without_values_only_commands_change(text: str) -> None:
+    settled = settle(text, {}, "p").text
+
+    assert re.sub(r"``(!`[^`]+`) ``", r"\1", settled) == text or "``" in text
+
+
+def test_what_stays_is_told_once_with_its_lines() -> None:
+    found = settle("{{A}}\n\n{{A}}{{A}}\n{{A}}", {}, "p").findings
+
+    assert [(each.code, each.line) for each in found] == [("placeholder-left", 1)]
+    assert "{{A}} stays as it is (and on line 3, 4)" in found[0].message
+    assert "--set A=VALUE" in found[0].fix
+
+
+def test_what_went_with_its_condition_is_not_told() -> None:
+    settled = settle("{{#IF A}}{{B}} !`id`{{/IF}}", {"A": ""}, "p")
+
+    assert settled == ("", ())
+
+
+def test_a_condition_without_a_value_keeps_what_it_holds() -> None:
+    settled = settle("{{#IF B}}{{A}}{{/IF}}", {"A": "v"}, "p")
+
+    assert settled.text == "{{#IF B}}v{{/IF}}"
+    assert [each.code for each in settled.findings] == ["condition-left"]
