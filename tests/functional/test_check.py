@@ -92,7 +92,7 @@ def test_a_pack_is_checked_from_within(
 def test_a_pack_reached_twice_is_checked_once() -> None:
     result = run("check", "bad", "bad", "bad/SKILL.md")
 
-    assert result.stdout.count("missing-description") == 1
+    assert result.stdout.count("error missing-description") == 1
     assert "1 pack checked: 1 error" in result.stdout
 
 

@@ -1,5 +1,7 @@
 """``satchel explain``."""
 
+from collections.abc import Iterable
+
 import click
 
 from satchel.cli.output import say, width
@@ -11,8 +13,10 @@ __all__ = ["command"]
 def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
     del ctx, param
     from satchel.lint import codes
+    from satchel.lint.aliases import aliases
 
-    return [code for code in codes() if code.startswith(incomplete)]
+    known = sorted({*codes(), *aliases()})
+    return [code for code in known if code.startswith(incomplete)]
 
 
 @click.command("explain")
@@ -20,20 +24,47 @@ def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
 def command(code: str | None) -> None:
     """Explain the code of a finding or an error: what, why, and what to do.
 
-    Without a CODE, list them all.
+    Without a CODE, list them all. A name that another tool has for it does too.
 
     \b
     Examples:
       satchel explain
       satchel explain unlisted-reference
     """
-    from satchel.lint import UnknownCodeError, codes, read_page, title_of
+    from satchel.lint import codes
 
     if code is not None:
-        try:
-            say(read_page(code).rstrip())
-        except UnknownCodeError as error:
-            raise click.UsageError(str(error)) from error
+        _explain(code)
         return
-    for line in layout([(each, title_of(each)) for each in codes()], width()):
+    _list(codes())
+
+
+def _explain(code: str) -> None:
+    from satchel.lint import UnknownCodeError, codes, read_page
+    from satchel.lint.aliases import codes_named
+
+    try:
+        meant = codes_named(code)
+    except UnknownCodeError as error:
+        raise click.UsageError(str(error)) from error
+    if code in codes():
+        say(read_page(code).rstrip())
+        meant = tuple(each for each in meant if each != code)
+        if meant:
+            say()
+            say("As a name of other tools it stands for:")
+    elif len(meant) == 1:
+        say(f"{code} is {meant[0]} here.")
+        say()
+        say(read_page(meant[0]).rstrip())
+        return
+    else:
+        say(f"{code} is told as one of these:")
+    _list(meant)
+
+
+def _list(codes: Iterable[str]) -> None:
+    from satchel.lint import title_of
+
+    for line in layout([(each, title_of(each)) for each in codes], width()):
         say(line)

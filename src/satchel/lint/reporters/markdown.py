@@ -80,7 +80,7 @@ def _changes(report: Report) -> Iterator[str]:
     yield f"| catalog | {change.cost.replace('->', '→')} |"
     for section in sections(change):
         urgent = section.title == "hidden text"
-        title = f"⚠️ **{section.title}**" if urgent else section.title
+        title = f"⚠️ <b>{section.title}</b>" if urgent else section.title
         yield ""
         yield f"<details{' open' if urgent else ''}><summary>{title}</summary>"
         yield ""
