@@ -109,8 +109,8 @@ def _places(bucket: str, names: Iterable[str]) -> Iterator[str]:
         problem = "it holds a slash" if "/" in name else path_problem(place)
         if is_left_out(place):
             problem = "no pack hands out a file of this kind"
-        if problem or not name:
-            raise SkillManifestError(place, problem or "want the name of a file")
+        if problem:
+            raise SkillManifestError(place, problem)
         yield place
 
 

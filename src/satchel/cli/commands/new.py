@@ -16,6 +16,8 @@ ROLE: Final = "role:"
 TEMPLATES: Final = ("minimal", "references", "scripts")
 _GUIDE: Final = "guide.md"
 _RUN: Final = "run.py"
+_OWN_FIELDS: Final = "spec-incompatible"
+"""What a pack in the strict dialect is told of its fields: it was asked for."""
 
 
 def _template(_: click.Context, param: click.Parameter, value: str) -> str:
@@ -181,12 +183,12 @@ def _may_ask() -> bool:
 
 def _check(folder: str, dialect: "Dialect") -> None:
     """Tell at once what a check would say of what was asked for."""
-    from satchel.cli.findings import show_findings
     from satchel.runtime.checking import check
 
-    found = check([folder], profile=dialect).findings
-    grave = [finding for finding in found if finding.severity != "note"]
-    show_findings(grave, hint="satchel check")
+    for finding in check([folder], profile=dialect).findings:
+        if finding.code != _OWN_FIELDS:
+            tell(str(finding))
+            tell(f"    fix: {finding.fix}")
 
 
 def _say_next(folder: str, name: str, dialect: "Dialect") -> None:
