@@ -25,6 +25,7 @@ from tools.loaders.registered import DRIVERS
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from tools.loaders.agreeing import Agreement
     from tools.loaders.driver import Driver
 
 COUNT = 300
@@ -138,7 +139,7 @@ def _agree(corpus: Path, drivers: list[Driver], options: argparse.Namespace) -> 
     from tools.loaders.corpus import draw
 
     packs = draw(corpus, options.seed, options.count)
-    done = []
+    done: list[Agreement] = []
     for driver in drivers:
         try:
             result = agree(driver, packs)

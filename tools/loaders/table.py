@@ -109,8 +109,8 @@ def _agreement() -> str:
         f"On {kept.checked} what these tables foretell was compared with what"
         f" {len(kept.loaders)} loaders do,\non {kept.packs} public packs drawn with the"
         f" seed {kept.seed} that were not used to make them: {kept.agreed:,} of"
-        f"\n{kept.pairs:,} verdicts are the same, {share:.2f} %. The fewest for one loader"
-        f" are {worst} of {kept.packs} ({least}).\n\n"
+        f"\n{kept.pairs:,} verdicts are the same, {share:.2f} %. The fewest for one"
+        f" loader are {worst} of {kept.packs} ({least}).\n\n"
     )
 
 

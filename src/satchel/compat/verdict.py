@@ -57,4 +57,8 @@ _RANK: Final = {verdict: rank for rank, verdict in enumerate(VERDICTS)}
 
 def worst_verdict(verdicts: Iterable[Verdict]) -> Verdict:
     """Return the gravest of them; ``loaded`` where there is none."""
-    return max(verdicts, key=_RANK.__getitem__, default="loaded")
+    worst: Verdict = "loaded"
+    for verdict in verdicts:
+        if _RANK[verdict] > _RANK[worst]:
+            worst = verdict
+    return worst

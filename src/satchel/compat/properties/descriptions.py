@@ -187,7 +187,7 @@ PROPERTIES: Final = (
     Property(
         "description-quoted",
         "the description is in double quotes",
-        "",
+        "write the description without quotes",
         lambda r: _quote(r) == '"',
     ),
     Property(

@@ -1,12 +1,11 @@
 """Valid YAML of the kinds that not every loader reads."""
 
 import re
-from collections.abc import Iterator
 from typing import Final
 
 from satchel.compat.property import Property
 from satchel.compat.reading import Reading
-from satchel.spec.frontmatter import Node, Tree
+from satchel.spec.frontmatter import Tree
 from satchel.spec.profiles import SPEC_FIELDS
 
 __all__ = ["PROPERTIES"]
@@ -24,14 +23,6 @@ def _outside_text(reading: Reading) -> str:
         if entry.value[:1] not in {"|", ">", '"', "'"}:
             kept.extend(entry.more)
     return "\n".join(kept) if reading.root else ""
-
-
-def _nodes(value: Node) -> Iterator[Node]:
-    yield value
-    children = value.values() if isinstance(value, dict) else value
-    if isinstance(value, dict | list):
-        for child in children:  # type: ignore[union-attr]
-            yield from _nodes(child)
 
 
 def _has_duplicates(reading: Reading) -> bool:
