@@ -1,0 +1,210 @@
+"""``satchel pack``: an archive that is the same everywhere, and its way back."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from satchel import Satchel, sources
+from satchel.authoring.packing import pack_skill
+from satchel.errors import ConfigError, LimitExceededError
+from satchel.files.archives import unpack
+from satchel.model import Limits
+from tests.functional.library import run, run_process, write_pack
+
+HEAD = "---\nname: alpha\ndescription: Use alpha when testing.\n---\n"
+FILES: dict[str, str | bytes] = {
+    "references/a.md": "# A\r\n",
+    "scripts/run.sh": "#!/bin/sh\necho\n",
+    "assets/\u00e9 \u6280.bin": b"\x00\xff",
+    "LICENSE": "free\n",
+}
+NEVER: dict[str, str | bytes] = {
+    "evals/evals.json": "{}",
+    "evals/files/x.csv": "1",
+    "scripts/__pycache__/run.cpython-311.pyc": b"\x00",
+    "node_modules/x/index.js": "x",
+    ".DS_Store": b"\x00",
+    ".env": "KEY=1",
+    "id_rsa": "secret",
+    ".git/HEAD": "ref",
+}
+
+
+@pytest.fixture(autouse=True)
+def pack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    folder = write_pack(tmp_path / "skills" / "alpha", f"{HEAD}# Alpha\n", FILES)
+    (folder / "scripts/run.sh").chmod(0o755)
+    (folder / "LICENSE").chmod(0o600)
+    return folder
+
+
+@pytest.mark.row("R25", "R28")
+def test_an_archive_holds_the_pack_and_nothing_else(pack: Path) -> None:
+    write_pack(pack, f"{HEAD}# Alpha\n", NEVER)
+    result = run("pack", "skills/alpha")
+
+    assert result.exit_code == 0, result.stderr
+    assert "key material (2 entries)" in result.stderr
+    assert "left out: evals/ (2 files)" in result.stderr
+    with zipfile.ZipFile("alpha.skill") as archive:
+        names = [member.filename for member in archive.infolist()]
+        rights = {m.filename: m.external_attr >> 16 for m in archive.infolist()}
+        assert {m.date_time for m in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}
+        assert archive.testzip() is None
+    assert names == sorted(f"alpha/{path}" for path in ("SKILL.md", *FILES))
+    assert rights.pop("alpha/scripts/run.sh") == 0o100755
+    assert set(rights.values()) == {0o100644}
+
+
+@pytest.mark.row("R25")
+def test_whoever_unpacks_it_has_the_same_digest(tmp_path: Path, pack: Path) -> None:
+    digest = run("pack", "skills/alpha").stdout.strip()
+    data = Path("alpha.skill").read_bytes()
+    ours = tmp_path / "ours"
+    write_pack(ours / "alpha", "", unpack(data))  # type: ignore[arg-type]
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        archive.extractall(tmp_path / "theirs")
+
+    places = ["skills", "ours", "theirs", "alpha.skill", str(pack / "SKILL.md")]
+    for place in places:
+        with Satchel(place if not place.endswith("SKILL.md") else pack) as skills:
+            entry = skills.catalog.get("alpha")
+            assert entry is not None
+            assert skills.registry.digest(entry) == digest
+
+
+def test_the_bytes_are_the_same_under_any_hash_seed_and_time(pack: Path) -> None:
+    made: set[bytes] = set()
+    for seed in ("0", "1"):
+        done = run_process(
+            *("pack", "skills/alpha", "-o", f"{seed}.skill"),
+            env={"PYTHONHASHSEED": seed, "TZ": f"UTC+{seed}"},
+        )
+        assert done.returncode == 0, done.stderr
+        made.add(Path(f"{seed}.skill").read_bytes())
+        (pack / "references/a.md").touch()
+
+    assert len(made) == 1
+
+
+def test_a_pack_with_errors_is_refused_unless_forced(pack: Path) -> None:
+    text = HEAD.replace("name:", "tags: x\nname:") + "# Alpha\n"
+    (pack / "SKILL.md").write_text(text, "utf-8")
+    result = run("pack", "skills/alpha/SKILL.md")
+
+    assert result.exit_code == 1
+    assert "SKILL.md:2: error unknown-field: unknown field 'tags'" in result.stderr
+    assert "no archive is made" in result.stderr.splitlines()[-1]
+    assert not Path("alpha.skill").exists()
+    assert run("pack", "skills/alpha", "--force").exit_code == 0
+    assert Path("alpha.skill").exists()
+
+
+def test_only_force_goes_over_another_archive(pack: Path) -> None:
+    assert run("pack", "skills/alpha", "-o", "out/x.skill").exit_code == 0
+    assert ", as before" in run("pack", "skills/alpha", "-o", "out/x.skill").stderr
+    before = Path("out/x.skill").read_bytes()
+    (pack / "LICENSE").write_text("other")
+    refused = run("pack", "skills/alpha", "-o", "out/x.skill")
+
+    assert refused.exit_code == 1
+    assert refused.stderr.endswith(
+        "satchel: out/x.skill is there already; nothing was written\n"
+    )
+    assert Path("out/x.skill").read_bytes() == before
+    assert run("pack", "skills/alpha", "-o", "out/x.skill", "--force").exit_code == 0
+    assert Path("out/x.skill").read_bytes() != before
+    assert [path.name for path in Path("out").iterdir()] == ["x.skill"]
+
+
+def test_a_name_that_is_no_folder_is_refused_even_when_forced(pack: Path) -> None:
+    text = HEAD.replace("alpha", "../up") + "# Up\n"
+    (pack / "SKILL.md").write_text(text, "utf-8")
+    result = run("pack", "skills/alpha", "--force")
+
+    assert result.exit_code == 1
+    assert "no folder can be called '../up'" in result.stderr
+
+
+def test_what_the_pack_lists_is_never_left_out_in_silence(pack: Path) -> None:
+    text = "---\nname: alpha\ndescription: Use alpha when testing.\nmetadata:\n"
+    text += "  assets: evals/evals.json\n---\n# A\n"
+    write_pack(pack, text, {"evals/evals.json": "{}"})
+    result = run("pack", "skills/alpha")
+
+    assert result.exit_code == 1
+    assert "it lists evals/evals.json, which is not in the archive" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "said"),
+    [
+        (["skills"], 2, "want one pack, here are 2"),
+        (["nowhere"], 2, "nowhere: no such file or folder"),
+        (["skills/beta/notes.txt"], 2, "want a pack"),
+        ([""], 2, "the path is empty"),
+        (["empty"], 2, "there is no folder with a SKILL.md"),
+    ],
+)
+def test_what_is_no_pack_is_said(
+    tmp_path: Path, arguments: list[str], status: int, said: str
+) -> None:
+    beta = write_pack(tmp_path / "skills/beta", HEAD.replace("alpha", "beta"))
+    (beta / "notes.txt").write_text("x")
+    (tmp_path / "empty").mkdir()
+    result = run("pack", *arguments)
+
+    assert result.exit_code == status
+    assert said in result.stderr
+
+
+def test_what_nobody_would_unpack_is_refused(pack: Path) -> None:
+    with pytest.raises(LimitExceededError):
+        pack_skill(str(pack), limits=Limits(archive_files=2))
+
+
+def test_an_archive_is_no_pack_to_archive() -> None:
+    run("pack", "skills/alpha")
+
+    with pytest.raises(ConfigError):
+        pack_skill("alpha.skill")
+
+
+def test_an_archive_that_cannot_be_written_is_said(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    result = run("pack", "skills/alpha", "-o", "file/x.skill")
+
+    assert result.exit_code == 2
+    assert "file/x.skill was not written: " in result.stderr
+
+
+@pytest.mark.row("C44", "C45")
+def test_an_archive_is_a_source_for_every_command() -> None:
+    run("pack", "skills/alpha")
+
+    listed = run("list", "--skills", "alpha.skill")
+    assert (listed.exit_code, listed.stderr) == (0, "")
+    assert "alpha  4" in listed.stdout
+    shown = run("show", "alpha", "--reference", "a.md", "--skills", "alpha.skill")
+    assert shown.stdout_bytes == b"# A\r\n"
+    assert run("show", "alpha", "--skills", "alpha.skill").stdout == "# Alpha\n"
+    assert run("doctor", "--skills", "alpha.skill").exit_code == 0
+
+
+def test_a_file_of_another_kind_is_no_source(tmp_path: Path) -> None:
+    (tmp_path / "notes.md").write_text("x")
+    result = run("list", "--skills", "notes.md")
+
+    assert result.exit_code == 2
+    assert "or a .skill archive" in result.stderr
+
+
+def test_a_source_can_be_named_in_code() -> None:
+    run("pack", "skills/alpha")
+    with Satchel(sources.archive("alpha.skill", label="mine")) as skills:
+        assert [entry.source for entry in skills.catalog] == ["mine"]
