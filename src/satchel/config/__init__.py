@@ -201,6 +201,6 @@ def _limits(table: Mapping[str, object], path: str) -> Limits:
 def _lint(table: Mapping[str, object], path: str) -> LintConfig:
     if "lint" not in table:
         return DEFAULT_LINT
-    from satchel.config._lint import lint_config
+    from satchel.config._lint_table import lint_config
 
     return lint_config(table_of(table, "lint", path), path)

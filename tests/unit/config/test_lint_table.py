@@ -1,0 +1,91 @@
+"""The table ``lint`` of a configuration file, and what is wrong with one."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import TYPE_CHECKING
+
+import pytest
+
+from satchel.config import load_config
+from satchel.errors import ConfigError
+from satchel.model.lint import DEFAULT_LINT, LintConfig
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+WHOLE = """
+[lint]
+profile = "strict"
+fail_on = "warning"
+select = ["hidden-text", "invalid-markdown"]
+ignore = ["missing-h1"]
+
+[lint.severity]
+long-description = "warning"
+missing-h1 = "off"
+
+[lint.per_path]
+"vendor/**" = ["long-description"]
+
+[lint.thresholds]
+body_tokens = 2000
+pack_files = 0
+"""
+
+
+def load(folder: Path, text: str, name: str = "satchel.toml") -> LintConfig:
+    (folder / name).write_text(text, "utf-8")
+    return load_config(folder / name).lint
+
+
+def test_every_key_has_its_value(tmp_path: Path) -> None:
+    lint = load(tmp_path, WHOLE)
+
+    assert lint == LintConfig(
+        profile="strict",
+        fail_on="warning",
+        select=("hidden-text", "invalid-markdown"),
+        ignore=("missing-h1",),
+        severity=(("long-description", "warning"), ("missing-h1", "off")),
+        per_path=(("vendor/**", ("long-description",)),),
+        thresholds=(("body_tokens", 2000), ("pack_files", 0)),
+    )
+    silent = [f.name for f in fields(lint) if not getattr(lint, f.name)]
+    assert silent == []
+
+
+def test_in_pyproject_it_is_a_table_of_the_tool(tmp_path: Path) -> None:
+    text = WHOLE.replace("[lint", "[tool.satchel.lint")
+
+    assert load(tmp_path, text, "pyproject.toml") == load(tmp_path, WHOLE)
+
+
+def test_a_file_without_it_says_nothing(tmp_path: Path) -> None:
+    assert load(tmp_path, 'skills = ["a"]\n') is DEFAULT_LINT
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("lint = 1", "lint: want a table"),
+        ("[lint]\nprofil = 'spec'", "unknown key in lint 'profil'; known: fail_on"),
+        ("[lint]\nprofile = 'loose'", "lint.profile = 'loose'; want one of strict"),
+        ("[lint]\nprofile = ['spec']", "lint.profile = ['spec']; want one of"),
+        ("[lint]\nfail_on = 'often'", "lint.fail_on = 'often'; want one of error"),
+        ("[lint]\nselect = 'a'", "lint.select: want a list of strings"),
+        ("[lint]\nignore = [1]", "lint.ignore: want a list of strings"),
+        ("[lint]\nseverity = 1", "severity: want a table"),
+        ("[lint.severity]\nx = 'fatal'", "lint.severity.x = 'fatal'; want one of"),
+        ("[lint.per_path]\n'a/*' = 'x'", "lint.per_path.'a/*': want a list"),
+        ("[lint.thresholds]\nbody = 1", "unknown key in lint.thresholds 'body'"),
+        ("[lint.thresholds]\nbody_tokens = -1", "lint.thresholds.body_tokens: want a"),
+        ("[lint.thresholds]\nbody_tokens = true", "want a count, got True"),
+    ],
+)
+def test_what_is_wrong_is_named(tmp_path: Path, text: str, said: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        load(tmp_path, text)
+
+    assert said in str(caught.value)
+    assert str(tmp_path / "satchel.toml") in str(caught.value)
