@@ -161,7 +161,7 @@ def test_a_role_is_checked_before_any_file_is_looked_at(
         monkeypatch.setattr(os, name, touched)
 
     with pytest.raises(InvalidRoleError) as caught:
-        resolve_role_prompt(role, templates)
+        resolve_role_prompt(role, templates / "roles")
 
     assert isinstance(caught.value, ValueError)
     assert caught.value.role == role
