@@ -8,7 +8,7 @@ from satchel.cli.opening import named_paths
 from satchel.errors import SkillError
 
 if TYPE_CHECKING:
-    from satchel.lint import FailOn, Format, Report
+    from satchel.lint import Baseline, FailOn, Format, Report
     from satchel.lint.settings import Settings
     from satchel.spec import Profile
 
@@ -30,6 +30,23 @@ def _reports(
         known = ", ".join(FORMATS)
         raise click.BadParameter(f"want FORMAT=FILE, FORMAT one of {known}", ctx, param)
     return pairs
+
+
+def _listing(
+    ctx: click.Context, param: click.Parameter, given: str | None
+) -> str | None:
+    """Print what ``--for`` knows, where it is asked for nothing else."""
+    from satchel.cli.outlook import LISTING
+
+    if given is not None and not given.strip(" ,"):
+        detail = "want names with commas between them, or list"
+        raise click.BadParameter(detail, ctx, param)
+    if given in LISTING:
+        from satchel.cli.outlook.listing import list_loaders
+
+        list_loaders()
+        ctx.exit()
+    return given
 
 
 @click.command("check")
@@ -87,6 +104,14 @@ def _reports(
     help="Leave out the findings of this file, written by --format json.",
 )
 @click.option(
+    "--for",
+    "wanted",
+    metavar="NAME,...|all|list",
+    callback=_listing,
+    is_eager=True,
+    help="Tell instead how these clients and frameworks will see the packs.",
+)
+@click.option(
     "--since",
     metavar="REV",
     help="Judge what changed since a git revision, beside the whole library.",
@@ -114,6 +139,7 @@ def command(packs: tuple[str, ...], **options: Any) -> int:  # noqa: ANN401 - by
       satchel check ./skills --ignore long-description,missing-h1
       satchel check ./skills --format json > known.json
       satchel check ./skills --baseline known.json
+      satchel check ./skills --for claude-code,codex,crewai
       satchel check ./skills --format github --also sarif=satchel.sarif
     """
     try:
@@ -134,6 +160,7 @@ def _run(  # noqa: PLR0913 - the options of the command, by their names
     ignore: tuple[str, ...],
     config: str | None,
     baseline: str | None,
+    wanted: str | None,
     since: str | None,
     fix: bool,
     diff: bool,
@@ -148,6 +175,17 @@ def _run(  # noqa: PLR0913 - the options of the command, by their names
         config, profile, "warning" if strict else fail_on, select, ignore
     )
     known = _known(baseline)
+    if wanted is not None:
+        if since is not None or fix or diff:
+            raise click.UsageError("--for goes without --since, --fix and --diff")
+        return _outlook(
+            packs,
+            wanted,
+            settings,
+            known,
+            (style, also),
+            skip_others=changed_files,
+        )
     report = _report(packs, since, settings, skip_others=changed_files)
     if fix or diff:
         _show_diff(report, style)
@@ -159,6 +197,31 @@ def _run(  # noqa: PLR0913 - the options of the command, by their names
     for kind, file in also:
         _write(report, kind, file)
     return 1 if report.fails(settings.fail_on) else 0
+
+
+def _outlook(  # noqa: PLR0913 - the options of the command, one by one
+    packs: tuple[str, ...],
+    wanted: str,
+    settings: "Settings",
+    known: "Baseline | None",
+    styles: tuple["Format", tuple[tuple["Format", str], ...]],
+    *,
+    skip_others: bool,
+) -> int:
+    """Print what becomes of the packs elsewhere, and return the status."""
+    from dataclasses import replace
+
+    from satchel.cli.outlook import render_outlook, told_of
+    from satchel.cli.output import say
+
+    told = told_of(packs, wanted, settings, skip_others=skip_others)
+    if known is not None:
+        told = replace(told, report=known.subtract(told.report))
+    style, also = styles
+    say(render_outlook(told, style))
+    for kind, file in also:
+        _save(render_outlook(told, kind), file)
+    return 1 if told.report.fails(settings.fail_on) else 0
 
 
 def _settings(
@@ -190,7 +253,7 @@ def _settings(
     )
 
 
-def _known(path: str | None) -> "Any":  # noqa: ANN401
+def _known(path: str | None) -> "Baseline | None":
     from satchel.lint import read_baseline
 
     return read_baseline(path) if path else None
@@ -261,12 +324,15 @@ def _print(report: "Report", style: "Format") -> None:
 
 
 def _write(report: "Report", style: "Format", file: str) -> None:
-    from pathlib import Path
-
     from satchel.lint import render_report
 
-    text = f"{render_report(report, style)}\n"
-    Path(file).write_text(text, "utf-8", errors="backslashreplace")
+    _save(render_report(report, style), file)
+
+
+def _save(text: str, file: str) -> None:
+    from pathlib import Path
+
+    Path(file).write_text(f"{text}\n", "utf-8", errors="backslashreplace")
 
 
 class _CouldNotCheck(click.ClickException):
