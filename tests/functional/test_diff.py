@@ -1,0 +1,230 @@
+"""``satchel diff``: what changed between packs, by sections."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from satchel.authoring.diff import compare_places
+from satchel.files.archives.zipping import zip_pack
+from tests.functional.library import HOSTILE_BYTES, run, run_process, write_pack
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+OLD = """\
+---
+name: alpha
+description: Use alpha when testing.
+license: MIT
+metadata:
+  owner: ann
+  tags: [a, b]
+---
+# Alpha
+
+One.
+Two.
+"""
+NEW = """\
+---
+name: alpha
+description: Use alpha later.
+version: 1.10
+metadata:
+  tags: [a]
+  more:
+    deep: true
+---
+# Alpha
+
+One.
+Three."""
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    files = {"references/a.md": "a\n", "references/gone.md": "x\n", "logo.png": b"\0a"}
+    write_pack(tmp_path / "old/alpha", OLD, files)
+    files = {"references/a.md": "b\n", "scripts/new.py": "1\n", "logo.png": b"\0b"}
+    write_pack(tmp_path / "new/alpha", NEW, files)
+    for side in ("old", "new"):
+        text = OLD.replace("alpha", "same").replace("Alpha", "Same")
+        write_pack(tmp_path / side / "same", text)
+    return tmp_path
+
+
+def test_every_section_is_told() -> None:
+    result = run("diff", "old/alpha", "new/alpha")
+
+    assert result.exit_code == 1
+    lines = result.stdout.splitlines()
+    assert lines[:8] == [
+        "alpha: changed",
+        "manifest",
+        "  ~ description: Use alpha when testing. -> Use alpha later.",
+        "  - license: MIT",
+        "  - metadata.owner: ann",
+        '  ~ metadata.tags: ["a", "b"] -> ["a"]',
+        "  + metadata.more.deep: true",
+        "  + version: 1.10",
+    ]
+    assert lines[8:17] == [
+        "body",
+        "  @@ -1,4 +1,4 @@",
+        "   # Alpha",
+        "   ",
+        "   One.",
+        "  -Two.",
+        "  +Three.",
+        "  \\ No newline at end of file",
+        "files",
+    ]
+    assert lines[17].startswith("  ~ logo.png (2 bytes) sha256:")
+    assert lines[18:22] == [
+        "  ~ references/a.md (2 bytes)",
+        "    @@ -1 +1 @@",
+        "    -a",
+        "    +b",
+    ]
+    assert lines[22].startswith("  - references/gone.md (2 bytes)")
+    assert lines[25].startswith("  + scripts/new.py (2 bytes)")
+    assert lines[28] == "digest"
+    assert lines[29].endswith("  old/alpha")
+    assert lines[30].endswith("  new/alpha")
+    assert lines[31] == "tokens"
+    assert lines[32].startswith("  catalog ")
+    assert len(lines) == 33
+
+
+def test_equal_packs_are_silent() -> None:
+    for arguments in (["old", "old"], ["old/same", "new/same", "--stat"]):
+        result = run("diff", *arguments)
+        assert (result.exit_code, result.output) == (0, "")
+
+
+def test_folders_are_compared_by_name(here: Path) -> None:
+    write_pack(here / "old/lost", OLD.replace("alpha", "lost"))
+    write_pack(here / "new/found", OLD.replace("alpha", "found"), {"a.md": "a"})
+    result = run("diff", "old", "new", "--stat")
+
+    assert result.exit_code == 1
+    assert [line.partition(",")[0] for line in result.stdout.splitlines()] == [
+        "~ alpha: manifest 6",
+        "+ found: tokens catalog 0 -> 24",
+        "- lost: tokens catalog 24 -> 0",
+    ]
+    whole = run("diff", "old", "new").stdout
+    assert "found: added\n" in whole
+    assert "  + a.md (1 bytes) sha256:" in whole
+    assert "lost: removed\n" in whole
+
+
+def test_json_says_the_same() -> None:
+    result = run("diff", "old", "new", "--json")
+    document: dict[str, Any] = json.loads(result.stdout)
+    alpha, same = document["packs"]
+
+    assert result.exit_code == 1
+    assert document["schema_version"] == 1
+    assert (alpha["name"], alpha["change"]) == ("alpha", "changed")
+    assert (same["name"], same["change"]) == ("same", "equal")
+    assert alpha["old"]["path"] == "old/alpha"
+    assert alpha["old"]["catalog_tokens"] > alpha["new"]["catalog_tokens"]
+    assert {"field": "license", "change": "removed", "old": "MIT", "new": None} in (
+        alpha["manifest"]
+    )
+    by_path = {each["path"]: each for each in alpha["files"]}
+    assert by_path["scripts/new.py"]["old"] is None
+    assert by_path["scripts/new.py"]["new"]["size"] == 2
+    assert by_path["logo.png"]["diff"] == []
+    assert by_path["references/a.md"]["diff"] == ["@@ -1 +1 @@", "-a", "+b"]
+
+
+def test_archives_and_skill_files_are_packs_too(here: Path) -> None:
+    pack = here / "new/alpha"
+    files = {
+        path.relative_to(pack).as_posix(): path.read_bytes()
+        for path in pack.rglob("*")
+        if path.is_file()
+    }
+    (here / "a.skill").write_bytes(zip_pack("alpha", files))
+
+    assert run("diff", "a.skill", "new/alpha/SKILL.md").exit_code == 0
+    assert run("diff", "old/alpha", "a.skill").exit_code == 1
+
+
+def test_another_spelling_of_the_same_is_told(here: Path) -> None:
+    text = OLD.replace("license: MIT", 'license: "MIT" # free')
+    write_pack(here / "other/alpha", text)
+    write_pack(here / "plain/alpha", OLD)
+    result = run("diff", "plain", "other")
+
+    assert result.exit_code == 1
+    assert "SKILL.md says the same in other bytes" in result.stdout
+
+
+def test_a_field_that_becomes_a_mapping_is_one_change(here: Path) -> None:
+    write_pack(here / "p/alpha", "---\nname: alpha\nmetadata: x\n---\n")
+    write_pack(here / "q/alpha", "---\nname: alpha\nmetadata: {a: true}\n---\n")
+    (diff,) = compare_places("p", "q")
+
+    assert [(c.field, c.old, c.new) for c in diff.manifest] == [
+        ("metadata", "x", {"a": True})
+    ]
+
+
+def test_frontmatter_that_cannot_be_read_is_compared_as_text(here: Path) -> None:
+    write_pack(here / "p/alpha", "---\n&a\n---\none\n")
+    write_pack(here / "q/alpha", "---\n&a\n---\ntwo\n")
+    (diff,) = compare_places("p", "q")
+
+    assert diff.name == "alpha"
+    assert diff.manifest == ()
+    assert "-one" in diff.body
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("nowhere", "new", "nowhere: no such file or folder"),
+        ("old", "empty", "no folder with a SKILL.md"),
+        ("bad.skill", "new", "the archive is not unpacked"),
+        ("old/alpha/logo.png", "new", "want a pack"),
+        ("", "new", "empty"),
+    ],
+)
+def test_what_cannot_be_compared_is_status_2(
+    here: Path, old: str, new: str, said: str
+) -> None:
+    (here / "empty").mkdir()
+    (here / "bad.skill").write_text("no")
+    result = run("diff", old, new)
+
+    assert result.exit_code == 2
+    assert said in result.stderr
+
+
+@pytest.mark.row("G17")
+def test_no_control_character_reaches_a_terminal(here: Path) -> None:
+    hostile = HOSTILE_BYTES.decode("utf-8", "replace")
+    text = f"---\nname: alpha\ndescription: {json.dumps(hostile)}\n---\n{hostile}"
+    write_pack(here / "p/alpha", text, {"a.md": hostile})
+    write_pack(here / "q/alpha", OLD, {"a.md": "b"})
+    for arguments in ([], ["--stat"], ["--json"]):
+        result = run("diff", "p", "q", *arguments)
+        assert result.exit_code == 1
+        assert "\x1b" not in result.stdout
+        assert "\u202e" not in result.stdout
+
+
+def test_the_order_does_not_hang_on_the_hash_seed() -> None:
+    said = {
+        run_process("diff", "old", "new", env={"PYTHONHASHSEED": seed}).stdout
+        for seed in ("0", "1")
+    }
+
+    assert len(said) == 1
