@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import chain
+from pathlib import Path
 from typing import Final
 
 from satchel.authoring.convert import agents_md, commands, copilot, cursor
@@ -98,7 +99,11 @@ def destination(things: list[Thing], target: Target, wish: Wish) -> str:
         if target.home and not wish.out:
             detail = f"{target.name} looks in a user's home only: give it, -o ~"
             raise ConfigError(wish.source, detail)
-        return os.path.normpath(os.path.join(wish.out, target.folder))  # noqa: PTH118
+        project = Path(wish.out or os.curdir)
+        if not (project / target.folder).resolve().is_relative_to(project.resolve()):
+            detail = f"{target.folder} leads out of it by a link; name that by -o"
+            raise ConfigError(str(project), detail)
+        return str(project / target.folder)
     if wish.out:
         return wish.out
     kind, path = things[0]

@@ -127,12 +127,15 @@ def globs(tree: Tree, key: str) -> list[str]:
     """Return patterns: a list, or a text with commas outside of braces."""
     if isinstance(tree.root.get(key), list):
         return list(text_list(tree, key) or ())
-    text = tree.text(key) or ""
+    text = _COMMENT.sub("", tree.text(key) or "")
     items = "".join(
         piece if len(piece) == 1 else piece.replace(",", "\0")
         for piece in re.findall(r"\{[^{}]*\}|.", text, re.DOTALL)
     ).split(",")
     return [item.replace("\0", ",").strip() for item in items if item.strip()]
+
+
+_COMMENT: Final = re.compile(r"\s+#.*")
 
 
 def title(body: str) -> str:

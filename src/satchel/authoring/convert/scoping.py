@@ -15,7 +15,7 @@ def for_files(patterns: Sequence[str], description: str) -> str:
     told = [each for each in patterns if each not in description]
     if not told:
         return ""
-    more = ", ..." if len(told) > _MOST else ""
+    more = " and others" if len(told) > _MOST else ""
     return f"Use for files that match {', '.join(told[:_MOST])}{more}."
 
 

@@ -1,0 +1,266 @@
+"""`satchel convert` as a person meets it: options, tables, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from satchel.roles import resolve_role_prompt
+from tests.functional.library import HOSTILE_BYTES, run, write_pack
+
+PACK = (
+    "---\nname: forms\n"
+    "description: Fill in forms. Use when there is one.\nversion: '2'\n---\nBody.\n"
+)
+ROLE = "You are a tester of what others build. You never fix it yourself.\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    write_pack(tmp_path / "packs" / "forms", PACK, {"references/a.md": "A\n"})
+    return tmp_path
+
+
+def tree(folder: Path) -> dict[str, bytes]:
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+@pytest.mark.row("X07", "E13")
+def test_the_table_says_what_was_made_and_what_comes_next(folder: Path) -> None:
+    result = run("convert", "packs", "--to", "spec", "-o", "out")
+
+    assert result.exit_code == 0
+    assert result.stdout.splitlines() == [
+        "PACK   STATUS     FROM",
+        "forms  installed  packs/forms",
+        "",
+        "1 installed",
+        "next: satchel check out",
+    ]
+    assert run("check", "out").exit_code == 0
+    again = run("convert", "packs", "--to", "spec", "-o", "out")
+    assert "1 unchanged" in again.stdout
+
+
+@pytest.mark.row("X07")
+def test_there_and_back_in_place(folder: Path) -> None:
+    """Values, body and files; the pack itself changes in one file only."""
+    first = tree(folder)
+
+    assert run("convert", "packs", "--to", "spec", "--in-place").exit_code == 0
+    portable = tree(folder)
+    result = run("convert", "packs", "--to", "strict", "--in-place")
+
+    assert "1 updated" in result.stdout
+    assert "next: satchel check packs --profile strict" in result.stdout
+    assert b"metadata:\n  version: " in portable["packs/forms/SKILL.md"]
+    assert tree(folder) == {
+        **first,
+        "packs/forms/SKILL.md": PACK.replace("'", '"').encode(),
+    }
+    for profile, packs in (("spec", portable), ("strict", tree(folder))):
+        (folder / "packs/forms/SKILL.md").write_bytes(packs["packs/forms/SKILL.md"])
+        (folder / "packs/forms/references/a.md").unlink(missing_ok=True)
+        assert run("check", "packs", "--profile", profile).exit_code == 0
+
+
+def test_a_dry_run_writes_nothing(folder: Path) -> None:
+    before = tree(folder)
+
+    for arguments in (("-o", "out"), ("--in-place",)):
+        result = run("convert", "packs", "--to", "spec", "--dry-run", *arguments)
+        assert result.exit_code == 0
+        assert "nothing was written" in result.stdout
+        assert tree(folder) == before
+
+
+@pytest.mark.row("E13")
+def test_a_client_gets_the_exact_bytes_and_nothing_else_is_touched(
+    folder: Path,
+) -> None:
+    result = run("convert", "packs", "--to", "claude")
+
+    assert result.exit_code == 0
+    assert tree(folder / ".claude/skills") == tree(folder / "packs")
+    (folder / ".claude/skills/forms/SKILL.md").write_text("mine", "utf-8")
+    result = run("convert", "packs", "--to", "claude")
+    assert result.exit_code == 1
+    assert "error place-taken" in result.stderr
+    assert (folder / ".claude/skills/forms/SKILL.md").read_text("utf-8") == "mine"
+    result = run("convert", "packs", "--to", "claude", "--overwrite")
+    assert (result.exit_code, "1 updated" in result.stdout) == (0, True)
+    assert tree(folder / ".claude/skills") == tree(folder / "packs")
+
+
+@pytest.mark.row("E13")
+def test_broken_frontmatter_is_mended_for_a_client(folder: Path) -> None:
+    write_pack(folder / "packs" / "bad", "---\nname: bad\ndescription: a: b\n---\nB\n")
+
+    result = run("convert", "packs/bad", "--to", "codex")
+
+    assert result.exit_code == 1
+    assert "warning unquoted-colon" in result.stderr
+    made = (folder / ".codex/skills/bad/SKILL.md").read_text("utf-8")
+    assert made == '---\nname: bad\ndescription: "a: b"\n---\nB\n'
+
+
+@pytest.mark.row("E13", "E17")
+def test_placeholders_are_filled_only_where_a_value_is_given(folder: Path) -> None:
+    body = "{{A}} {{B}}\n"
+    write_pack(
+        folder / "packs" / "forms",
+        PACK.replace("Fill", "{{A}}: fill")
+        .replace("description: ", 'description: "')
+        .replace("one.\n", 'one."\n')
+        + body,
+        {
+            "references/a.md": body,
+            "references/b.md": b"{{A}}\xff",
+            "scripts/c.py": body,
+        },
+    )
+    exact = tree(folder / "packs")
+
+    assert run("convert", "packs", "--to", "gemini").exit_code == 0
+    run(
+        "convert",
+        "packs",
+        "--to",
+        "gemini",
+        "-o",
+        "x",
+        "--set",
+        "A={{B}}",
+        "--set",
+        "B=",
+    )
+
+    assert tree(folder / ".gemini/skills") == exact
+    made = tree(folder / "x/.gemini/skills")
+    assert made["forms/references/a.md"] == b"{{B}} \n"
+    assert made["forms/SKILL.md"] == exact["forms/SKILL.md"].replace(
+        body.encode(), b"{{B}} \n"
+    )
+    for path in ("forms/references/b.md", "forms/scripts/c.py"):
+        assert made[path] == exact[path]
+
+
+@pytest.mark.row("E13")
+def test_a_link_does_not_lead_a_conversion_out_of_the_project(folder: Path) -> None:
+    (folder / "elsewhere").mkdir()
+    (folder / "project").mkdir()
+    (folder / "project" / ".claude").symlink_to(folder / "elsewhere")
+
+    result = run("convert", "packs", "--to", "claude", "-o", "project")
+
+    assert result.exit_code == 2
+    assert "leads out of it by a link" in result.stderr
+    assert list((folder / "elsewhere").iterdir()) == []
+
+
+@pytest.mark.row("C54", "C55")
+def test_a_role_is_found_as_a_pack_after_its_migration(folder: Path) -> None:
+    """And the template stays, byte for byte, so that older programs still read it."""
+    role = folder / "templates" / "roles" / "qa"
+    role.mkdir(parents=True)
+    (role / "system_prompt.md").write_text(ROLE, "utf-8")
+    before = tree(folder)
+    with pytest.warns(DeprecationWarning, match="satchel convert"):
+        legacy = resolve_role_prompt("qa", "templates")
+
+    result = run("convert", "templates/roles")
+
+    packed = resolve_role_prompt("qa", "templates")
+    assert result.exit_code == 0
+    assert (legacy.source, packed.source) == ("legacy", "skill")
+    assert run("check", "templates/skills", "--profile", "strict").exit_code == 0
+    made = tree(folder)
+    assert {path: made[path] for path in before} == before
+    assert made["templates/skills/qa/SKILL.md"].endswith(f"---\n\n{ROLE}".encode())
+
+
+def test_the_report_as_json(folder: Path) -> None:
+    result = run("convert", "packs", "--to", "spec", "-o", "out", "--json", "--dry-run")
+
+    assert json.loads(result.stdout) == {
+        "schema_version": 1,
+        "written": False,
+        "lossless": True,
+        "packs": [
+            {
+                "source": "packs/forms",
+                "name": "forms",
+                "path": "out/forms",
+                "status": "installed",
+                "files": 2,
+                "findings": [],
+            }
+        ],
+    }
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["", "--to", "spec"], "the path is empty"),
+        (["nowhere", "--to", "spec", "-o", "x"], "nowhere: no such file or folder"),
+        (["packs", "-o", "x"], "say what the packs are for"),
+        (["packs", "--to", "spec"], "-o DIR, or --in-place"),
+        (["packs", "--to", "claud"], "did you mean claude"),
+        (["packs", "--to", "nobody"], "want strict, ... All: strict, spec, agents"),
+        (["packs", "--to", "amp"], "give it, -o ~"),
+        (["packs", "--to", "claude", "--in-place"], "--in-place is for packs"),
+        (["packs", "--to", "spec", "-o", "x", "--in-place"], "--in-place is for"),
+        (
+            ["packs", "--to", "spec", "--in-place", "--set", "A=b"],
+            "not with --in-place",
+        ),
+        (["packs", "--to", "spec", "-o", "x", "--set", "A"], "want NAME=VALUE"),
+        (["packs", "--to", "spec", "-o", "x", "--set", "A B=1"], "want NAME=VALUE"),
+        (["packs", "--to", "spec", "-o", "x", "--name", "a"], "--name is for a file"),
+        (["packs", "--to", "spec", "-o", "x", "--split"], "--split is for AGENTS.md"),
+        (["packs", "--from", "roles"], "nothing of that kind is there"),
+    ],
+)
+def test_what_cannot_be_done_is_said(
+    arguments: list[str], said: str, folder: Path
+) -> None:
+    before = tree(folder)
+
+    result = run("convert", *arguments)
+
+    assert result.exit_code == 2
+    assert said in result.stderr
+    assert tree(folder) == before
+
+
+def test_a_home_is_for_clients_that_look_nowhere_else(folder: Path) -> None:
+    assert run("convert", "packs", "--to", "amp", "-o", "home").exit_code == 0
+    assert (folder / "home/.config/agents/skills/forms/SKILL.md").is_file()
+
+
+def test_names_and_texts_of_others_are_printed_on_one_line(folder: Path) -> None:
+    write_pack(folder / "packs" / "bad", b"---\nname: bad\nauthor: [\n" + HOSTILE_BYTES)
+    (folder / "packs" / "x\x1b[31m").mkdir()
+    (folder / "packs" / "x\x1b[31m" / "SKILL.md").write_text(PACK, "utf-8")
+
+    result = run("convert", "packs", "--to", "spec", "-o", "out")
+
+    assert result.exit_code == 1
+    assert "\x1b[31" not in result.output
+    assert "Traceback" not in result.output
+
+
+def test_an_empty_folder_has_nothing_to_convert(folder: Path) -> None:
+    Path("none").mkdir()
+
+    result = run("convert", "none", "--to", "spec", "-o", "out")
+
+    assert (result.exit_code, result.stdout) == (0, "\nnothing to convert\n")

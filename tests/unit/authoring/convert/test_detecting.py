@@ -1,0 +1,131 @@
+"""What lies at a path is known by its names, and only where there is no doubt."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from satchel.authoring.convert.detecting import detect
+from satchel.authoring.convert.targets import TARGETS
+from satchel.clients import CLIENTS
+from satchel.errors import ConfigError, MissingPathError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def lay(folder: Path, *paths: str) -> None:
+    for path in paths:
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text("x\n", "utf-8")
+
+
+@pytest.mark.parametrize(
+    ("there", "path", "found"),
+    [
+        ("p/a/SKILL.md", "p", [("packs", "p")]),
+        ("p/deep/er/SKILL.md", "p", [("packs", "p")]),
+        ("p/SKILL.md", "p/SKILL.md", [("packs", "p")]),
+        ("SKILL.md", "SKILL.md", [("packs", ".")]),
+        ("t/roles/qa/system_prompt.md", "t", [("roles", "t")]),
+        ("t/roles/qa/system_prompt.md", "t/roles/", [("roles", "t/roles/")]),
+        ("t/roles/qa/system_prompt.md", "t/roles/qa", [("roles", "t/roles/qa")]),
+        ("AGENTS.md", ".", [("agents-md", "AGENTS.md")]),
+        ("p/CLAUDE.md", "p/", [("agents-md", "p/CLAUDE.md")]),
+        ("p/AGENTS.md", "p/AGENTS.md", [("agents-md", "p/AGENTS.md")]),
+        ("p/.cursor/rules/a.mdc", "p", [("cursor", "p/.cursor/rules")]),
+        (".cursor/rules/a.mdc", ".", [("cursor", ".cursor/rules")]),
+        ("p/.cursor/rules/a.mdc", "p/.cursor/rules", [("cursor", "p/.cursor/rules")]),
+        ("rules/a.mdc", "rules", [("cursor", "rules")]),
+        ("p/a.mdc", "p/a.mdc", [("cursor", "p/a.mdc")]),
+        ("p/.cursorrules", "p", [("cursor", "p/.cursorrules")]),
+        ("p/.cursorrules", "p/.cursorrules", [("cursor", "p/.cursorrules")]),
+        (
+            ".github/copilot-instructions.md .github/instructions/a.instructions.md",
+            ".",
+            [
+                ("copilot", ".github/copilot-instructions.md"),
+                ("copilot", ".github/instructions"),
+            ],
+        ),
+        ("a.instructions.md", "a.instructions.md", [("copilot", "a.instructions.md")]),
+        (
+            ".github/copilot-instructions.md",
+            ".github/copilot-instructions.md",
+            [("copilot", ".github/copilot-instructions.md")],
+        ),
+        (".claude/commands/a.md", ".", [("commands", ".claude/commands")]),
+        ("p/.claude/commands/a.md", "p", [("commands", "p/.claude/commands")]),
+        (
+            ".claude/commands/git/a.md",
+            ".claude/commands/",
+            [("commands", ".claude/commands/")],
+        ),
+        (
+            "p/.claude/commands/a.md",
+            "p/.claude/commands/a.md",
+            [("commands", "p/.claude/commands/a.md")],
+        ),
+    ],
+)
+def test_kinds(
+    there: str, path: str, found: list[tuple[str, str]], folder: Path
+) -> None:
+    lay(folder, *there.split())
+
+    assert detect(path) == found
+
+
+@pytest.mark.parametrize(
+    ("path", "wanted"),
+    [("notes.md", "agents-md"), ("notes.md", "commands")],
+)
+def test_any_file_is_what_the_user_says(path: str, wanted: str, folder: Path) -> None:
+    lay(folder, path)
+
+    assert detect(path, wanted) == [(wanted, path)]
+
+
+def test_two_kinds_have_to_be_told_apart(folder: Path) -> None:
+    lay(folder, "AGENTS.md", ".cursor/rules/a.mdc", "packs/SKILL.md")
+
+    with pytest.raises(ConfigError, match=r"agents-md, cursor, packs; say --from"):
+        detect(".")
+    assert detect(".", "cursor") == [("cursor", ".cursor/rules")]
+
+
+@pytest.mark.parametrize(
+    ("path", "wanted"), [("notes.txt", ""), ("notes.txt", "cursor"), (".", "roles")]
+)
+def test_nothing_of_that_kind(path: str, wanted: str, folder: Path) -> None:
+    lay(folder, "notes.txt")
+
+    with pytest.raises(ConfigError, match="nothing of that kind"):
+        detect(path, wanted)
+
+
+def test_nothing_at_all(folder: Path) -> None:
+    with pytest.raises(MissingPathError):
+        detect("nowhere")
+
+
+@pytest.mark.row("E13")
+def test_every_client_is_a_target() -> None:
+    """Each under a name of its own, and the dialects beside them."""
+    assert len(TARGETS) == len(CLIENTS) + 2
+    assert {name: TARGETS[name].folder for name in ("agents", "claude", "copilot")} == {
+        "agents": ".agents/skills",
+        "claude": ".claude/skills",
+        "copilot": ".github/skills",
+    }
+    for name in ("codex", "gemini", "cursor", "opencode"):
+        assert TARGETS[name].folder == f".{name}/skills"
+    homes = [target.name for target in TARGETS.values() if target.home]
+    assert homes == ["openclaw", "amp"]
