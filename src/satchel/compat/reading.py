@@ -14,7 +14,9 @@ from satchel.spec.loose import HEADING, loose_span
 
 __all__ = ["Reading"]
 
-_LIMITS: Final = Limits(skill_md_bytes=1 << 30)
+_MAX_HEAD: Final = 1 << 20
+"""Characters of a frontmatter that are looked at; the largest seen has 5,100."""
+_LIMITS: Final = Limits(skill_md_bytes=1 << 30, frontmatter_bytes=_MAX_HEAD)
 # What other loaders make of a large file is a property of its own.
 _LINE_END: Final = re.compile(r"\r\n?")
 
@@ -79,7 +81,8 @@ class Reading:
         """The text of the frontmatter, with plain line ends; empty if there is none."""
         if self.span is None:
             return ""
-        return _LINE_END.sub("\n", self.text[self.span.head : self.span.end])
+        end = min(self.span.end, self.span.head + _MAX_HEAD)
+        return _LINE_END.sub("\n", self.text[self.span.head : end])
 
     @cached_property
     def body(self) -> str:

@@ -12,7 +12,6 @@ _BLANKS_BEHIND: Final = re.compile(r"\ufeff?---[ \t]+\r?\n")
 _LONG_OPENING: Final = re.compile(r"\ufeff?----+[ \t]*\r?\n")
 _NOTED_OPENING: Final = re.compile(r"\ufeff?---[ \t]+#[^\n]*\n")
 _RULE: Final = re.compile(r"^---[ \t]*\r?$", re.MULTILINE)
-_CODE: Final = re.compile(r"\s*(?:`{3,}|~{3,})")
 _DASHES: Final = "---"
 _ESSENTIAL: Final = frozenset(["name", "description"])
 

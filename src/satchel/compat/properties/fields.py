@@ -11,7 +11,7 @@ from satchel.spec.profiles import SPEC_FIELDS
 __all__ = ["PROPERTIES"]
 
 _MAX_COMPATIBILITY: Final = 500
-_DATE: Final = re.compile(r"^\s+[\w.-]+:[ \t]+\d{4}-\d\d-\d\d[ \t]*$", re.MULTILINE)
+_DATE: Final = re.compile(r"^[ \t]+[\w.-]+:[ \t]+\d{4}-\d\d-\d\d[ \t]*$", re.MULTILINE)
 
 
 def _metadata(reading: Reading) -> dict[str, Node]:

@@ -10,8 +10,8 @@ from satchel.spec.profiles import SPEC_FIELDS
 
 __all__ = ["PROPERTIES"]
 
-_FLOW_MAPPING: Final = re.compile(r"^\s*(?:- +)*(?:[\w.-]+: +)?\{", re.MULTILINE)
-_FLOW_LIST: Final = re.compile(r"^\s*(?:- +)*(?:[\w.-]+: +)?\[", re.MULTILINE)
+_FLOW_MAPPING: Final = re.compile(r"^ *(?:- +)*(?:[\w.-]+: +)?\{", re.MULTILINE)
+_FLOW_LIST: Final = re.compile(r"^ *(?:- +)*(?:[\w.-]+: +)?\[", re.MULTILINE)
 _PLAIN_KEY: Final = re.compile(r"[^\W\d][\w .-]*")
 
 
