@@ -133,9 +133,21 @@ def _written(head: str, mended: Mended) -> Iterator[str]:
     at = 0
     for change in mended.changes:
         yield from map(without_controls, raw[at : change.line - 1])
-        yield change.text.replace("\n", end)
+        text = change.text.replace("\n", end)
         at = change.line - 1 + change.lines
+        yield text
+        kept = _behind(raw[change.line : at])
+        if not text.endswith(kept):
+            yield without_controls(kept)
     yield from map(without_controls, raw[at:])
+
+
+def _behind(lines: list[str]) -> str:
+    """Return the blank lines and comments that stand behind an entry."""
+    first = len(lines)
+    while first and (not lines[first - 1].strip() or lines[first - 1][0] == "#"):
+        first -= 1
+    return "".join(lines[first:])
 
 
 def _as_comments(text: str, end: str) -> str:
