@@ -102,9 +102,9 @@ def retire(
     status = None if undo else _DEPRECATED
     changes = {"status": status, "replaced-by": None if undo else heir or None}
     edit = _edit(skills, old, changes)
-    if not undo and _is_strict(edit.before) and not _is_strict(edit.after):
+    if not undo and _is_in_strict_alone(edit.before):
         notes.append(
-            f"{edit.shown} has no metadata in profile strict: there it is in error now"
+            f"{edit.shown} is in error in profile strict now, which has no metadata"
         )
     edits.append(edit)
     return Retirement(
@@ -173,5 +173,6 @@ def _edit(skills: Satchel, entry: Descriptor, changes: dict[str, str | None]) ->
     return Edit(file, shown, before, edit_metadata(before, changes, path=shown))
 
 
-def _is_strict(data: bytes) -> bool:
-    return not parse(data, profile="strict").findings
+def _is_in_strict_alone(data: bytes) -> bool:
+    """Tell whether a pack is written in the dialect of that profile."""
+    return parse(data).profile == "strict"

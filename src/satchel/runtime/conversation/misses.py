@@ -32,7 +32,7 @@ def heir_advice(error: SkillError, catalog: Catalog) -> str:
     Only what ``catalog`` lists is named: it is that of whoever asked.
     """
     heir = catalog.heir_of(error.name) if isinstance(error, SkillNotFoundError) else ""
-    return f"{clean_line(heir)!r} takes its place: load that." if heir else ""
+    return f"The skill {clean_line(heir)} takes its place: load it." if heir else ""
 
 
 def advice(error: SkillError, misses: int, catalog: Catalog) -> str:
