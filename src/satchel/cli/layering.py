@@ -14,7 +14,7 @@ from satchel.text.nearest import nearest
 
 if TYPE_CHECKING:
     from satchel.model import Json
-    from satchel.sources.layered import Explained, LayeredSource
+    from satchel.sources.in_layers import Explained, LayeredSource
 
 __all__ = ["show_layers"]
 
@@ -52,7 +52,7 @@ def _open(paths: tuple[str, ...]) -> "LayeredSource":
     import os
 
     from satchel.model import DEFAULT_LIMITS
-    from satchel.sources.layered import LAYERS, LayeredSource, local_layers
+    from satchel.sources.in_layers import LAYERS, LayeredSource, local_layers
 
     if not paths:
         every: dict[str, str | None] = dict.fromkeys(LAYERS)

@@ -17,8 +17,8 @@ from satchel.sources.local_dir import LocalDirSkillSource, SkillArtifact
 if TYPE_CHECKING:
     from satchel.skill import Skill
     from satchel.sources.archived import ArchiveSource
+    from satchel.sources.in_layers import LayeredSource
     from satchel.sources.in_memory import Packs
-    from satchel.sources.layered import LayeredSource
     from satchel.sources.over_http import HttpSource, PinnedSource
     from satchel.sources.over_mcp import McpSource
     from satchel.sources.over_mcp.targets import Reachable
@@ -117,7 +117,7 @@ def layered(
         label: What to call the source.
         limits: Bounds on what is accepted.
     """
-    from satchel.sources.layered import LayeredSource, local_layers
+    from satchel.sources.in_layers import LayeredSource, local_layers
 
     folders = {"base": base, "team": team, "user": user}
     return LayeredSource(
