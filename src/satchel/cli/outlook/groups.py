@@ -72,8 +72,7 @@ def _reasons(pack: "PackOutlook", outcome: "Outcome") -> Iterator[Reason]:
     for key in outcome.reasons:
         if outcome.verdict == "unknown":
             known = PROPERTIES.get(key)
-            about = known.about if known else "a plain pack"
-            yield Reason(f"nobody looked: {about}", pack.lines[key])
+            yield Reason(f"nobody looked: {known.about if known else 'a plain pack'}")
         elif key in PROPERTIES:
             fix = PROPERTIES[key].fix
             yield Reason(PROPERTIES[key].about, pack.lines[key], fix)
