@@ -1,0 +1,125 @@
+"""What a Markdown text holds, and on which lines."""
+
+from __future__ import annotations
+
+import pytest
+
+from satchel.lint.markdown import Block, Heading, Link, Undefined, read_markdown
+from satchel.lint.slugs import anchors_of, slug_of
+
+
+@pytest.mark.row("R36")
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("# A `b` *c*\n", [Heading(1, "A b c", 1)]),
+        ("A\nb\n===\n", [Heading(1, "A b", 1)]),
+        ("\n\n## Größe 👩‍🚀\n", [Heading(2, "Größe 👩‍🚀", 3)]),
+        ("> # Q\n\n- ## L\n\n# T\n", [*(Heading(1, "Q", 1, quoted=True),)]),
+        ("```\n# no\n```\n\n    # no\n", []),
+        ("# A\r\n\r\n## B\r\n", [Heading(1, "A", 1), Heading(2, "B", 3)]),
+        ("# a \ud800 b\n", [Heading(1, "a ? b", 1)]),
+    ],
+    ids=["marks", "two lines", "wide", "quoted", "code", "CR LF", "surrogate"],
+)
+def test_headings(text: str, expected: list[Heading]) -> None:
+    found = list(read_markdown(text).headings)
+
+    assert found[: len(expected)] == expected
+    assert bool(found) == bool(expected)
+
+
+def test_headings_behind_a_quotation_are_not_quoted() -> None:
+    read = read_markdown("> # Q\n\n1. ## L\n\n# T\n")
+
+    assert [each.quoted for each in read.headings] == [True, True, False]
+
+
+def test_links_and_images_with_the_lines_of_the_file() -> None:
+    text = (
+        "é [a](b.md) ![i](c.png 'title')\n\n[d][e] and [f]\n<https://x.org> x@y.org\n\n"
+        "[e]: <g h.md>\n[f]: i.md\n"
+    )
+
+    assert read_markdown(text, 10).links == (
+        Link("link", "b.md", 10),
+        Link("image", "c.png", 10),
+        Link("link", "g h.md", 12),
+        Link("link", "i.md", 12),
+    )
+
+
+def test_labels_that_are_not_defined() -> None:
+    text = "a [b][c], ü[d][] and [e].\n\n`[f][g]` [h][c2]\n\n[c2]: x.md\n"
+
+    assert read_markdown(text).undefined == (
+        Undefined("[b][c]", "c", 1, " ", ","),
+        Undefined("[d][]", "d", 1, "ü", " "),
+    )
+
+
+def test_a_label_at_both_ends_of_the_text() -> None:
+    assert read_markdown("[b][c]").undefined == (Undefined("[b][c]", "c", 1),)
+
+
+@pytest.mark.row("R36")
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("```py\nx\n```\n", [Block("py", 1, closed=True)]),
+        ("```py\nx\n```", [Block("py", 1, closed=True)]),
+        ("~~~\nx\n~~~~~  \n", [Block("", 1, closed=True)]),
+        ("````\n```\n````\n", [Block("", 1, closed=True)]),
+        ("> ```\n> x\n> ```\n", [Block("", 1, closed=True)]),
+        ("- a\n\n  ```\r\n  x\r\n  ```\r\n", [Block("", 3, closed=True)]),
+        ("x\n\n```\nx\n", [Block("", 3, closed=False)]),
+        ("```", [Block("", 1, closed=False)]),
+        ("```\n~~~\n", [Block("", 1, closed=False)]),
+        ("````\n```\n", [Block("", 1, closed=False)]),
+        ("```\n``` x\n", [Block("", 1, closed=False)]),
+        ("    ```\n    x\n", []),
+        (
+            "1. a\n   ```\n   x\n```\n",
+            [Block("", 2, closed=False), Block("", 4, closed=False)],
+        ),
+    ],
+)
+def test_code_blocks(text: str, expected: list[Block]) -> None:
+    assert list(read_markdown(text).blocks) == expected
+
+
+def test_a_line_is_found_backwards_too() -> None:
+    """A link stands before the heading that ends behind it."""
+    read = read_markdown("a\n\n# [b](c.md)\n\n[d](e.md)\n")
+
+    assert [link.line for link in read.links] == [3, 5]
+    assert [heading.line for heading in read.headings] == [3]
+
+
+@pytest.mark.row("R36")
+@pytest.mark.parametrize(
+    ("heading", "slug"),
+    [
+        ("Set up & first run", "set-up--first-run"),
+        ("What's new?", "whats-new"),
+        ("🚀 Start", "-start"),
+        ("snake_case-name", "snake_case-name"),
+        ("Größe", "größe"),
+        ("हिन्दी", "हिन्दी"),
+        ("1. One, two", "1-one-two"),
+    ],
+)
+def test_a_slug_is_github_s(heading: str, slug: str) -> None:
+    assert slug_of(heading) == slug
+
+
+def test_anchors_of_like_headings_are_numbered() -> None:
+    assert anchors_of(["A", "B", "A", "A"]) == {"a", "a-1", "a-2", "b"}
+
+
+def test_anchors_of_html_and_of_a_heading_s_own() -> None:
+    read = read_markdown(
+        "# A {#own}\n\n<a name='one'></a> <b id=Two>\n\n<div id=\"three\">\n</div>\n"
+    )
+
+    assert read.anchors == {"a", "a-own", "own", "one", "two", "three"}

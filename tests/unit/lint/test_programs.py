@@ -1,0 +1,254 @@
+"""Programs are asked of, and never run."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from satchel.lint import compiling, programs
+from satchel.lint.programs import (
+    Program,
+    compile_python,
+    find_shell,
+    read_by_shell,
+    shell_of,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SHELLS = [path for path in (find_shell("bash"), find_shell("sh")) if path]
+needs_shell = pytest.mark.skipif(not SHELLS, reason="no shell on this machine")
+
+
+def answered(*files: bytes) -> list[dict[str, object]]:
+    """What the worker says, asked in this process."""
+    requests = b"".join(b"%d\n%b" % (len(data), data) for data in files)
+    answers = io.BytesIO()
+    compiling.serve(io.BytesIO(requests), answers)
+    first, *lines = answers.getvalue().splitlines()
+    assert first == b"{}"
+    return [json.loads(line) for line in lines]
+
+
+@pytest.mark.row("A32")
+@pytest.mark.parametrize(
+    ("data", "error"),
+    [
+        (b"def f(:\n", [1, "invalid syntax"]),
+        (b"x = 1\n\nreturn x\n", [3, "'return' outside function"]),
+        (b"x = " + b"(" * 100_000, [1, "too many nested parentheses"]),
+        (b"x = " + b"-" * 100_000 + b"1", [None, "it is nested too deeply for Python"]),
+    ],
+    ids=["syntax", "meaning", "100,000 parentheses", "100,000 signs"],
+)
+def test_what_is_no_python_is_told_with_its_line(
+    data: bytes, error: list[object]
+) -> None:
+    assert answered(b"x = 1\n", data, b"y = 2\n") == [
+        {"asks": []},
+        {"error": error},
+        {"asks": []},
+    ]
+
+
+@pytest.mark.parametrize("data", [b"a\0b", b"# coding: nope\n", b"caf\xe9 = 1\n"])
+def test_bytes_that_are_no_python_are_an_error(data: bytes) -> None:
+    (answer,) = answered(data)
+
+    assert "error" in answer
+
+
+@pytest.mark.row("A32")
+@pytest.mark.filterwarnings("error")
+def test_what_is_python_is_no_error() -> None:
+    files = (
+        b"\xef\xbb\xbfx = 1\r\n",
+        "# -*- coding: latin-1 -*-\nx = 'é'\n".encode("latin-1"),
+        b"x = '\\d'\nassert (x, 'always')\n",
+        b"",
+    )
+
+    assert answered(*files) == [{"asks": []}] * len(files)
+
+
+def test_where_python_asks_somebody() -> None:
+    text = (
+        b"import getpass\n"
+        b"def g():\n    return input('x')\n"
+        b"getpass.getpass()\n"
+        b"self.input(); x = [input]; other.getpass.getpass()\n"
+    )
+
+    assert answered(text, b"def input(): pass\ninput()\n") == [
+        {"asks": [3, 4]},
+        {"asks": []},
+    ]
+
+
+@pytest.mark.row("A32")
+def test_python_is_compiled_in_a_process_of_its_own(tmp_path: Path) -> None:
+    """Nothing runs: neither the file, nor what its import would."""
+    mark = tmp_path / "ran"
+    text = f"open({str(mark)!r}, 'w').close()\nimport this_is_not_there\n"
+
+    assert compile_python([text.encode(), b"x = (\n"]) == (
+        Program(),
+        Program("'(' was never closed", 1),
+    )
+    assert not mark.exists()
+
+
+def test_no_files_start_no_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", "/not/there")
+
+    assert compile_python([]) == ()
+    assert compile_python([b"x"]) == (Program(checked=False),)
+
+
+def test_without_an_interpreter_nothing_is_checked(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sys, "executable", "")
+
+    assert compile_python([b"x"]) == (Program(checked=False),)
+
+
+def test_a_file_that_ends_python_is_told_and_the_next_is_checked(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    worker = tmp_path / "worker.py"
+    worker.write_text(
+        "import sys\nprint('{}', flush=True)\n"
+        "while head := sys.stdin.readline():\n"
+        "    if 'end' in sys.stdin.read(int(head)):\n        sys.exit(1)\n"
+        "    print('{\"asks\": []}', flush=True)\n"
+    )
+    monkeypatch.setattr(programs, "_WORKER", worker)
+    ended = Program("compiling it ends Python, or takes too long")
+
+    assert compile_python([b"a", b"end", b"b"]) == (Program(), ended, Program())
+    assert compile_python([b"end", b"end", b"b"]) == (
+        ended,
+        ended,
+        Program(checked=False),
+    )
+
+
+def test_a_process_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    resource = pytest.importorskip("resource")
+    bounds: list[int] = []
+
+    def refuse(kind: int, _: tuple[int, int]) -> None:
+        bounds.append(kind)
+        raise ValueError
+
+    monkeypatch.setattr(resource, "setrlimit", refuse)
+    compiling.limit()
+    monkeypatch.setitem(sys.modules, "resource", None)
+    compiling.limit()
+
+    assert bounds == [resource.RLIMIT_AS, resource.RLIMIT_CPU, resource.RLIMIT_CORE]
+
+
+def test_the_worker_answers_on_its_standard_output(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    written = io.BytesIO()
+    monkeypatch.setattr(compiling, "limit", lambda: None)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"1\nx")))
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(written))
+
+    compiling.main()
+
+    assert written.getvalue() == b'{}\n{"asks": []}\n'
+
+
+@pytest.mark.parametrize(
+    ("path", "data", "shell"),
+    [
+        ("a.sh", b"echo\n", "bash"),
+        ("a.SH", b"#!/bin/sh\n", "sh"),
+        ("a", b"#!/usr/bin/env bash\n", "bash"),
+        ("a", b"#! /usr/bin/env -S dash -e\n", "dash"),
+        ("a.sh", b"#!/usr/bin/env python3\n", ""),
+        ("a", b"echo\n", ""),
+        ("a.sh", b"#!\n", "bash"),
+    ],
+)
+def test_the_shell_of_a_script(path: str, data: bytes, shell: str) -> None:
+    assert shell_of(path, data) == shell
+
+
+@needs_shell
+@pytest.mark.parametrize("shell", SHELLS)
+def test_a_script_is_read_and_never_run(
+    shell: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither it, nor what the environment names for a shell to run first."""
+    mark = tmp_path / "ran"
+    start = tmp_path / "start.sh"
+    start.write_text(f"touch {mark}\n")
+    for name in ("BASH_ENV", "ENV"):
+        monkeypatch.setenv(name, str(start))
+    monkeypatch.setenv("BASH_FUNC_echo%%", f"() {{ touch {mark}; }}")
+    text = f"#!/bin/sh\nset +n\ntouch {mark}\necho $(touch {mark})\nx=`touch {mark}`\n"
+
+    assert read_by_shell(shell, text.encode()) == Program()
+    assert not mark.exists()
+
+
+@needs_shell
+@pytest.mark.parametrize("shell", SHELLS)
+@pytest.mark.parametrize(
+    ("data", "line"),
+    [
+        (b"if true; then\necho\n", 2),
+        (b"if true; then\r\necho", 2),
+        (b"echo\n\nfi\necho\n", 3),
+    ],
+)
+def test_what_no_shell_can_read_is_told_with_its_line(
+    shell: str, data: bytes, line: int
+) -> None:
+    found = read_by_shell(shell, data)
+
+    assert "yntax error" in found.error
+    assert found.line == line
+
+
+def test_a_shell_that_is_not_there_gives_no_answer() -> None:
+    assert read_by_shell("/not/there/sh", b"echo\n") == Program(checked=False)
+
+
+@needs_shell
+def test_a_shell_that_takes_too_long_gives_no_answer(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    slow = tmp_path / "bash"
+    slow.write_text(f"#!{SHELLS[-1]}\nexec sleep 20\n")
+    slow.chmod(0o755)
+    monkeypatch.setattr(programs, "SHELL_TIMEOUT_S", 0.05)
+
+    assert not read_by_shell(str(slow), b"echo\n").checked
+
+
+@needs_shell
+def test_a_shell_that_says_no_line(tmp_path: Path) -> None:
+    odd = tmp_path / "odd"
+    odd.write_text(f"#!{SHELLS[-1]}\nexit 3\n")
+    odd.chmod(0o755)
+
+    assert read_by_shell(str(odd), b"") == Program("the shell cannot read it")
+
+
+def test_a_system_that_needs_its_root_is_given_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("SYSTEMROOT", "/windows")
+
+    assert compile_python([b"x = 1\n"]) == (Program(),)

@@ -1,0 +1,89 @@
+"""What a path in a text leads to."""
+
+from __future__ import annotations
+
+import pytest
+
+from satchel.lint import Context
+from satchel.lint.targets import Target, find_case, find_target, held_paths
+from satchel.model import Descriptor, FileStat, Manifest
+
+FILES = (
+    *("SKILL.md", "references/a.md", "references/b c.md", "references/deep/d.md"),
+    *("hidden/e.md", "docs/Ä.md"),
+)
+
+
+def pack(*listed: str) -> Context:
+    return Context(
+        descriptor=Descriptor(
+            "x",
+            "d",
+            references=tuple(each for each in listed if each != "docs/Ä.md"),
+            others=("docs/Ä.md",),
+            files=(
+                *(FileStat(path, 1) for path in FILES),
+                FileStat("x.md", 0, missing=True),
+            ),
+        ),
+        manifest=Manifest(name="x", description="d"),
+        text="",
+        read=lambda _: b"",
+    )
+
+
+PACK = pack("references/a.md", "references/b c.md", "references/deep/d.md", "x.md")
+
+
+@pytest.mark.row("R36")
+@pytest.mark.parametrize(
+    ("file", "to", "expected"),
+    [
+        ("SKILL.md", "references/a.md", Target("references/a.md", "", "found")),
+        ("SKILL.md", "./references/a.md#x", Target("references/a.md", "x", "found")),
+        ("SKILL.md", "references/b%20c.md", Target("references/b c.md", "", "found")),
+        ("SKILL.md", "references\\a.md?v=1", Target("references/a.md", "", "found")),
+        ("SKILL.md", "#x", Target("SKILL.md", "x", "found")),
+        ("SKILL.md", "references/", Target("references", "", "found")),
+        ("SKILL.md", "./", Target(".", "", "found")),
+        ("SKILL.md", "docs/%C3%84.md", Target("docs/Ä.md", "", "found")),
+        ("references/a.md", "references/a.md", Target("references/a.md", "", "found")),
+        ("references/a.md", "b c.md", Target("references/b c.md", "", "beside")),
+        ("references/a.md", "../SKILL.md", Target("SKILL.md", "", "beside")),
+        ("references/a.md", "deep", None),
+        ("references/a.md", "deep/", Target("references/deep", "", "beside")),
+        ("SKILL.md", "hidden/e.md", Target("hidden/e.md", "", "unlisted")),
+        ("SKILL.md", "hidden/", Target("hidden", "", "unlisted")),
+        ("SKILL.md", "x.md", Target("x.md", "", "missing")),
+        ("references/a.md", "../y.md", Target("y.md", "", "missing")),
+        ("SKILL.md", "../y.md", Target("../y.md", "", "outside")),
+        ("SKILL.md", "a/../../y.md", Target("a/../../y.md", "", "outside")),
+        ("SKILL.md", "/etc/passwd", Target("/etc/passwd", "", "outside")),
+        ("SKILL.md", "~/notes.md", Target("~/notes.md", "", "outside")),
+    ],
+)
+def test_where_a_path_leads(file: str, to: str, expected: Target | None) -> None:
+    assert find_target(PACK, file, to) == expected
+
+
+@pytest.mark.parametrize(
+    "to",
+    [
+        *("https://x.org/a.md", "mailto:a@x.org", "//x.org/a.md", "C:\\a.md"),
+        *("", "#", "?x", "url", "LICENSE", "{kind}.md", "<kind>.md", "$HOME/a.md"),
+        *("*.md", "path/to/a.md", "your-file.md", "...", "docs/…/a.md", "./url"),
+    ],
+)
+def test_what_is_no_path_in_a_pack(to: str) -> None:
+    assert find_target(PACK, "SKILL.md", to) is None
+
+
+def test_a_file_that_is_named_in_another_case() -> None:
+    assert find_case(PACK, "References/A.md") == "references/a.md"
+    assert find_case(PACK, "docs/ä.md") == "docs/Ä.md"
+    assert find_case(PACK, "references/z.md") == ""
+
+
+def test_folders_are_held_with_their_files() -> None:
+    assert {".", "references", "references/deep", "SKILL.md"} < held_paths(PACK)
+    assert "x.md" not in held_paths(PACK)
