@@ -8,7 +8,7 @@ more.
 from collections.abc import Iterator
 from pathlib import Path
 
-from skills_ref import SkillError, find_skill_md, read_properties
+from skills_ref import find_skill_md, read_properties
 
 REQUIRES = ["skills-ref==0.1.1"]
 PYTHON = "3.11"
@@ -22,7 +22,7 @@ def discover(folder: str) -> Iterator[tuple[str, str]]:
         if pack.is_dir() and find_skill_md(pack) is not None:
             try:
                 properties = read_properties(pack)
-            except (SkillError, OSError, ValueError) as error:
+            except Exception as error:  # noqa: BLE001 - whatever it raises costs one pack
                 errors.append(error)
             else:
                 yield properties.name, properties.description

@@ -17,7 +17,7 @@ def discover(folder: str) -> dict[str, None]:
         if pack.is_dir() and find_skill_md(pack) is not None:
             try:
                 problems = validate(pack)
-            except (OSError, ValueError):
+            except Exception:  # noqa: BLE001, S112 - the loop is ours
                 continue
             if not problems:
                 found[pack.name] = None

@@ -44,6 +44,13 @@ def _is_broken_itself(reading: Reading) -> bool:
     return not isinstance(read_tree(entry.text.encode(), DEFAULT_LIMITS), Tree)
 
 
+def _runs_on_at_margin(reading: Reading) -> bool:
+    entry = _entry(reading)
+    return entry is not None and any(
+        line and not line[0].isspace() for line in entry.more
+    )
+
+
 def _starts(reading: Reading, marks: str) -> bool:
     return _is_broken_itself(reading) and _value(reading)[:1] in set(marks)
 
@@ -266,9 +273,9 @@ PROPERTIES: Final = (
     ),
     Property(
         "unindented-text",
-        "a text runs on at the margin, where YAML wants the next field",
+        "the description runs on at the margin, where YAML wants the next field",
         "indent every line of the text",
-        lambda r: r.is_broken and "unindented-text" in r.codes,
+        _runs_on_at_margin,
     ),
     Property(
         "stray-text",

@@ -11,6 +11,8 @@ from satchel.spec.profiles import SPEC_FIELDS
 __all__ = ["PROPERTIES"]
 
 _MAX_COMPATIBILITY: Final = 500
+# Source: semver.org, less what follows - or +.
+_SEMANTIC: Final = re.compile(r"\d+\.\d+\.\d+(?:[-+].*)?")
 _DATE: Final = re.compile(r"^[ \t]+[\w.-]+:[ \t]+\d{4}-\d\d-\d\d[ \t]*$", re.MULTILINE)
 
 
@@ -187,6 +189,15 @@ PROPERTIES: Final = (
         "there is a field `version` with a number",
         "put the version in quotes, in `metadata:`",
         lambda r: _is_number(r.root.get("version")),
+    ),
+    Property(
+        "version-not-semantic",
+        "there is a field `version` that is no semantic version",
+        "write a version such as 1.0.0, in `metadata:`",
+        lambda r: (
+            bool(r.source("version"))
+            and not _SEMANTIC.fullmatch(r.source("version") or "")
+        ),
     ),
     Property(
         "tags-text",
