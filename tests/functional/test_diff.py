@@ -47,6 +47,7 @@ Three."""
 @pytest.fixture(autouse=True)
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
+    files: dict[str, str | bytes]
     files = {"references/a.md": "a\n", "references/gone.md": "x\n", "logo.png": b"\0a"}
     write_pack(tmp_path / "old/alpha", OLD, files)
     files = {"references/a.md": "b\n", "scripts/new.py": "1\n", "logo.png": b"\0b"}

@@ -17,6 +17,8 @@ from tests.functional.library import run
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from satchel.authoring.new import Dialect
+
 SAID = "Fill in PDF forms. Use when a form has fields, or its user asks for one."
 
 
@@ -64,7 +66,7 @@ FLAGS = {
 @pytest.mark.parametrize("dialect", ["spec", "strict"])
 @pytest.mark.parametrize("flags", FLAGS.values(), ids=FLAGS)
 def test_what_is_made_passes_a_check_and_is_made_again(
-    here: Path, dialect: str, flags: list[str]
+    here: Path, dialect: Dialect, flags: list[str]
 ) -> None:
     for place in ("one", "two"):
         arguments = ["pdf-forms", "--description", SAID, "--dialect", dialect, *flags]
@@ -72,7 +74,7 @@ def test_what_is_made_passes_a_check_and_is_made_again(
         assert result.exit_code == 0, result.stderr
         assert "fix: " not in result.stderr
 
-    report = check(["one/pdf-forms"], profile="spec" if dialect == "spec" else "strict")
+    report = check(["one/pdf-forms"], profile=dialect)
     assert [f for f in report.findings if f.severity != "note"] == []
     assert tree(here / "one") == tree(here / "two")
 
@@ -96,7 +98,7 @@ def test_scripts_can_be_run(here: Path) -> None:
 @pytest.mark.parametrize("role", ["reviewer", "backend"])
 @pytest.mark.parametrize("dialect", ["spec", "strict"])
 def test_a_pack_that_ships_is_something_to_begin_with(
-    here: Path, role: str, dialect: str
+    here: Path, role: str, dialect: Dialect
 ) -> None:
     template = ("--template", f"role:{role}", "--dialect", dialect)
     result = run("new", "our-own", *template)
@@ -106,8 +108,7 @@ def test_a_pack_that_ships_is_something_to_begin_with(
     files = tree(here / "skills" / "our-own")
     assert any(path.startswith("references/") for path in files)
     assert b"name: our-own\n" in files["SKILL.md"]
-    profile = "spec" if dialect == "spec" else "strict"
-    assert not check(["skills/our-own"], profile=profile).fails("warning")
+    assert not check(["skills/our-own"], profile=dialect).fails("warning")
 
 
 def test_a_role_may_be_described_anew(here: Path) -> None:

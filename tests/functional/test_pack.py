@@ -66,7 +66,7 @@ def test_whoever_unpacks_it_has_the_same_digest(tmp_path: Path, pack: Path) -> N
     digest = run("pack", "skills/alpha").stdout.strip()
     data = Path("alpha.skill").read_bytes()
     ours = tmp_path / "ours"
-    write_pack(ours / "alpha", "", unpack(data))  # type: ignore[arg-type]
+    write_pack(ours / "alpha", "", unpack(data))
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         archive.extractall(tmp_path / "theirs")
 

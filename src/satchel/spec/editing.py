@@ -22,7 +22,12 @@ _METADATA: Final = "metadata"
 _LINES: Final = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+")
 _PLAIN: Final = re.compile(r"[A-Za-z][\w-]*(?: [\w-]+)*", re.ASCII)
 _NOTHING: Final = re.compile(r"(?P<key>[^#]*?:)[ \t]*(?:~|[nN]ull|NULL|\{[ \t]*\})?")
-_REMARK: Final = re.compile(r"[ \t]+#.*")
+# A scalar on one line, up to a remark behind it.
+_VALUE: Final = re.compile(
+    r"""[ \t]*(?:"(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|(?!["'])\S*(?:[ \t]+[^\s#]\S*)*)"""
+    r"""(?=[ \t]+\#|[ \t]*\Z)"""
+)
+_BRACE: Final = re.compile(r"\s*\}")
 _IDLE: Final = re.compile(r"[ \t]*(?:#.*)?[\r\n]*")
 _MOST_BRACES: Final = 32
 """Closing braces that are tried, from the last: a flow mapping ends at one of them."""
@@ -201,22 +206,24 @@ def _added(text: _Text, entry: str) -> Iterator[list[str]]:
         yield [*lines[:end], line, *lines[end:]]
         yield [*lines[:first], line, *lines[first:]]
     flow = "".join(lines[at:end])
-    braces = [found.start() for found in re.finditer(r"[ \t]*\}", flow)]
+    braces = list(_BRACE.finditer(flow))
     for brace in braces[: -_MOST_BRACES - 1 : -1]:
-        comma = "" if flow[:brace].rstrip().endswith(",") else ","
-        added = f"{flow[:brace]}{comma} {entry}{flow[brace:]}"
-        yield [*lines[:at], added, *lines[end:]]
+        for place in (brace.start(), brace.end() - 1):  # a remark may stand between
+            comma = "" if flow[:place].rstrip().endswith(",") else ","
+            added = f"{flow[:place]}{comma} {entry}{flow[place:]}"
+            yield [*lines[:at], added, *lines[end:]]
 
 
 def _replaced(text: _Text, key: str, said: str) -> Iterator[list[str]]:
     lines, at = text.lines, text.at(key, inside=True)
     end = text.end(key, inside=True)
-    own = re.compile(rf"([ \t]*[\"']?{re.escape(key)}[\"']?[ \t]*:)(.*)")
+    own = re.compile(rf"([ \t]*[\"']?{re.escape(key)}[\"']?[ \t]*:)([^\r\n]*)")
     line = lines[at]
     found = own.match(line)
     if found is not None:
-        for remark in (_REMARK.search(found[2]), None):
-            kept = remark[0] if remark else ""
+        value = _VALUE.match(found[2])
+        remarks = [found[2][value.end() :]] if value else []
+        for kept in (*remarks, ""):
             rest = line[found.end() :] or text.newline
             yield [*lines[:at], f"{found[1]} {said}{kept}{rest}", *lines[end:]]
     yield from _in_flow(text, key, said)
@@ -244,7 +251,7 @@ def _without(text: _Text, key: str, *, last: bool) -> Iterator[list[str]]:
     at, end = text.at(_METADATA), text.end(_METADATA)
     flow = "".join(lines[at:end])
     own = re.compile(
-        rf"[\"']?\b{re.escape(key)}[\"']?[ \t]*:[ \t]*[^,{{}}\r\n]*?(?=[ \t]*[,}}])"
+        rf"[\"']?\b{re.escape(key)}[\"']?[ \t]*:[ \t]*[^,{{}}\r\n]*?(?=\s*[,}}])"
     )
     for found in own.finditer(flow):
         left, right = flow[: found.start()], flow[found.end() :]
