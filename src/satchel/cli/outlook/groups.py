@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 __all__ = ["HEADS", "Group", "Reason", "groups_of", "losses_of"]
 
-HEADS: "Final[dict[Verdict, str]]" = {
+HEADS: Final["dict[Verdict, str]"] = {
     "breaks-neighbours": "breaks",
     "dropped": "drops",
     "wrong": "misreads",

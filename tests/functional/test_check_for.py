@@ -1,0 +1,190 @@
+"""``satchel check --for``: in every format, with statuses, and what is not known."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from satchel.compat.properties import PROPERTIES
+from tests.functional.library import HOSTILE_BYTES, run, run_terminal, write_pack
+from tests.made_up_loaders import GOOD, LONG, MUTE, forget, know_only_these
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+_MISSING = PROPERTIES["missing-description"]
+WHY = f"""\
+             line 1: {_MISSING.about}
+             fix: {_MISSING.fix}
+"""
+
+
+@pytest.fixture(autouse=True)
+def known() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        know_only_these(patch)
+        yield
+    forget()
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    for name, text in (("good", GOOD), ("mute", MUTE)):
+        write_pack(tmp_path / "skills" / name, text.format(name))
+    write_pack(tmp_path / "long" / "long", LONG.format("long"))
+    write_pack(tmp_path / "fine" / "fine", GOOD.format("fine"))
+    return tmp_path
+
+
+@pytest.mark.row("E02")
+def test_packs_in_trouble_are_told_the_worst_first() -> None:
+    done = run("check", "skills", "--for", "all")
+
+    assert done.exit_code == 1
+    assert done.output == (
+        "skills/good/SKILL.md: loaded whole by 3 of 4\n"
+        "  lost       fragile, with skills/mute\n"
+        "\n"
+        "skills/mute/SKILL.md: loaded whole by 0 of 4\n"
+        f"  breaks     fragile\n{WHY}"
+        f"  drops      careful, judge, closed\n{WHY}"
+        "\n"
+        "2 packs before 4 loaders: 0 loaded whole by all 4\n"
+        "Documented, not measured: closed\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status"),
+    [
+        ("fine --for all", 0),
+        ("skills --for careful", 1),
+        ("skills/good --for fragile", 0),
+        ("skills --for fragile --fail-on never", 0),
+        ("skills --for fragile,careful --select client-cuts", 0),
+        ("long --for careful", 0),
+        ("long --for careful --fail-on warning", 1),
+        ("long --for careful --strict --ignore client-cuts", 0),
+        ("long --for closed", 0),
+        ("nowhere --for all", 2),
+        ("fine --for nobody", 2),
+        ("fine --for ,", 2),
+        ("fine --for all --since HEAD", 2),
+        ("fine --for all --fix", 2),
+        ("--for all", 2),
+    ],
+)
+def test_statuses(arguments: str, status: int) -> None:
+    assert run("check", *arguments.split()).exit_code == status
+
+
+@pytest.mark.parametrize("style", ["text", "json", "sarif", "github", "markdown"])
+def test_every_format_fails_alike(style: str) -> None:
+    assert run("check", "skills", "--for", "all", "--format", style).exit_code == 1
+    assert run("check", "fine", "--for", "all", "--format", style).exit_code == 0
+
+
+def test_json_has_loaders_packs_reasons_and_findings() -> None:
+    done = run("check", "skills", "--for", "closed,fragile", "--format", "json")
+    said = json.loads(done.output)
+
+    assert said["schema_version"] == 1
+    assert [each["how"] for each in said["loaders"]] == ["documented", "measured"]
+    mute = said["packs"][1]
+    assert mute["path"] == "skills/mute/SKILL.md"
+    closed, fragile = mute["outcomes"]
+    assert (closed["verdict"], fragile["verdict"]) == ("dropped", "breaks-neighbours")
+    assert closed["reasons"][0]["source"] == "https://e.org/docs (2026-05-28)"
+    assert fragile["reasons"][0] | {"about": ""} == {
+        "property": "missing-description",
+        "about": "",
+        "line": 1,
+        "source": "run",
+    }
+    assert said["packs"][0]["outcomes"][1]["taken_down_by"] == "skills/mute"
+    assert {each["code"] for each in said["findings"]} == {
+        "client-breaks",
+        "client-drops",
+    }
+
+
+def test_sarif_and_github_carry_the_line_of_the_cause() -> None:
+    sarif = run("check", "long", "--for", "fragile", "--format", "sarif").output
+    github = run("check", "long", "--for", "fragile", "--format", "github").output
+
+    result, *_ = json.loads(sarif)["runs"][0]["results"]
+    place = result["locations"][0]["physicalLocation"]
+    assert result["ruleId"] == "client-drops"
+    assert place["artifactLocation"]["uri"] == "long/long/SKILL.md"
+    assert place["region"] == {"startLine": 3}
+    assert "::error file=long/long/SKILL.md,line=3,title=client-drops::" in github
+
+
+def test_markdown_counts_by_loader() -> None:
+    text = run("check", "skills", "--for", "all", "--format", "markdown").output
+
+    assert "| | loaded whole | breaks | drops | misreads | cuts | not known |" in text
+    assert "| Careful | 1 |  | 1 |  |  |  |" in text
+    assert "| Fragile |  | 1 | 1 |  |  |  |" in text
+    assert "`client-breaks`" in text
+
+
+def test_a_baseline_holds_what_is_known(folder: Path) -> None:
+    known = run("check", "skills", "--for", "careful", "--format", "json").output
+    (folder / "known.json").write_text(known, "utf-8")
+
+    done = run("check", "skills", "--for", "careful", "--baseline", "known.json")
+
+    assert done.exit_code == 0
+
+
+def test_further_reports_go_into_files(folder: Path) -> None:
+    run("check", "skills", "--for", "all", "--also", "markdown=out.md")
+
+    assert "| Careful | 1 |" in (folder / "out.md").read_text("utf-8")
+
+
+def test_what_nobody_looked_at_is_said() -> None:
+    done = run("check", "long", "--for", "judge")
+
+    assert done.exit_code == 0
+    assert "  not known  judge\n" in done.output
+    assert "nobody looked: the description has more than 1,024" in done.output
+
+
+@pytest.mark.parametrize("word", ["list", "?"])
+def test_names_are_listed_without_a_path(word: str) -> None:
+    done = run("check", "--for", word, width=None)
+
+    assert done.exit_code == 0
+    assert "  careful  1  measured    2026-11-21  run\n" in done.output
+    assert "  closed   1  documented  2026-11-21  run\n" in done.output
+    assert "frameworks" in done.output
+
+
+def test_close_names_are_offered() -> None:
+    done = run("check", "fine", "--for", "carefull,judge")
+
+    assert done.exit_code == 2
+    assert "no loader 'carefull'; did you mean careful?" in done.stderr
+
+
+def test_hostile_names_and_bytes_reach_no_terminal(folder: Path) -> None:
+    hostile = "evil\x1b[2J\u202e"
+    write_pack(folder / "odd" / hostile, HOSTILE_BYTES)
+    write_pack(folder / "odd" / "mute", b"---\nname: \x1b[31m\n---\n" + HOSTILE_BYTES)
+
+    shown = run_terminal("check", "odd", "--for", "all", cwd=folder)
+
+    assert b"\x1b[2J" not in shown
+    assert b"\x1b[31m" not in shown
+    assert "\u202e".encode() not in shown
+    for style in ("text", "json", "github", "markdown", "sarif"):
+        text = run("check", "odd", "--for", "all", "--format", style).output
+        assert "\x1b" not in text
+        assert "\u202e" not in text
