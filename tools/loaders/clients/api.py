@@ -25,7 +25,8 @@ class FakeApi:
         """Bind the port."""
         self.asked: list[dict[str, Any]] = []
         self._server = _Server(self.asked)
-        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
+        serve = self._server.serve_forever
+        self._thread = threading.Thread(target=serve, args=(0.02,), daemon=True)
 
     @property
     def address(self) -> str:
