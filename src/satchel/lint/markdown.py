@@ -98,7 +98,11 @@ def _options() -> Any:  # noqa: ANN401 - the library's flags
     )
 
 
-_NESTING: Final = frozenset(["List", "BlockQuote", "BlockQuoteKind"])
+_NESTING: Final = frozenset(["List", "BlockQuote"])
+_LINKS: Final[dict[str, Literal["link", "image"]]] = {"Link": "link", "Image": "image"}
+_AUTOMATIC: Final = frozenset(["Autolink", "Email"])
+_WORDS: Final = frozenset(["Text", "Code"])
+_HTML: Final = frozenset(["Html", "InlineHtml"])
 _CLOSING: Final = re.compile(rb"\n[ \t>]*(`{3,}|~{3,})[ \t]*\r?\n?\Z")
 _OPENING: Final = re.compile(rb"`{3,}|~{3,}")
 
@@ -131,16 +135,17 @@ class _Reading:
                 if self.words is not None:
                     self.words.append(" ")
                 continue
-            for kind, value in event.items():  # always one
-                if kind == "Start":
-                    if type(value) is not str:
-                        self._start(value, span)
-                elif kind == "End":
-                    self._end(value, span)
-                elif kind in {"Html", "InlineHtml"}:
-                    self.html.append(value)
-                elif self.words is not None and kind in {"Text", "Code"}:
-                    self.words.append(value)
+            (kind,) = event
+            if kind == "Start":
+                if type(event[kind]) is not str:
+                    self._start(event[kind], span)
+            elif kind == "End":
+                if type(event[kind]) is not str:
+                    self._end(event[kind], span)
+            elif kind in _HTML:
+                self.html.append(event[kind])
+            elif self.words is not None and kind in _WORDS:
+                self.words.append(event[kind])
         return Document(
             tuple(self.headings),
             tuple(self.links),
@@ -167,31 +172,29 @@ class _Reading:
         return cast("Iterator[tuple[Any, dict[str, int]]]", events)
 
     def _start(self, value: dict[str, Any], span: dict[str, int]) -> None:
-        for tag, data in value.items():  # always one
-            if tag == "Heading":
-                self.words = []
-            elif tag in {"Link", "Image"}:
-                if data["link_type"] not in {"Autolink", "Email"}:
-                    kind: Literal["link", "image"] = (
-                        "link" if tag == "Link" else "image"
-                    )
-                    line = self.line_at(span["start"])
-                    self.links.append(Link(kind, data["dest_url"], line))
-            elif tag in _NESTING:
-                self.depth += 1
-            elif tag == "CodeBlock" and data != "Indented":
-                block = self.data[span["start"] : span["end"]]
+        (tag,) = value
+        data = value[tag]
+        if tag == "Heading":
+            self.words = []
+        elif tag in _NESTING:
+            self.depth += 1
+        elif tag in _LINKS:
+            if data["link_type"] not in _AUTOMATIC:
                 line = self.line_at(span["start"])
-                self.blocks.append(Block(data["Fenced"], line, _is_closed(block)))
+                self.links.append(Link(_LINKS[tag], data["dest_url"], line))
+        elif tag == "CodeBlock" and data != "Indented":
+            block = self.data[span["start"] : span["end"]]
+            line = self.line_at(span["start"])
+            self.blocks.append(Block(data["Fenced"], line, _is_closed(block)))
 
-    def _end(self, value: Any, span: dict[str, int]) -> None:  # noqa: ANN401
-        tag: str = value if type(value) is str else next(iter(value))
+    def _end(self, value: dict[str, str], span: dict[str, int]) -> None:
+        (tag,) = value
         if tag in _NESTING:
             self.depth -= 1
         elif tag == "Heading" and self.words is not None:
             text = " ".join("".join(self.words).split())
             line = self.line_at(span["start"])
-            level = int(cast("dict[str, str]", value)["Heading"][1])
+            level = int(value[tag][1])
             self.headings.append(Heading(level, text, line, self.depth > 0))
             self.words = None
 
