@@ -7,7 +7,7 @@ from shlex import quote
 from types import FrameType
 from typing import Final
 
-__all__ = ["DEPRECATED_IN", "REMOVED_IN", "Once", "advice", "warn_legacy"]
+__all__ = ["DEPRECATED_IN", "MAX_KEPT", "REMOVED_IN", "Once", "advice", "warn_legacy"]
 
 DEPRECATED_IN: Final = (0, 1)
 """The version from which on a legacy template is a deprecated one."""
@@ -17,8 +17,12 @@ REMOVED_IN: Final = (0, 3)
 _ROOM: Final = "satchel.roles"
 
 
+MAX_KEPT: Final = 1000
+"""Keys that are remembered; a message may hold what is new in every call."""
+
+
 class Once:
-    """Does a thing once for each key; of two threads one does it."""
+    """Does a thing once for each of the latest keys; of two threads one does it."""
 
     def __init__(self) -> None:
         self._done: dict[object, object] = {}
@@ -31,8 +35,10 @@ class Once:
         try:
             act()
         except BaseException:
-            del self._done[key]
+            self._done.pop(key, None)
             raise
+        for old in list(self._done)[:-MAX_KEPT]:
+            self._done.pop(old, None)
 
 
 def advice(path: str) -> tuple[str, str]:

@@ -35,8 +35,8 @@ SYSTEM_PROMPT: Final = "system_prompt.md"
 class LegacyRenderer(Protocol):
     """What may stand in for `render_role_prompt`; that of the earlier system may.
 
-    ``templates_dir`` is the folder ``roles``. Anything but text that it returns, and
-    anything that it raises, is told as a finding.
+    ``templates_dir`` is the absolute path of the folder ``roles``. Anything but text
+    that it returns, and anything that it raises, is told as a finding.
     """
 
     def __call__(
@@ -64,7 +64,7 @@ class LegacyText:
 
 
 def read_template(
-    roles: str, role: str, *, limits: Limits = DEFAULT_LIMITS
+    roles: str, role: str, *, shown: str = "", limits: Limits = DEFAULT_LIMITS
 ) -> Template:
     """Read the template of a role, following no link below ``roles``.
 
@@ -74,6 +74,7 @@ def read_template(
     Args:
         roles: The folder with a folder for each role; a link to it is followed.
         role: Its name.
+        shown: What stands in front of paths that are told; empty is ``roles``.
         limits: ``skill_md_bytes`` is how much is read at most.
 
     Raises:
@@ -81,7 +82,7 @@ def read_template(
         TemplateError: It is too large, no text, or no plain file.
     """
     name = f"{role}/{SYSTEM_PROMPT}"
-    path = f"{roles}/{name}"
+    path = f"{shown or roles}/{name}"
     limit = limits.skill_md_bytes
     try:
         data = read_confined(roles, name, limit, owner=role)

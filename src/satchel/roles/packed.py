@@ -2,17 +2,30 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Final
 
 from satchel.catalog import duplicate_error
 from satchel.errors import ChangedSinceSyncError, SkillError
 from satchel.load import load
-from satchel.model import Catalog, Descriptor, Finding, Limits, Rendered, Request
+from satchel.model import (
+    Catalog,
+    Descriptor,
+    Finding,
+    Limits,
+    Loaded,
+    Rendered,
+    Request,
+)
 from satchel.prompt import render
 from satchel.roles.resolved import ResolvedRolePrompt
 from satchel.roles.stock import Stock
 from satchel.roles.wish import Wish
 
 __all__ = ["PackPath"]
+
+MAX_LOOKS: Final = 10
+"""Times that a pack is looked at for one prompt while somebody edits it; a spawn that
+gave up sooner would lose its role to a script that writes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +63,7 @@ class PackPath:
 
     def _with_body(self, catalog: Catalog, wish: Wish) -> ResolvedRolePrompt:
         """Return index and body; the body is whole, whatever the budget is."""
-        request = Request(wish.role)
-        try:
-            loaded = load(catalog, request, limits=self.limits)
-        except ChangedSinceSyncError:
-            catalog, _ = self.stock.current()  # an edit between the look and the load
-            loaded = load(catalog, request, limits=self.limits)
+        catalog, loaded = self._loaded(catalog, Request(wish.role))
         index = _render(catalog, wish, highlight=wish.role)
         body = loaded.body.strip()
         text = f"{index.text}\n{body}\n" if body else index.text
@@ -64,6 +72,15 @@ class PackPath:
             replace(each, path=f"{where}/{each.path}") for each in loaded.findings
         )
         return _prompt(text, wish, index, *doubts)
+
+    def _loaded(self, catalog: Catalog, request: Request) -> tuple[Catalog, Loaded]:
+        """Load; look again after an edit between the look and the load."""
+        for _ in range(MAX_LOOKS - 1):
+            try:
+                return catalog, load(catalog, request, limits=self.limits)
+            except ChangedSinceSyncError:
+                catalog, _latest = self.stock.current()
+        return catalog, load(catalog, request, limits=self.limits)
 
 
 def _prompt(

@@ -64,9 +64,8 @@ class RoleResolver:
         )
         self._stock: Final = Stock(os.path.join(self.templates_dir, "skills"), options)
         self._packs: Final = PackPath(self._stock, limits)
-        self._templates: Final = TemplatePath(
-            os.path.join(self.templates_dir, "roles"), limits
-        )
+        roles = os.path.join(self.templates_dir, "roles")
+        self._templates: Final = TemplatePath(roles, _fixed(roles), limits)
         self._logged: Final = Once()
 
     @property
@@ -162,7 +161,7 @@ class RoleResolver:
         return replace(resolved, legacy_tokens=legacy, findings=findings)
 
     def _stub(self, wish: Wish, found: list[Finding]) -> ResolvedRolePrompt:
-        folders = (self._stock.skills, self._templates.roles)
+        folders = (self._stock.root, self._templates.root)
         if not any(map(os.path.isdir, folders)):
             message = "there is neither a folder skills nor a folder roles here"
             fix = "give the folder that holds them"
@@ -188,6 +187,11 @@ def _costs_more(tokens: int, legacy: int, folder: str) -> Finding:
         folder,
         fix="shorten the descriptions in the index, or give it a smaller budget",
     )
+
+
+def _fixed(path: str) -> str:
+    """Return the path from the root on, and as it is: ``..`` may follow a link."""
+    return path if os.path.isabs(path) else os.path.join(os.getcwd(), path)  # noqa: PTH109, PTH117
 
 
 def _home(templates_dir: str) -> str:

@@ -42,13 +42,15 @@ def run_command(command: str, *, timeout_s: float = TIMEOUT_S) -> str:
         return f"[shell command error: {command}]"
     reader = _Reader(process.stdout)
     end = time.monotonic() + timeout_s
-    reader.start()
-    reader.join(timeout_s)
-    with suppress(subprocess.TimeoutExpired):
-        if not (reader.is_alive() or reader.over):
-            process.wait(max(end - time.monotonic(), 0))
-    late = process.returncode is None and not reader.over
-    _end(process)
+    try:
+        reader.start()
+        reader.join(timeout_s)
+        with suppress(subprocess.TimeoutExpired):
+            if not (reader.is_alive() or reader.over):
+                process.wait(max(end - time.monotonic(), 0))
+        late = process.returncode is None and not reader.over
+    finally:
+        _end(process)  # an interrupt does not reach it: it has a session of its own
     if late:
         return f"[shell command timed out: {command}]"
     if process.returncode or reader.over:

@@ -55,6 +55,11 @@ class Stock:
         return self._tree.parses
 
     @property
+    def root(self) -> str:
+        """Where the folder is, wherever the working folder is now."""
+        return self._tree.root
+
+    @property
     def source(self) -> str:
         """The label of the folder's source."""
         return self._tree.label

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Final
 
-__all__ = ["commands_in", "fill", "render_template", "resolve_conditions"]
+__all__ = ["commands_in", "fill", "render_template", "resolve_conditions", "written"]
 
 _IF: Final = re.compile(r"\{\{#IF\s++(\w++)\}\}")
 _IF_NOT: Final = re.compile(r"\{\{#IF_NOT\s++(\w++)\}\}")
@@ -36,7 +36,7 @@ def render_template(
     Args:
         template: The text.
         values: By name; None is an empty value, other values than text are written
-            by ``str``.
+            by ``str``. To a condition False is empty, too, so that switches work.
         run: Given each command of the template, in order; never anything of a value.
     """
     text = resolve_conditions(template, values)
@@ -47,8 +47,8 @@ def render_template(
 
 def resolve_conditions(template: str, values: Mapping[str, object]) -> str:
     """Return the template without its conditions: the first step."""
-    text = _choose(template, _IF, _END, lambda name: bool(_text(values.get(name))))
-    return _choose(text, _IF_NOT, _EITHER_END, lambda name: not _text(values.get(name)))
+    text = _choose(template, _IF, _END, lambda name: _holds(values, name))
+    return _choose(text, _IF_NOT, _EITHER_END, lambda name: not _holds(values, name))
 
 
 def commands_in(text: str) -> tuple[str, ...]:
@@ -59,7 +59,8 @@ def commands_in(text: str) -> tuple[str, ...]:
 def fill(text: str, values: Mapping[str, object]) -> str:
     """Return ``text`` with its placeholders filled: the third step."""
     return _PLACEHOLDER.sub(
-        lambda found: _text(values[found[1]]) if found[1] in values else found[0], text
+        lambda found: written(values[found[1]]) if found[1] in values else found[0],
+        text,
     )
 
 
@@ -82,5 +83,11 @@ def _choose(
     return "".join((*pieces, text[at:]))
 
 
-def _text(value: object) -> str:
+def written(value: object) -> str:
+    """Return a value as it stands in the text; None is an empty one."""
     return "" if value is None else str(value)
+
+
+def _holds(values: Mapping[str, object], name: str) -> bool:
+    value = values.get(name)
+    return value is not False and bool(written(value))

@@ -12,11 +12,13 @@ from satchel.roles.legacy import (
     SYSTEM_PROMPT,
     LegacyRenderer,
     LegacyText,
+    Template,
     read_template,
     render_legacy,
 )
 from satchel.roles.naming import is_role
 from satchel.roles.resolved import ResolvedRolePrompt
+from satchel.roles.template import written
 from satchel.roles.wish import Wish
 
 __all__ = ["TemplatePath"]
@@ -24,9 +26,14 @@ __all__ = ["TemplatePath"]
 
 @dataclass(frozen=True, slots=True)
 class TemplatePath:
-    """The second place where a role's prompt is looked for; ``roles`` is the folder."""
+    """The second place where a role's prompt is looked for.
+
+    ``roles`` is the folder as the user wrote it, ``root`` where that was at the time,
+    wherever the working folder is now.
+    """
 
     roles: str
+    root: str
     limits: Limits
     _warned: Once = field(default_factory=Once)
 
@@ -54,7 +61,7 @@ class TemplatePath:
     def tokens(self, wish: Wish) -> int | None:
         """Return what the template would cost, no command run; None without one."""
         try:
-            template = read_template(self.roles, wish.role, limits=self.limits)
+            template = self._read(wish.role)
         except TemplateError:
             return None  # it is not used, so that nothing is wrong with the prompt
         text = render_legacy(template, wish.context, shell=False).text
@@ -63,7 +70,7 @@ class TemplatePath:
     def names(self) -> set[str]:
         """Return the roles that have a template."""
         try:
-            with os.scandir(self.roles) as entries:
+            with os.scandir(self.root) as entries:
                 return {
                     entry.name
                     for entry in entries
@@ -73,9 +80,12 @@ class TemplatePath:
         except OSError:
             return set()
 
+    def _read(self, role: str) -> Template:
+        return read_template(self.root, role, shown=self.roles, limits=self.limits)
+
     def _render(self, wish: Wish, found: list[Finding]) -> LegacyText | None:
         try:
-            template = read_template(self.roles, wish.role, limits=self.limits)
+            template = self._read(wish.role)
         except TemplateNotFoundError:
             return None
         except TemplateError as error:
@@ -90,9 +100,9 @@ class TemplatePath:
         self, renderer: LegacyRenderer, wish: Wish, found: list[Finding]
     ) -> LegacyText | None:
         """Ask the renderer that was given; whatever it does, the spawn goes on."""
-        context = {name: str(value) for name, value in wish.context.items()}
+        context = {name: written(value) for name, value in wish.context.items()}
         try:
-            text = renderer(wish.role, context, templates_dir=Path(self.roles))
+            text = renderer(wish.role, context, templates_dir=Path(self.root))
         except Exception as error:  # noqa: BLE001 - somebody else's code, as a plug-in's
             found.append(_failed(wish.role, f"raised {type(error).__name__}: {error}"))
             return None

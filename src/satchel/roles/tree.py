@@ -53,7 +53,7 @@ class Tree(Wrapped):
         """Look at nothing yet; ``clock_ns`` tells nanoseconds since the epoch."""
         super().__init__(source)
         self.parses = 0
-        self._root: Final = source.root
+        self.root: Final = source.root
         self._clock_ns = clock_ns
         self._found: tuple[Found | Finding, ...] = ()
         self._failure: SourceUnavailableError | None = None
@@ -109,7 +109,7 @@ class Tree(Wrapped):
         return _Known(marks, last.edition + 1, settled)
 
     def _changed_ns(self, key: str) -> int:
-        path = os.path.join(self._root, key, SKILL_FILE)  # noqa: PTH118 - for each pack
+        path = os.path.join(self.root, key, SKILL_FILE)  # noqa: PTH118 - for each pack
         try:
             return os.lstat(path).st_ctime_ns
         except OSError:

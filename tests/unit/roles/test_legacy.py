@@ -12,7 +12,7 @@ import pytest
 from satchel import resolve_role_prompt
 from satchel.errors import InvalidRoleError, TemplateError, TemplateNotFoundError
 from satchel.model import Limits
-from satchel.roles import RoleResolver, render_role_prompt
+from satchel.roles import RoleResolver, deprecation, render_role_prompt
 from satchel.roles.deprecation import DEPRECATED_IN, REMOVED_IN, Once
 from tests.unit.roles.templates import write_template
 
@@ -157,6 +157,19 @@ def test_a_renderer_may_be_given(tmp_path: Path) -> None:
     assert seen == [("qa", {"A": "1"}, tmp_path / "roles")]
 
 
+@pytest.mark.row("C21")
+@quiet
+def test_a_renderer_is_given_none_as_the_own_one_writes_it(tmp_path: Path) -> None:
+    def render(role: str, context: dict[str, str], /, *, templates_dir: Path) -> str:
+        return repr(context)
+
+    resolved = resolve_role_prompt(
+        "qa", tmp_path, context={"A": None}, legacy_renderer=render
+    )
+
+    assert resolved.body == "{'A': ''}"
+
+
 @pytest.mark.row("C21", "C22")
 @pytest.mark.parametrize("result", [None, b"bytes", ValueError("no\x1b[31m luck")])
 def test_a_renderer_that_fails_is_passed_over(
@@ -252,3 +265,14 @@ def test_once_is_once_unless_it_failed() -> None:
         once.do("b", lambda: done.append("b"))
 
     assert done == ["a", "b"]
+
+
+def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A message may hold what is new in every call, such as a number of a request."""
+    monkeypatch.setattr(deprecation, "MAX_KEPT", 2)
+    done: list[int] = []
+    once = Once()
+    for key in (1, 2, 3, 3, 2, 1):
+        once.do(key, lambda key=key: done.append(key))  # type: ignore[misc]
+
+    assert done == [1, 2, 3, 1]

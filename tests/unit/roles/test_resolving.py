@@ -362,6 +362,28 @@ def test_an_edit_between_the_look_and_the_load_is_taken_in(
     assert calls == ["backend", "backend"]
 
 
+@pytest.mark.row("X15")
+def test_a_role_outlives_edits_without_a_pause(
+    templates: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from satchel.load import load as real
+
+    file = templates / "skills/backend/SKILL.md"
+    calls: list[str] = []
+
+    def edited(catalog: Catalog, request: Request, *, limits: Limits) -> Loaded:
+        calls.append(request.id)
+        if len(calls) < 6:
+            file.write_text(f"{file.read_text('utf-8')}Edit {len(calls)}.\n", "utf-8")
+        return real(catalog, request, limits=limits)
+
+    monkeypatch.setattr(packed, "load", edited)
+    resolved = resolve_role_prompt("backend", templates, primary="body")
+
+    assert resolved.source == "skill"
+    assert resolved.body.endswith("Edit 5.\n")
+
+
 def test_a_body_that_cannot_be_read_is_passed_over(
     templates: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -498,3 +520,26 @@ def test_a_prompt_is_plain_text_and_needs_no_framework() -> None:
     assert not loaded & {
         *("agents", "langchain", "pydantic", "mcp", "click", "jinja2", "httpx", "rich")
     }
+
+
+@pytest.mark.row("C20", "C21")
+@pytest.mark.filterwarnings("ignore:role ")
+def test_a_resolver_stays_with_the_folder_it_was_given(
+    templates: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Packs and templates alike, wherever the working folder goes later."""
+    write_template(templates, "qa", "You test. !`true`")
+    monkeypatch.chdir(templates.parent)
+    resolver = RoleResolver("templates")
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+
+    seen = [resolver.resolve(role, primary="body") for role in ("backend", "qa", "vp")]
+
+    assert [each.source for each in seen] == ["skill", "legacy", "fallback"]
+    assert [each.path for each in seen[1].findings] == [
+        "templates/roles/qa/system_prompt.md",
+        "templates/roles/qa",
+    ]
+    assert seen[2].findings == ()
+    assert resolver.roles() == ("analyst", "backend", "qa")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import signal
 import sys
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ from satchel.roles import shell
 from satchel.roles.shell import run_command
 
 if TYPE_CHECKING:
+    import subprocess
     from pathlib import Path
 
 
@@ -79,3 +81,23 @@ def test_a_flood_is_no_output(monkeypatch: pytest.MonkeyPatch) -> None:
 
     assert run_command(endless) == f"[shell command failed: {endless}]"
     assert len(run_command(python("print('y' * 900)"))) == 900
+
+
+def test_an_interrupt_leaves_nothing_running(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The command has a session of its own, so that no Ctrl-C reaches it."""
+    ended: list[subprocess.Popen[bytes]] = []
+    real = shell._end
+
+    def end(process: subprocess.Popen[bytes]) -> None:
+        real(process)
+        ended.append(process)
+
+    def interrupted(reader: object, timeout: float) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(shell, "_end", end)
+    monkeypatch.setattr(shell._Reader, "join", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        run_command(python("import time; time.sleep(60)"))
+
+    assert [each.returncode for each in ended] == [-signal.SIGKILL]

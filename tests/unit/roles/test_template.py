@@ -6,7 +6,14 @@ import pytest
 
 from satchel.roles import render_template
 
-VALUES = {"A": "one", "EMPTY": "", "NONE": None, "ZERO": 0, "OTHER": "{{A}}"}
+VALUES = {
+    "A": "one",
+    "EMPTY": "",
+    "NONE": None,
+    "ZERO": 0,
+    "OFF": False,
+    "OTHER": "{{A}}",
+}
 
 
 @pytest.mark.row("E17")
@@ -24,6 +31,7 @@ VALUES = {"A": "one", "EMPTY": "", "NONE": None, "ZERO": 0, "OTHER": "{{A}}"}
         ("{{#IF MISSING}}yes{{/IF}}.", "."),
         ("{{#IF EMPTY}}yes{{/IF}}{{#IF NONE}}yes{{/IF}}.", "."),
         ("{{#IF ZERO}}yes{{/IF}}.", "yes."),
+        ("{{#IF OFF}}yes{{/IF}}{{#IF_NOT OFF}}no: {{OFF}}{{/IF}}.", "no: False."),
         ("{{#IF_NOT A}}no{{/IF}}.", "."),
         ("{{#IF_NOT MISSING}}no{{/IF}}{{#IF_NOT EMPTY}}no{{/IF}}.", "nono."),
         ("{{#IF_NOT MISSING}}no{{/IF_NOT}}.", "no."),
