@@ -18,6 +18,9 @@ _MAX_HEAD: Final = 1 << 20
 """Characters of a frontmatter that are looked at; the largest seen has 5,100."""
 _LIMITS: Final = Limits(skill_md_bytes=1 << 30, frontmatter_bytes=_MAX_HEAD)
 # What other loaders make of a large file is a property of its own.
+_HIDING: Final = frozenset(
+    ["no-opening-fence", "no-closing-fence", "frontmatter-in-code-block"]
+)
 _LINE_END: Final = re.compile(r"\r\n?")
 
 
@@ -95,9 +98,15 @@ class Reading:
         return read_tree(self.head.encode("utf-8", "replace"), _LIMITS)
 
     @cached_property
+    def is_hidden(self) -> bool:
+        """Whether the fences are such that others see no frontmatter at all."""
+        return bool(self.codes & _HIDING) and not self.is_fenced
+
+    @cached_property
     def root(self) -> dict[str, Node]:
-        """The fields, where the frontmatter is YAML; else none."""
-        return self.read.root if isinstance(self.read, Tree) else {}
+        """The fields, where others could see them and they are YAML; else none."""
+        read = self.read
+        return read.root if isinstance(read, Tree) and not self.is_hidden else {}
 
     @cached_property
     def problem(self) -> str:
@@ -107,6 +116,8 @@ class Reading:
     @cached_property
     def is_broken(self) -> bool:
         """Whether the frontmatter is there and is not YAML."""
+        if self.is_hidden:
+            return False
         if self.problem == "frontmatter-not-mapping":
             return self.parsed.manifest is not None
         return self.span is not None and self.problem == "invalid-yaml"
@@ -126,4 +137,5 @@ class Reading:
 
         Quoted values come without their quotes.
         """
-        return self.read.text(key) if isinstance(self.read, Tree) else None
+        read = self.read
+        return read.text(key) if isinstance(read, Tree) and self.root else None

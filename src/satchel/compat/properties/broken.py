@@ -85,9 +85,16 @@ def _mends_otherwise(reading: Reading) -> bool:
     return said != reading.description.split()
 
 
-def _inner_quotes(reading: Reading, quote: str) -> bool:
+def _kind_of_quotes(reading: Reading, quote: str) -> str:
+    """Return how the quotes of a description that is no YAML go wrong."""
+    if not _starts(reading, quote):
+        return ""
     value = _value(reading)
-    return _starts(reading, quote) and len(value) > 1 and value.endswith(quote)
+    if quote not in value[1:]:
+        return "open"
+    if not value.endswith(quote):
+        return "behind"
+    return "below" if _more(reading) else "inside"
 
 
 def _quoted_elsewhere(reading: Reading, quote: str) -> bool:
@@ -147,31 +154,57 @@ PROPERTIES: Final = (
         "double-quotes-inside-double-quotes",
         "the description has double quotes in double quotes",
         "write a backslash before each quote inside",
-        lambda r: _inner_quotes(r, '"'),
+        lambda r: _kind_of_quotes(r, '"') == "inside",
     ),
     Property(
         "text-behind-double-quote",
-        "text follows the closing double quote, or there is none",
+        "text follows the closing double quote on its line",
         "put the whole description in double quotes",
-        lambda r: _starts(r, '"') and not _inner_quotes(r, '"'),
+        lambda r: _kind_of_quotes(r, '"') == "behind",
+    ),
+    Property(
+        "text-below-double-quote",
+        "text follows the closing double quote on the next lines",
+        "put the whole description in double quotes",
+        lambda r: _kind_of_quotes(r, '"') == "below",
+    ),
+    Property(
+        "open-double-quote",
+        "the double quote before the description is never closed on its line",
+        "put the whole description in double quotes",
+        lambda r: _kind_of_quotes(r, '"') == "open",
     ),
     Property(
         "single-quotes-inside-single-quotes",
         "the description has an apostrophe in single quotes",
         _QUOTE_IT,
-        lambda r: _inner_quotes(r, "'"),
+        lambda r: _kind_of_quotes(r, "'") == "inside",
     ),
     Property(
         "text-behind-single-quote",
-        "text follows the closing single quote, or there is none",
+        "text follows the closing single quote on its line",
         _QUOTE_IT,
-        lambda r: _starts(r, "'") and not _inner_quotes(r, "'"),
+        lambda r: _kind_of_quotes(r, "'") == "behind",
+    ),
+    Property(
+        "text-below-single-quote",
+        "text follows the closing single quote on the next lines",
+        _QUOTE_IT,
+        lambda r: _kind_of_quotes(r, "'") == "below",
+    ),
+    Property(
+        "open-single-quote",
+        "the single quote before the description is never closed on its line",
+        _QUOTE_IT,
+        lambda r: _kind_of_quotes(r, "'") == "open",
     ),
     Property(
         "broken-quoted-wrapped",
-        "a quoted description that is no YAML goes on in the next line",
+        "text follows the closing quote on its line, and goes on in the next",
         "write the description on one line, in double quotes",
-        lambda r: _starts(r, "\"'") and _more(r),
+        lambda r: (
+            _more(r) and "behind" in {_kind_of_quotes(r, '"'), _kind_of_quotes(r, "'")}
+        ),
     ),
     Property(
         "reserved-wrapped",
@@ -239,7 +272,12 @@ PROPERTIES: Final = (
         "broken-comment",
         "the frontmatter is no YAML, and a plain description has a ` #` in it",
         _QUOTE_IT,
-        lambda r: _is_plain(r) and not _more(r) and " #" in _value(r),
+        lambda r: (
+            not _is_broken_itself(r)
+            and _is_plain(r)
+            and not _more(r)
+            and " #" in _value(r)
+        ),
     ),
     Property(
         "broken-nested-name",

@@ -23,11 +23,11 @@ def _value(reading: Reading) -> str:
 
 
 def _more(reading: Reading) -> tuple[str, ...]:
-    """Return the lines below it that are not blank."""
+    """Return the lines below it that are neither blank nor comments."""
     entry = reading.entry("description")
     if entry is None or not reading.root:
         return ()
-    return tuple(line for line in entry.more if line.strip())
+    return tuple(line for line in entry.more if line.strip() and line[0] != "#")
 
 
 def _is_block(reading: Reading, mark: str) -> bool:
@@ -75,12 +75,18 @@ PROPERTIES: Final = (
         lambda r: "description" in r.root and bool(_NULL.fullmatch(_value(r))),
     ),
     Property(
-        "blank-description",
-        "the description is a quoted text of nothing, or of blanks",
+        "empty-quotes",
+        'the description is `""`',
+        "say in `description:` what the skill does and when to use it",
+        lambda r: r.root.get("description") == "",
+    ),
+    Property(
+        "blank-quotes",
+        "the description is a quoted blank",
         "say in `description:` what the skill does and when to use it",
         lambda r: (
             isinstance(r.root.get("description"), str)
-            and not str(r.root["description"]).strip()
+            and str(r.root["description"]).isspace()
         ),
     ),
     Property(

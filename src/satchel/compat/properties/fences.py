@@ -175,7 +175,13 @@ PROPERTIES: Final = (
         "text-behind-closing-fence",
         "text follows the closing fence on its line",
         "begin a new line behind ---",
-        lambda r: "text-after-closing-fence" in r.codes,
+        lambda r: "text-after-closing-fence" in r.codes and not _has_later_rule(r),
+    ),
+    Property(
+        "text-behind-closing-fence-before-a-rule",
+        "text follows the closing fence, and a rule --- stands further down",
+        "begin a new line behind ---",
+        lambda r: "text-after-closing-fence" in r.codes and _has_later_rule(r),
     ),
     Property(
         "dashes-before-description",

@@ -27,6 +27,11 @@ def _has_date(reading: Reading) -> bool:
     return bool(_metadata(reading)) and bool(_DATE.search(lines))
 
 
+def _items(reading: Reading, key: str) -> list[Node]:
+    value = reading.root.get(key)
+    return value if isinstance(value, list) else []
+
+
 def _is_number(value: Node) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
@@ -115,6 +120,18 @@ PROPERTIES: Final = (
         lambda r: "," in str(r.source("allowed-tools") or ""),
     ),
     Property(
+        "tools-underscore-list",
+        "there is a field `allowed_tools` with a list",
+        "write allowed-tools, with blanks between the tools",
+        lambda r: _is_said(r, "allowed_tools", list),
+    ),
+    Property(
+        "tools-underscore-text",
+        "there is a field `allowed_tools` with a text",
+        "write allowed-tools",
+        lambda r: _is_said(r, "allowed_tools", str),
+    ),
+    Property(
         "tools-mapping",
         "allowed-tools is a mapping",
         "write the tools on one line, with blanks between them",
@@ -149,10 +166,16 @@ PROPERTIES: Final = (
         lambda r: len(r.source("compatibility") or "") > _MAX_COMPATIBILITY,
     ),
     Property(
-        "compatibility-not-text",
-        "compatibility is a list or a mapping",
+        "compatibility-list",
+        "compatibility is a list",
         "write compatibility as one text",
-        lambda r: _is_said(r, "compatibility", (list, dict)),
+        lambda r: _is_said(r, "compatibility", list),
+    ),
+    Property(
+        "compatibility-mapping",
+        "compatibility is a mapping",
+        "write compatibility as one text",
+        lambda r: _is_said(r, "compatibility", dict),
     ),
     Property(
         "license-not-text",
@@ -177,6 +200,12 @@ PROPERTIES: Final = (
         "there is a field `triggers` with a list",
         "move the field into `metadata:`",
         lambda r: _is_said(r, "triggers", list),
+    ),
+    Property(
+        "triggers-of-mappings",
+        "there is a field `triggers` with a list of mappings",
+        "move the field into `metadata:`",
+        lambda r: any(isinstance(item, dict) for item in _items(r, "triggers")),
     ),
     Property(
         "triggers-not-list",

@@ -19,6 +19,8 @@ _OTHER: Final = re.compile(r"[^\w\s-]")
 
 def _name(reading: Reading) -> str:
     """Return the declared name; empty where there is none."""
+    if reading.is_hidden:
+        return ""
     manifest = reading.parsed.manifest
     said = reading.source("name")
     if said is None and manifest is not None and "missing-name" not in reading.codes:
