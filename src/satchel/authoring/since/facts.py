@@ -48,18 +48,24 @@ class Facts:
 
 
 def facts_of(library: Library, limits: Limits) -> dict[str, Facts]:
-    """Return the facts of every pack, by location."""
+    """Return the facts of every pack, by location; equal packs are each told."""
+    places = sorted(
+        (origin.location, number)
+        for number, pack in enumerate(library.packs)
+        for origin in pack.origins
+    )
     return {
-        pack.origin.location: _facts(pack, library, limits)
-        for pack in sorted(library.packs, key=lambda pack: pack.origin.location)
+        location: _facts(
+            location, library.packs[number], library.folder_of(location), limits
+        )
+        for location, number in places
     }
 
 
-def _facts(pack: Descriptor, library: Library, limits: Limits) -> Facts:
-    location = pack.origin.location
+def _facts(location: str, pack: Descriptor, folder: Path, limits: Limits) -> Facts:
     resources: list[Resource] = []
     programs: dict[str, tuple[str, str]] = {}
-    for path, mode, size, data in _files(library.folder_of(location), limits):
+    for path, mode, size, data in _files(folder, limits):
         digest = digest_bytes(data) if data is not None else f"{size} bytes"
         resources.append(Resource(path, digest, size))
         why = _why(path, mode, data or b"")

@@ -85,7 +85,7 @@ def _link(entry: Entry, blobs: Blobs, folder: Path, root: str) -> None:
         inside = inside.parent
     beside = Path(os.path.normpath(Path(_parent(entry.path), target)))
     if beside.parts[:1] == ("..",):
-        target = str(Path(root, beside))  # out of the repository: from where it is
+        target = os.path.normpath(Path(root, beside))  # out of the repository
     file.parent.mkdir(parents=True, exist_ok=True)
     if not os.path.lexists(file):
         file.symlink_to(target)
