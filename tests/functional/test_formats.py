@@ -84,6 +84,30 @@ def test_the_list_has_the_shape_of_its_version(
     assert keys(printed) == keys(released)
 
 
+@pytest.mark.row("R37")
+@pytest.mark.parametrize(
+    "path", sorted(FORMATS.glob("diff-*.json")), ids=lambda path: path.stem
+)
+def test_a_printed_diff_has_the_shape_that_was_released(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for side, text in (("old", "One."), ("new", "Two.")):
+        folder = tmp_path / side / "alpha"
+        folder.mkdir(parents=True)
+        head = f"---\nname: alpha\ndescription: {text}\n---\n"
+        (folder / "SKILL.md").write_text(f"{head}# {text}\n", "utf-8")
+        (folder / "a.md").write_text(f"{text}\n", "utf-8")
+    printed = json.loads(
+        CliRunner().invoke(main, ["diff", "old", "new", "--json"]).stdout
+    )
+
+    version = printed["schema_version"]
+    assert path.name <= f"diff-{version}.json"
+    if path.name == f"diff-{version}.json":
+        assert keys(printed) == keys(json.loads(path.read_text("utf-8")))
+
+
 def test_every_format_has_a_file_for_each_version_up_to_the_last() -> None:
     names = sorted(path.name for path in FORMATS.iterdir())
     found = [re.fullmatch(r"([a-z-]+)-(\d+)(\.[a-z.]+)", name) for name in names]

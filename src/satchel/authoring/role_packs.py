@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from satchel.errors import SkillNotFoundError
 from satchel.model import DEFAULT_LIMITS, SKILL_FILE, Finding, Found
-from satchel.sources import resource
+from satchel.sources import roles
 from satchel.spec import render_frontmatter, to_spec
 from satchel.spec.written import read_written
 
@@ -52,7 +52,7 @@ def read_role(
 
 
 def _source() -> "SkillSource":
-    return resource("satchel", "packs")
+    return roles()
 
 
 def _keys(source: "SkillSource") -> dict[str, str]:
