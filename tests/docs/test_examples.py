@@ -1,7 +1,8 @@
 """Every example of the README and the docs runs, and prints what it shows.
 
 The examples of one page run in order, in one folder, in which ``./skills`` is a copy of
-``examples/skills``. To leave one out, say why, on the line before it::
+``examples/skills``, and ``./legacy/roles`` one of ``examples/templates/roles``. To leave
+one out, say why, on the line before it::
 
     <!--- skip: next "asks for an account" -->
 """
@@ -105,6 +106,8 @@ def run_page(page: Path) -> None:
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     shutil.copytree(ROOT / "examples" / "skills", tmp_path / "skills")
+    roles = ROOT / "examples" / "templates" / "roles"
+    shutil.copytree(roles, tmp_path / "legacy" / "roles")
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

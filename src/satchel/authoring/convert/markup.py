@@ -19,10 +19,11 @@ _EITHER_END: Final = re.compile(r"\{\{/IF(?:_NOT)?\}\}")
 _COMMAND: Final = re.compile(r"!`([^`]++)`")
 _PLACEHOLDER: Final = re.compile(r"\{\{(\w++)\}\}")
 _MOST_LINES: Final = 5
+_SHOWN_CHARS: Final = 80
 
 
 class Settled(NamedTuple):
-    """A text with what could be rendered, and a finding for each thing that was not."""
+    """A text with what could be rendered, and a finding for each kind of the rest."""
 
     text: str
     findings: tuple[Finding, ...]
@@ -77,17 +78,39 @@ def _choose(
 def _left(
     text: str, done: str, values: Mapping[str, str], path: str
 ) -> Iterator[Finding]:
-    """Yield what stays as it was, each thing once, in the order of the text."""
-    for mark in (_IF, _IF_NOT):
-        for whole, (name, lines) in _places(mark, text).items():
-            if name not in values and whole in done:
-                yield _condition(whole, name, lines, path)
-    for whole, (name, lines) in _places(_PLACEHOLDER, text).items():
-        if name not in values and whole in done:
-            yield _placeholder(whole, name, lines, path)
-    for whole, (_, lines) in _places(_COMMAND, text).items():
-        if whole in done:
-            yield _command(whole, lines, path)
+    """Yield a finding for each kind of markup that stays, with every place of it."""
+
+    def stays(mark: re.Pattern[str], *, named: bool = True) -> dict[str, list[int]]:
+        return {
+            whole: lines
+            for whole, (name, lines) in _places(mark, text).items()
+            if whole in done and not (named and name in values)
+        }
+
+    for code, left, why, fix in (
+        (
+            "condition-left",
+            {**stays(_IF), **stays(_IF_NOT)},
+            "nothing decides it in a pack",
+            "give --set NAME=VALUE, empty for no, or write the condition as a sentence",
+        ),
+        (
+            "placeholder-left",
+            stays(_PLACEHOLDER),
+            "nothing fills it in a pack",
+            "give --set NAME=VALUE, or write in the pack where the value comes from",
+        ),
+        (
+            "command-left",
+            stays(_COMMAND, named=False),
+            "it was not run, and stays as text",
+            "write down what it would print, or tell the agent to run it",
+        ),
+    ):
+        if left:
+            places = ", ".join(f"{_short(k)} ({_lines(v)})" for k, v in left.items())
+            line = min(lines[0] for lines in left.values())
+            yield Finding(code, "warning", f"{why}: {places}", path, line, fix)
 
 
 def _places(mark: re.Pattern[str], text: str) -> dict[str, tuple[str, list[int]]]:
@@ -102,39 +125,11 @@ def _places(mark: re.Pattern[str], text: str) -> dict[str, tuple[str, list[int]]
     return found
 
 
-def _also(lines: list[int]) -> str:
-    shown = ", ".join(str(line) for line in lines[1 : _MOST_LINES + 1])
-    return f" (and on line {shown})" if len(lines) > 1 else ""
+def _lines(lines: list[int]) -> str:
+    shown = ", ".join(str(line) for line in lines[:_MOST_LINES])
+    more = ", ..." if len(lines) > _MOST_LINES else ""
+    return f"line {shown}{more}"
 
 
-def _placeholder(whole: str, name: str, lines: list[int], path: str) -> Finding:
-    return Finding(
-        "placeholder-left",
-        "warning",
-        f"{whole} stays as it is{_also(lines)}: nothing fills it in a pack",
-        path,
-        lines[0],
-        f"give --set {name}=VALUE, or write in the pack where the value comes from",
-    )
-
-
-def _condition(whole: str, name: str, lines: list[int], path: str) -> Finding:
-    return Finding(
-        "condition-left",
-        "warning",
-        f"{whole} stays as it is{_also(lines)}: nothing decides it in a pack",
-        path,
-        lines[0],
-        f"give --set {name}=VALUE, empty for no, or write the condition as a sentence",
-    )
-
-
-def _command(whole: str, lines: list[int], path: str) -> Finding:
-    return Finding(
-        "command-left",
-        "warning",
-        f"{whole[:80]} was not run, and stays as text{_also(lines)}",
-        path,
-        lines[0],
-        "write down what it would print, or tell the agent to run it",
-    )
+def _short(text: str) -> str:
+    return text if len(text) <= _SHOWN_CHARS else f"{text[:_SHOWN_CHARS]}…"

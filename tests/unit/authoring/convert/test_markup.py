@@ -52,12 +52,24 @@ def test_without_values_only_commands_change(text: str) -> None:
     assert re.sub(r"``(!`[^`]+`) ``", r"\1", settled) == text or "``" in text
 
 
-def test_what_stays_is_told_once_with_its_lines() -> None:
-    found = settle("{{A}}\n\n{{A}}{{A}}\n{{A}}", {}, "p").findings
+def test_what_stays_is_told_with_every_line() -> None:
+    text = "{{A}}\n\n{{B}}{{A}}{{A}}\n" + "{{A}}\n" * 5 + "!`id`\n"
 
-    assert [(each.code, each.line) for each in found] == [("placeholder-left", 1)]
-    assert "{{A}} stays as it is (and on line 3, 4)" in found[0].message
-    assert "--set A=VALUE" in found[0].fix
+    found = settle(text, {}, "p").findings
+
+    assert [(each.code, each.line) for each in found] == [
+        ("placeholder-left", 1),
+        ("command-left", 9),
+    ]
+    assert found[0].message.endswith(
+        ": {{A}} (line 1, 3, 4, 5, 6, ...), {{B}} (line 3)"
+    )
+
+
+def test_a_long_command_is_told_in_short() -> None:
+    (found,) = settle(f"!`{'x' * 200}`", {}, "p").findings
+
+    assert len(found.message) < 150
 
 
 def test_what_went_with_its_condition_is_not_told() -> None:
