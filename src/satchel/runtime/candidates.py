@@ -68,7 +68,7 @@ def _listed(library: Library, limits: Limits) -> Iterator[Met]:
         place = places[shown]
         common = _common(packs)
         for key, pack in packs.items():
-            reader = library.reader(pack)
+            reader = library.catalog.readers[shown]
             try:
                 data = reader.read(key, SKILL_FILE, limits.skill_md_bytes)
             except SkillError:  # the check without --for says so
@@ -82,12 +82,8 @@ def _in_wrong_case(library: Library, limits: Limits) -> Iterator[Met]:
     for finding in library.catalog.findings:
         if finding.code != _WRONG_CASE:
             continue
-        place = next(
-            (p for p in library.places if finding.path.startswith(f"{p.shown}/")), None
-        )
-        if place is None:
-            continue
-        inside = finding.path.removeprefix(f"{place.shown}/")
+        place = next(p for p in library.places if finding.path.startswith(_start(p)))
+        inside = finding.path.removeprefix(_start(place))
         key, _, file = inside.rpartition("/")
         try:
             data = read_confined(place.folder, inside, limits.skill_md_bytes)
@@ -104,7 +100,7 @@ def _met(place: Place, key: str, common: str, read: _Read) -> Met:
     else:
         above = _library_of(key, common)
         depth = key.removeprefix(above).strip("/").count("/") + 1
-        library = f"{place.shown}/{above}".rstrip("/")
+        library = f"{_start(place)}{above}".rstrip("/")
         inside = f"{key}/"
     candidate = Candidate(
         data=read.data,
@@ -114,7 +110,12 @@ def _met(place: Place, key: str, common: str, read: _Read) -> Met:
         is_link=folder.is_symlink(),
         files=read.files,
     )
-    return Met(candidate, library, f"{place.shown.rstrip('/')}/{inside}{read.file}")
+    return Met(candidate, library, f"{_start(place)}{inside}{read.file}")
+
+
+def _start(place: Place) -> str:
+    """Return what every path in a place begins with, as it is shown."""
+    return f"{place.shown.rstrip('/')}/"
 
 
 def _common(keys: Iterable[str]) -> str:

@@ -6,9 +6,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from satchel.compat import UnknownLoaderError
+from satchel.cli.outlook.groups import groups_of
+from satchel.compat import Outcome, UnknownLoaderError
 from satchel.errors import MissingPathError
-from satchel.runtime.outlook import Outlook, look_out, named_loaders
+from satchel.model import Limits
+from satchel.runtime.outlook import (
+    Outlook,
+    PackOutlook,
+    look_out,
+    named_loaders,
+)
 from tests.made_up_loaders import (
     GOOD,
     LONG,
@@ -151,6 +158,48 @@ def test_a_file_in_wrong_case_is_told_of_too(tmp_path: Path) -> None:
 
     assert verdicts(outlook)["a"] == {"careful": "loaded", "fragile": "unknown"}
     assert outlook.packs[0].path.endswith("/a/skill.md")
+
+
+def test_a_folder_may_be_named_with_a_slash_behind_it(tmp_path: Path) -> None:
+    write(tmp_path, "a", file="skill.md")
+    write(tmp_path, "b")
+
+    outlook = look_out([f"{tmp_path}/"], ["careful"])
+
+    assert [each.path for each in outlook.packs] == [
+        f"{tmp_path}/a/skill.md",
+        f"{tmp_path}/b/SKILL.md",
+    ]
+
+
+def test_the_same_pack_in_two_libraries_is_told_of_twice(tmp_path: Path) -> None:
+    paths = [tmp_path / "one", tmp_path / "other" / "group"]
+    for path in paths:
+        write(path, "a")
+
+    outlook = look_out([str(tmp_path / "one"), str(tmp_path / "other")], ["careful"])
+
+    assert [each.pack for each in outlook.packs] == [str(p / "a") for p in paths]
+
+
+def test_what_cannot_be_read_is_left_to_the_check(tmp_path: Path) -> None:
+    write(tmp_path, "a", file="skill.md")
+    write(tmp_path, "b")
+
+    outlook = look_out([str(tmp_path)], ["careful"], limits=Limits(skill_md_bytes=9))
+
+    assert outlook.packs == ()
+
+
+def test_a_loader_that_takes_no_pack_at_all_is_told_of() -> None:
+    outcome = Outcome(all_loaders()[0], "dropped", ("plain",))
+    pack = PackOutlook("a", "a/SKILL.md", (outcome,), {}, {"plain": 1})
+
+    (finding,) = pack.findings()
+    (group,) = groups_of(pack)
+
+    assert finding.message.endswith("it takes not even a plain pack as this one is")
+    assert group.reasons[0].about == "it does so with every pack"
 
 
 @pytest.mark.parametrize(
