@@ -1,0 +1,231 @@
+"""``satchel check`` by a configuration file, by options, and with a diff."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.functional.library import run, run_terminal, write_pack
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+BARE = "---\nname: {}\ndescription: Use it when testing.\n---\nDo.\n"
+COLON = "---\nname: {}\ndescription: Use it: when testing.\n---\n# Title\n\nDo.\n"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    write_pack(tmp_path / "skills" / "bare", BARE.format("bare"))
+    write_pack(tmp_path / "skills" / "colon", COLON.format("colon"))
+    return tmp_path
+
+
+def configure(folder: Path, text: str, name: str = "satchel.toml") -> None:
+    (folder / name).write_text(text, "utf-8")
+
+
+def found(*arguments: str) -> list[tuple[str, str]]:
+    report = json.loads(run("check", "skills", *arguments, "--format", "json").stdout)
+    return [(each["severity"], each["code"]) for each in report["findings"]]
+
+
+def test_the_nearest_file_counts(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert found() == [("note", "missing-h1"), ("error", "unquoted-colon")]
+    configure(folder, '[lint]\nignore = ["missing-h1"]\nprofile = "lenient"\n')
+    assert found() == [("warning", "unquoted-colon")]
+    configure(folder, '[tool.satchel.lint]\nselect = ["missing-h1"]', "pyproject.toml")
+    assert found() == [("warning", "unquoted-colon")]
+    assert found("--config", "pyproject.toml") == [("note", "missing-h1")]
+    assert found("--config", "none") == [
+        ("note", "missing-h1"),
+        ("error", "unquoted-colon"),
+    ]
+    monkeypatch.chdir(folder / "skills")
+    assert run("check", ".", "--format", "json").stdout.count('"code"') == 1
+
+
+@pytest.mark.row("E02")
+@pytest.mark.parametrize(
+    ("arguments", "status"),
+    [
+        ("--profile lenient", 0),
+        ("--profile lenient --strict", 1),
+        ("--profile lenient --fail-on warning", 1),
+        ("--profile lenient --strict --fail-on warning", 1),
+        ("--profile lenient --strict --ignore unquoted-colon", 0),
+        ("--profile lenient --fail-on note --ignore unquoted-colon", 1),
+        ("", 1),
+        ("--fail-on never", 0),
+        ("--ignore unquoted-colon", 0),
+        ("--ignore yaml-error", 0),
+        ("--select missing-h1", 0),
+        ("--select missing-h1 --select yaml-error", 1),
+        ("--select missing-h1,yaml-error", 1),
+        ("--strict --fail-on never", 2),
+        ("--select hiden-text", 2),
+        ("--config nowhere.toml", 2),
+        ("--also text", 2),
+        ("--also html=x", 2),
+        ("--since HEAD --fix", 2),
+        ("--since HEAD --diff", 2),
+        ("--since HEAD", 2),
+    ],
+)
+def test_statuses(
+    arguments: str, status: int, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(folder.parent))
+
+    assert run("check", "skills", *arguments.split()).exit_code == status
+
+
+def test_the_file_says_what_fails(folder: Path) -> None:
+    configure(
+        folder,
+        '[lint]\nfail_on = "warning"\n'
+        '[lint.severity]\nmissing-h1 = "warning"\nunquoted-colon = "note"\n',
+    )
+
+    assert found() == [("warning", "missing-h1"), ("note", "unquoted-colon")]
+    assert run("check", "skills").exit_code == 1
+    assert run("check", "skills", "--fail-on", "error").exit_code == 0
+
+
+def test_a_misspelt_code_in_the_file_is_an_error(folder: Path) -> None:
+    configure(folder, '[lint]\nignore = ["mising-h1"]\n')
+    result = run("check", "skills")
+
+    assert result.exit_code == 2
+    assert "satchel.toml: no code 'mising-h1'; did you mean missing-h1" in result.stderr
+
+
+def test_what_is_off_is_told(folder: Path) -> None:
+    configure(folder, '[lint]\nignore = ["missing-h1"]\n')
+    result = run("check", "skills", "--ignore", "unquoted-colon,long-description")
+
+    assert result.stdout == (
+        "2 packs checked: no findings (1 turned off by satchel.toml and the command "
+        "line, not looked for: long-description, missing-h1)\n"
+    )
+
+
+def test_thresholds_reach_the_rules(folder: Path) -> None:
+    configure(folder, "[lint.thresholds]\nbody_lines = 1\n")
+
+    assert ("warning", "body-too-large") in found()
+
+
+def test_more_reports_are_written_beside(folder: Path) -> None:
+    result = run(
+        *("check", "skills", "--also", "json=out.json"),
+        *("--also", "sarif=out.sarif", "--also", "text=out.txt"),
+    )
+
+    assert result.stdout.startswith("skills/bare")
+    assert json.loads((folder / "out.json").read_text())["packs"] == 2
+    assert json.loads((folder / "out.sarif").read_text())["version"] == "2.1.0"
+    assert (folder / "out.txt").read_text().startswith("skills/bare/SKILL.md")
+    assert run("check", "skills", "--also", "json=no/such/out").exit_code == 2
+
+
+def test_a_line_is_shown_with_what_is_named(folder: Path) -> None:
+    text = BARE.format("Bad-Name").replace("Do.", "# T\n\nDo.")
+    write_pack(folder / "one" / "bad-name", text)
+    lines = run("check", "one").stdout.splitlines()
+
+    assert lines[:4] == [
+        (
+            "one/bad-name/SKILL.md:2: error name-characters: name 'Bad-Name': want "
+            "letters a-z, digits 0-9, and single hyphens between them"
+        ),
+        "    2 | name: Bad-Name",
+        "      |       ^^^^^^^^",
+        "    fix: write `name: bad-name`",
+    ]
+    assert lines[-1] == "2 can be fixed by --fix. More: satchel explain name-characters"
+
+
+def test_a_terminal_gets_colours(folder: Path) -> None:
+    shown = run_terminal("check", "skills", cwd=folder)
+
+    assert b"\x1b[31merror\x1b[0m unquoted-colon" in shown
+
+
+class TestFix:
+    """``--fix`` and ``--diff``."""
+
+    def test_a_diff_is_shown_and_nothing_written(self, folder: Path) -> None:
+        file = folder / "skills/colon/SKILL.md"
+        before = file.read_bytes()
+        result = run("check", "skills", "--diff")
+
+        assert result.stdout.startswith(
+            "--- skills/colon/SKILL.md\n+++ skills/colon/SKILL.md\n@@"
+        )
+        assert "\n-description: Use it: when testing.\n" in result.stdout
+        assert '\n+description: "Use it: when testing."\n' in result.stdout
+        assert result.exit_code == 1
+        assert file.read_bytes() == before
+
+    def test_a_fix_is_shown_written_and_checked(self, folder: Path) -> None:
+        result = run("check", "skills", "--fix")
+        again = run("check", "skills", "--fix")
+
+        assert '+description: "Use it: when testing."' in result.stdout
+        assert "1 finding fixed in 1 file" in result.stderr
+        assert "2 packs checked: 1 note" in result.stdout
+        assert result.exit_code == again.exit_code == 0
+        assert "fixed" not in again.stderr
+        assert (
+            b'"Use it: when testing."'
+            in (folder / "skills/colon/SKILL.md").read_bytes()
+        )
+
+    def test_a_report_for_programs_is_not_mixed_with_it(self) -> None:
+        result = run("check", "skills", "--fix", "--format", "json")
+
+        assert json.loads(result.stdout)["packs"] == 2
+        assert "+description" in result.stderr
+
+    def test_what_cannot_be_written_is_told_and_stays(self, folder: Path) -> None:
+        file = folder / "skills/colon/SKILL.md"
+        file.chmod(0o444)
+        result = run("check", "skills", "--fix")
+
+        assert result.exit_code == 1
+        assert "SKILL.md was not written: it may only be read" in result.stderr
+        assert "0 findings fixed in 0 files" in result.stderr
+
+    def test_control_characters_of_a_diff_are_harmless(self, folder: Path) -> None:
+        text = COLON.format("evil").replace("Use", "\x1b[31mUse")
+        write_pack(folder / "evil", text)
+        result = run("check", "evil", "--diff")
+
+        assert "\x1b" not in result.stdout
+        assert "<U+001B>" in result.stdout
+
+
+@pytest.mark.row("E02", "G21")
+def test_each_earlier_code_fails_a_check(folder: Path) -> None:
+    """Where the lint of an earlier system always ended with status 0."""
+    spoilt = {
+        "missing-frontmatter": "Do.\n",
+        "yaml-error": "---\nname: x\ndescription: &a d\n---\n",
+        "frontmatter-shape": "---\n- a\n---\n",
+        "invalid-manifest": "---\nname: X\ndescription: d\n---\n",
+        "extra-key": "---\nname: x\ndescription: d\ntags: a\n---\n",
+        "unsafe-reference-path": (
+            "---\nname: x\ndescription: d\nreferences: [../a]\n---\n"
+        ),
+        "missing-reference": "---\nname: x\ndescription: d\nreferences: [a.md]\n---\n",
+    }
+    statuses = {}
+    for name, text in spoilt.items():
+        write_pack(folder / name / "x", text)
+        statuses[name] = run("check", name, "--select", name).exit_code
+
+    assert statuses == dict.fromkeys(spoilt, 1)
