@@ -46,7 +46,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--keep", action="store_true")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--count", type=int, default=COUNT)
-    options = parser.parse_args(arguments)
+    options = parser.parse_intermixed_args(arguments)
     try:
         return _carry_out(options)
     except LookupError as error:
@@ -156,8 +156,10 @@ def _agree(corpus: Path, drivers: list[Driver], options: argparse.Namespace) -> 
 
 
 def _table() -> int:
+    from tools.loaders.measure import tidy
     from tools.loaders.table import write
 
+    tidy()
     for path in write():
         print(f"wrote {path}")
     return 0

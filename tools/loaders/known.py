@@ -9,6 +9,7 @@ ROOT: Final = Path(__file__).parents[2]
 CACHE: Final = ROOT / ".cache" / "loaders"
 """Environments and what was last seen; nothing here is committed."""
 
+LOCK: Final = CACHE / "measured.lock"
 ENVIRONMENTS: Final = CACHE / "python"
 UV: Final = ROOT / ".venv" / "bin" / "uv"
 MEASURED: Final = ROOT / "src" / "satchel" / "compat" / "measured.json"

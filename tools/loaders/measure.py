@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
@@ -12,12 +14,13 @@ from satchel.compat.reading import Reading
 from satchel.compat.showing import words_for
 from satchel.compat.verdict import VERDICTS
 from tools.loaders.expecting import expected_of
-from tools.loaders.known import MEASURED
+from tools.loaders.known import LOCK, MEASURED
 from tools.loaders.measuring import judge, look
 from tools.loaders.packs import PACKS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Generator, Mapping
+    from pathlib import Path
 
     from satchel.compat import Candidate, Verdict
     from tools.loaders.driver import Driver, Seen
@@ -80,19 +83,39 @@ def _rank(row: _Row) -> int:
 
 
 def write(entries: Mapping[str, Entry]) -> None:
-    """Write these loaders into ``measured.json``, the others left as they are."""
-    read_measured.cache_clear()
-    table = read_measured()
-    known = dict(table.loaders) | dict(entries)
-    kept = {
-        key: replace(
-            entry,
-            verdicts={k: v for k, v in entry.verdicts.items() if k in PACKS},
-            shown={k: v for k, v in entry.shown.items() if k in PACKS},
-        )
-        for key, entry in known.items()
-    }
-    data = table_to_json(Table(tuple(PACKS), kept))
-    text = json.dumps(data, indent=1, ensure_ascii=False) + "\n"
+    """Write these loaders into ``measured.json``, all others left as they are."""
+    with _locked(LOCK):
+        read_measured.cache_clear()
+        table = read_measured()
+        known = {**table.loaders, **entries}
+        keys = [*PACKS, *(key for key in table.properties if key not in PACKS)]
+        _write(Table(tuple(keys), known))
+
+
+def tidy() -> None:
+    """Leave out of ``measured.json`` what there is no pack for any more."""
+    with _locked(LOCK):
+        read_measured.cache_clear()
+        table = read_measured()
+        _write(Table(tuple(PACKS), {k: _tidied(e) for k, e in table.loaders.items()}))
+
+
+def _tidied(entry: Entry) -> Entry:
+    verdicts = {key: each for key, each in entry.verdicts.items() if key in PACKS}
+    shown = {key: each for key, each in entry.shown.items() if key in PACKS}
+    return replace(entry, verdicts=verdicts, shown=shown)
+
+
+def _write(table: Table) -> None:
+    text = json.dumps(table_to_json(table), indent=1, ensure_ascii=False) + "\n"
     MEASURED.write_text(text, "utf-8", newline="\n")
     read_measured.cache_clear()
+
+
+@contextmanager
+def _locked(path: Path) -> Generator[None]:
+    """Let one process at a time change the file; POSIX only."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
