@@ -8,9 +8,12 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
+from click.testing import CliRunner
 
 from satchel.authoring.new import Wish, make_pack, name_problem
 from satchel.authoring.role_packs import role_names
+from satchel.cli import main
+from satchel.errors import SkillNotFoundError
 from satchel.runtime.checking import check
 from tests.functional.library import run
 
@@ -284,3 +287,22 @@ def typed(cwd: Path, arguments: list[str], lines: list[str]) -> str:
         os.close(ours)
         process.wait(30)
     return seen.decode()
+
+
+def test_whoever_is_asked_may_answer_badly_at_first(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("satchel.cli.commands.new._may_ask", lambda: True)
+    typed_in = "3d\nPDF forms\n\n\n" + f"{SAID}\n"
+    result = CliRunner().invoke(main, ["new"], input=typed_in, prog_name="satchel")
+
+    assert result.exit_code == 0, result.output
+    assert "try pdf-forms" in result.stderr
+    assert list(tree(here)) == ["skills/pdf-forms/SKILL.md"]
+
+
+def test_a_role_that_is_not_there_is_an_error_in_code() -> None:
+    with pytest.raises(SkillNotFoundError) as told:
+        make_pack(Wish(name="a", role="nobody"))
+
+    assert told.value.close == role_names()

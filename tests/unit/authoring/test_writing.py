@@ -1,0 +1,57 @@
+"""Files and folders appear whole, and never in the place of others."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from satchel.authoring.writing import new_folder, put_file
+from satchel.errors import AlreadyThereError, NotWrittenError
+
+FILES = {"SKILL.md": b"a", "scripts/run.sh": b"#!/bin/sh\n"}
+
+
+def test_a_folder_is_made_with_those_above_it(tmp_path: Path) -> None:
+    place = tmp_path / "a" / "b"
+    new_folder(place, FILES, ["scripts/run.sh"])
+
+    assert (place / "SKILL.md").read_bytes() == b"a"
+    assert os.access(place / "scripts/run.sh", os.X_OK)
+    assert not os.access(place / "SKILL.md", os.X_OK)
+    assert [each.name for each in place.parent.iterdir()] == ["b"]
+
+
+def test_a_folder_that_cannot_be_made_leaves_nothing(tmp_path: Path) -> None:
+    with pytest.raises(NotWrittenError):
+        new_folder(tmp_path / "b", {"a": b"", "a/b": b""})
+
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_gives_way_to_whoever_knows_it(tmp_path: Path) -> None:
+    file = tmp_path / "a" / "f"
+    put_file(file, b"1")
+    file.chmod(0o640)
+    with pytest.raises(AlreadyThereError):
+        put_file(file, b"2")
+    with pytest.raises(AlreadyThereError, match="a moment ago"):
+        put_file(file, b"2", over=b"0")
+    put_file(file, b"2", over=b"1")
+
+    assert file.read_bytes() == b"2"
+    assert file.stat().st_mode & 0o777 == 0o640
+    assert [each.name for each in file.parent.iterdir()] == ["f"]
+
+
+def test_a_link_stays_one(tmp_path: Path) -> None:
+    (tmp_path / "real").write_bytes(b"1")
+    (tmp_path / "link").symlink_to("real")
+    put_file(tmp_path / "link", b"2", over=b"1")
+
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "real").read_bytes() == b"2"
+
+
+def test_a_file_that_is_gone_is_not_written(tmp_path: Path) -> None:
+    with pytest.raises(NotWrittenError, match="No such file"):
+        put_file(tmp_path / "gone", b"2", over=b"1")
