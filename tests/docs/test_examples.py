@@ -1,7 +1,7 @@
 """Every example of the README and the docs runs, and prints what it shows.
 
 The examples of one page run in order, in one folder, in which ``./skills`` is a copy of
-``examples/skills``, and ``./legacy/roles`` one of ``examples/templates/roles``. To leave
+``examples/skills``, ``./legacy/roles`` one of ``examples/templates/roles``. To leave
 one out, say why, on the line before it::
 
     <!--- skip: next "asks for an account" -->
