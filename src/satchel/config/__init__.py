@@ -25,6 +25,7 @@ __all__ = [
 ]
 
 CONFIG_FILE: Final = "satchel.toml"
+_PROJECT_FILE: Final = "pyproject.toml"
 BUDGET_TOKENS: Final = 4000
 """The default budget of a catalog section: 2 % of a window of 200,000 tokens, which is
 what Codex gives its list of skills."""
@@ -95,14 +96,14 @@ def find_config(start: "Path") -> "Path | None":
         own = folder / CONFIG_FILE
         if own.is_file():
             return own
-        project = folder / "pyproject.toml"
+        project = folder / _PROJECT_FILE
         if project.is_file() and _table(project) is not None:
             return project
     return None
 
 
 def load_config(path: "Path") -> Config:
-    """Read one configuration file.
+    """Read one configuration file; of a pyproject.toml its table ``tool.satchel``.
 
     Raises:
         ConfigError: It cannot be read, is no TOML, or has a key or a value that is
@@ -121,7 +122,7 @@ def _table(path: "Path") -> Mapping[str, object] | None:
         document = tomllib.loads(path.read_text("utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise ConfigError(str(path), str(error)) from error
-    if path.name == CONFIG_FILE:
+    if path.name != _PROJECT_FILE:
         return document
     table: object = document
     for key in ("tool", "satchel"):

@@ -18,7 +18,7 @@ def page(head: str = "", body: str = "") -> str:
         (page(), set[str]()),
         (page("# satchel: ignore missing-h1\n"), {"missing-h1"}),
         (page("  #satchel:ignore  dead-link,\n"), {"dead-link"}),
-        (page("# satchel: ignore dead-link,missing-h1"), {"dead-link", "missing-h1"}),
+        (page("#satchel: ignore dead-link,missing-h1\n"), {"dead-link", "missing-h1"}),
         (page("# satchel: ignore\n"), set[str]()),
         (page("", "<!-- satchel: ignore missing-h1 -->\n"), {"missing-h1"}),
         (page("", "a\n\n<!--satchel:ignore\n missing-h1\n dead-link\n-->"), {

@@ -94,7 +94,7 @@ def _changes(report: Report) -> Iterator[str]:
 
 def _chars(text: str) -> int:
     """Return the length as JavaScript counts it, and one for the line end."""
-    return len(text.encode("utf-16-le", "surrogatepass")) // 2 + 1
+    return len(text) + sum(char > "\uffff" for char in text) + 1
 
 
 def _plain(text: str) -> str:

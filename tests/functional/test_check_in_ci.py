@@ -1,0 +1,219 @@
+"""The hook and the action of this repository: what they run works, and is safe."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+import yaml
+
+from tests.functional.library import run, write_pack
+from tests.unit.authoring.since.history import commit
+
+ROOT: Final = Path(__file__).parents[2]
+GOOD: Final = (
+    "---\nname: {}\ndescription: Use it when testing.\n---\n# Title\n\n"
+    "Read references/a.md when in doubt.\n"
+)
+BROKEN: Final = GOOD.replace("Use it when", "Use it: when")
+
+
+def read(name: str) -> Any:  # noqa: ANN401 - YAML of ours
+    return yaml.safe_load((ROOT / name).read_text("utf-8"))
+
+
+HOOKS: Final = {hook["id"]: hook for hook in read(".pre-commit-hooks.yaml")}
+ACTION: Final = read("action.yml")
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    for name, text in {"good": GOOD, "broken": BROKEN}.items():
+        files = {"references/a.md": "# A\n"}
+        write_pack(tmp_path / "skills" / name, text.format(name), files)
+    (tmp_path / "README.md").write_text("# Hello\n", "utf-8")
+    return tmp_path
+
+
+class TestHooks:
+    """pre-commit appends the names of the files that change to the entry."""
+
+    @staticmethod
+    def hook(name: str, *files: str) -> tuple[int, str]:
+        _, *arguments = shlex.split(HOOKS[name]["entry"])
+        result = run(*arguments, *files)
+        return result.exit_code, result.stdout
+
+    def test_their_fields_are_those_of_pre_commit(self) -> None:
+        """Source: pre-commit.com, "Creating new hooks"."""
+        known = {
+            *("id", "name", "description", "entry", "language", "types"),
+            "require_serial",
+        }
+
+        assert set(HOOKS) == {"satchel-check", "satchel-fix"}
+        assert all(set(hook) == known for hook in HOOKS.values())
+        # One run for all files: two of one name may be in different batches else.
+        assert all(hook["require_serial"] for hook in HOOKS.values())
+        assert all(hook["entry"].startswith("satchel ") for hook in HOOKS.values())
+
+    @pytest.mark.parametrize(
+        ("files", "status", "packs"),
+        [
+            (["README.md"], 0, 0),
+            (["skills/good/SKILL.md"], 0, 1),
+            (["skills/good/references/a.md", "README.md"], 0, 1),
+            (["skills/broken/references/a.md"], 1, 1),
+            (["skills/good/SKILL.md", "skills/broken/SKILL.md", "README.md"], 1, 2),
+        ],
+    )
+    def test_files_mean_their_packs(
+        self, files: list[str], status: int, packs: int
+    ) -> None:
+        done, said = self.hook("satchel-check", *files)
+
+        assert done == status
+        assert f"{packs} pack{'' if packs == 1 else 's'} checked" in said
+
+    def test_the_other_one_mends(self) -> None:
+        assert self.hook("satchel-fix", "skills/broken/references/a.md")[0] == 0
+        assert self.hook("satchel-check", "skills/broken/SKILL.md")[0] == 0
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the runner's bash is not there")
+class TestAction:
+    """The composite action: its steps as the runner runs them."""
+
+    STEP: Final = next(step for step in ACTION["runs"]["steps"] if "id" in step)
+
+    @pytest.fixture
+    def runner(self, folder: Path) -> Path:
+        """Lay out what an earlier step of the action has made."""
+        temporary = folder / "runner"
+        binaries = temporary / "satchel-venv" / "bin"
+        binaries.mkdir(parents=True)
+        command = Path(sys.executable).with_name("satchel")
+        (binaries / "satchel").symlink_to(command)
+        return temporary
+
+    def act(self, runner: Path, **inputs: str) -> tuple[int, str, dict[str, str]]:
+        """Run the step: bash, its options, its variables, its files."""
+        given = {
+            name.upper().replace("-", "_"): about["default"]
+            for name, about in ACTION["inputs"].items()
+        }
+        values = {**given, "PATHS": given["PATH"], **inputs}
+        bash = shutil.which("bash")
+        assert bash is not None
+        script = runner / "step.sh"
+        script.write_text(self.STEP["run"], "utf-8")
+        outputs, summary = runner / "outputs", runner / "summary"
+        done = subprocess.run(
+            [bash, "--noprofile", "--norc", "-eo", "pipefail", str(script)],
+            env={
+                **{k: v for k, v in values.items() if k in self.STEP["env"]},
+                "PATH": os.environ["PATH"],
+                "HOME": str(runner),
+                "RUNNER_TEMP": str(runner),
+                "GITHUB_OUTPUT": str(outputs),
+                "GITHUB_STEP_SUMMARY": str(summary),
+            },
+            capture_output=True,
+            encoding="utf-8",
+            check=False,
+        )
+        lines = outputs.read_text().splitlines()
+        return (
+            done.returncode,
+            done.stdout + done.stderr,
+            dict(line.split("=", 1) for line in lines),
+        )
+
+    def test_it_prints_and_writes_every_report(self, runner: Path) -> None:
+        status, said, outputs = self.act(runner, PATHS="skills\n")
+
+        assert status == 1
+        assert said.startswith("::error file=skills/broken/SKILL.md,line=3,")
+        assert outputs["status"] == "1"
+        assert json.loads(Path(outputs["sarif"]).read_text())["version"] == "2.1.0"
+        assert "unquoted-colon" in Path(outputs["comment"]).read_text("utf-8")
+        assert "unquoted-colon" in (runner / "summary").read_text("utf-8")
+
+    def test_its_inputs_reach_the_command(self, runner: Path, folder: Path) -> None:
+        commit(folder)
+        (folder / "x y.toml").write_text('[lint]\nignore = ["missing-h1"]\n')
+        status, said, outputs = self.act(
+            runner,
+            PATHS="skills/good\n\nskills/broken\n",
+            PROFILE="lenient",
+            FAIL_ON="warning",
+            SINCE="HEAD",
+            CONFIG="x y.toml",
+            SARIF="a b.sarif",
+            COMMENT="a b.md",
+        )
+
+        assert (status, said[-200:]) == (0, said[-200:])
+        assert "since HEAD: no pack changed" in said
+        assert outputs["sarif"] == "a b.sarif"
+        assert (folder / "a b.sarif").is_file()
+        assert (folder / "a b.md").is_file()
+
+    @pytest.mark.parametrize(
+        "inputs",
+        [
+            dict.fromkeys(
+                ("PATHS", "PROFILE", "FAIL_ON", "SINCE", "CONFIG", "SARIF", "COMMENT"),
+                '$(touch evil)`touch evil`"; touch evil; "\'; touch evil; #',
+            ),
+            {"PATHS": "--fix\nskills"},
+            {"PATHS": "skills", "SINCE": "--output=evil", "CONFIG": "none"},
+        ],
+        ids=["shell", "option", "git"],
+    )
+    def test_no_input_is_a_command(
+        self, runner: Path, folder: Path, inputs: dict[str, str]
+    ) -> None:
+        before = (folder / "skills/broken/SKILL.md").read_bytes()
+        status, _, _ = self.act(runner, **inputs)
+
+        assert status == 2
+        assert not (folder / "evil").exists()
+        assert (folder / "skills/broken/SKILL.md").read_bytes() == before
+
+    def test_no_expression_stands_in_a_script(self) -> None:
+        """Inputs come in by variables; an expression would be text of the script."""
+        steps = ACTION["runs"]["steps"]
+
+        assert [step for step in steps if "${{" in step["run"]] == []
+        assert all(step["shell"] == "bash" for step in steps)
+        assert {name for step in steps for name in step} <= {
+            *("name", "id", "shell", "env", "run")
+        }
+
+    def test_every_input_is_used_and_described(self) -> None:
+        used = " ".join(
+            value for step in ACTION["runs"]["steps"] for value in step["env"].values()
+        )
+
+        assert [n for n in ACTION["inputs"] if f"inputs.{n} " not in used] == []
+        assert all(each["description"] for each in ACTION["inputs"].values())
+        assert all(
+            each["value"] == f"${{{{ steps.check.outputs.{name} }}}}"
+            for name, each in ACTION["outputs"].items()
+        )
+
+    @pytest.mark.parametrize("step", ACTION["runs"]["steps"], ids=lambda s: s["name"])
+    def test_its_scripts_are_bash(self, step: dict[str, str]) -> None:
+        bash = shutil.which("bash")
+        assert bash is not None
+
+        subprocess.run([bash, "-n", "-c", step["run"]], check=True)
