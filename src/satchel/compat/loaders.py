@@ -81,8 +81,14 @@ def choose_loaders(keys: Iterable[str]) -> tuple[Loader, ...]:
         elif key in known:
             chosen[key] = known[key]
         else:
-            raise UnknownLoaderError(wanted, tuple(nearest(key, [*known], 3)))
+            raise UnknownLoaderError(wanted, _close(key, [*known]))
     return tuple(chosen.values())
+
+
+def _close(key: str, known: list[str]) -> tuple[str, ...]:
+    """Return those that a key is a part of, then those that are spelled like it."""
+    parts = [each for each in known if key and key in each]
+    return tuple(dict.fromkeys([*parts, *nearest(key, known, 3)]))[:3]
 
 
 def _loader(key: str, said: Entry, how: Literal["measured", "documented"]) -> Loader:
