@@ -14,6 +14,7 @@ PACK = (
     "---\nname: forms\n"
     "description: Fill in forms. Use when there is one.\nversion: '2'\n---\nBody.\n"
 )
+FORMATS = Path(__file__).parents[1] / "formats"
 ROLE = "You are a tester of what others build. You never fix it yourself.\n"
 
 
@@ -204,6 +205,20 @@ def test_the_report_as_json(folder: Path) -> None:
             }
         ],
     }
+
+
+@pytest.mark.row("R37")
+def test_the_report_has_the_shape_that_was_released(folder: Path) -> None:
+    write_pack(folder / "packs" / "forms", PACK.replace("forms", "Forms"))
+    result = run("convert", "packs", "--to", "spec", "-o", "out", "--json")
+
+    printed = json.loads(result.stdout)
+    version = printed["schema_version"]
+    released = json.loads((FORMATS / f"convert-{version}.json").read_text("utf-8"))
+    assert printed.keys() == released.keys()
+    assert printed["packs"][0].keys() == released["packs"][0].keys()
+    for found in printed["packs"][0]["findings"]:
+        assert found.keys() == released["packs"][0]["findings"][0].keys()
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from typing import Final
 
 from satchel.authoring.convert.draft import Conversion, Dialect
 from satchel.authoring.convert.making import Material, make
-from satchel.authoring.convert.reading import Page, links_out, read_page, title
+from satchel.authoring.convert.reading import Page, links_out, read_file, title
 from satchel.lint.markdown import read_markdown
 from satchel.model import DEFAULT_LIMITS, Finding, Limits
 from satchel.spec import portable_name
@@ -44,8 +44,7 @@ def read_agents_md(
         split: Whether each heading of level 2 begins a pack of its own.
         limits: Bounds on what is read.
     """
-    folder, _, file = path.rpartition("/")
-    page = read_page(folder, file, path, limits)
+    page = read_file(path, limits)
     if isinstance(page, Conversion):
         yield page
         return
@@ -57,11 +56,10 @@ def read_agents_md(
         return
     taken: set[str] = set()
     for heading, text in _sections(page.body):
-        called = _once(portable_name(heading) or name, taken)
-        material = _material(page, called, text)
         if not heading and not _says_something(text):
             continue
-        yield make(material, dialect).telling(always)
+        called = _once(portable_name(heading) or name, taken)
+        yield make(_material(page, called, text), dialect).telling(always)
         always = []
 
 
@@ -83,16 +81,17 @@ def _name(page: Page, path: str) -> str:
 
 def _sections(body: str) -> Iterator[tuple[str, str]]:
     """Yield each section with its heading; first what stands before all, without."""
-    lines = body.splitlines(keepends=True)
+    lines = body.split("\n")  # as the parser counts them: a form feed ends none
     starts = [
         (heading.line - 1, heading.text)
         for heading in read_markdown(body).headings
         if heading.level == _SECTION and not heading.quoted
     ]
     ends = [start for start, _ in starts] + [len(lines)]
-    yield "", "".join(lines[: ends[0]])
+    yield "", "\n".join([*lines[: ends[0]], ""])
     for (start, heading), end in zip(starts, ends[1:], strict=True):
-        yield heading, "".join(lines[start:end])
+        last = end == len(lines)
+        yield heading, "\n".join(lines[start:end] if last else [*lines[start:end], ""])
 
 
 _SECTION: Final = 2

@@ -20,6 +20,8 @@ from satchel.spec import (
     spec_name_breaches,
     strict_name_breaches,
 )
+from satchel.spec.draft import line_of
+from satchel.spec.opening import open_file
 
 __all__ = ["into_dialect", "read_packs"]
 
@@ -81,7 +83,8 @@ def into_dialect(
     )
     found = [each for each in made.findings if each.code not in _MENDED]
     if near:
-        found.append(_renamed(name, near, path))
+        line = _line_of_name(draft.skill_md, limits)
+        found.append(_renamed(name, near, path, line))
     if made.data is None:
         return replace(conversion, draft=None).telling(found)
     folder_name = (near or name) if rename else draft.name
@@ -138,12 +141,18 @@ def _nearest(name: str, dialect: Dialect | None) -> str:
     return portable_name(name) if broken else ""
 
 
-def _renamed(old: str, new: str, path: str) -> Finding:
+def _line_of_name(data: bytes, limits: Limits) -> int | None:
+    opened = open_file(data, limits)
+    return None if isinstance(opened, Finding) else line_of(opened, ("name",))
+
+
+def _renamed(old: str, new: str, path: str, line: int | None) -> Finding:
     return Finding(
         "pack-renamed",
         "warning",
         f"the name {old!r} is refused by the dialect, and became {new!r}",
         path,
+        line,
         fix=f"say {new!r} wherever the pack is asked for by its name",
     )
 

@@ -18,7 +18,7 @@ from satchel.spec.fields import text_list
 from satchel.spec.frontmatter import Problem, Tree, read_tree
 from satchel.spec.quoting import quoted
 
-__all__ = ["Page", "globs", "links_out", "pages_at", "read_page", "title"]
+__all__ = ["Page", "globs", "links_out", "pages_at", "read_file", "read_page", "title"]
 
 _NOTHING: Final = Tree({}, {}, {}, [])
 # `globs: **/*.ts, src/**` and `argument-hint: [a] [b]` are what these programs take,
@@ -57,6 +57,12 @@ class Page:
             for key, value in root.items()
             if key not in known and value is not None
         }
+
+
+def read_file(path: str, limits: Limits) -> Page | Conversion:
+    """Read the file that the user named, by its folder: it is no link itself."""
+    name = path.rpartition("/")[2]
+    return read_page(path.removesuffix(name), name, path, limits)
 
 
 def read_page(root: str, name: str, shown: str, limits: Limits) -> Page | Conversion:
@@ -103,9 +109,8 @@ def pages_at(path: str, ending: str, limits: Limits) -> Iterator[Page | Conversi
         ConfigError: No file in the folder ends so.
         LimitExceededError: The folder holds more than a pack may.
     """
-    folder, _, file = path.rpartition("/")
     if not Path(path).is_dir():
-        yield _named(read_page(folder, file, path, limits), ending)
+        yield _named(read_file(path, limits), ending)
         return
     folder = path
     names = [file.path for file in walk_pack(folder, limits=limits).files]

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from satchel.authoring.convert.agents_md import read_agents_md
+from satchel.authoring.convert.cursor import read_cursor
 from satchel.authoring.convert.draft import Conversion
 from satchel.authoring.convert.making import as_text
 from satchel.authoring.convert.reading import (
@@ -16,9 +18,11 @@ from satchel.authoring.convert.reading import (
     read_page,
     title,
 )
+from satchel.authoring.convert.roles import read_roles
 from satchel.authoring.convert.scoping import for_files
 from satchel.errors import ConfigError
 from satchel.model import DEFAULT_LIMITS, Limits
+from satchel.spec import body_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -148,3 +152,86 @@ def test_for_which_files(patterns: list[str], description: str, sentence: str) -
 )
 def test_a_value_as_text(value: object, text: str) -> None:
     assert as_text(value) == text  # type: ignore[arg-type]
+
+
+def test_a_section_is_cut_by_its_lines_not_by_its_form_feeds(tmp_path: Path) -> None:
+    body = "# T\n\n## One\nfirst\x0cstill\u2028first.\n## Two\r\nsecond."
+    (tmp_path / "AGENTS.md").write_bytes(body.encode())
+
+    made = list(read_agents_md(str(tmp_path / "AGENTS.md"), "spec", split=True))
+
+    drafts = [each.draft for each in made]
+    assert [draft and draft.name for draft in drafts] == ["one", "two"]
+    texts = [
+        body_of(draft.skill_md.decode()).strip("\r\n") for draft in drafts if draft
+    ]
+    assert texts == ["## One\nfirst\x0cstill\u2028first.", "## Two\r\nsecond."]
+
+
+def test_sections_of_one_name_are_told_apart(tmp_path: Path) -> None:
+    body = "Before all.\n" + "".join(
+        f"## {name}\nDo it.\n" for name in ("A", "A 2", "a")
+    )
+    (tmp_path / "AGENTS.md").write_text(body, "utf-8")
+
+    made = read_agents_md(str(tmp_path / "AGENTS.md"), None, name="all", split=True)
+
+    assert [each.draft and each.draft.name for each in made] == [
+        *("all", "a", "a-2", "a-3")
+    ]
+
+
+def test_a_link_named_agents_md_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "AGENTS.md").symlink_to("CLAUDE.md")
+
+    (made,) = read_agents_md(str(tmp_path / "AGENTS.md"), None)
+
+    assert made.draft is None
+
+
+@pytest.mark.parametrize(
+    ("folder", "name"),
+    [("Web Shop", "web-shop"), ("Web Shop/.github", "web-shop"), ("1", "project")],
+)
+def test_a_title_that_says_nothing_gives_way_to_the_folder(
+    folder: str, name: str, tmp_path: Path
+) -> None:
+    file = tmp_path / folder / "AGENTS.md"
+    file.parent.mkdir(parents=True)
+    file.write_text("# Agents\n\nDo what is asked, and no more.\n", "utf-8")
+
+    (made,) = read_agents_md(str(file), "strict")
+
+    assert made.draft is not None
+    assert made.draft.name == name
+
+
+def test_a_rule_without_a_name_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "001.mdc").write_text("Do what is asked.\n", "utf-8")
+
+    (made,) = read_cursor(str(tmp_path), "spec")
+
+    assert made.draft is None
+    assert [each.code for each in made.findings] == ["missing-name"]
+
+
+def test_roles_are_read_from_files_that_are_no_links(tmp_path: Path) -> None:
+    for role in ("a", "b"):
+        (tmp_path / "roles" / role).mkdir(parents=True)
+    (tmp_path / "secret").write_text("secret", "utf-8")
+    (tmp_path / "roles" / "a" / "system_prompt.md").symlink_to(tmp_path / "secret")
+    (tmp_path / "roles" / "b" / "system_prompt.md").write_bytes(b"x" * 101)
+    (tmp_path / "roles" / "c").symlink_to(tmp_path)
+
+    made = list(read_roles(str(tmp_path), None, {}, limits=Limits(file_bytes=100)))
+
+    assert [each.draft for each in made] == [None, None]
+    assert [[found.code for found in each.findings] for each in made] == [
+        ["link-in-pack", "missing-prompt"],
+        ["limit-exceeded"],
+    ]
+
+
+def test_a_folder_without_roles(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="want folders of roles"):
+        list(read_roles(str(tmp_path), None, {}))
