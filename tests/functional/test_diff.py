@@ -196,11 +196,14 @@ def test_frontmatter_that_cannot_be_read_is_compared_as_text(here: Path) -> None
         ("bad.skill", "new", "the archive is not unpacked"),
         ("old/alpha/logo.png", "new", "want a pack"),
         ("", "new", "empty"),
+        ("twice", "new", "duplicate skill 'alpha'"),
     ],
 )
 def test_what_cannot_be_compared_is_status_2(
     here: Path, old: str, new: str, said: str
 ) -> None:
+    write_pack(here / "twice/a", OLD)
+    write_pack(here / "twice/b", OLD)
     (here / "empty").mkdir()
     (here / "bad.skill").write_text("no")
     result = run("diff", old, new)

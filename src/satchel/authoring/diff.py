@@ -1,12 +1,13 @@
 """What changed between two packs, as a value: told by sections, not by bytes."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import unified_diff
 from typing import Final, Literal, TypeAlias
 
-from satchel.authoring.reading import WholePack, read_packs
+from satchel.authoring.reading import PackPlace, WholePack, find_packs
+from satchel.errors import DuplicateSkillError
 from satchel.model import SKILL_FILE, Finding, Json, Resource
 from satchel.prompt.xml_id import XmlId
 from satchel.spec.written import Written, read_written, same_values
@@ -105,16 +106,32 @@ def compare_places(old: str, new: str) -> tuple[PackDiff, ...]:
     packs are compared whatever their names; else packs of one name are.
 
     Raises:
+        DuplicateSkillError: Two packs at one place have one name.
         SkillError: A place is not there, holds no pack, or cannot be read.
     """
-    before, after = read_packs(old), read_packs(new)
+    before, after = find_packs(old), find_packs(new)
     if len(before) == len(after) == 1:
-        return (compare(before[0], after[0]),)
-    olds = {pack.name: pack for pack in before}
-    news = {pack.name: pack for pack in after}
+        return (compare(before[0].read(), after[0].read()),)
+    olds, news = _by_name(before), _by_name(after)
     return tuple(
-        compare(olds.get(name), news.get(name)) for name in sorted({*olds, *news})
+        compare(_read(olds.get(name)), _read(news.get(name)))
+        for name in sorted({*olds, *news})
     )
+
+
+def _by_name(places: Iterable[PackPlace]) -> dict[str, PackPlace]:
+    found: dict[str, PackPlace] = {}
+    for place in places:
+        name = place.name
+        first = found.setdefault(name, place)
+        if first is not place:
+            fix = "rename one of the two"
+            raise DuplicateSkillError(name, first.location, place.location, fix)
+    return found
+
+
+def _read(place: PackPlace | None) -> WholePack | None:
+    return place.read() if place else None
 
 
 def compare(old: WholePack | None, new: WholePack | None) -> PackDiff:

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from satchel.authoring.reading import WholePack, read_packs
+from satchel.authoring.reading import WholePack, find_packs
 from satchel.authoring.writing import put_file
 from satchel.errors import ConfigError, RefusedPackError
 from satchel.files import path_problem
@@ -104,11 +104,11 @@ def pack_skill(
 
 
 def _only(path: str, limits: Limits) -> WholePack:
-    packs = read_packs(path, limits=limits)
+    packs = find_packs(path, limits=limits)
     if len(packs) != 1:
         names = ", ".join(pack.location for pack in packs[:3])
         raise ConfigError(path, f"want one pack, here are {len(packs)}: {names}")
-    return packs[0]
+    return packs[0].read()
 
 
 def _without_evals(pack: WholePack) -> WholePack:

@@ -14,14 +14,16 @@ from satchel.model import (
     SKILL_FILE,
     FileStat,
     Finding,
+    Found,
     Limits,
     Manifest,
     Resource,
 )
-from satchel.sources import archive, folder
+from satchel.sources import LocalSource, archive, folder
+from satchel.sources.archived import ArchiveSource
 from satchel.spec import parse
 
-__all__ = ["WholePack", "read_packs"]
+__all__ = ["PackPlace", "WholePack", "find_packs"]
 
 _EXECUTE: Final = 0o111
 
@@ -81,86 +83,110 @@ class WholePack:
         return tree_digest(each for each in self.resources if each.path in listed)
 
 
-def read_packs(place: str, *, limits: Limits = DEFAULT_LIMITS) -> tuple[WholePack, ...]:
+@dataclass(frozen=True, slots=True)
+class PackPlace:
+    """A pack that was found, and of which nothing was read yet.
+
+    ``findings`` are of the pack as a tree of files.
+    """
+
+    source: LocalSource | ArchiveSource
+    found: Found
+    findings: tuple[Finding, ...]
+    limits: Limits
+
+    @property
+    def location(self) -> str:
+        """The place as the user wrote it."""
+        return self.found.location
+
+    @property
+    def name(self) -> str:
+        """The manifest's name, else the folder's; only SKILL.md is read for it.
+
+        Raises:
+            SkillError: It cannot be read.
+        """
+        data = self.source.manifest(self.found.key)
+        return WholePack(self._folder, self.location, {SKILL_FILE: data}).name
+
+    def read(self) -> WholePack:
+        """Return the pack with the bytes of all its files.
+
+        Raises:
+            SkillError: One cannot be read, or is larger than is accepted.
+        """
+        source, key = self.source, self.found.key
+        stats = source.files(key)
+        files = {
+            stat.path: source.read(key, stat.path, self._most(stat)) for stat in stats
+        }
+        programs: frozenset[str] = frozenset()
+        if isinstance(source, LocalSource):
+            root = Path(source.folder_of(key))
+            programs = frozenset(path for path in files if _runs(root / path))
+        return WholePack(self._folder, self.location, files, programs, self.findings)
+
+    @property
+    def _folder(self) -> str:
+        source, key = self.source, self.found.key
+        if isinstance(source, LocalSource):
+            return Path(source.folder_of(key)).name or key
+        return key
+
+    def _most(self, stat: FileStat) -> int:
+        if stat.path == SKILL_FILE:
+            return self.limits.skill_md_bytes
+        return self.limits.file_bytes
+
+
+def find_packs(place: str, *, limits: Limits = DEFAULT_LIMITS) -> tuple[PackPlace, ...]:
     """Return the packs at a place, by location: a pack, its SKILL.md, more, an archive.
 
     Raises:
         MissingPathError: There is nothing of this name.
         ConfigError: It is a file, and none of these; or no pack is there.
-        SkillError: A file cannot be read, or is larger than is accepted.
+        SourceUnavailableError: It cannot be looked at.
     """
+    source = _open(place, limits)
+    findings: list[Finding] = []
+    packs: list[Found] = []
+    for each in source.scan():
+        if isinstance(each, Finding):
+            findings.append(each)
+        else:
+            packs.append(each)
+    if not packs:
+        grave = [each for each in findings if each.severity == "error"]
+        nothing = f"there is no folder with a {SKILL_FILE}"
+        raise ConfigError(place, grave[0].message if grave else nothing)
+    return tuple(
+        PackPlace(
+            source,
+            found,
+            tuple(each for each in findings if _is_of(each.path, found.location)),
+            limits,
+        )
+        for found in packs
+    )
+
+
+def _open(place: str, limits: Limits) -> LocalSource | ArchiveSource:
     path = Path(place)
     if not os.path.lexists(path):
         raise MissingPathError(place)
     if path.is_dir():
-        source = folder(place, limits=limits)
-    elif path.name == SKILL_FILE:
-        source = folder(os.path.dirname(place) or os.curdir, limits=limits)  # noqa: PTH120
-    elif is_archive_name(path.name):
-        return _from_archive(place, limits)
-    else:
-        want = f"want a pack, its {SKILL_FILE}, a folder of packs, or an archive"
-        raise ConfigError(place, want)
-    scanned = source.scan()
-    findings = [each for each in scanned if isinstance(each, Finding)]
-    packs: list[WholePack] = []
-    for found in scanned:
-        if isinstance(found, Finding):
-            continue
-        stats = source.files(found.key)
-        root = Path(source.folder_of(found.key))
-        told = [f for f in findings if _is_of(f.path, found.location)]
-        packs.append(
-            WholePack(
-                root.name or found.key,
-                found.location,
-                {
-                    stat.path: source.read(found.key, stat.path, _most(stat, limits))
-                    for stat in stats
-                },
-                frozenset(stat.path for stat in stats if _runs(root / stat.path)),
-                tuple(told),
-            )
-        )
-    return _some(packs, findings, place)
-
-
-def _from_archive(place: str, limits: Limits) -> tuple[WholePack, ...]:
-    source = archive(place, limits=limits)
-    scanned = source.scan()
-    findings = [each for each in scanned if isinstance(each, Finding)]
-    packs = [
-        WholePack(
-            found.key,
-            found.location,
-            {
-                stat.path: source.read(found.key, stat.path, _most(stat, limits))
-                for stat in source.files(found.key)
-            },
-            findings=tuple(findings),
-        )
-        for found in scanned
-        if not isinstance(found, Finding)
-    ]
-    return _some(packs, findings, place)
-
-
-def _some(
-    packs: list[WholePack], findings: list[Finding], place: str
-) -> tuple[WholePack, ...]:
-    if packs:
-        return tuple(packs)
-    grave = [each for each in findings if each.severity == "error"]
-    detail = grave[0].message if grave else f"there is no folder with a {SKILL_FILE}"
-    raise ConfigError(place, detail)
+        return folder(place, limits=limits)
+    if path.name == SKILL_FILE:
+        return folder(os.path.dirname(place) or os.curdir, limits=limits)  # noqa: PTH120
+    if is_archive_name(path.name):
+        return archive(place, limits=limits)
+    want = f"want a pack, its {SKILL_FILE}, a folder of packs, or an archive"
+    raise ConfigError(place, want)
 
 
 def _is_of(path: str, location: str) -> bool:
     return path == location or path.startswith(f"{location}/")
-
-
-def _most(stat: FileStat, limits: Limits) -> int:
-    return limits.skill_md_bytes if stat.path == SKILL_FILE else limits.file_bytes
 
 
 def _runs(file: Path) -> bool:
