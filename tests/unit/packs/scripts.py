@@ -14,10 +14,14 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-__all__ = ["Place", "needs_bash"]
+__all__ = ["Place", "needs_bash", "needs_dash"]
 
 needs_bash: Final = pytest.mark.skipif(
     os.name == "nt" or shutil.which("bash") is None, reason="the scripts need bash"
+)
+
+needs_dash: Final = pytest.mark.skipif(
+    shutil.which("dash") is None, reason="no shell here but bash"
 )
 
 _TOOLS: Final = (
@@ -61,9 +65,19 @@ class Place:
         self, script: Path, *arguments: str, cwd: Path | None = None
     ) -> subprocess.CompletedProcess[str]:
         """Run a script by itself, as a file that can be executed."""
+        return self._run([str(script), *arguments], cwd or self.folder)
+
+    def run_by_sh(
+        self, script: Path, *arguments: str
+    ) -> subprocess.CompletedProcess[str]:
+        """Run a script with a shell that is not bash, as ``sh SCRIPT`` may be one."""
+        dash = shutil.which("dash") or "dash"
+        return self._run([dash, str(script), *arguments], self.folder)
+
+    def _run(self, words: list[str], cwd: Path) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [str(script), *arguments],
-            cwd=cwd or self.folder,
+            words,
+            cwd=cwd,
             env={"PATH": str(self.bin)},
             stdin=subprocess.DEVNULL,
             capture_output=True,

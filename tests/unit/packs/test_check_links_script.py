@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Final
 
 import pytest
 
 from tests.unit.packs.house import PACKS
-from tests.unit.packs.scripts import Place, needs_bash
+from tests.unit.packs.scripts import Place, needs_bash, needs_dash
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,6 +35,8 @@ Set up
 #### [Linked](guide.md) heading
 
 ## `__init__` and more
+
+## The `<div>` element, `[x](y)` too
 
 <a id="by-hand"></a><a name='older'></a>
 
@@ -67,6 +70,19 @@ LINES: Final = [
     ("`[code](no.md)` and ``[two](no.md) ` ``", ""),
     (r"\[no link\](no.md)", ""),
     ("<!-- [comment](no.md) -->", ""),
+    ("[top](guide.md#top)", ""),
+    ("[in code](guide.md#the-div-element-xy-too)", ""),
+    (r"[escaped](with\(brackets\).md)", ""),
+    (r"\[no link](no.md) a[0] = f](no.md)", ""),
+    ("[WARNING]: read this first", ""),
+    ("    [code](no.md)", ""),
+    ("> ~~~ [code](no.md)", ""),
+    ("`<!--` then [gone](gone.md)", "no such file: gone.md"),
+    ("<!-- ` --> [gone](gone.md)", "no such file: gone.md"),
+    (r"one \` tick [gone](gone.md) \`", "no such file: gone.md"),
+    ("- item [gone](gone.md)", "no such file: gone.md"),
+    ("[colon](gone.md#a:b)", "no such file: gone.md#a:b"),
+    ("[deeper](docs/a:b.md)", "no such file: docs/a:b.md"),
     ("[gone](gone.md)", "no such file: gone.md"),
     ("![gone](img/gone.png)", "no such file: img/gone.png"),
     ("[ref2]: <gone too.md>", "no such file: gone too.md"),
@@ -128,6 +144,91 @@ def test_fences_and_comments_over_several_lines(place: Place) -> None:
     place.write({"page.md": lines})
 
     assert place.run(SCRIPT, "page.md").stdout == "page.md:11: no such file: gone.md\n"
+
+
+def test_code_in_lists_and_quotations_and_links_over_lines(place: Place) -> None:
+    page = """\
+        # Page
+        1. Step:
+
+            ```sh
+            # [code](no.md)
+            ```
+
+            [gone](in-list.md)
+
+        > ```sh
+        > [code](no.md)
+        > ```
+        > [gone](in-quote.md)
+
+        - ```sh
+          [code](no.md)
+          - ```
+          ```
+          [gone](in-item.md)
+
+        Text
+
+            [code](no.md)
+
+            [code](no.md)
+        <!--
+        ```
+        --> [gone](after.md) [over
+        lines](two.md)
+        """
+    lines = page.replace("\n        ", "\n").strip(" ")
+    place.write({"page.md": lines})
+
+    assert place.run(SCRIPT, "page.md").stdout == (
+        "page.md:8: no such file: in-list.md\n"
+        "page.md:13: no such file: in-quote.md\n"
+        "page.md:19: no such file: in-item.md\n"
+        "page.md:28: no such file: after.md\n"
+        "page.md:29: no such file: two.md\n"
+    )
+
+
+def test_a_byte_order_mark_hides_nothing(place: Place) -> None:
+    place.write({"page.md": "\ufeff# Page\n[here](#page)\n"})
+
+    assert place.run(SCRIPT, "page.md").returncode == 0
+
+
+def test_a_folder_that_is_named_is_searched_whatever_it_is(place: Place) -> None:
+    """A link to one, too, and one with a dot in front."""
+    place.write({".github/a.md": "[x](x.md)\n"})
+    place.folder.joinpath("linked").symlink_to(".github")
+
+    done = place.run(SCRIPT, "linked", ".github", ".hidden")
+
+    assert done.stdout == (
+        "linked/a.md:1: no such file: x.md\n"
+        ".github/a.md:1: no such file: x.md\n"
+        ".hidden/bad.md:1: no such file: gone.md\n"
+    )
+
+
+@pytest.mark.skipif(
+    not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root reads"
+)
+def test_a_page_that_cannot_be_read_is_not_clean(place: Place) -> None:
+    place.folder.joinpath("guide.md").chmod(0)
+
+    done = place.run(SCRIPT)
+
+    assert done.returncode == 2
+    assert "cannot be read: ./guide.md" in done.stderr
+
+
+@needs_dash
+def test_a_plain_sh_will_do(place: Place) -> None:
+    place.write({"page.md": "[gone](gone.md)\n"})
+
+    done = place.run_by_sh(SCRIPT, "page.md")
+
+    assert done.stdout == "page.md:1: no such file: gone.md\n"
 
 
 def test_a_folder_is_searched_in_order_and_told_in_the_end(place: Place) -> None:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import pytest
 
 from tests.unit.packs.house import PACKS
-from tests.unit.packs.scripts import Place, needs_bash
+from tests.unit.packs.scripts import Place, needs_bash, needs_dash
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
 SCRIPT: Final = PACKS / "backend" / "scripts" / "lint.sh"
 
@@ -21,6 +23,9 @@ pytestmark = [needs_bash, pytest.mark.row("C12", "C52")]
 
 GOOD: Final = {"src/a b.py": "x = 1\n"}
 RUFF: Final = {**GOOD, "pyproject.toml": "[project]\nname = 'x'\n[tool.ruff.lint]\n"}
+
+
+RUFF_RAN: Final = "ruff check --no-fix --no-fix-only ."
 
 
 class Case(NamedTuple):
@@ -34,15 +39,13 @@ class Case(NamedTuple):
 
 
 CASES: Final = {
-    "ruff, clean": Case(RUFF, {"ruff": 0}, 0, ["ruff check ."], ["clean: ruff check"]),
-    "ruff, findings": Case(
-        RUFF, {"ruff": 1}, 1, ["ruff check ."], ["not clean: ruff check"]
-    ),
+    "ruff, clean": Case(RUFF, {"ruff": 0}, 0, [RUFF_RAN], ["clean: ruff check"]),
+    "ruff, findings": Case(RUFF, {"ruff": 1}, 1, [RUFF_RAN], ["not clean: ruff check"]),
     "ruff.toml": Case(
         {**GOOD, "ruff.toml": "[format]\n"},
         {"ruff": 0},
         0,
-        ["ruff check .", "ruff format --check ."],
+        [RUFF_RAN, "ruff format --check ."],
         ["clean: ruff check, ruff format"],
     ),
     "a hook formats": Case(
@@ -52,14 +55,14 @@ CASES: Final = {
         },
         {"ruff": 0},
         0,
-        ["ruff check .", "ruff format --check ."],
+        [RUFF_RAN, "ruff format --check ."],
         ["clean: ruff check, ruff format"],
     ),
     "a hook that is commented out": Case(
         {**RUFF, ".pre-commit-config.yaml": "repos:\n#  - id: ruff-format\n"},
         {"ruff": 0},
         0,
-        ["ruff check ."],
+        [RUFF_RAN],
         ["clean: ruff check"],
     ),
     "flake8, in tox.ini": Case(
@@ -67,6 +70,13 @@ CASES: Final = {
         {"flake8": 0, "ruff": 1},
         0,
         ["flake8 --extend-exclude .venv,venv,node_modules,build,dist ."],
+        ["clean: flake8"],
+    ),
+    "flake8, told what to leave out": Case(
+        {**GOOD, ".flake8": "[flake8]\nextend-exclude =\n  old\n"},
+        {"flake8": 0},
+        0,
+        ["flake8 ."],
         ["clean: flake8"],
     ),
     "a section of another name": Case(
@@ -80,46 +90,46 @@ CASES: Final = {
         {**RUFF, "mypy.ini": "[mypy]\nfiles = src\n"},
         {"ruff": 0, "mypy": 0},
         0,
-        ["ruff check .", "mypy "],
+        [RUFF_RAN, "mypy --no-install-types"],
         ["clean: ruff check, mypy"],
     ),
     "mypy, told for one module only": Case(
         {**RUFF, "setup.cfg": "[mypy]\nstrict = true\n[mypy-x]\nfiles = no\n"},
         {"ruff": 0, "mypy": 1},
         1,
-        ["ruff check .", "mypy ."],
+        [RUFF_RAN, "mypy --no-install-types ."],
         ["not clean: mypy"],
     ),
     "mypy, in pyproject.toml": Case(
         {**GOOD, "pyproject.toml": "[tool.mypy]\npackages = ['x']\n[tool.ruff]\n"},
         {"ruff": 0, "mypy": 0},
         0,
-        ["ruff check .", "mypy "],
+        [RUFF_RAN, "mypy --no-install-types"],
         ["clean: ruff check, mypy"],
     ),
     "pyright": Case(
         {**RUFF, "pyrightconfig.json": "{}"},
         {"ruff": 0, "pyright": 0},
         0,
-        ["ruff check .", "pyright "],
+        [RUFF_RAN, "pyright "],
         ["clean: ruff check, pyright"],
     ),
     "set up and not installed": Case(
         {**RUFF, ".mypy.ini": "[mypy]\n"},
         {"ruff": 0},
         2,
-        ["ruff check ."],
+        [RUFF_RAN],
         ["not installed: mypy"],
     ),
     "findings, and one not installed": Case(
         {**RUFF, ".mypy.ini": "[mypy]\nmodules = x\n"},
         {"ruff": 1},
         1,
-        ["ruff check ."],
+        [RUFF_RAN],
         ["not clean: ruff check", "not installed: mypy"],
     ),
     "nothing set up, ruff there": Case(
-        GOOD, {"ruff": 0}, 0, ["ruff check ."], ["clean: ruff check (defaults)"]
+        GOOD, {"ruff": 0}, 0, [RUFF_RAN], ["clean: ruff check (defaults)"]
     ),
     "nothing set up, pyflakes complains": Case(
         GOOD, {"pyflakes": 1}, 1, ["pyflakes ./src/a b.py"], ["not clean: pyflakes"]
@@ -153,6 +163,38 @@ def test_the_project_s_own_tool_goes_first(place: Place) -> None:
     place.install("ruff", 0, into=place.folder / ".venv" / "bin")
 
     assert place.run(SCRIPT).returncode == 0
+
+
+@pytest.mark.parametrize("setting", ["fix = true", "fix-only = true"])
+def test_no_source_is_changed_even_where_a_setting_says_so(
+    setting: str, place: Place
+) -> None:
+    """With the real tool."""
+    ruff = shutil.which("ruff", path=Path(sys.executable).parent)
+    if ruff is None:
+        pytest.skip("ruff is not installed here")
+    place.write({"a.py": "import os\n", "ruff.toml": f"{setting}\n"})
+    place.bin.joinpath("ruff").symlink_to(ruff)
+
+    done = place.run(SCRIPT)
+
+    assert place.folder.joinpath("a.py").read_text("utf-8") == "import os\n"
+    assert done.returncode == 1
+
+
+@needs_dash
+def test_a_plain_sh_will_do(place: Place) -> None:
+    place.write(RUFF)
+    place.install("ruff", 0)
+
+    assert place.run_by_sh(SCRIPT).stdout.endswith("\nclean: ruff check\n")
+
+
+def test_a_folder_named_like_an_option(place: Place) -> None:
+    place.write({"-/a.py": "x = 1\n"})
+    place.install("ruff", 0)
+
+    assert place.run(SCRIPT, "--", "-").returncode == 0
 
 
 def test_every_file_is_compiled_where_there_is_no_linter(place: Place) -> None:
@@ -212,7 +254,7 @@ def test_list_names_the_checks_and_runs_none(place: Place) -> None:
         (["nowhere"], "no such folder: nowhere"),
         (["src", "src"], "one project at a time"),
         (["--fix"], "unknown option --fix"),
-        (["--", "-x"], "no such folder: -x"),
+        (["--", "-x"], "no such folder: ./-x"),
         (["empty"], "no Python file in "),
     ],
     ids=["no folder", "two projects", "an option", "behind --", "no Python"],

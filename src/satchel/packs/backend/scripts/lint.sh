@@ -1,5 +1,7 @@
 #!/usr/bin/env bash
 # Run the linters and type checkers that a Python project is set up for.
+[ -n "${BASH_VERSION:-}" ] || exec bash -- "$0" "$@" # where it was started by sh
+set +o posix
 set -euo pipefail
 
 usage() {
@@ -19,7 +21,8 @@ Where none of ruff and flake8 is set up: ruff with its defaults, else pyflakes, 
 each file is compiled, in memory.
 
 Tools are taken from PROJECT/.venv or PROJECT/venv, else from PATH. Nothing is
-installed or fetched, and no source file is changed.
+installed, and no source file is changed, not even where a setting tells a tool to.
+They run with your rights, and so do their plug-ins: lint only what you trust.
 
   --list      print what would run, one line each, and run nothing
   -h, --help  print this help
@@ -46,6 +49,7 @@ if [ $# -gt 1 ]; then
   exit 2
 fi
 project=${1:-.}
+case $project in -*) project=./$project ;; esac
 if [ ! -d "$project" ]; then
   echo "lint.sh: no such folder: $project" >&2
   exit 2
@@ -92,6 +96,14 @@ wants_ruff_format() {
 }
 wants_flake8() {
   [ -f .flake8 ] || has_section setup.cfg flake8 || has_section tox.ini flake8
+}
+# Such a list of the project holds; on the command line it would be overridden.
+flake8_knows_exclude() {
+  local file
+  for file in setup.cfg tox.ini .flake8; do
+    if has_key "$file" flake8 'exclude|extend[-_]exclude'; then return 0; fi
+  done
+  return 1
 }
 wants_mypy() {
   [ -f mypy.ini ] || [ -f .mypy.ini ] ||
@@ -200,13 +212,16 @@ if [ "${#files[@]}" -eq 0 ]; then
   exit 2
 fi
 
-if wants_ruff; then run_tool "ruff check" ruff check .; fi
+read_only=(--no-fix --no-fix-only)
+if wants_ruff; then run_tool "ruff check" ruff check "${read_only[@]}" .; fi
 if wants_ruff_format; then run_tool "ruff format" ruff format --check .; fi
 if wants_flake8; then
-  run_tool flake8 flake8 --extend-exclude .venv,venv,node_modules,build,dist .
+  if flake8_knows_exclude; then run_tool flake8 flake8 .
+  else run_tool flake8 flake8 --extend-exclude .venv,venv,node_modules,build,dist .
+  fi
 fi
 if ! wants_ruff && ! wants_flake8; then
-  if place=$(tool ruff); then run "ruff check (defaults)" "$place" check .
+  if place=$(tool ruff); then run "ruff check (defaults)" "$place" check "${read_only[@]}" .
   elif place=$(tool pyflakes); then run pyflakes pyflakes_all
   elif place=$(tool python3 || tool python); then run compile compile_all
   else
@@ -215,7 +230,9 @@ if ! wants_ruff && ! wants_flake8; then
   fi
 fi
 if wants_mypy; then
-  if mypy_knows_files; then run_tool mypy mypy; else run_tool mypy mypy .; fi
+  if mypy_knows_files; then run_tool mypy mypy --no-install-types
+  else run_tool mypy mypy --no-install-types .
+  fi
 fi
 if wants_pyright; then run_tool pyright pyright; fi
 

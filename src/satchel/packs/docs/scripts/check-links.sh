@@ -1,5 +1,7 @@
 #!/usr/bin/env bash
 # Find relative links and anchors in Markdown files that lead nowhere.
+[ -n "${BASH_VERSION:-}" ] || exec bash -- "$0" "$@" # where it was started by sh
+set +o posix
 set -euo pipefail
 export LC_ALL=C
 
@@ -8,7 +10,7 @@ usage() {
 Usage: check-links.sh [--root DIR] [PATH ...]
 
 Check the links of Markdown files (*.md, *.markdown): each PATH is a file or a folder
-(default: the current one), searched past dot-folders and node_modules.
+(default: the current one); dot-folders and node_modules inside it are passed by.
 
 Checked are relative links and images, inline or as reference definitions:
   - the file or folder is there
@@ -21,7 +23,8 @@ Links in code are not links. Links to other sites are not followed: no network i
 
 Each finding is printed as path:line: what is wrong: the link.
 Exit status: 0 no broken link, 1 broken links, 2 could not check.
-Not seen: reference links without a definition; wrong letters beyond ASCII in anchors.
+Not seen: reference links without a definition; links in HTML tags; wrong letters
+beyond ASCII in anchors.
 HELP
 }
 
@@ -51,32 +54,49 @@ fi
 # What both programs below share: `text` is set for each line that is not code.
 # shellcheck disable=SC2016  # $0 is awk's, not the shell's
 page='
+FNR == 1 { sub(/^\357\273\277/, "") }
 { sub(/\r$/, "") }
-{
+FNR == 1 && $0 ~ /^---[ \t]*$/ { matter = 1; next }
+matter { if ($0 ~ /^(---|\.\.\.)[ \t]*$/) matter = 0; next }
+open_size {
   fence = $0
-  sub(/^ ? ? ?/, "", fence)
-  mark = substr(fence, 1, 1)
-  size = 0
-  if (mark == "`" || mark == "~") while (substr(fence, size + 1, 1) == mark) size++
-  rest = substr(fence, size + 1)
-  if (open_size) {
-    if (mark == open_mark && size >= open_size && rest ~ /^[ \t]*$/) open_size = 0
-    last = ""
-    next
-  }
-  if (size >= 3 && !(mark == "`" && index(rest, "`"))) {
+  sub(/^[ \t>]*/, "", fence)
+  if (length($0) - length(fence) > open_at + 3 || !fenced(fence)) next
+  if (mark == open_mark && size >= open_size && rest ~ /^[ \t]*$/) open_size = 0
+  next
+}
+/^[ \t]*$/ { empty = 1; brackets = 0; last = ""; next }
+# Four blanks make code, behind an empty line and outside a list.
+!in_comment && !listed && (empty || FNR == 1) && /^(\t|    )/ { empty = 1; next }
+{
+  if ($0 ~ /^[ \t>]*([-*+]|[0-9]+[.)])[ \t]/) listed = 1
+  else if (empty && $0 ~ /^[^ \t]/) listed = 0
+  empty = 0
+  fence = $0
+  if (listed) sub(/^[ \t]*/, "", fence)
+  sub(/^ ? ? ?((>|[-*+]|[0-9]+[.)])[ \t]+|>)*/, "", fence)
+  if (!in_comment && fenced(fence) && !(mark == "`" && index(rest, "`"))) {
     open_mark = mark
     open_size = size
+    open_at = length($0) - length(fence)
     last = ""
     next
   }
 }
-FNR == 1 && $0 ~ /^---[ \t]*$/ { matter = 1; next }
-matter { if ($0 ~ /^(---|\.\.\.)[ \t]*$/) matter = 0; next }
-{ text = uncommented($0) }
 
-# The line without what is inside <!-- and -->, which may stretch over lines.
-function uncommented(line,   out, at) {
+# Whether a line begins with three or more backticks or tildes.
+function fenced(line) {
+  if (!match(line, /^(```+|~~~+)/)) return 0
+  mark = substr(line, 1, 1)
+  size = RLENGTH
+  rest = substr(line, size + 1)
+  return 1
+}
+{ text = readable($0) }
+
+# The line without comments, which may stretch over lines, and with "code" in the place
+# of what is between backticks: neither has a meaning inside the other.
+function readable(line,   out, at, size, tail, close_at) {
   out = ""
   while (line != "") {
     if (in_comment) {
@@ -85,13 +105,32 @@ function uncommented(line,   out, at) {
       in_comment = 0
       line = substr(line, at + 3)
     }
-    at = index(line, "<!--")
-    if (!at) return out line
-    out = out substr(line, 1, at - 1)
-    line = substr(line, at + 4)
-    in_comment = 1
+    if (!match(line, /\\[\\`<]|`+|<!--/)) return out line
+    out = out substr(line, 1, RSTART - 1)
+    tail = substr(line, RSTART + RLENGTH)
+    size = RLENGTH
+    at = substr(line, RSTART, 1)
+    if (at == "\\") {
+      if (substr(line, RSTART, 2) != "\\`") out = out substr(line, RSTART, 2)
+    } else if (at == "<") in_comment = 1
+    else if ((close_at = closed(tail, size))) {
+      out = out code(substr(tail, 1, close_at - 1))
+      tail = substr(tail, close_at + size)
+    }
+    line = tail
   }
   return out
+}
+
+# Where a run of just so many backticks begins, or 0.
+function closed(tail, size,   from) {
+  from = 0
+  while (match(tail, /`+/)) {
+    if (RLENGTH == size) return from + RSTART
+    from += RSTART + RLENGTH - 1
+    tail = substr(tail, RSTART + RLENGTH)
+  }
+  return 0
 }
 '
 
@@ -99,51 +138,51 @@ function uncommented(line,   out, at) {
 links_of() {
   awk "$page"'
   {
-    text = without_code(text)
-    gsub(/\\[][()]/, "", text)
+    gsub(/\\[][]/, "", text)
     if (match(text, /^ ? ? ?\[[^]]+\]:[ \t]*/) && text !~ /^ ? ? ?\[\^/) {
-      target(substr(text, RLENGTH + 1))
+      rest = substr(text, RLENGTH + 1)
+      out = target(rest)
+      sub(/^(<[^>]*>|[^ \t]*)/, "", rest)
+      # Anything but a title behind it, and it was a sentence.
+      if (rest ~ /^[ \t]*(["\047(].*)?$/) print_target(out)
       next
     }
-    while (match(text, /\]\([ \t]*/)) {
-      text = substr(text, RSTART + RLENGTH)
-      target(text)
+    while (match(text, /[][]/)) {
+      letter = substr(text, RSTART, 1)
+      text = substr(text, RSTART + 1)
+      if (letter == "[") brackets++
+      else if (brackets > 0) {
+        brackets--
+        if (match(text, /^\([ \t]*/)) print_target(target(substr(text, RLENGTH + 1)))
+      }
     }
   }
 
-  function without_code(line,   out, at, size, tail, mark) {
-    out = ""
-    while ((at = index(line, "`"))) {
-      out = out substr(line, 1, at - 1)
-      size = 0
-      while (substr(line, at + size, 1) == "`") size++
-      mark = substr(line, at, size)
-      tail = substr(line, at + size)
-      at = index(tail, mark)
-      if (!at) return out tail
-      line = "code" substr(tail, at + size)
-    }
-    return out line
-  }
+  function code(words) { return "code" }
+
+  function print_target(out) { if (out != "") print FNR "\t" out }
 
   # The target stands at the start, in <> or up to a blank or the closing bracket.
   function target(from,   at, depth, letter, out) {
     out = ""
     if (substr(from, 1, 1) == "<") {
       at = index(from, ">")
-      if (!at) return
-      out = substr(from, 2, at - 2)
+      if (at) out = substr(from, 2, at - 2)
     } else {
       depth = 0
       for (at = 1; at <= length(from); at++) {
         letter = substr(from, at, 1)
+        if (letter == "\\" && substr(from, at + 1, 1) ~ /[!-\/:-@\[-`{-~]/) {
+          out = out substr(from, ++at, 1)
+          continue
+        }
         if (letter == " " || letter == "\t") break
         if (letter == "(") depth++
         if (letter == ")" && depth-- == 0) break
         out = out letter
       }
     }
-    if (out != "") print FNR "\t" out
+    return out
   }' <"$1"
 }
 
@@ -169,7 +208,7 @@ has_anchor() {
   }
   END { exit !found }
 
-  function heading(words,   slug, number) {
+  function heading(words,   slug) {
     sub(/[ \t]+#+[ \t]*$/, "", words)
     if (match(words, /[ \t]*\{#[^}]+\}[ \t]*$/)) {
       slug = substr(words, RSTART, RLENGTH)
@@ -198,6 +237,12 @@ has_anchor() {
     number = seen[slug]++
     if (number) slug = slug "-" number
     if (ascii(slug) == ascii(wanted)) found = 1
+  }
+
+  # What a slug loses anyway has no meaning in code.
+  function code(words) {
+    gsub(/[!-,.\/:-@\[-^`{-~]/, "", words)
+    return words
   }
 
   # No awk can be trusted to know the capitals of other alphabets.
@@ -230,6 +275,7 @@ decoded() {
 pages=0
 links=0
 broken=0
+unread=0
 
 # tell PAGE LINE WHAT LINK
 tell() {
@@ -238,35 +284,47 @@ tell() {
 }
 
 check_link() {
-  local file=$1 line=$2 link=$3 path anchor=
+  local file=$1 line=$2 link=$3 path anchor= scheme=${3%%[!A-Za-z0-9+.-]*}
   case $link in
-    //* | [A-Za-z]*:*) return 0 ;;
+    //*) return 0 ;;
+    "$scheme":*) return 0 ;;
     /*) [ -n "$root" ] || return 0 ;;
   esac
   links=$((links + 1))
   path=${link%%#*}
-  case $link in *'#'*) anchor=$(decoded "${link#*#}") ;; esac
-  path=$(decoded "${path%%\?*}")
+  path=${path%%\?*}
+  case $link in *'#'*) anchor=${link#*#} ;; esac
+  case $link in *%*) path=$(decoded "$path") anchor=$(decoded "$anchor") ;; esac
   case $path in
     '') path=$file ;;
     /*) path=$root$path ;;
-    *) path=$(dirname -- "$file")/$path ;;
+    *) case $file in */*) path=${file%/*}/$path ;; esac ;;
   esac
   if [ ! -e "$path" ]; then
     tell "$file" "$line" "no such file" "$link"
     return 0
   fi
+  case $anchor in '' | top) return 0 ;; esac
   case $path in
     *.md | *.markdown)
-      if [ -n "$anchor" ] && [ -f "$path" ] && ! has_anchor "$path" "$anchor"; then
+      if [ -f "$path" ] && readable "$path" && ! has_anchor "$path" "$anchor"; then
         tell "$file" "$line" "no such heading" "$link"
       fi
       ;;
   esac
 }
 
+# readable PAGE: tell of it otherwise, and remember that.
+readable() {
+  if [ -r "$1" ]; then return 0; fi
+  echo "check-links.sh: cannot be read: $1" >&2
+  unread=$((unread + 1))
+  return 1
+}
+
 check_page() {
   local file=$1 line link
+  readable "$file" || return 0
   pages=$((pages + 1))
   while IFS=$'\t' read -r line link; do
     check_link "$file" "$line" "$link"
@@ -278,8 +336,9 @@ for path in "$@"; do
   if [ -d "$path" ]; then
     while IFS= read -r -d '' file; do
       check_page "$file"
-    done < <(find "$path" -type d \( -name '.?*' ! -name .. -o -name node_modules \) \
-      -prune -o -type f \( -name '*.md' -o -name '*.markdown' \) -print0 | sort -z)
+    done < <(find -H "$path" -mindepth 1 -type d \
+      \( -name '.?*' -o -name node_modules \) -prune \
+      -o -type f \( -name '*.md' -o -name '*.markdown' \) -print0 | sort -z)
   elif [ -f "$path" ]; then
     check_page "$path"
   else
@@ -289,5 +348,5 @@ for path in "$@"; do
 done
 
 echo "check-links.sh: $broken broken of $links links in $pages pages" >&2
-[ "$pages" -gt 0 ] || exit 2
-[ "$broken" -eq 0 ]
+[ "$broken" -eq 0 ] || exit 1
+[ "$pages" -gt 0 ] && [ "$unread" -eq 0 ] || exit 2
