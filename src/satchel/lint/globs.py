@@ -1,12 +1,13 @@
 """Patterns of paths, as people write them in configuration files."""
 
 import re
+from typing import Final
 
 __all__ = ["glob_pattern"]
 
-_PARTS = re.compile(r"\*\*/|\*\*|\*|\?|[^*?]+")
-_FOLDERS = re.compile(r"(?:\*\*/)+")
-_MEANING = {
+_PARTS: Final = re.compile(r"\*\*/|\*\*|\*|\?|[^*?]+")
+_FOLDERS: Final = re.compile(r"(?:\*\*/)+")
+_MEANING: Final = {
     "**/": "(?:[^/]+/)*",
     "**": ".*",
     "*": "[^/]*",
@@ -21,5 +22,8 @@ def glob_pattern(glob: str) -> re.Pattern[str]:
     none included. What matches a folder matches all in it.
     """
     glob = _FOLDERS.sub("**/", glob.removeprefix("./").rstrip("/"))
-    parts = (_MEANING.get(part, re.escape(part)) for part in _PARTS.findall(glob))
+    parts = (
+        _MEANING[part] if part in _MEANING else re.escape(part)
+        for part in _PARTS.findall(glob)
+    )
     return re.compile(f"(?:{''.join(parts)})(?:/.*)?", re.DOTALL)

@@ -18,5 +18,5 @@ FIXERS: Final[tuple[Fixer, ...]] = (
     name_as_folder,
     unlisted_references,
 )
-FIXABLE: Final = frozenset().union(*(fixer.codes for fixer in FIXERS))
+FIXABLE: Final = frozenset(code for fixer in FIXERS for code in fixer.codes)
 """The codes of findings that may be mended."""

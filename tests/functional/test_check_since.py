@@ -1,0 +1,68 @@
+"""``satchel check --since``: exit statuses and formats; the rest is tested below it."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.functional.library import run
+from tests.unit.authoring.since.history import commit, write
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+LINK = "See [it](gone.md).\n"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    write(tmp_path / "skills", "old", more=LINK)
+    commit(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_only_what_is_new_fails(folder: Path) -> None:
+    arguments = ("check", "skills", "--since", "HEAD", "--strict")
+    whole = run("check", "skills", "--strict")
+    same = run(*arguments)
+    write(folder / "skills", "new", more=LINK)
+    more = run(*arguments)
+
+    assert (whole.exit_code, same.exit_code, more.exit_code) == (1, 0, 1)
+    assert "since HEAD: no pack changed" in same.stdout
+    assert "since HEAD: 1 added" in more.stdout
+    assert "skills/new/SKILL.md:8: warning dead-link" in more.stdout
+    assert "skills/old" not in more.stdout
+
+
+@pytest.mark.parametrize("style", ["text", "json", "sarif", "github", "markdown"])
+def test_every_format_has_the_new_findings_alone(folder: Path, style: str) -> None:
+    write(folder / "skills", "new", more=LINK)
+    shown = run("check", "skills", "--since", "HEAD", "--format", style).stdout
+
+    assert "skills/new/SKILL.md" in shown
+    assert "skills/old/SKILL.md" not in shown
+
+
+def test_a_baseline_counts_as_well(folder: Path) -> None:
+    write(folder / "skills", "new", more=LINK)
+    known = run("check", "skills", "--format", "json").stdout
+    (folder / "known.json").write_text(known, "utf-8")
+    result = run(
+        *("check", "skills", "--since", "HEAD", "--strict"),
+        *("--baseline", "known.json", "--format", "json"),
+    )
+
+    assert result.exit_code == 0
+    assert json.loads(result.stdout)["findings"] == []
+
+
+@pytest.mark.parametrize("rev", ["nope", "-x", ""])
+def test_a_revision_that_is_none_is_status_2(rev: str) -> None:
+    result = run("check", "skills", f"--since={rev}")
+
+    assert result.exit_code == 2
+    assert "cannot compare with" in result.stderr
