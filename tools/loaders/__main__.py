@@ -3,11 +3,12 @@
 list                 the loaders, and what was last measured of each
 install [KEY...]     make their environments, with the newest releases; --anew: again
 measure [KEY...]     run them over the packs of all properties, and write measured.json;
-                     --missing: only what was not measured of this version
+                     --missing: only what was not measured of this version;
+                     --property P: that one (again), and what is missing
 show KEY [PROPERTY]  what one finds of each property's packs, alone and beside others
 agree CORPUS [KEY..] compare what is foretold with what they do on --count packs of a
-                     library of public ones, drawn with --seed; --keep writes the
-                     figures for the page
+                     library of public ones, drawn with --seed, those left out that
+                     --without SEED:COUNT draws; --keep writes the figures for the page
 table                write docs/reference/truth-table.md
 """
 
@@ -43,6 +44,8 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("names", nargs="*", metavar="NAME")
     parser.add_argument("--anew", action="store_true")
     parser.add_argument("--missing", action="store_true")
+    parser.add_argument("--property", action="append", default=[])
+    parser.add_argument("--without", action="append", default=[], type=_draw)
     parser.add_argument("--keep", action="store_true")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--count", type=int, default=COUNT)
@@ -72,6 +75,11 @@ def _carry_out(options: argparse.Namespace) -> int:
             return _list()
         case _:
             raise LookupError(f"{options.command} wants a name; see --help")
+
+
+def _draw(text: str) -> tuple[int, int]:
+    seed, _, count = text.partition(":")
+    return int(seed), int(count)
 
 
 def chosen(keys: list[str]) -> list[Driver]:
@@ -112,7 +120,7 @@ def _measure(driver: Driver, options: argparse.Namespace) -> str:
 
     from tools.loaders.measure import measure, write
 
-    entry = measure(driver, only_missing=options.missing)
+    entry = measure(driver, only_missing=options.missing, only=options.property)
     write({driver.key: entry})
     counts = Counter(entry.verdicts.values())
     said = ", ".join(f"{count} {verdict}" for verdict, count in counts.most_common())
@@ -138,7 +146,7 @@ def _agree(corpus: Path, drivers: list[Driver], options: argparse.Namespace) -> 
     from tools.loaders.agreement import Agreed, keep, tell
     from tools.loaders.corpus import draw
 
-    packs = draw(corpus, options.seed, options.count)
+    packs = draw(corpus, options.seed, options.count, options.without)
     done: list[Agreement] = []
     for driver in drivers:
         try:

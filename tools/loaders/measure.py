@@ -19,7 +19,7 @@ from tools.loaders.measuring import judge, look
 from tools.loaders.packs import PACKS
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Mapping
+    from collections.abc import Collection, Generator, Mapping
     from pathlib import Path
 
     from satchel.compat import Candidate, Verdict
@@ -27,10 +27,13 @@ if TYPE_CHECKING:
     from tools.loaders.measuring import Judged
 
 
-def measure(driver: Driver, *, only_missing: bool = False) -> Entry:
+def measure(
+    driver: Driver, *, only_missing: bool = False, only: Collection[str] = ()
+) -> Entry:
     """Return what one loader makes of each property's packs, beside good neighbours.
 
-    With ``only_missing`` what was measured of the same version stays.
+    With ``only_missing``, what was measured of the same version stays; with ``only``,
+    what was measured of it of other properties.
 
     Raises:
         UnavailableError: It cannot be had or run here.
@@ -38,12 +41,14 @@ def measure(driver: Driver, *, only_missing: bool = False) -> Entry:
     version = driver.prepare()
     read_measured.cache_clear()
     known = read_measured().loaders.get(driver.key)
-    old = known if only_missing and known and known.version == version else None
+    old = known if known and known.version == version else None
+    if not (only_missing or only):
+        old = None
     rows = [
         (key, pack)
         for key, packs in PACKS.items()
         for pack in packs
-        if old is None or key not in old.verdicts
+        if old is None or key not in old.verdicts or key in only
     ]
     seen = list(look(driver, [pack for _, pack in rows], beside=True))
     judged: dict[str, list[_Row]] = {}
