@@ -32,6 +32,7 @@ LOADER = Loader("one", "One", "1", "framework", "2026-11-21", "measured", "it")
 MEASURED = tuple(each for each in loaders() if each.how == "measured")
 
 
+GOOD = PACKS[PLAIN][0]
 HARMLESS: dict[str, Verdict] = dict.fromkeys([PLAIN, *PROPERTIES], "loaded")
 
 
@@ -162,14 +163,14 @@ def test_of_a_dropped_pack_nothing_is_listed() -> None:
 
 def test_outcomes_come_in_the_order_that_was_asked_for() -> None:
     chosen = choose_loaders(["strands", "google-adk", "agno"])
-    told = predict(*PACKS["plain"], chosen)
+    told = predict(GOOD, chosen)
 
     assert [each.loader.key for each in told] == ["strands", "google-adk", "agno"]
-    assert told == predict(*PACKS["plain"], chosen)
+    assert told == predict(GOOD, chosen)
 
 
 def test_all_loaders_are_told_of_unless_some_are_named() -> None:
-    told = predict(*PACKS["plain"])
+    told = predict(GOOD)
 
     assert tuple(each.loader for each in told) == loaders()
 
