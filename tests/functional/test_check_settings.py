@@ -119,6 +119,13 @@ def test_thresholds_reach_the_rules(folder: Path) -> None:
     assert ("warning", "body-too-large") in found()
 
 
+def test_limits_of_the_file_count_as_they_do_at_run_time(folder: Path) -> None:
+    configure(folder, "[limits]\nskill_md_bytes = 20\n")
+
+    assert ("error", "limit-exceeded") in found()
+    assert ("error", "limit-exceeded") not in found("--config", "none")
+
+
 def test_more_reports_are_written_beside(folder: Path) -> None:
     result = run(
         *("check", "skills", "--also", "json=out.json"),

@@ -10,6 +10,7 @@ from satchel.errors import ConfigError
 from satchel.lint.aliases import codes_named
 from satchel.lint.globs import glob_pattern
 from satchel.lint.pages import UnknownCodeError
+from satchel.model import DEFAULT_LIMITS, Limits
 from satchel.model.lint import (
     DEFAULT_LINT,
     DEFAULT_THRESHOLDS,
@@ -48,6 +49,7 @@ class Settings:
 
     ``select`` is None for every code. ``per_path`` holds patterns that match a whole
     path, relative to the folder ``base``, with the codes that are off there.
+    ``limits`` are those of the same file: what a check reads, a run reads too.
     ``told_by`` says who turned anything off, for people.
     """
 
@@ -58,6 +60,7 @@ class Settings:
     severity: "Mapping[str, Level]" = field(default_factory=_no_levels)
     per_path: tuple[tuple[re.Pattern[str], frozenset[str]], ...] = ()
     thresholds: Thresholds = DEFAULT_THRESHOLDS
+    limits: Limits = DEFAULT_LIMITS
     base: str = ""
     told_by: str = ""
 
@@ -109,6 +112,7 @@ def settings_of(  # noqa: PLR0913 - what a file says, and what a command line ma
     fail_on: FailOn | None = None,
     select: Iterable[str] = (),
     ignore: Iterable[str] = (),
+    limits: Limits = DEFAULT_LIMITS,
 ) -> Settings:
     """Return settings from the file at ``path`` and from what was said beside it.
 
@@ -143,6 +147,7 @@ def settings_of(  # noqa: PLR0913 - what a file says, and what a command line ma
             (glob_pattern(glob), _named(names, path)) for glob, names in config.per_path
         ),
         thresholds=thresholds_for(kind, dict(config.thresholds)),
+        limits=limits,
         base=os.path.dirname(os.path.abspath(path)) if path else "",  # noqa: PTH100, PTH120
         told_by=" and ".join(told),
     )

@@ -11,7 +11,6 @@ from satchel.lint import RULES, Context, Report, lint_pack
 from satchel.lint.inline import Inline, read_inline
 from satchel.lint.settings import Settings, settings_of
 from satchel.model import (
-    DEFAULT_LIMITS,
     SKILL_FILE,
     Conflict,
     Descriptor,
@@ -30,7 +29,7 @@ def check(
     paths: Sequence[str],
     *,
     profile: Profile = "spec",
-    limits: Limits = DEFAULT_LIMITS,
+    limits: Limits | None = None,
     settings: Settings | None = None,
     skip_others: bool = False,
 ) -> Report:
@@ -42,7 +41,7 @@ def check(
     Args:
         paths: What to check.
         profile: What is accepted, where ``settings`` do not say.
-        limits: Bounds on what is read.
+        limits: Bounds on what is read; None is those of ``settings``.
         settings: Which codes count, and how much; None is all of them.
         skip_others: Pass by a file that lies in no pack.
 
@@ -52,6 +51,7 @@ def check(
         SourceUnavailableError: A folder gave no answer.
     """
     settings = settings or settings_of(profile=profile)
+    limits = limits or settings.limits
     places = named_places(paths, skip_others=skip_others)
     with opened_library(places, profile=settings.profile, limits=limits) as library:
         return report_on(library, settings, limits)

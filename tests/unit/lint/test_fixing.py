@@ -59,7 +59,7 @@ def fixed(text: str, **options: object) -> str:
         ("name: x\ndescription: d\n---\nB", "---\nname: x\ndescription: d\n---\nB"),
         ("---\nname: x\ndescription: d\n\n# H\n", "description: d\n\n---\n# H\n"),
         ("---\nname: x\ndescription: d", "description: d\n---\n"),
-        ("----\nname: x\ndescription: d\n----\nB", "---\nname: x\ndescription: d\n---\n"),
+        ("----\nname: x\ndescription: d\n---\n", "---\nname: x\ndescription: d\n---\n"),
         ("---\nname: x\ndescription: d\n---B\n", "description: d\n---\nB\n"),
         ("---\nname: x\ndescription: [a, b]\n---\n", 'description: "[a, b]"'),
         ("---\ndescription: d\n---\n", "---\nname: x\ndescription: d\n"),

@@ -16,7 +16,7 @@ from satchel.lint.change import Change
 from satchel.lint.inline import NEVER
 from satchel.lint.report import Report
 from satchel.lint.settings import Settings
-from satchel.model import DEFAULT_LIMITS, Limits
+from satchel.model import Limits
 from satchel.prompt import render
 from satchel.runtime.checking import report_on
 from satchel.runtime.library import Library, Place, named_places, opened_library
@@ -29,7 +29,6 @@ def check_since(
     rev: str,
     *,
     settings: Settings,
-    limits: Limits = DEFAULT_LIMITS,
     skip_others: bool = False,
 ) -> Report:
     """Return what a change adds: its new findings, and what a reviewer asks first.
@@ -41,8 +40,7 @@ def check_since(
         paths: What to check, as `satchel.runtime.checking.check` takes it; in one git
             repository each.
         rev: A revision: a branch, a tag, a commit.
-        settings: How findings are judged, on both sides.
-        limits: Bounds on what is read.
+        settings: How findings are judged, on both sides, and bounds on what is read.
         skip_others: Pass by a file that lies in no pack.
 
     Raises:
@@ -50,6 +48,7 @@ def check_since(
         MissingPathError, ConfigError, SourceUnavailableError: As `check` does.
     """
     places = named_places(paths, skip_others=skip_others)
+    limits = settings.limits
     watchful = _watchful(settings)
     with _earlier(places, rev, limits) as earlier:
         before, old, old_cost = _state(earlier, watchful, limits)

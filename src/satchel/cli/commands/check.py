@@ -233,19 +233,19 @@ def _settings(
 ) -> "Settings":
     """Return what the command line says, and what the configuration file says."""
     from satchel.cli.opening import find_settings
-    from satchel.config import load_config
+    from satchel.config import Config, load_config
     from satchel.lint.settings import settings_of
-    from satchel.model.lint import DEFAULT_LINT
 
     path = find_settings() if config is None else config
-    lint = DEFAULT_LINT
+    read = Config()
     if path is not None and path != "none":
         from pathlib import Path
 
-        lint = load_config(Path(path)).lint
+        read = load_config(Path(path))
     return settings_of(
-        lint,
-        path or "",
+        read.lint,
+        read.path,
+        limits=read.limits,
         profile=profile,
         fail_on=fail_on,
         select=select,
