@@ -52,6 +52,7 @@ def test_properties_come_in_the_order_of_the_table() -> None:
         "description-blank-around",
         "unknown-field",
         "version-number",
+        "version-not-semantic",
     )
 
 
@@ -79,8 +80,8 @@ def test_any_bytes_are_looked_at(data: bytes, wanted: str) -> None:
     [
         ("description: a: b\nname: x", "unquoted-colon"),
         ("name: x\ndescription: > text here", "text-behind-block-mark"),
-        ("name: x\ndescription: '", "text-behind-single-quote"),
-        ('name: x\ndescription: "a', "text-behind-double-quote"),
+        ("name: x\ndescription: '", "open-single-quote"),
+        ('name: x\ndescription: "a', "open-double-quote"),
         ("name: x\ndescription: [a] b", "text-behind-bracket"),
         ("name: x\ndescription: b\nbad: a: b", "broken-field"),
     ],
