@@ -5,8 +5,11 @@ from typing import Final
 
 from satchel.lint.context import Context, Rule
 from satchel.lint.rules.allowed_tools_form import allowed_tools_form
+from satchel.lint.rules.argument_in_code import argument_in_code
 from satchel.lint.rules.backslash_path import backslash_path
 from satchel.lint.rules.body_too_large import body_too_large
+from satchel.lint.rules.byte_order_mark import byte_order_mark
+from satchel.lint.rules.client_envelope import client_envelope
 from satchel.lint.rules.client_only_field import client_only_field
 from satchel.lint.rules.client_only_syntax import client_only_syntax
 from satchel.lint.rules.dead_anchor import dead_anchor
@@ -16,15 +19,18 @@ from satchel.lint.rules.description_comment_cut import description_comment_cut
 from satchel.lint.rules.description_lacks_when import description_lacks_when
 from satchel.lint.rules.description_late_point import description_late_point
 from satchel.lint.rules.description_limits import description_limits
+from satchel.lint.rules.description_lines import description_lines
 from satchel.lint.rules.description_markup import description_markup
 from satchel.lint.rules.doubts import doubts
 from satchel.lint.rules.empty_body import empty_body
 from satchel.lint.rules.interactive_script import interactive_script
 from satchel.lint.rules.json_syntax import json_syntax
 from satchel.lint.rules.large_reference import large_reference
+from satchel.lint.rules.license_file_missing import license_file_missing
 from satchel.lint.rules.long_description import long_description
 from satchel.lint.rules.machine_path import machine_path
 from satchel.lint.rules.mentioned_file_missing import mentioned_file_missing
+from satchel.lint.rules.metadata_scalars import metadata_scalars
 from satchel.lint.rules.missing_h1 import missing_h1
 from satchel.lint.rules.name_not_portable import name_not_portable
 from satchel.lint.rules.pack_too_large import pack_too_large
@@ -38,7 +44,9 @@ from satchel.lint.rules.skipped_heading import skipped_heading
 from satchel.lint.rules.spec_incompatible import spec_incompatible
 from satchel.lint.rules.unclosed_fence import unclosed_fence
 from satchel.lint.rules.undefined_link import undefined_link
+from satchel.lint.rules.unlimited_shell import unlimited_shell
 from satchel.lint.rules.unlisted_reference import unlisted_reference
+from satchel.lint.rules.unpinned_command import unpinned_command
 from satchel.model import Finding
 
 __all__ = ["RULES", "lint_pack"]
@@ -46,21 +54,27 @@ __all__ = ["RULES", "lint_pack"]
 RULES: Final[tuple[Rule, ...]] = (
     declared_files,
     readable,
+    byte_order_mark,
     unlisted_reference,
     reference_not_mentioned,
     mentioned_file_missing,
     sensitive_pattern,
     doubts,
+    client_envelope,
     name_not_portable,
     spec_incompatible,
+    metadata_scalars,
     client_only_field,
+    license_file_missing,
     allowed_tools_form,
+    unlimited_shell,
     long_description,
     description_limits,
     description_lacks_when,
     description_late_point,
     description_comment_cut,
     description_markup,
+    description_lines,
     empty_body,
     body_too_large,
     missing_h1,
@@ -70,6 +84,8 @@ RULES: Final[tuple[Rule, ...]] = (
     dead_link,
     dead_anchor,
     client_only_syntax,
+    argument_in_code,
+    unpinned_command,
     machine_path,
     backslash_path,
     python_syntax,

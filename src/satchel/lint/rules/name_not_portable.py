@@ -16,6 +16,8 @@ __all__ = ["name_not_portable"]
 
 _PORTABLE: Final = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
 _MAX_CHARS: Final = 64
+# Names that Windows gives to devices, in every folder.
+_DEVICE: Final = re.compile(r"con|prn|aux|nul|(?:com|lpt)[0-9]")
 _TOLD: Final = {"spec": spec_name_breaches, "strict": strict_name_breaches}
 
 
@@ -43,6 +45,15 @@ def name_not_portable(pack: Context) -> Iterator[Finding]:
             fix=f"name it, and its folder, {near}"
             if near
             else "use letters a-z, digits behind the first, and single hyphens",
+        )
+    if _DEVICE.fullmatch(name.lower()):
+        yield Finding(
+            "name-not-portable",
+            "warning",
+            f"{name!r} is a device on Windows, where no folder can be called so",
+            SKILL_FILE,
+            line,
+            fix="name the skill, and its folder, by what it does",
         )
     for word in ("anthropic", "claude"):
         if word in name.lower():

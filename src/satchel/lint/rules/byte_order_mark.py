@@ -1,0 +1,35 @@
+"""A byte order mark in front of the frontmatter."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from satchel.errors import SkillError
+from satchel.lint.context import Context, rule
+from satchel.model import SKILL_FILE, Finding
+
+__all__ = ["byte_order_mark"]
+
+_MARK: Final = b"\xef\xbb\xbf"
+
+
+@rule("byte-order-mark")
+def byte_order_mark(pack: Context) -> Iterator[Finding]:
+    """Yield a warning where SKILL.md begins with one.
+
+    Source: measured, `compat/measured.json`: more than half of the loaders see no
+    frontmatter behind it.
+    """
+    try:
+        data = pack.read(SKILL_FILE)
+    except SkillError:  # `readable` says so
+        return
+    if data.startswith(_MARK):
+        yield Finding(
+            "byte-order-mark",
+            "warning",
+            "the file begins with a byte order mark, behind which many clients see no "
+            "frontmatter",
+            SKILL_FILE,
+            1,
+            fix="save it as UTF-8 without a byte order mark",
+        )

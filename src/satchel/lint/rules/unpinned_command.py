@@ -1,0 +1,41 @@
+"""Programs that are fetched as they are run, in whatever version there is."""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from satchel.lint.context import Context, rule
+from satchel.lint.reading import body
+from satchel.model import SKILL_FILE, Finding
+
+__all__ = ["unpinned_command"]
+
+_RUN: Final = re.compile(
+    r"(?<![\w-])(?:npx|bunx|pnpm dlx|yarn dlx|uvx|pipx run)[ \t]+"
+    r"(?:-[\w-]+[ \t]+)*"
+    r"(?P<package>@?[A-Za-z][\w.-]*(?:/[A-Za-z][\w.-]*)?)(?P<version>[@=]+[\w.^~-]+)?"
+    r"(?![\w/<{$*])"
+)
+_MOVES: Final = re.compile(r"@(?:latest|next|alpha|beta|canary|main)\b")
+
+
+@rule("unpinned-command")
+def unpinned_command(pack: Context) -> Iterator[Finding]:
+    """Yield a note on the first one in the body.
+
+    Source: agentskills.io, "Using scripts": pin versions, so that a command does the
+    same tomorrow.
+    """
+    behind = body(pack)
+    for match in _RUN.finditer(behind.text):
+        version = match["version"]
+        if version is None or _MOVES.match(version):
+            yield Finding(
+                "unpinned-command",
+                "note",
+                f"{match[0][:80]!r} fetches and runs whatever version is newest",
+                SKILL_FILE,
+                behind.line_at(match.start()),
+                fix=f"name a version, such as {match['package']}@1.2.3",
+            )
+            return
