@@ -1,7 +1,8 @@
 """What the client that a pack is for will make of it, as far as that is known."""
 
+import re
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from satchel.authoring.convert.draft import Conversion
 from satchel.authoring.convert.targets import Target
@@ -16,14 +17,19 @@ __all__ = ["foretell", "told"]
 def foretell(conversion: Conversion, target: Target) -> Conversion:
     """Return the conversion with what is known of the client's own loader.
 
-    Nothing is added where nothing is known.
+    A loader is the client's where they have a word of their names in common. Nothing is
+    added where nothing is known.
     """
     draft = conversion.draft
     if draft is None or not target.folder:
         return conversion
     from satchel.compat import Candidate, loaders, predict
 
-    chosen = [each for each in loaders() if _is_of(each.key, target)]
+    chosen = [
+        each
+        for each in loaders()
+        if each.kind == "client" and _words(each.title) & _words(target.client)
+    ]
     others = tuple(file.path for file in draft.files if file.path != SKILL_FILE)
     candidate = Candidate(draft.skill_md, draft.name, files=others)
     return conversion.telling(told(predict(candidate, chosen), conversion.source))
@@ -47,5 +53,9 @@ def told(outcomes: Iterable["Outcome"], source: str) -> Iterator[Finding]:
         )
 
 
-def _is_of(key: str, target: Target) -> bool:
-    return key == target.name or key.startswith(f"{target.name}-")
+def _words(title: str) -> set[str]:
+    return set(_WORD.findall(title.lower())) - _SAY_NOTHING
+
+
+_WORD: Final = re.compile(r"[a-z0-9]+")
+_SAY_NOTHING: Final = frozenset(["agent", "and", "cli", "code", "skills"])

@@ -16,12 +16,14 @@ _CALLED: Final = {".github": "copilot", ".agent": "antigravity", ".config": "amp
 class Target:
     """A dialect, or a client: then ``folder`` is where it looks, below a project.
 
-    ``home`` tells that it looks there in a user's home only.
+    ``client`` is its full name. ``home`` tells that it looks there in a user's home
+    only.
     """
 
     name: str
     dialect: Dialect | None = None
     folder: str = ""
+    client: str = ""
     home: bool = False
 
 
@@ -29,7 +31,7 @@ def _of_client(client: Client) -> Target:
     folder = (client.project or client.user)[0]
     first = folder.partition("/")[0]
     name = _CALLED.get(first, first.removeprefix("."))
-    return Target(name, folder=folder, home=not client.project)
+    return Target(name, folder=folder, client=client.name, home=not client.project)
 
 
 def _targets() -> dict[str, Target]:

@@ -29,9 +29,12 @@ SCHEMA_VERSION = 1
 
 
 def _source(ctx: click.Context, param: click.Parameter, value: str) -> str:
+    """Return the path with ``/`` between its parts, on every system."""
+    import os
+
     if not value:
         raise click.BadParameter("the path is empty", ctx, param)
-    return value
+    return value.replace(os.sep, "/")
 
 
 def _pairs(

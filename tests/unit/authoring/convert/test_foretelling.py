@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from satchel.authoring.convert.draft import Conversion, Draft, File
@@ -47,3 +49,32 @@ def test_a_client_of_which_nothing_is_known_is_silent(
     made = Conversion("p", Draft("a", (File(SKILL_FILE, b""),)))
 
     assert foretell(made, TARGETS["claude"]).findings == ()
+
+
+@pytest.mark.parametrize(
+    ("target", "title", "known"),
+    [
+        ("claude", "Claude Code", True),
+        ("copilot", "GitHub Copilot CLI", True),
+        ("copilot", "VS Code", True),
+        ("vibe", "Mistral Vibe", True),
+        ("claude", "VS Code", False),
+        ("agents", "Any Agent CLI", False),
+    ],
+)
+def test_a_loader_is_known_by_its_name(
+    target: str, title: str, known: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loader = replace(LOADER, title=title)
+    monkeypatch.setattr("satchel.compat.loaders", lambda: (loader,))
+    monkeypatch.setattr(
+        "satchel.compat.predict",
+        lambda _, chosen: [
+            Outcome(each, "dropped", fix="rename it") for each in chosen
+        ],
+    )
+    made = Conversion("p", Draft("a", (File(SKILL_FILE, b""),)))
+
+    found = foretell(made, TARGETS[target]).findings
+
+    assert [each.code for each in found] == (["client-refuses"] if known else [])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from satchel.authoring.convert.draft import Conversion, Draft, File
-from satchel.authoring.convert.packs import read_packs
+from satchel.authoring.convert.packs import into_dialect, read_packs
 from satchel.authoring.convert.writing import place, replace_skill_md
 from satchel.errors import ReferenceEscapesError
 from satchel.model import SKILL_FILE, Finding
@@ -255,3 +255,38 @@ def test_a_pack_with_a_file_that_is_too_large_is_refused(pack: Path) -> None:
 
     assert read.draft is None
     assert codes(read.findings) == ["limit-exceeded"]
+
+
+def test_what_cannot_be_read_back_counts_as_different(tmp_path: Path) -> None:
+    """A link of the right name is not the file, whatever it leads to."""
+    place(MADE, str(tmp_path))
+    (tmp_path / "skill").write_bytes(SKILL)
+    (tmp_path / "a" / SKILL_FILE).unlink()
+    (tmp_path / "a" / SKILL_FILE).symlink_to(tmp_path / "skill")
+
+    assert place(MADE, str(tmp_path)).status == "refused"
+
+
+def test_a_rewrite_that_is_given_up_is_refused(
+    pack: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        "satchel.authoring.convert.dialect.to_spec", lambda _: {"name": "x"}
+    )
+    (pack / SKILL_FILE).write_bytes(SKILL.replace(b"---\nB", b"version: '1'\n---\nB"))
+    (read,) = read_packs("packs")
+
+    made = into_dialect(read, "spec", rename=True)
+
+    assert made.draft is None
+    assert codes(made.findings) == ["not-carried"]
+
+
+def test_a_name_that_no_folder_can_have_is_refused(pack: Path) -> None:
+    (pack / SKILL_FILE).write_bytes(SKILL.replace(b"name: a", b"name: a/b"))
+    (read,) = read_packs("packs")
+
+    made = into_dialect(read, None, rename=True)
+
+    assert made.draft is None
+    assert codes(made.findings) == ["unsafe-file-name"]
