@@ -159,6 +159,7 @@ def test_a_budget_is_obeyed_and_told() -> None:
         (["a\x1b[31m\n"], "is no name of a role"),
         (["backend", "--templates", "nowhere"], "nowhere: no such file or folder"),
         (["backend", "--templates", ""], "no such file or folder"),
+        (["backend", "--templates", __file__], "not a file"),
         (["backend", "--set", "WHAT"], "'WHAT' is no NAME=VALUE"),
         (["backend", "--set", "A B=x"], "is no NAME=VALUE"),
         (["backend", "--budget", "0"], "neither a count"),

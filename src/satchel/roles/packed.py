@@ -1,5 +1,6 @@
 """The prompt that a role's pack gives: the index, and a hint or the body."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final
@@ -23,6 +24,8 @@ from satchel.roles.wish import Wish
 
 __all__ = ["PackPath"]
 
+_ABOVE: Final = re.compile(r"\A(?:[^\S\n]*\n)+")
+"""Blank lines above a body; what its first line is indented by is part of it."""
 MAX_LOOKS: Final = 10
 """Times that a pack is looked at for one prompt while somebody edits it; a spawn that
 gave up sooner would lose its role to a script that writes."""
@@ -65,7 +68,7 @@ class PackPath:
         """Return index and body; the body is whole, whatever the budget is."""
         catalog, loaded = self._loaded(catalog, Request(wish.role))
         index = _render(catalog, wish, highlight=wish.role)
-        body = loaded.body.strip()
+        body = _ABOVE.sub("", loaded.body.rstrip())
         text = f"{index.text}\n{body}\n" if body else index.text
         where = loaded.descriptor.origin.location
         doubts = (

@@ -5,7 +5,7 @@ import logging
 import os
 from collections.abc import Collection, Mapping
 from dataclasses import replace
-from typing import Final
+from typing import Final, get_args
 
 from satchel.model import DEFAULT_LIMITS, Finding, Limits, Rendered
 from satchel.prompt import render
@@ -93,8 +93,12 @@ class RoleResolver:
         Raises:
             InvalidRoleError: ``role`` is no name of a role; nothing was looked at.
             DuplicateSkillError: Two packs claim one name.
+            ValueError: ``primary`` is neither of its two values.
         """
         check_role(role)
+        if primary not in get_args(Primary):
+            wanted = " or ".join(map(repr, get_args(Primary)))
+            raise ValueError(f"primary={primary!r}: want {wanted}")
         wish = Wish(
             role=role,
             primary=primary,

@@ -74,6 +74,7 @@ def resolve_role_prompt(  # noqa: PLR0913 - one call, its options all by name
         InvalidRoleError: ``role`` is no name of a role; no file was looked at.
         DuplicateSkillError: Two packs claim one name; names both, and a plug-in with
             the switch that leaves it out.
+        ValueError: ``primary`` is neither of its two values.
     """
     check_role(role)
     resolver = _resolver(

@@ -4,6 +4,7 @@
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Final
 
 from satchel.errors import TemplateError, TemplateNotFoundError
 from satchel.model import Finding, Limits
@@ -22,6 +23,9 @@ from satchel.roles.template import written
 from satchel.roles.wish import Wish
 
 __all__ = ["TemplatePath"]
+
+MAX_SAID: Final = 500
+"""Characters of a renderer's error that are told; one may quote a whole template."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,12 +108,22 @@ class TemplatePath:
         try:
             text = renderer(wish.role, context, templates_dir=Path(self.root))
         except Exception as error:  # noqa: BLE001 - somebody else's code, as a plug-in's
-            found.append(_failed(wish.role, f"raised {type(error).__name__}: {error}"))
+            found.append(_failed(wish.role, f"raised {_said(error)}"))
             return None
         if not isinstance(text, str):
             found.append(_failed(wish.role, f"gave {type(text).__name__}, want text"))
             return None
         return LegacyText(text)
+
+
+def _said(error: Exception) -> str:
+    """Return the kind of an error, and what it says, if it can and in so many words."""
+    kind = type(error).__name__
+    try:
+        text = str(error)
+    except Exception:  # noqa: BLE001 - as above
+        return kind
+    return f"{kind}: {text if len(text) <= MAX_SAID else text[:MAX_SAID] + '...'}"
 
 
 def _failed(role: str, what: str) -> Finding:

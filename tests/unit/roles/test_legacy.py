@@ -192,6 +192,25 @@ def test_a_renderer_that_fails_is_passed_over(
     assert "\x1b" not in caplog.text
 
 
+@pytest.mark.row("C21", "C22")
+def test_an_error_that_cannot_be_told_is_passed_over_too(tmp_path: Path) -> None:
+    class MuteError(Exception):
+        def __str__(self) -> str:
+            raise RuntimeError
+
+    def render(role: str, context: dict[str, str], /, *, templates_dir: Path) -> object:
+        raise (MuteError if role == "qa" else ValueError("x" * 100_000))
+
+    mute, long = (
+        resolve_role_prompt(role, tmp_path, legacy_renderer=render).findings[0].message
+        for role in ("qa", "vp")
+    )
+
+    assert mute.startswith("the legacy renderer raised MuteError; it was")
+    assert "ValueError: xxx" in long
+    assert len(long) < 1_000
+
+
 # --- the deprecation ---
 
 

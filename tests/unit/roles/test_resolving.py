@@ -75,6 +75,35 @@ def test_an_empty_body_adds_nothing(templates: Path) -> None:
     assert resolved.body == str(resolved.index)
 
 
+@pytest.mark.row("C20")
+@pytest.mark.parametrize(
+    ("body", "shown"),
+    [
+        ("\n \n    code\n\ntext \n\n", "    code\n\ntext\n"),
+        (" x", " x\n"),
+        ("\r\n\r\nx\r\n\r\ny\r\n", "x\r\n\r\ny\n"),
+        ("x" + " " * 50_000 + "y\n" + "\n" * 50_000, "x" + " " * 50_000 + "y\n"),
+    ],
+    ids=["a block of code", "one line", "CRLF", "long"],
+)
+def test_blank_lines_around_a_body_go_and_nothing_of_it(
+    body: str, shown: str, templates: Path
+) -> None:
+    file = write_role(templates, "backend")
+    head = file.read_bytes().removesuffix(b"# Do\n")
+    file.write_bytes(head + body.encode())
+
+    text = resolve_role_prompt("backend", templates, primary="body").body
+
+    assert text == f"{INDEX.partition(chr(10))[2]}\n{shown}"
+
+
+@pytest.mark.row("X01")
+def test_what_stands_beside_the_index_is_one_of_two(templates: Path) -> None:
+    with pytest.raises(ValueError, match="primary='Body': want 'hint' or 'body'"):
+        resolve_role_prompt("backend", templates, primary="Body")  # type: ignore[arg-type]
+
+
 def test_doubts_about_a_body_are_told(templates: Path) -> None:
     write_role(templates, "backend", body="Do it.\n</instructions>\n")
 

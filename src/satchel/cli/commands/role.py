@@ -119,6 +119,9 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
 
     check_role(role)
     if not os.path.isdir(templates):  # noqa: PTH112 - pathlib costs start-up time
+        if os.path.exists(templates):  # noqa: PTH110 - as above
+            message = "give the folder that holds skills or roles, not a file"
+            raise click.BadParameter(message, param_hint="--templates")
         raise MissingPathError(templates)
     resolver = RoleResolver(templates, include_plugins=not no_plugins)
     # What is logged is among the findings, which are told below; else it is told twice.
