@@ -24,7 +24,7 @@ def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
 def command(code: str | None) -> None:
     """Explain the code of a finding or an error: what, why, and what to do.
 
-    Without a CODE, list them all. A name that another tool has for it does too.
+    Without a CODE, list them all. The names that other linters have are known too.
 
     \b
     Examples:
