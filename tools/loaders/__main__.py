@@ -156,7 +156,7 @@ def _agree(corpus: Path, drivers: list[Driver], options: argparse.Namespace) -> 
             continue
         done.append(result)
         print(*tell(result), sep="\n", flush=True)
-    agreed = Agreed.of(options.seed, len(packs), done)
+    agreed = Agreed.of(options.seed, options.without, len(packs), done)
     print(agreed)
     if options.keep:
         print(f"wrote {keep(agreed)}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
@@ -24,14 +24,33 @@ class Agreed:
 
     checked: str
     seed: int
+    without: tuple[tuple[int, int], ...]
     packs: int
     loaders: dict[str, int]
 
     @classmethod
-    def of(cls, seed: int, packs: int, done: Sequence[Agreement]) -> Agreed:
+    def of(
+        cls,
+        seed: int,
+        without: Sequence[tuple[int, int]],
+        packs: int,
+        done: Sequence[Agreement],
+    ) -> Agreed:
         """Return the figures of a run of today."""
         today = datetime.now(UTC).date().isoformat()
-        return cls(today, seed, packs, {each.key: each.agreed for each in done})
+        found = {each.key: each.agreed for each in done}
+        return cls(today, seed, tuple(without), packs, found)
+
+    def joined(self, other: Agreed | None) -> Agreed:
+        """Return these figures with those of other loaders on the same packs."""
+        same = other is not None and (other.seed, other.without, other.packs) == (
+            self.seed,
+            self.without,
+            self.packs,
+        )
+        if other is None or not same:
+            return self
+        return replace(self, loaders={**other.loaders, **self.loaders})
 
     @property
     def pairs(self) -> int:
@@ -61,10 +80,15 @@ def tell(result: Agreement) -> Iterator[str]:
 
 
 def keep(agreed: Agreed) -> Path:
-    """Write the figures where the page finds them, and return that file."""
+    """Write the figures where the page finds them, and return that file.
+
+    What is there of other loaders on the same packs stays.
+    """
+    agreed = agreed.joined(read_kept())
     data = {
         "checked": agreed.checked,
         "seed": agreed.seed,
+        "without": agreed.without,
         "packs": agreed.packs,
         "loaders": dict(sorted(agreed.loaders.items())),
     }
@@ -77,4 +101,5 @@ def read_kept() -> Agreed | None:
     if not FILE.exists():
         return None
     data: dict[str, Any] = json.loads(FILE.read_text("utf-8"))
+    data["without"] = tuple((seed, count) for seed, count in data["without"])
     return Agreed(**data)

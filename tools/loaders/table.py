@@ -61,7 +61,7 @@ _TAIL: Final = """
 ```text
 python -m tools.loaders install
 python -m tools.loaders measure
-python -m tools.loaders agree CORPUS.jsonl.gz --seed 1 --count 300 --keep
+python -m tools.loaders agree CORPUS.jsonl.gz --seed 20261121 --count 300 --keep
 python -m tools.loaders table
 ```
 
@@ -107,10 +107,10 @@ def _agreement() -> str:
     least = ", ".join(sorted(k for k, n in kept.loaders.items() if n == worst))
     return (
         f"On {kept.checked} what these tables foretell was compared with what"
-        f" {len(kept.loaders)} loaders do,\non {kept.packs} public packs drawn with the"
-        f" seed {kept.seed} that were not used to make them: {kept.agreed:,} of"
-        f"\n{kept.pairs:,} verdicts are the same, {share:.2f} %. The fewest for one"
-        f" loader are {worst} of {kept.packs} ({least}).\n\n"
+        f" {len(kept.loaders)} loaders do,\non {kept.packs} public packs: drawn with"
+        f" the seed {kept.seed}, none of those that were looked at to make\nthe tables."
+        f" {kept.agreed:,} of {kept.pairs:,} verdicts are the same, {share:.2f} %. The"
+        f" fewest for one loader\nare {worst} of {kept.packs} ({least}).\n\n"
     )
 
 
