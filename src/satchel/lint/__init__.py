@@ -10,7 +10,7 @@ from satchel.lint.context import Context, Rule
 from satchel.lint.pages import UnknownCodeError, codes, read_page, title_of
 from satchel.lint.report import FailOn, Report, fingerprint
 from satchel.lint.reporters import FORMATS, Format, render_report
-from satchel.lint.rules import RULES, lint_pack
+from satchel.lint.rules import RULES, lint_pack, rules_for
 
 __all__ = [
     "FORMATS",
@@ -28,5 +28,6 @@ __all__ = [
     "read_baseline",
     "read_page",
     "render_report",
+    "rules_for",
     "title_of",
 ]

@@ -23,7 +23,7 @@ from satchel.model.lint import (
 
 if TYPE_CHECKING:
     from satchel.lint.context import Rule
-    from satchel.model import Finding
+    from satchel.model import Finding, Severity
     from satchel.spec import Profile
 
 __all__ = [
@@ -79,7 +79,8 @@ class Settings:
         if not self.wants(finding.code) or self._is_off_at(finding):
             return None
         level = self.severity.get(finding.code, finding.severity)
-        return finding if level == "off" else replace(finding, severity=level)
+        same = level in {"off", finding.severity}
+        return finding if same else replace(finding, severity=cast("Severity", level))
 
     def _is_off_at(self, finding: "Finding") -> bool:
         if not any(finding.code in codes for _, codes in self.per_path):

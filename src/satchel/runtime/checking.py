@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from satchel.catalog.allowlist import allow
 from satchel.errors import SkillError
-from satchel.lint import RULES, Context, Report, lint_pack
+from satchel.lint import RULES, Context, Report, Rule, lint_pack, rules_for
 from satchel.lint.inline import Inline, read_inline
 from satchel.lint.settings import Settings, settings_of
 from satchel.model import (
@@ -61,8 +61,9 @@ def report_on(library: Library, settings: Settings, limits: Limits) -> Report:
     """Return the report on packs that are open."""
     found = set(library.catalog.findings)
     asked: dict[str, Inline] = {}
+    rules = rules_for(settings.asks)
     for pack in library.packs:
-        looked = _look_at(pack, library, settings, limits)
+        looked = _look_at(pack, library, settings, limits, rules)
         found.update(looked.findings)
         if looked.inline.codes:
             asked[pack.origin.location] = looked.inline
@@ -91,7 +92,11 @@ class _Looked(NamedTuple):
 
 
 def _look_at(
-    entry: Descriptor, library: Library, settings: Settings, limits: Limits
+    entry: Descriptor,
+    library: Library,
+    settings: Settings,
+    limits: Limits,
+    rules: Iterable[Rule],
 ) -> _Looked:
     """Return what lint says of a pack; of a refused one as far as it can be read."""
     origin = entry.origin
@@ -101,7 +106,7 @@ def _look_at(
         return _Looked()
     inline = read_inline(pack.text)
     found = (
-        *lint_pack(pack, settings.asks),
+        *lint_pack(pack, rules),
         *_duplicates(pack, library.catalog.conflict_of(entry.id)),
         *inline.findings,
     )
@@ -129,6 +134,8 @@ def _context(
     listed = allow(manifest, files, closed=settings.profile == "strict")
 
     def read(path: str) -> bytes:
+        if path == SKILL_FILE:
+            return data
         return reader.read(key, path, limits.file_bytes)
 
     return Context(

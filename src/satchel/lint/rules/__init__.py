@@ -1,6 +1,6 @@
 """Every rule, in the order in which they are asked."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
 from satchel.lint.context import Context, Rule
@@ -49,7 +49,7 @@ from satchel.lint.rules.unlisted_reference import unlisted_reference
 from satchel.lint.rules.unpinned_command import unpinned_command
 from satchel.model import Finding
 
-__all__ = ["RULES", "lint_pack"]
+__all__ = ["RULES", "lint_pack", "rules_for"]
 
 RULES: Final[tuple[Rule, ...]] = (
     declared_files,
@@ -98,13 +98,12 @@ RULES: Final[tuple[Rule, ...]] = (
 )
 
 
-def lint_pack(
-    pack: Context, asks: Callable[[Rule], bool] = lambda _: True
-) -> Iterator[Finding]:
-    """Yield what every rule has to say of a pack; paths relative to the pack.
+def lint_pack(pack: Context, rules: Iterable[Rule] | None = None) -> Iterator[Finding]:
+    """Yield what rules have to say of a pack, by default all; paths relative to it."""
+    for rule in RULES if rules is None else rules:
+        yield from rule(pack)
 
-    A rule for which ``asks`` says no is left out.
-    """
-    for rule in RULES:
-        if asks(rule):
-            yield from rule(pack)
+
+def rules_for(asks: Callable[[Rule], bool]) -> tuple[Rule, ...]:
+    """Return the rules for which ``asks`` says yes."""
+    return tuple(filter(asks, RULES))
