@@ -13,6 +13,7 @@ import yaml
 from benchmarks import (
     adapters,
     discovery,
+    linting,
     loading,
     memory,
     rendering,
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 WHAT: Final = (
     *("discovery", "rendering", "loading", "memory", "startup", "adapters"),
-    "usage",
+    *("usage", "linting"),
 )
 OWN_PACKS: Final = {"startup", "adapters"}
 """These make packs of their own, and take nothing of a corpus."""
@@ -86,6 +87,8 @@ def _run(  # noqa: PLR0911 - one for each thing to measure
             return loading.run(library, options.rounds)
         case "memory":
             return memory.run(library)
+        case "linting":
+            return linting.run(library, options.rounds)
         case "usage":
             return usage.run(library, options.rounds)
         case "adapters":
