@@ -89,6 +89,8 @@ LINES: Final = [
     ("[case](guide.md#Set-Up)", "no such heading: guide.md#Set-Up"),
     ("[third](guide.md#same-2)", "no such heading: guide.md#same-2"),
     ("[code](guide.md#no-heading)", "no such heading: guide.md#no-heading"),
+    ("[no letter of ours](guide.md#日本)", "no such heading: guide.md#日本"),
+    ("[it is one](nihon.md#日本)", ""),
     ("[here](#nowhere)", "no such heading: #nowhere"),
     ("`code` then [gone](gone.md)", "no such file: gone.md"),
     ("[![nested](gone.png)](guide.md)", "no such file: gone.png"),
@@ -104,6 +106,7 @@ def place(tmp_path: Path) -> Place:
         {
             "guide.md": TARGET,
             "with blank.md": "# Blank\n",
+            "nihon.md": "# 日本\n",
             "with(brackets).md": "# Brackets\n",
             "pic.png": "",
             "docs/.keep": "",
@@ -190,6 +193,19 @@ def test_code_in_lists_and_quotations_and_links_over_lines(place: Place) -> None
     )
 
 
+def test_anchors_of_many_pages_are_not_mixed_up(place: Place) -> None:
+    """More pages than the script keeps in mind, and each linked to twice."""
+    for n in range(70):
+        place.write({f"many/{n}.md": f"# Page {n}\n"})
+    lines = [f"[{n}]({n}.md#page-{n + (n == 69)})" for n in [*range(70), *range(70)]]
+    place.write({"many/all.md": "\n".join(lines)})
+
+    assert place.run(SCRIPT, "many/all.md").stdout == (
+        "many/all.md:70: no such heading: 69.md#page-70\n"
+        "many/all.md:140: no such heading: 69.md#page-70\n"
+    )
+
+
 def test_a_byte_order_mark_hides_nothing(place: Place) -> None:
     place.write({"page.md": "\ufeff# Page\n[here](#page)\n"})
 
@@ -241,7 +257,7 @@ def test_a_folder_is_searched_in_order_and_told_in_the_end(place: Place) -> None
     assert done.stdout == (
         "./b/1.markdown:1: no such file: y.md\n./b/2.md:1: no such file: x.md\n"
     )
-    assert done.stderr == "check-links.sh: 2 broken of 4 links in 5 pages\n"
+    assert done.stderr == "check-links.sh: 2 broken of 4 links in 6 pages\n"
     assert done.returncode == 1
 
 

@@ -186,16 +186,15 @@ links_of() {
   }' <"$1"
 }
 
-# has_anchor PAGE ANCHOR: the page has a heading, or an element, of that name.
-has_anchor() {
-  WANTED=$2 awk "$page"'
-  BEGIN { wanted = ENVIRON["WANTED"] }
+# Print what a link to a page may end in, from its # on, one a line.
+anchors_of() {
+  awk "$page"'
   {
     rest = text
     while (match(rest, /(id|name)=("[^"]*"|\047[^\047]*\047)/)) {
       name = substr(rest, RSTART, RLENGTH)
       sub(/^[a-z]*=./, "", name)
-      if (substr(name, 1, length(name) - 1) == wanted) found = 1
+      print "#" substr(name, 1, length(name) - 1)
       rest = substr(rest, RSTART + RLENGTH)
     }
     if (match(text, /^ ? ? ?#+([ \t]|$)/)) {
@@ -206,14 +205,13 @@ has_anchor() {
       last = ""
     } else last = (text ~ /^[ \t]*$/) ? "" : text
   }
-  END { exit !found }
 
   function heading(words,   slug) {
     sub(/[ \t]+#+[ \t]*$/, "", words)
     if (match(words, /[ \t]*\{#[^}]+\}[ \t]*$/)) {
       slug = substr(words, RSTART, RLENGTH)
       gsub(/^[ \t]*\{#|\}[ \t]*$/, "", slug)
-      if (slug == wanted) found = 1
+      print "#" slug
       words = substr(words, 1, RSTART - 1)
     }
     while (match(words, /\]\([^)]*\)/))
@@ -236,7 +234,9 @@ has_anchor() {
     gsub(/ /, "-", slug)
     number = seen[slug]++
     if (number) slug = slug "-" number
-    if (ascii(slug) == ascii(wanted)) found = 1
+    # No awk can be trusted to know the capitals of other alphabets.
+    gsub(/[\200-\377]/, "", slug)
+    print "#" slug
   }
 
   # What a slug loses anyway has no meaning in code.
@@ -244,12 +244,29 @@ has_anchor() {
     gsub(/[!-,.\/:-@\[-^`{-~]/, "", words)
     return words
   }
+  ' <"$1"
+}
 
-  # No awk can be trusted to know the capitals of other alphabets.
-  function ascii(slug) {
-    gsub(/[\200-\377]/, "", slug)
-    return slug
-  }' <"$1"
+# has_anchor PAGE ANCHOR: the page has a heading, or an element, of that name.
+# The anchors of the latest pages are kept: many links lead to the same few.
+kept_pages=()
+kept_anchors=()
+kept_next=0
+has_anchor() {
+  local at found= ascii=${2//[! -~]/}
+  for ((at = 0; at < ${#kept_pages[@]}; at++)); do
+    if [ "${kept_pages[at]}" = "$1" ]; then found=$at; fi
+  done
+  if [ -z "$found" ]; then
+    found=$kept_next
+    kept_next=$(((kept_next + 1) % 64))
+    kept_pages[found]=$1
+    kept_anchors[found]=$'\n'$(anchors_of "$1")$'\n'
+  fi
+  case ${kept_anchors[found]} in
+    *$'\n#'"$2"$'\n'* | *$'\n#'"$ascii"$'\n'*) return 0 ;;
+  esac
+  return 1
 }
 
 # --- one link ------------------------------------------------------------------------
