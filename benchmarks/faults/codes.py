@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import partial
 from typing import Final
 
-from benchmarks.faults.fault import BODY, DESCRIPTION, Fault, Pack, in_group, pack
+from benchmarks.faults.fault import BODY, DESCRIPTION, Fault, Pack, pack
 
 GROUP: Final = "codes asked for"
-_fault: Final = in_group(GROUP)
+_fault: Final = partial(Fault, GROUP)
 # Put together here, so that no scanner of this repository takes it for one.
 _KEY: Final = "AKIA" + "Q3EGRWZ7VJ5DM2KP"
 _GUIDE: Final = {"references/guide.md": "# Guide\n\nRead this to fill in a form.\n"}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from functools import partial
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -94,7 +93,3 @@ def pack(
 def slug(text: str) -> str:
     """Return a name for a folder that every client takes."""
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
-
-
-in_group: Final = partial(partial, Fault)
-"""Return what makes faults of one group: ``in_group("the group")(row, id, ...)``."""

@@ -16,6 +16,8 @@ _VARIES: Final = (
     (re.compile(r"\{[^}]*\}|\[[^\]]*\]"), "…"),
     (re.compile(r"(?<![\w.])[\w.-]*/[\w./-]*"), "PATH"),
     (re.compile(r"\d[\d,.]*"), "N"),
+    # What there is in place of what is wanted differs between a pack and its twin.
+    (re.compile(r",? got .*"), ""),
 )
 
 

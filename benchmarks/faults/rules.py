@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Final
 
-from benchmarks.faults.fault import DESCRIPTION, Fault, in_group, pack
+from benchmarks.faults.fault import DESCRIPTION, Fault, pack
 
 GROUP: Final = "rules of the specification"
-_fault: Final = in_group(GROUP)
+_fault: Final = partial(Fault, GROUP)
 _LONG: Final = DESCRIPTION + " It does the same for each of the forms." * 30
 
 

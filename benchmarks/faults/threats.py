@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from benchmarks.faults.fault import BODY, Fault, Pack, in_group, manifest, pack
+from benchmarks.faults.fault import BODY, Fault, Pack, manifest, pack
 from satchel.testing.hostile import hostile_packs
-from satchel.testing.hostile._pack import front
+from satchel.testing.hostile._pack import SECRET, front
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,7 +24,7 @@ NOT_IN_A_PACK: Final = {
 
 # Packs of the hostile suite, by the twin that each differs from in its fault alone.
 _PLAIN: Final = (
-    *("skill-out", "folder-out", "files-case", "files-normal-forms", "files-odd"),
+    *("folder-out", "files-case", "files-normal-forms", "files-odd"),
     *("fifo", "dev-zero", "pack-cycle", "deep-in-pack", "many-files"),
     *("frontmatter-10mb", "body-20mb"),
     *("alias-metadata", "merge-keys", "nested-flow", "nested-some"),
@@ -37,12 +38,12 @@ _NAMED: Final = (
 _DESCRIBED: Final = (
     *("surrogate", "nul", "tags", "bidi", "zero-width", "private"),
     *("close-catalog", "another-skill", "comment", "cdata"),
-    *("heading", "block-heading", "line-ends", "arguments"),
+    *("heading", "line-ends", "arguments"),
 )
 _SECRET: Final = b"# A secret\n\nNobody was meant to read this.\n"
 _GUIDE: Final = {"references/guide.md": "# Guide\n\nRead this to fill in a form.\n"}
 _SEE: Final = f"{BODY}\nRead [the guide](references/guide.md) first.\n"
-_fault: Final = in_group(GROUP)
+_fault: Final = partial(Fault, GROUP)
 
 
 def threat_faults() -> tuple[Fault, ...]:
@@ -61,6 +62,8 @@ def threat_faults() -> tuple[Fault, ...]:
             (_PLAIN, front()),
             (_NAMED, front(name="other")),
             (_DESCRIBED, front("x")),
+            (("block-heading",), front("|\n  x")),
+            (("skill-out",), front(SECRET)),
         )
         for name in names
     )

@@ -111,7 +111,18 @@ def _agentskills(text: str) -> Iterator[tuple[str, Report]]:
 def _skills_ref(text: str) -> Iterator[tuple[str, Report]]:
     for folder, messages in _json(text).items():
         for message in messages:
-            yield folder, Report(kind_of(message), "error")
+            yield folder, Report(_skills_ref_kind(message), "error")
+
+
+def _skills_ref_kind(message: str) -> str:
+    """Return a kind without what it quotes of the file."""
+    head, colon, tail = message.partition(" in frontmatter: ")
+    if not colon:
+        return kind_of(message)
+    if head.startswith("Missing"):
+        return message
+    flow = "disallowed JSONesque" in tail
+    return f"{head} in frontmatter{': flow style' if flow else ''}"
 
 
 def _claude(text: str) -> Iterator[tuple[str, Report]]:

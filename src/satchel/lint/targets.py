@@ -14,6 +14,8 @@ __all__ = ["Target", "find_case", "find_target", "held_paths"]
 
 _ELSEWHERE: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
 """A URL, an address, a drive of Windows; none is ever looked at."""
+_OF_A_MACHINE: Final = re.compile(r"file:|[A-Za-z]:[\\/]", re.IGNORECASE)
+"""A path of one machine, which is outside of every pack."""
 _PLACEHOLDER: Final = re.compile(
     r"[{}<>$*|\[\]]|\.\.\.|\u2026|path/to|\byour[-_]|\bxxx|(?:\A|/)(?:url|link)\Z",
     re.IGNORECASE,
@@ -38,6 +40,8 @@ def find_target(pack: Context, file: str, to: str) -> Target | None:
 
     That is a URL, a placeholder, or a word with neither a dot nor a slash.
     """
+    if _OF_A_MACHINE.match(to) and not _PLACEHOLDER.search(to):
+        return Target(to, "", "outside")
     if _ELSEWHERE.match(to) or _PLACEHOLDER.search(to):
         return None
     path, _, fragment = to.partition("#")
@@ -46,12 +50,12 @@ def find_target(pack: Context, file: str, to: str) -> Target | None:
         return Target(file, fragment, "found") if fragment else None
     if "/" not in path and "." not in path:
         return None
-    if path.startswith(("/", "~")):
-        return Target(path, fragment, "outside")
     return _inside(pack, file, path, fragment)
 
 
 def _inside(pack: Context, file: str, path: str, fragment: str) -> Target:
+    if path.startswith(("/", "~")):
+        return Target(path, fragment, "outside")
     held = held_paths(pack)
     from_root = posixpath.normpath(path)
     from_file = posixpath.normpath(posixpath.join(posixpath.dirname(file), path))

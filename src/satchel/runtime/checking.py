@@ -18,6 +18,7 @@ from satchel.model import (
     Limits,
     Manifest,
 )
+from satchel.runtime.findings import no_skills
 from satchel.runtime.fixing import plan_fixes
 from satchel.runtime.library import Library, named_places, opened_library
 from satchel.spec import Profile, parse
@@ -59,7 +60,7 @@ def check(
 
 def report_on(library: Library, settings: Settings, limits: Limits) -> Report:
     """Return the report on packs that are open."""
-    found = set(library.catalog.findings)
+    found = {*library.catalog.findings, *_empty(library)}
     asked: dict[str, Inline] = {}
     rules = rules_for(settings.asks)
     for pack in library.packs:
@@ -82,6 +83,18 @@ def report_on(library: Library, settings: Settings, limits: Limits) -> Report:
         fixes=plan_fixes(library, findings, settings.profile, limits),
         locations=library.locations,
     )
+
+
+def _empty(library: Library) -> Iterator[Finding]:
+    """Yield a finding for each folder without a pack, of which nothing else is said.
+
+    To check nothing, and to find nothing wrong, would look like success.
+    """
+    told = [each.path for each in library.catalog.findings]
+    for state in library.catalog.sources:
+        said = any(f"{path}/".startswith(f"{state.label}/") for path in told)
+        if not (state.packs or state.error or said):
+            yield no_skills(state.label)
 
 
 class _Looked(NamedTuple):

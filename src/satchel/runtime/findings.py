@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from satchel.runtime.offers import Offers
 
-__all__ = ["all_findings"]
+__all__ = ["all_findings", "no_skills"]
 
 
 def all_findings(
@@ -26,7 +26,7 @@ def all_findings(
     """
     missing = offers().missing(latest) if _carries(latest) else ()
     empty = tuple(
-        _no_skills(state.label)
+        no_skills(state.label)
         for state in latest.sources
         if state.label in named and not state.packs and not state.error
     )
@@ -40,7 +40,8 @@ def _carries(catalog: Catalog) -> bool:
     )
 
 
-def _no_skills(label: str) -> Finding:
+def no_skills(label: str) -> Finding:
+    """Return what there is to say of a folder that was named and holds no pack."""
     return Finding(
         "no-skills",
         "warning",

@@ -60,6 +60,8 @@ PACK = pack("references/a.md", "references/b c.md", "references/deep/d.md", "x.m
         ("SKILL.md", "a/../../y.md", Target("a/../../y.md", "", "outside")),
         ("SKILL.md", "/etc/passwd", Target("/etc/passwd", "", "outside")),
         ("SKILL.md", "~/notes.md", Target("~/notes.md", "", "outside")),
+        ("SKILL.md", "C:\\a.md", Target("C:\\a.md", "", "outside")),
+        ("SKILL.md", "file:///srv/a.md", Target("file:///srv/a.md", "", "outside")),
     ],
 )
 def test_where_a_path_leads(file: str, to: str, expected: Target | None) -> None:
@@ -69,7 +71,7 @@ def test_where_a_path_leads(file: str, to: str, expected: Target | None) -> None
 @pytest.mark.parametrize(
     "to",
     [
-        *("https://x.org/a.md", "mailto:a@x.org", "//x.org/a.md", "C:\\a.md"),
+        *("https://x.org/a.md", "mailto:a@x.org", "//x.org/a.md"),
         *("", "#", "?x", "url", "LICENSE", "{kind}.md", "<kind>.md", "$HOME/a.md"),
         *("*.md", "path/to/a.md", "your-file.md", "...", "docs/…/a.md", "./url"),
     ],

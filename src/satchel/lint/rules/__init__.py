@@ -23,6 +23,7 @@ from satchel.lint.rules.description_lines import description_lines
 from satchel.lint.rules.description_markup import description_markup
 from satchel.lint.rules.doubts import doubts
 from satchel.lint.rules.empty_body import empty_body
+from satchel.lint.rules.impossible_date import impossible_date
 from satchel.lint.rules.interactive_script import interactive_script
 from satchel.lint.rules.json_syntax import json_syntax
 from satchel.lint.rules.large_reference import large_reference
@@ -64,6 +65,7 @@ RULES: Final[tuple[Rule, ...]] = (
     name_not_portable,
     spec_incompatible,
     metadata_scalars,
+    impossible_date,
     client_only_field,
     license_file_missing,
     allowed_tools_form,

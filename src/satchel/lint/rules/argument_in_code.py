@@ -26,7 +26,7 @@ def argument_in_code(pack: Context) -> Iterator[Finding]:
     replaced wherever it stands when the skill is called with arguments.
     """
     behind = body(pack)
-    if "$" not in behind.text:
+    if "$" not in behind.text or not _ARGUMENT.search(behind.text):
         return
     for block in _BLOCK.finditer(behind.text):
         match = _ARGUMENT.search(block["code"])

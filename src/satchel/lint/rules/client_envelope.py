@@ -27,7 +27,7 @@ def client_envelope(pack: Context) -> Iterator[Finding]:
     Claude Code and Gemini CLI send.
     """
     behind = body(pack)
-    match = _TAG.search(behind.text)
+    match = _TAG.search(behind.text) if "<" in behind.text else None
     if match:
         yield Finding(
             "client-envelope",

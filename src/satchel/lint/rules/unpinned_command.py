@@ -16,6 +16,7 @@ _RUN: Final = re.compile(
     r"(?P<package>@?[A-Za-z][\w.-]*(?:/[A-Za-z][\w.-]*)?)(?P<version>[@=]+[\w.^~-]+)?"
     r"(?![\w/<{$*])"
 )
+_WORDS: Final = ("npx ", "bunx ", " dlx ", "uvx ", "pipx ")
 _MOVES: Final = re.compile(r"@(?:latest|next|alpha|beta|canary|main)\b")
 
 
@@ -27,6 +28,8 @@ def unpinned_command(pack: Context) -> Iterator[Finding]:
     same tomorrow.
     """
     behind = body(pack)
+    if not any(word in behind.text for word in _WORDS):
+        return
     for match in _RUN.finditer(behind.text):
         version = match["version"]
         if version is None or _MOVES.match(version):
