@@ -11,10 +11,12 @@ from satchel.spec.fences import span_of_text
 
 __all__ = ["impossible_date"]
 
-# A value of its own, without quotes: the form that YAML 1.1 calls a timestamp.
+# The form that YAML 1.1 calls a timestamp, at the end of its line or with a time.
 _DATE: Final = re.compile(
-    r"^[^#\n\"']*?[:-][ \t]+(\d{4})-(\d\d?)-(\d\d?)(?=[ \t]*$|[Tt ]+\d)", re.MULTILINE
+    r"[ \t](\d{4})-(\d\d?)-(\d\d?)(?=[ \t]*$|[Tt ]+\d)", re.MULTILINE
 )
+# It is a value of its own, without quotes.
+_BEFORE: Final = re.compile(r"[^#\"']*[:-][ \t]*")
 
 
 @rule("impossible-date")
@@ -28,7 +30,9 @@ def impossible_date(pack: Context) -> Iterator[Finding]:
     if span is None:
         return
     for match in _DATE.finditer(pack.text, span.head, span.end):
-        if not _is_date(*(int(part) for part in match.groups())):
+        line = pack.text.rfind("\n", 0, match.start()) + 1
+        is_value = _BEFORE.fullmatch(pack.text, line, match.start(1))
+        if is_value and not _is_date(*(int(part) for part in match.groups())):
             written = "-".join(match.groups())
             yield Finding(
                 "impossible-date",

@@ -10,13 +10,16 @@ from satchel.model import SKILL_FILE, Finding
 
 __all__ = ["unpinned_command"]
 
+# What all of the words below end in: one quick look at a text that has none of them.
+_MARK: Final = re.compile(r"x (?<=(?:np|un|dl|uv|ip)x )")
 _RUN: Final = re.compile(
     r"(?<![\w-])(?:npx|bunx|pnpm dlx|yarn dlx|uvx|pipx run)[ \t]+"
     r"(?:-[\w-]+[ \t]+)*"
     r"(?P<package>@?[A-Za-z][\w.-]*(?:/[A-Za-z][\w.-]*)?)(?P<version>[@=]+[\w.^~-]+)?"
     r"(?![\w/<{$*])"
 )
-_WORDS: Final = ("npx ", "bunx ", " dlx ", "uvx ", "pipx ")
+_BEFORE: Final = len("pnpm dl")
+_MAX_CHARS: Final = 200
 _MOVES: Final = re.compile(r"@(?:latest|next|alpha|beta|canary|main)\b")
 
 
@@ -28,9 +31,11 @@ def unpinned_command(pack: Context) -> Iterator[Finding]:
     same tomorrow.
     """
     behind = body(pack)
-    if not any(word in behind.text for word in _WORDS):
-        return
-    for match in _RUN.finditer(behind.text):
+    for mark in _MARK.finditer(behind.text):
+        start = max(mark.start() - _BEFORE, 0)
+        match = _RUN.search(behind.text, start, mark.end() + _MAX_CHARS)
+        if match is None or match.start() > mark.start():
+            continue
         version = match["version"]
         if version is None or _MOVES.match(version):
             yield Finding(
