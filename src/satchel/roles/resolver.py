@@ -1,6 +1,6 @@
 """From the name of a role to its prompt: pack, legacy template, one sentence."""
 
-# ruff: noqa: PTH118 - as text, as the user wrote it
+# ruff: noqa: PTH110, PTH112, PTH118 - as text, as the user wrote it
 import logging
 import os
 from collections.abc import Collection, Mapping
@@ -11,7 +11,7 @@ from satchel.model import DEFAULT_LIMITS, Finding, Limits, Rendered
 from satchel.prompt import render
 from satchel.protocols import TokenCounter
 from satchel.roles.deprecation import Once
-from satchel.roles.legacy import LegacyRenderer
+from satchel.roles.legacy import SYSTEM_PROMPT, LegacyRenderer
 from satchel.roles.naming import check_role, is_role
 from satchel.roles.packed import PackPath
 from satchel.roles.resolved import Primary, ResolvedRolePrompt
@@ -200,8 +200,14 @@ def _fixed(path: str) -> str:
 
 def _home(templates_dir: str) -> str:
     """Return the folder that holds ``skills`` and ``roles``, as the user wrote it."""
-    parent, name = os.path.split(templates_dir.rstrip("/"))
+    parent, name = os.path.split(templates_dir.rstrip(os.sep + (os.altsep or "")))
     if name != "roles":
         return templates_dir
     inner = (os.path.join(templates_dir, each) for each in ("skills", "roles"))
-    return templates_dir if any(map(os.path.isdir, inner)) else parent or os.curdir
+    return templates_dir if any(map(_holds_packs, inner)) else parent or os.curdir
+
+
+def _holds_packs(folder: str) -> bool:
+    """Tell a folder ``skills`` or ``roles`` from a template of a role so called."""
+    template = os.path.join(folder, SYSTEM_PROMPT)
+    return os.path.isdir(folder) and not os.path.exists(template)

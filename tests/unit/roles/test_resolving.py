@@ -572,3 +572,14 @@ def test_a_resolver_stays_with_the_folder_it_was_given(
     ]
     assert seen[2].findings == ()
     assert resolver.roles() == ("analyst", "backend", "qa")
+
+
+@pytest.mark.row("C21", "C54")
+@pytest.mark.filterwarnings("ignore:role ")
+@pytest.mark.parametrize("role", ["skills", "roles"])
+def test_a_role_may_be_called_as_the_folders_are(role: str, templates: Path) -> None:
+    """The folder of roles, given as in the earlier system, then holds such a one."""
+    write_template(templates, role, "Mine.")
+
+    assert resolve_role_prompt(role, templates / "roles").body == "Mine."
+    assert resolve_role_prompt("backend", templates / "roles").source == "skill"
