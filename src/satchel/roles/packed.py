@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
-from satchel.catalog import duplicate_error
 from satchel.errors import ChangedSinceSyncError, SkillError
 from satchel.load import load
 from satchel.model import (
@@ -46,7 +45,7 @@ class PackPath:
         """
         folder = self.folder(wish)
         catalog, latest = self.stock.current()
-        found.extend(_of_role(latest, folder))
+        found.extend(_of_role(latest, folder, self.stock))
         if wish.role not in catalog:
             found.extend(_not_used(latest, wish.role, self.stock.source, folder))
             return None
@@ -122,7 +121,7 @@ def _with_role_line(text: str, role: str) -> str:
     return text if text.startswith(line) else line + text
 
 
-def _of_role(latest: Catalog, folder: str) -> Iterator[Finding]:
+def _of_role(latest: Catalog, folder: str, stock: Stock) -> Iterator[Finding]:
     """Yield what was found in the role's own folder, and each error elsewhere.
 
     A pack in error is missing from the index of every role, and so are those of a
@@ -133,7 +132,7 @@ def _of_role(latest: Catalog, folder: str) -> Iterator[Finding]:
         if inside or finding.severity == "error":
             yield finding
     for conflict in latest.unresolved:  # arisen since: the last good catalog is in use
-        error = duplicate_error(conflict)
+        error = stock.duplicate(conflict)
         yield Finding(error.code, "error", str(error), fix=error.fix)
     for state in latest.sources:
         if state.error:

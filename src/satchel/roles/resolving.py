@@ -143,6 +143,7 @@ def _resolver(
             limits=limits,
         )
         _kept[key] = resolver  # the last one again
-        if len(_kept) > MAX_KEPT:
-            del _kept[next(iter(_kept))]
+        gone = _kept.pop(next(iter(_kept))) if len(_kept) > MAX_KEPT else None
+    if gone is not None:
+        gone.invalidate_cache()  # its plug-ins may hold connections
     return resolver

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from satchel.catalog import Registry
 from satchel.catalog.assemble import Rules
 from satchel.catalog.entry import Acceptance
-from satchel.model import Catalog, Limits
+from satchel.errors import DuplicateSkillError
+from satchel.model import Catalog, Conflict, Limits
 from satchel.roles.tree import Tree
 from satchel.runtime.loader import duplicate_with_switch
 from satchel.runtime.time import SystemClock
@@ -79,8 +80,18 @@ class Stock:
                 self._registry, self._seen = registry, seen
             catalog, latest = registry.catalog, registry.latest
         if catalog.unresolved:
-            raise duplicate_with_switch(catalog.unresolved[0], {self.source})
+            raise self.duplicate(catalog.unresolved[0])
         return catalog, latest
+
+    def duplicate(self, conflict: Conflict) -> DuplicateSkillError:
+        """Return the error of a conflict, with a way out that there is for roles."""
+        error = duplicate_with_switch(conflict, {self.source})
+        if any(owner.source != self.source for owner in conflict.owners):
+            return error
+        fix = "rename one, and its folder with it"
+        return DuplicateSkillError(
+            error.skill_name, error.first_origin, error.second_origin, fix
+        )
 
     def invalidate(self) -> None:
         """Forget all that was read; plug-ins are enumerated again at the next look."""

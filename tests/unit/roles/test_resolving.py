@@ -532,6 +532,32 @@ def test_resolvers_are_kept_by_folder_and_bounded(tmp_path: Path) -> None:
     assert resolving._resolver(tmp_path, include_plugins=True, deny=()) is not first
 
 
+@pytest.mark.row("C36")
+def test_two_packs_of_one_folder_that_claim_a_name_are_told_a_way_out(
+    templates: Path,
+) -> None:
+    """No prefix and no precedence: there are none for roles."""
+    write_role(templates, "coder")
+    edit(templates / "skills/coder/SKILL.md", "name: coder", "name: backend")
+
+    with pytest.raises(DuplicateSkillError) as caught:
+        resolve_role_prompt("qa", templates)
+
+    assert caught.value.fix == "rename one, and its folder with it"
+    assert "precedence" not in str(caught.value)
+
+
+def test_plugins_of_a_folder_that_is_not_kept_are_closed(
+    templates: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plugin = add_plugin(monkeypatch, {})
+    resolve_role_prompt("backend", templates)
+    for number in range(resolving.MAX_KEPT):
+        resolve_role_prompt("vp", tmp_path / str(number), include_plugins=False)
+
+    assert plugin.closed == 1
+
+
 @pytest.mark.row("C56")
 def test_a_prompt_is_plain_text_and_needs_no_framework() -> None:
     script = (
