@@ -28,6 +28,7 @@ JSON: st.SearchStrategy[Json] = st.recursive(
     max_leaves=6,
 )
 _MOVED = ("version", "author", "references", "scripts", "assets")
+_PLACES = (*_MOVED, "manifest_schema", "satchel:version", "satchel:scripts")
 ITEMS = st.lists(TEXTS, max_size=3)
 FIELDS = st.fixed_dictionaries(
     {"name": st.from_regex(r"[a-z]{1,9}", fullmatch=True), "description": TEXTS},
@@ -35,12 +36,13 @@ FIELDS = st.fixed_dictionaries(
         **dict.fromkeys(("trigger_keywords", "references", "scripts", "assets"), ITEMS),
         **dict.fromkeys(("version", "author"), TEXTS),
         "license": TEXTS,
+        "manifest_schema": st.one_of(st.integers(), st.booleans(), TEXTS),
         "x-unknown": JSON,
         # A number there is a text in the other dialect (R02): not equal by value.
         "metadata": st.builds(
             lambda others, own: {**others, **own},
             st.dictionaries(TEXTS, JSON, max_size=3),
-            st.dictionaries(st.sampled_from(_MOVED), TEXTS, max_size=2),
+            st.dictionaries(st.sampled_from(_PLACES), TEXTS, max_size=2),
         ),
     },
 ).filter(lambda fields: bool(str(fields["description"]).strip()))

@@ -1,8 +1,8 @@
 """The two dialects of frontmatter, turned into each other without loss.
 
-One has fields of its own for files, keywords, version and author. The other, the
-public specification, has six fields, and keeps everything else in ``metadata``, as
-texts.
+One has fields of its own for files, keywords, version, author and the schema of all of
+them. The other, the public specification, has six fields, and keeps everything else in
+``metadata``, as texts.
 """
 
 import re
@@ -15,17 +15,20 @@ from satchel.spec.fields import decode_items
 __all__ = ["SET_ASIDE", "encode_items", "from_spec", "to_spec"]
 
 _LISTS: Final = ("trigger_keywords", "references", "scripts", "assets")
-_MOVED: Final = (*_LISTS, "version", "author")
+_SCHEMA: Final = "manifest_schema"
+_MOVED: Final = (*_LISTS, "version", "author", _SCHEMA)
 SET_ASIDE: Final = "satchel:"
 """Stands before a moved key that ``metadata`` already uses for something else."""
 _AMBIGUOUS: Final = re.compile(r"[\s,]|\A\[|\A\Z")
+_NUMBER: Final = re.compile(r"[1-9][0-9]{0,17}")
 
 
 def to_spec(frontmatter: Mapping[str, Json]) -> dict[str, Json]:
     """Return the frontmatter with the fields of its own dialect moved to ``metadata``.
 
-    Only texts and lists of texts are moved; everything else stays where it is.
-    `from_spec` undoes it, but for an empty ``metadata``, which is as good as none.
+    Only texts, lists of texts and the number of ``manifest_schema`` are moved;
+    everything else stays where it is. `from_spec` undoes it, but for an empty
+    ``metadata``, which is as good as none.
     """
     metadata = frontmatter.get("metadata", {})
     if not isinstance(metadata, Mapping):
@@ -33,8 +36,10 @@ def to_spec(frontmatter: Mapping[str, Json]) -> dict[str, Json]:
     top, inner = dict(frontmatter), dict(metadata)
     for key in _MOVED:
         text = _encoded(key, top.get(key))
-        place = key if key not in metadata else f"{SET_ASIDE}{key}"
-        if text is not None and place not in metadata:
+        aside = f"{SET_ASIDE}{key}"
+        place = key if key not in metadata else aside
+        # Where `aside` is taken, readers would take that for what is moved.
+        if text is not None and aside not in metadata:
             del top[key]
             inner[place] = text
     return {**top, "metadata": inner} if inner or "metadata" in top else top
@@ -54,7 +59,7 @@ def from_spec(frontmatter: Mapping[str, Json]) -> dict[str, Json]:
         text = metadata.get(place)
         if key in top or not isinstance(text, str) or key not in metadata:
             continue
-        value: Json = list(decode_items(text)) if key in _LISTS else text
+        value = _decoded(key, text)
         if _encoded(key, value) == text:
             del inner[place]
             top[key] = value
@@ -74,7 +79,16 @@ def encode_items(items: Iterable[str]) -> str:
     return " ".join(texts)
 
 
+def _decoded(key: str, text: str) -> Json:
+    if key in _LISTS:
+        return list(decode_items(text))
+    return int(text) if key == _SCHEMA and _NUMBER.fullmatch(text) else text
+
+
 def _encoded(key: str, value: Json) -> str | None:
+    if key == _SCHEMA:
+        text = str(value) if type(value) is int else ""
+        return text if _NUMBER.fullmatch(text) else None
     if key not in _LISTS:
         return value if isinstance(value, str) else None
     if not isinstance(value, list | tuple):

@@ -116,7 +116,7 @@ def merge_layers(name: str, layers: Sequence[Layer]) -> Merged:
         SkillManifestError: A field is a list in one layer and none in another, say; or
             two layers call the skill differently.
     """
-    later = any(_is_later(layer.fields.get(_SCHEMA)) for layer in layers)
+    later = any(_is_later(_at_the_top(each.fields).get(_SCHEMA)) for each in layers)
     plain = [Layer(each.label, _plain(name, each, tolerant=later)) for each in layers]
     names = {str(each.fields["name"]) for each in plain if "name" in each.fields}
     if len(names) > 1:

@@ -159,6 +159,19 @@ def test_an_unknown_field_is_refused_before_a_later_schema(
         assert merge_layers("a", layers).fields["colour"] == "red"
 
 
+@pytest.mark.row("E15", "X07")
+def test_a_later_schema_is_read_in_the_other_dialect_too() -> None:
+    layers = [
+        Layer("base", BASE | {"metadata": {"manifest_schema": "2"}}),
+        Layer("team", {"colour": "red"}),
+    ]
+
+    assert merge_layers("a", layers).fields == BASE | {
+        "colour": "red",
+        "metadata": {"manifest_schema": "2"},
+    }
+
+
 @pytest.mark.parametrize(
     ("low", "high", "said"),
     [

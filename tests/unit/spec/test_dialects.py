@@ -48,6 +48,19 @@ def test_own_fields_become_metadata_and_come_back() -> None:
     assert from_spec(PUBLIC) == OWN
 
 
+@pytest.mark.row("X07", "E15")
+def test_the_schema_of_a_manifest_goes_along_and_is_a_number_again() -> None:
+    own: dict[str, Json] = {"name": "x", "description": "d", "manifest_schema": 2}
+    public: dict[str, Json] = {
+        "name": "x",
+        "description": "d",
+        "metadata": {"manifest_schema": "2"},
+    }
+
+    assert to_spec(own) == public
+    assert from_spec(public) == own
+
+
 @pytest.mark.row("X07")
 def test_what_was_converted_is_valid_in_its_new_dialect() -> None:
     own = render_frontmatter(OWN).encode()
@@ -86,6 +99,13 @@ def test_a_key_that_metadata_uses_is_set_aside() -> None:
         {"metadata": {"version": 1.0}},
         {"metadata": {}},
         {"version": "3", "metadata": {"version": "1", "satchel:version": "2"}},
+        {"version": "3", "metadata": {"satchel:version": "2"}},
+        {"manifest_schema": "2"},
+        {"manifest_schema": True},
+        {"manifest_schema": 0},
+        {"manifest_schema": 1.5},
+        {"metadata": {"manifest_schema": "02"}},
+        {"metadata": {"manifest_schema": "two"}},
     ],
 )
 def test_what_cannot_be_a_text_stays(frontmatter: dict[str, Json]) -> None:

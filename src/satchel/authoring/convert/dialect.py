@@ -13,10 +13,12 @@ from satchel.authoring.convert.draft import Dialect
 from satchel.authoring.convert.frontmatter import comments_in, edited, equal
 from satchel.model import DEFAULT_LIMITS, SKILL_FILE, Finding, Json, Limits, Manifest
 from satchel.spec import from_spec, parse, render_frontmatter, to_spec
+from satchel.spec.dialects import SET_ASIDE
 from satchel.spec.fences import span_of_bytes
 from satchel.spec.frontmatter import Node, Tree, read_tree
 from satchel.spec.loose import body_of, loose_span
 from satchel.spec.opening import Opened, open_file
+from satchel.spec.profiles import SCHEMA_FIELD
 from satchel.text.decoding import decode
 
 __all__ = ["Rewritten", "breaches", "rewrite"]
@@ -109,27 +111,44 @@ def _wanted(
     if tree.text("description") is None:
         fields["description"] = manifest.description
     if dialect == "spec":
-        return to_spec(_as_texts(tree, tree.root, fields))
+        moved = to_spec(_as_texts(tree, fields))
+        return {key: fields.get(key, value) for key, value in moved.items()} | (
+            {"metadata": moved["metadata"]} if "metadata" in moved else {}
+        )
     metadata = tree.root.get("metadata")
     if dialect == "strict" and isinstance(metadata, dict):
-        fields["metadata"] = _as_texts(tree, metadata, _fields(metadata))
-        return from_spec(fields)
+        inner = _fields(metadata)
+        moved = from_spec({**fields, "metadata": _moving(tree, metadata, inner)})
+        if isinstance(left := moved.get("metadata"), Mapping):
+            moved["metadata"] = {key: inner[key] for key in left}
+        return moved
     return fields
 
 
-def _as_texts(
-    tree: Tree, within: dict[str, Node], fields: dict[str, Json]
-) -> dict[str, Json]:
+def _as_texts(tree: Tree, fields: dict[str, Json]) -> dict[str, Json]:
     """Return the fields with those that move as texts: `1.10` is "1.10" to all."""
+    texts = dict(fields)
     for key in (*_TEXTS, *_LISTS):
-        value = within.get(key)
+        value = tree.root.get(key)
         if isinstance(value, list):
-            texts = tree.items(value)
-            if key in _LISTS and None not in texts:
-                fields[key] = [*texts]
-        elif (text := tree.text(key, within)) is not None:
-            fields[key] = text
-    return fields
+            items = tree.items(value)
+            if key in _LISTS and None not in items:
+                texts[key] = [*items]
+        elif (text := tree.text(key)) is not None:
+            texts[key] = text
+    return texts
+
+
+def _moving(
+    tree: Tree, metadata: dict[str, Node], inner: dict[str, Json]
+) -> dict[str, Json]:
+    """Return the metadata with each scalar that may move as its text."""
+    texts = dict(inner)
+    for key in (*_TEXTS, *_LISTS, SCHEMA_FIELD):
+        for place in (key, f"{SET_ASIDE}{key}"):
+            if (text := tree.text(place, metadata)) is not None:
+                texts[place] = text
+    return texts
 
 
 def _head(opened: Opened, after: dict[str, Json]) -> tuple[list[str], list[Finding]]:
@@ -241,5 +260,5 @@ def _not_rewritten(path: str) -> Finding:
         "error",
         "the frontmatter cannot be rewritten without changing what it says",
         path,
-        fix="mend what the other findings say, and convert again",
+        fix="write it as block YAML, one key on a line; satchel check PACK helps",
     )

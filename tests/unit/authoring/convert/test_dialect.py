@@ -311,3 +311,43 @@ def test_values_of_two_kinds_are_not_equal() -> None:
     assert not equal(1, True)
     assert not equal(1, 1.0)
     assert equal({"a": [1], "b": None}, {"b": None, "a": [1]})
+
+
+@pytest.mark.row("X07", "E15")
+def test_a_later_schema_survives_the_other_dialect() -> None:
+    """Without it strict would refuse the fields that only a later one knows."""
+    own = text("""\
+        ---
+        name: x
+        description: Tests what a later schema allows. Use to test.
+        manifest_schema: 2
+        ---
+        Body
+        """)
+
+    portable = rewrite(own, "spec", directory="x").data
+
+    assert portable is not None
+    assert breaches(portable, "spec", directory="x") == ()
+    assert rewrite(portable, "strict", directory="x").data == own
+
+
+@pytest.mark.row("X07", "R02")
+@pytest.mark.parametrize(
+    ("dialect", "lines"),
+    [
+        ("strict", ["version: x", "metadata:", "  version: 1.10", "  scripts: 2"]),
+        ("spec", ["version: 1.10", "metadata: text"]),
+        ("spec", ["version: 1.10", "metadata:", "  'satchel:version': a"]),
+    ],
+    ids=["taken-above", "no-mapping", "set-aside"],
+)
+def test_a_number_that_does_not_move_keeps_its_line(
+    dialect: Dialect, lines: list[str]
+) -> None:
+    data = "\n".join(["---", "name: x", "description: d", *lines, "---", ""]).encode()
+
+    made = rewrite(data, dialect, directory="x").data
+
+    assert made is not None
+    assert b": 1.10" in made
