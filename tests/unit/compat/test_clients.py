@@ -188,6 +188,8 @@ import json, sys
 if "fail" in sys.argv: sys.exit("no such command")
 print(json.dumps([
     {"name": "a", "description": "one", "source": "project"},
+    {"name": "b", "description": ["one", 2], "source": "project"},
+    {"name": "c", "source": "project"},
     {"name": "own", "description": "x", "source": "builtin"},
 ]))
 """
@@ -197,7 +199,8 @@ def test_a_client_that_lists_as_json_is_read(tmp_path: Path) -> None:
     with open_desk((sys.executable, "-c", CLI)) as desk, desk.laid(tmp_path, "x"):
         seen = asking.copilot(desk)
 
-    assert (seen.found, seen.error) == ((("a", "one"),), "")
+    assert seen.found == (("a", "one"), ("b", '["one", 2]'), ("c", None))
+    assert seen.error == ""
 
 
 def test_a_client_that_fails_says_how(tmp_path: Path) -> None:

@@ -195,4 +195,12 @@ def _from_json(done: Done, choose: Callable[[Any], list[dict[str, Any]]]) -> See
         said = choose(json.loads(done.out))
     except (ValueError, LookupError, TypeError) as error:
         return Seen((), f"status {done.status}: {error}: {done.err.strip()[-200:]}")
-    return _seen(done, tuple((each["name"], each.get("description")) for each in said))
+    pairs = tuple((str(each["name"]), _text(each.get("description"))) for each in said)
+    return _seen(done, pairs)
+
+
+def _text(value: object) -> str | None:
+    """Return a description; what is no text as the client would print it."""
+    if value is None or isinstance(value, str):
+        return value
+    return json.dumps(value, ensure_ascii=False)
