@@ -78,6 +78,8 @@ class Tree(Wrapped):
         except SourceUnavailableError as error:
             self._failure = error
             return str(error)
+        for key in self._known.keys() - known.keys():
+            self._digests.pop(key, None)
         self._failure, self._found, self._known = None, tuple(found), known
         return self._found
 

@@ -233,6 +233,15 @@ def test_a_modification_time_that_was_put_back_hides_no_edit(file: Path) -> None
     assert tree.look() != seen
 
 
+def test_nothing_is_kept_of_packs_that_went(file: Path) -> None:
+    tree = Tree(LocalDirSkillSource(file.parents[1]))
+    taken_in(tree)
+    file.parent.rename(file.parents[1] / "b")
+    taken_in(tree)
+
+    assert list(tree._digests) == list(tree._known) == ["b"]
+
+
 def test_a_file_that_cannot_be_read_for_doubt_is_no_change(file: Path) -> None:
     class Closed(LocalDirSkillSource):
         def manifest(self, key: str) -> bytes:
