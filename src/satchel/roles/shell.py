@@ -22,6 +22,8 @@ MAX_OUTPUT_BYTES: Final = 1024 * 1024
 def run_command(command: str, *, timeout_s: float = TIMEOUT_S) -> str:
     """Return what a command prints, without white space around it; never raises.
 
+    Lines end in a line feed, as those of the template do.
+
     The text is split as a shell would, and no shell is started: pipes, variables and
     wildcards are plain words. It runs in the working folder, reads nothing, and is
     ended with all that it started when it takes too long. What goes wrong becomes the
@@ -55,7 +57,8 @@ def run_command(command: str, *, timeout_s: float = TIMEOUT_S) -> str:
         return f"[shell command timed out: {command}]"
     if process.returncode or reader.over:
         return f"[shell command failed: {command}]"
-    return decode(reader.data).text.strip()
+    text = decode(reader.data).text.removeprefix("\ufeff")
+    return text.replace("\r\n", "\n").replace("\r", "\n").strip()
 
 
 class _Reader(threading.Thread):

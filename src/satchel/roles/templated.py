@@ -2,7 +2,7 @@
 
 # ruff: noqa: PTH113, PTH118 - asked for each folder, as text
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
@@ -21,6 +21,7 @@ from satchel.roles.naming import is_role
 from satchel.roles.resolved import ResolvedRolePrompt
 from satchel.roles.template import written
 from satchel.roles.wish import Wish
+from satchel.text import tell_hidden
 
 __all__ = ["TemplatePath"]
 
@@ -98,7 +99,9 @@ class TemplatePath:
                 Finding(error.code, "error", error.detail, error.path, fix=fix)
             )
             return None
-        return render_legacy(template, wish.context, shell=wish.shell)
+        rendered = render_legacy(template, wish.context, shell=wish.shell)
+        hidden = tell_hidden(template.text, template.path)
+        return replace(rendered, findings=(*rendered.findings, *hidden))
 
     def _let_render(
         self, renderer: LegacyRenderer, wish: Wish, found: list[Finding]

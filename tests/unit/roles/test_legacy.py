@@ -136,6 +136,18 @@ def test_commands_run_only_when_asked_for(tmp_path: Path) -> None:
     assert [f.code for f in run.findings] == ["legacy-template"]
 
 
+@pytest.mark.row("C21", "E01")
+@quiet
+def test_what_a_template_hides_is_told_and_stays(tmp_path: Path) -> None:
+    file = write_template(tmp_path, "qa", "Test.\nAll\u200b of \u202eit.\n")
+
+    resolved = resolve_role_prompt("qa", tmp_path)
+
+    assert resolved.body == "Test.\nAll\u200b of \u202eit.\n"
+    told = [f for f in resolved.findings if f.code == "hidden-text"]
+    assert {(f.path, f.line) for f in told} == {(str(file), 2)}
+
+
 # --- a renderer of the caller's ---
 
 

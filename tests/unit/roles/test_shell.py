@@ -26,6 +26,8 @@ def python(code: str) -> str:
 def test_the_output_is_trimmed_and_is_text() -> None:
     assert run_command(python("print('\\n ä b \\n')")) == "ä b"
     assert run_command(python("import sys; sys.stdout.buffer.write(b'\\xe4')")) == "ä"
+    windows = "import sys; sys.stdout.buffer.write('\ufeffa\\r\\nb'.encode())"
+    assert run_command(python(windows)) == "a\nb"
     assert run_command(python("import sys; print(sys.stdin.read() == '')")) == "True"
     assert run_command(python("import sys; print('x', file=sys.stderr)")) == ""
 
