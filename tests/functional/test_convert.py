@@ -279,3 +279,70 @@ def test_an_empty_folder_has_nothing_to_convert(folder: Path) -> None:
     result = run("convert", "none", "--to", "spec", "-o", "out")
 
     assert (result.exit_code, result.stdout) == (0, "\nnothing to convert\n")
+
+
+@pytest.mark.parametrize("dry", [(), ("--dry-run",)], ids=["", "dry"])
+@pytest.mark.parametrize("out", ["file", "file/below", "dead", "dead/below"])
+def test_where_no_folder_can_be_is_said_first(
+    folder: Path, out: str, dry: tuple[str, ...]
+) -> None:
+    (folder / "file").touch()
+    (folder / "dead").symlink_to("nowhere")
+
+    for target in ("spec", "claude"):
+        result = run("convert", "packs", "--to", target, "-o", out, *dry)
+
+        assert result.exit_code == 2
+        assert "no folder" in result.stderr
+        assert "Errno" not in result.stderr
+
+
+@pytest.mark.parametrize("source", [".", "packs"])
+def test_a_place_below_the_source_is_no_source(folder: Path, source: str) -> None:
+    """The second run finds what the first has made, and leaves it alone."""
+    for status in ("installed", "unchanged"):
+        result = run("convert", source, "--to", "spec", "-o", f"{source}/about")
+
+        assert result.exit_code == 0
+        assert f"1 {status}" in result.stdout
+    assert (folder / source / "about/forms/SKILL.md").is_file()
+
+
+def test_what_is_done_is_told_before_what_failed(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_pack(folder / "packs" / "more", PACK.replace("forms", "more"))
+    rename = Path.rename
+
+    def full(self: Path, target: Path) -> Path:
+        if target.name == "more":
+            raise OSError(28, "No space left on device", str(target))
+        return rename(self, target)
+
+    monkeypatch.setattr(Path, "rename", full)
+
+    result = run("convert", "packs", "--to", "spec", "-o", "out")
+
+    assert result.exit_code == 2
+    assert "1 installed" in result.stdout
+    assert "No space left" in result.stderr
+    assert sorted(path.name for path in (folder / "out").iterdir()) == ["forms"]
+
+
+@pytest.mark.parametrize(
+    ("out", "shown"), [("a b", "'a b'"), ("-o", "./-o"), ("it's", "'it'\"'\"'s'")]
+)
+def test_the_next_command_can_be_typed(folder: Path, out: str, shown: str) -> None:
+    result = run("convert", "packs", "--to", "spec", "--out", out)
+
+    assert result.stdout.endswith(f"next: satchel check {shown}\n")
+
+
+def test_what_is_changed_in_place_is_checked_as_it_was_named(folder: Path) -> None:
+    write_pack(folder / "packs" / "z" / "more", PACK.replace("forms", "more"))
+
+    result = run("convert", "packs", "--to", "spec", "--in-place")
+
+    assert result.stdout.endswith("2 updated\nnext: satchel check packs\n")
+    one = run("convert", "packs/forms", "--to", "strict", "--in-place")
+    assert one.stdout.endswith("check packs/forms --profile strict\n")

@@ -16,7 +16,7 @@ from satchel.authoring.convert.foretelling import foretell
 from satchel.authoring.convert.packs import into_dialect, read_packs
 from satchel.authoring.convert.roles import read_roles, roles_folder
 from satchel.authoring.convert.targets import TARGETS, Target
-from satchel.authoring.convert.writing import place, replace_skill_md
+from satchel.authoring.convert.writing import check_place, place, replace_skill_md
 from satchel.errors import ConfigError
 from satchel.model import DEFAULT_LIMITS, SKILL_FILE, Finding, Limits
 
@@ -65,8 +65,10 @@ def convert(wish: Wish) -> Iterator[Placed]:
     _check_name(things[0], wish)
     target = _target(things[0][0], wish)
     out = destination(things, target, wish)
+    if not wish.in_place:
+        check_place(out)
     taken: dict[str, str] = {}
-    read = chain.from_iterable(_read(thing, target, wish) for thing in things)
+    read = chain.from_iterable(_read(thing, target, out, wish) for thing in things)
     for each in read:
         conversion = _judged(each, target, out, wish)
         if wish.in_place:
@@ -144,12 +146,14 @@ def _check_name(thing: Thing, wish: Wish) -> None:
         raise ConfigError(wish.source, "--split is for AGENTS.md, and files like it")
 
 
-def _read(thing: Thing, target: Target, wish: Wish) -> Iterator[Conversion]:
+def _read(thing: Thing, target: Target, out: str, wish: Wish) -> Iterator[Conversion]:
     """Yield what one thing holds, in the target's dialect."""
     kind, path = thing
     dialect, limits = target.dialect, wish.limits
     if kind == "packs":
         for pack in read_packs(path, limits=limits):
+            if not wish.in_place and _is_outcome(pack.source, path, out):
+                continue
             checked = _of_dialect(pack, wish.of, limits)
             yield into_dialect(
                 filled(checked, wish.values),
@@ -160,6 +164,13 @@ def _read(thing: Thing, target: Target, wish: Wish) -> Iterator[Conversion]:
         return
     for each in _others(kind, path, dialect, wish):
         yield each if kind == "roles" else filled(each, wish.values)
+
+
+def _is_outcome(pack: str, root: str, out: str) -> bool:
+    """Tell whether a pack lies in the place for packs, and that below the source."""
+    place, source = Path(out).resolve(), Path(root).resolve()
+    below = place != source and place.is_relative_to(source)
+    return below and Path(pack).resolve().is_relative_to(place)
 
 
 def _others(

@@ -12,15 +12,31 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
-from satchel.authoring.convert.draft import Conversion, Draft, Placed, Status
-from satchel.errors import SkillError
+from satchel.authoring.convert.draft import Conversion, Draft, File, Placed, Status
+from satchel.errors import ConfigError, SkillError
 from satchel.files import check_path, path_problem, read_confined, walk_pack
 from satchel.model import SKILL_FILE, Finding, Limits
 
-__all__ = ["place", "replace_skill_md"]
+__all__ = ["check_place", "place", "replace_skill_md"]
 
 # What is compared was read within the usual limits, or was made by somebody else.
 _ANY_SIZE: Final = Limits(pack_files=1_000_000, pack_depth=255, pack_bytes=1 << 40)
+
+
+def check_place(out: str) -> None:
+    """Check that packs can be written into ``out``, which need not be there yet.
+
+    Raises:
+        ConfigError: A file or a dead link is there, or nobody may write there.
+    """
+    for each in (Path(out), *Path(out).parents):
+        if not os.path.lexists(each):
+            continue
+        if not each.is_dir():
+            raise ConfigError(str(each), "this is no folder; give another by -o")
+        if not os.access(each, os.W_OK):
+            raise ConfigError(str(each), "nobody may write here; give another by -o")
+        return
 
 
 def place(
@@ -38,7 +54,7 @@ def place(
     if draft is None:
         return Placed(conversion, "", "refused")
     shown = os.path.join(out, draft.name)  # noqa: PTH118 - as the user writes it
-    refusal = _refusal(draft, Path(out), overwrite=overwrite)
+    refusal = _refusal(draft, Path(out), conversion.source, overwrite=overwrite)
     if isinstance(refusal, Finding):
         return Placed(conversion.refused(refusal), shown, "refused")
     status, findings = refusal
@@ -82,11 +98,11 @@ def _replace(file: Path, data: bytes) -> None:
 
 
 def _refusal(
-    draft: Draft, out: Path, *, overwrite: bool
+    draft: Draft, out: Path, source: str, *, overwrite: bool
 ) -> Finding | tuple[Status, list[Finding]]:
     """Return why a draft cannot be placed; else what it will be, and what to tell."""
     if path_problem(draft.name) or "/" in draft.name:
-        return _not_there(draft.name, "no folder can be called that")
+        return _no_folder(draft.name, source)
     for file in draft.files:
         check_path(file.path, draft.name)
     folder = out / draft.name
@@ -94,11 +110,11 @@ def _refusal(
         return _not_there(str(folder), "a file or a link is there")
     if not folder.exists():
         return "installed", []
-    return _there_already(draft, folder, overwrite=overwrite)
+    return _there_already(draft, folder, source, overwrite=overwrite)
 
 
 def _there_already(
-    draft: Draft, folder: Path, *, overwrite: bool
+    draft: Draft, folder: Path, source: str, *, overwrite: bool
 ) -> Finding | tuple[Status, list[Finding]]:
     names = sorted(
         each.relative_to(folder).as_posix()
@@ -107,11 +123,11 @@ def _there_already(
     )
     if not names:
         return "installed", []  # an empty folder: nothing is lost
-    held = {file.path: file.data for file in draft.files}
-    if names == sorted(held) and all(
-        _read(folder, path) == data for path, data in held.items()
-    ):
+    held = {file.path for file in draft.files}
+    if names == sorted(held) and all(_is_there(folder, each) for each in draft.files):
         return "unchanged", []
+    if Path(source).resolve().is_relative_to(folder.resolve()):
+        return _is_source(str(folder))
     if not overwrite:
         return _place_taken(str(folder))
     listed = {file.path for file in walk_pack(str(folder), limits=_ANY_SIZE).files}
@@ -123,11 +139,14 @@ def _there_already(
     return "updated", [_removed(str(folder), gone)] if gone else []
 
 
-def _read(folder: Path, path: str) -> bytes | None:
+def _is_there(folder: Path, file: File) -> bool:
+    """Tell whether a file is there, with its bytes, and can be executed if it is to."""
     try:
-        return read_confined(str(folder), path, _ANY_SIZE.pack_bytes)
+        data = read_confined(str(folder), file.path, _ANY_SIZE.pack_bytes)
     except SkillError:
-        return None
+        return False
+    runs = not file.executable or os.access(folder / file.path, os.X_OK)
+    return data == file.data and runs
 
 
 def _write(draft: Draft, out: Path) -> None:
@@ -155,11 +174,12 @@ def _put_in_place(new: Path, folder: Path, old: Path) -> None:
     if not folder.exists():
         new.rename(folder)
         return
-    folder.rename(old)
     try:
+        folder.rename(old)
         new.rename(folder)
-    except OSError:
-        old.rename(folder)
+    except BaseException:  # an interrupt, too, must not cost what was there
+        if old.exists() and not folder.exists():
+            old.rename(folder)
         raise
 
 
@@ -183,6 +203,26 @@ def _not_there(folder: str, reason: str) -> Finding:
         f"nothing is written there: {reason}",
         folder,
         fix="move it away, or give another place by -o",
+    )
+
+
+def _is_source(folder: str) -> Finding:
+    return Finding(
+        "place-taken",
+        "error",
+        "that is the source itself, which stays as it is",
+        folder,
+        fix="give another place by -o; or change packs where they are by --in-place",
+    )
+
+
+def _no_folder(name: str, source: str) -> Finding:
+    return Finding(
+        "unsafe-file-name",
+        "error",
+        f"no folder is called {name!r} on every system",
+        source,
+        fix="give it another name where it comes from",
     )
 
 

@@ -139,7 +139,13 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
         rehearse=dry_run,
         values=values,
     )
-    done = list(convert(wish))
+    done: list[Placed] = []
+    try:
+        done.extend(convert(wish))
+    except Exception:
+        if done and not as_json:  # what is written is told before what failed
+            _show(done, wish)
+        raise
     if as_json:
         say_json(_as_json(done, dry_run=dry_run))
     else:
@@ -195,10 +201,18 @@ def _summary(done: "Sequence[Placed]", wish: "Wish") -> "Sequence[str]":
     if wish.rehearse:
         lines.append("nothing was written: leave out --dry-run to write it")
     elif places:
+        place = wish.source if wish.in_place else min(places)
         strict = {each.conversion.dialect for each in done} == {"strict"}
         profile = " --profile strict" if strict else ""
-        lines.append(f"next: satchel check {flat(min(places))}{profile}")
+        lines.append(f"next: satchel check {_typed(place)}{profile}")
     return lines
+
+
+def _typed(path: str) -> str:
+    """Return a path as it can be typed into a shell."""
+    import shlex
+
+    return flat(shlex.quote(f"./{path}" if path.startswith("-") else path))
 
 
 def _parent(path: str) -> str:

@@ -290,3 +290,56 @@ def test_a_name_that_no_folder_can_have_is_refused(pack: Path) -> None:
 
     assert made.draft is None
     assert codes(made.findings) == ["unsafe-file-name"]
+
+
+@pytest.mark.parametrize("failure", [KeyboardInterrupt, OSError])
+def test_what_was_there_is_there_after_an_interrupt(
+    failure: type[BaseException], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Even between the two renames of an update."""
+    place(MADE, str(tmp_path))
+    rename = type(tmp_path).rename
+
+    def interrupted(self: Path, target: Path) -> Path:
+        if self.name == "new":
+            raise failure
+        return rename(self, target)
+
+    monkeypatch.setattr(type(tmp_path), "rename", interrupted)
+    other = Conversion("from", PACK.with_skill_md(SKILL + b"More.\n"))
+
+    with pytest.raises(failure):
+        place(other, str(tmp_path), overwrite=True)
+
+    assert tree(tmp_path) == {
+        "a/SKILL.md": SKILL,
+        "a/scripts/x.sh": b"#!/bin/sh\n",
+    }
+
+
+def test_a_script_that_cannot_be_executed_is_not_the_same(tmp_path: Path) -> None:
+    place(MADE, str(tmp_path))
+    (tmp_path / "a/scripts/x.sh").chmod(0o644)
+
+    assert place(MADE, str(tmp_path)).status == "refused"
+    assert place(MADE, str(tmp_path), overwrite=True).status == "updated"
+    assert os.access(tmp_path / "a/scripts/x.sh", os.X_OK)
+
+
+@pytest.mark.parametrize("source", ["a", "a/rules/x.mdc"])
+def test_a_source_never_gives_way(source: str, tmp_path: Path) -> None:
+    place(MADE, str(tmp_path))
+    other = Conversion(str(tmp_path / source), PACK.with_skill_md(SKILL + b"More.\n"))
+
+    placed = place(other, str(tmp_path), overwrite=True)
+
+    assert placed.status == "refused"
+    assert "--in-place" in placed.conversion.findings[-1].fix
+    assert (tmp_path / "a" / SKILL_FILE).read_bytes() == SKILL
+
+
+def test_a_name_that_no_folder_can_have_says_so(tmp_path: Path) -> None:
+    placed = place(Conversion("from", Draft("aux", PACK.files)), str(tmp_path))
+
+    (found,) = placed.conversion.findings
+    assert (found.code, found.path) == ("unsafe-file-name", "from")
