@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import textwrap
 from collections import Counter
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from benchmarks.faults.misses import MISSES
 from benchmarks.faults.outcomes import FOUND, NOTED, SILENT
-from benchmarks.faults.subjects import NOT_OURS, SUBJECTS
+from benchmarks.faults.subjects import NOT_OURS, PARTLY, SUBJECTS
 from benchmarks.faults.threats import NOT_IN_A_PACK
 from benchmarks.faults.validators import OURS
 
@@ -35,7 +36,9 @@ _MARKS: Final = {
 _HEAD: Final = """# Faults: what validators find
 
 Made by `python -m benchmarks.faults CORPUS --write` on {date}, on {system} with Python
-{python}, not edited by hand. {versions}.
+{python}, not edited by hand.
+
+{versions}
 
 A *fault* is a pair of packs: one has the fault, its twin is the same without it. A
 validator *finds* the fault if it reports an error or a warning on the one that it does
@@ -50,7 +53,9 @@ The faults come from four lists that were not made for this page:
 - the codes that a linter of an earlier system had, and six that were asked for besides;
 - the rules S4 to S12 of the specification: name, description, the optional fields;
 - the threats T1 to T18 of a threat model of skills, many by packs of the
-  [hostile suite](hostile-packs.md). {without}
+  [hostile suite](hostile-packs.md).
+
+Three threats are left out, for no pack shows them: {without}.
 
 Each validator runs with its defaults, in an environment of its own, over a plugin
 whose `skills` folder has the packs, or over one pack where a pack may harm its reader:
@@ -64,7 +69,11 @@ _NOT_SHOWN: Final = """
 - How often such faults occur, and which of them matter. One pack stands for each.
 - Whether a message helps. A crash or a hang is no report, though it will be noticed.
 - We wrote the packs, from lists that others made, and could write rules for what we
-  missed; the peers could not. Ours found fewer before this table was first made.
+  missed; the peers could not. Because of this table ours now tells of
+  `byte-order-mark`, `client-envelope`, `description-lines`, `impossible-date`,
+  `license-file-missing`, numbers as `metadata-not-text`, names of devices, links to one
+  machine, folders without a pack (`no-skills`), `argument-in-code`, `unpinned-command`
+  and `unlimited-shell`.
 - Peers with other options, or an online service behind them, may find more. What asks
   a model is not run.
 - `claude plugin validate` is made for plugins, and asks what its own client asks; the
@@ -89,14 +98,15 @@ class Measured:
 
 def render(measured: Measured, timeout_s: float) -> str:
     """Return the page."""
-    versions = ", ".join(f"{name} {v}" for name, v in measured.versions.items())
-    without = "; ".join(f"{row}: {why}" for row, why in NOT_IN_A_PACK.items())
+    listed = ", ".join(f"{name} {v}" for name, v in measured.versions.items())
+    versions = textwrap.fill(f"The validators: {listed}.", 88)
+    without = "; ".join(f"{row}, for {why}" for row, why in NOT_IN_A_PACK.items())
     head = _HEAD.format(
         date=datetime.now(UTC).date().isoformat(),
         system=platform.system(),
         python=platform.python_version(),
         versions=versions,
-        without=f"Without a pack: {without}.",
+        without=without,
         timeout=timeout_s,
     )
     parts = [head, *_totals(measured), *_missed(measured), *_each(measured)]
@@ -204,10 +214,16 @@ def _public(measured: Measured) -> Iterator[str]:
     )
     told = [kind for kind in measured.kinds if (kind.peer, kind.kind) in SUBJECTS]
     rows = [
-        [kind.peer, _plain(kind.kind), kind.level, str(len(kind.packs)), _share(kind)]
+        [
+            kind.peer,
+            _plain(kind.kind),
+            kind.level,
+            str(len(kind.packs)),
+            *_share(kind),
+        ]
         for kind in told
     ]
-    yield from table(["peer", "kind", "level", "packs", "ours too"], rows)
+    yield from table(["peer", "kind", "level", "packs", "ours too", "the rest"], rows)
     yield "Kinds that we do not report, and why:\n"
     rows = [
         [
@@ -223,8 +239,11 @@ def _public(measured: Measured) -> Iterator[str]:
     yield from table(["peer", "kind", "level", "packs", "why"], rows)
 
 
-def _share(kind: Kind) -> str:
-    return "all" if kind.ours == kind.packs else str(len(kind.ours))
+def _share(kind: Kind) -> tuple[str, str]:
+    if kind.ours == kind.packs:
+        return "all", ""
+    unknown = "**no reason is known**"
+    return str(len(kind.ours)), PARTLY.get((kind.peer, kind.kind), unknown)
 
 
 def _speed(measured: Measured) -> Iterator[str]:

@@ -16,9 +16,8 @@ if TYPE_CHECKING:
 
 GROUP: Final = "threats"
 NOT_IN_A_PACK: Final = {
-    "T4": "a file that changes between check and read is nothing that lies in a pack",
-    "T9": "an archive is unpacked by those that install packs; no validator takes one",
-    "T11": "the same",
+    "T4": "what changes between check and read does not lie in the pack",
+    "T9 and T11": "archives are for those that install packs; no validator takes one",
 }
 """Rows without a pack, each with the reason."""
 
