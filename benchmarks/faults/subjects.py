@@ -242,6 +242,9 @@ _TERSE: Final = (
 PARTLY: Final[dict[tuple[str, str], str]] = {
     ("skillcheck", "references.broken-link"): _OTHER_PATHS,
     ("skillcheck", "references.escape"): _OTHER_PATHS,
+    ("skillcheck", "frontmatter.field.unknown"): (
+        "`compatibility`, which is a field of the specification"
+    ),
     ("skillcheck", "disclosure.body-budget"): "counts with another tokenizer",
     ("skillcheck", "compat.unverified"): "about one client: asked by `--for`",
     ("skilllint", "SK005"): _TERSE,
@@ -252,10 +255,10 @@ PARTLY: Final[dict[tuple[str, str], str]] = {
     ("agnix", "AS-020"): _TERSE,
     ("agnix", "AS-021"): "counts with another tokenizer",
     ("agnix", "AS-024"): "in files that are read otherwise, or with other options",
-    ("agnix", "CC-SK-016"): "a price, or a `$1` outside of code blocks",
-    ("agnix", "CC-SK-023"): "a price, or a `$1` that is part of a longer word",
+    ("agnix", "CC-SK-016"): "a price, such as `$4.9B`",
+    ("agnix", "CC-SK-023"): "a price, such as `$8.20`",
     ("agnix", "CC-SK-021"): "names that stand for anybody, such as `/home/node`",
-    ("agnix", "REF-002"): "links in what we take for code",
+    ("agnix", "REF-002"): "placeholders of OpenClaw, of which we tell in another way",
     ("agnix", "XP-SK-003"): "a pattern to look for, and no credential",
 }
 """Kinds that we report on some of their packs only: what the others are."""

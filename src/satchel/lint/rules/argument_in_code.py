@@ -12,7 +12,7 @@ __all__ = ["argument_in_code"]
 
 # `$1` of awk, a shell function or SQL: one digit, as no price and no regular
 # expression has it, in a line of a code block.
-_ARGUMENT: Final = re.compile(r"\$[0-9](?![\w.,])(?<![\\\w$]\$[0-9])")
+_ARGUMENT: Final = re.compile(r"\$[0-9](?!\w|[.,]\d)(?<![\\\w$]\$[0-9])")
 _BLOCK: Final = re.compile(
     r"^(?P<fence>```+|~~~+)[^\n]*\n(?P<code>.*?)^(?P=fence)", re.MULTILINE | re.DOTALL
 )
