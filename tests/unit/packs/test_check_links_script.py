@@ -238,6 +238,14 @@ def test_a_page_that_cannot_be_read_is_not_clean(place: Place) -> None:
     assert "cannot be read: ./guide.md" in done.stderr
 
 
+def test_a_folder_that_cannot_be_read_is_not_clean(place: Place) -> None:
+    place.close_a_folder()
+
+    done = place.run(SCRIPT)
+
+    assert (done.returncode, done.stdout) == (2, "")
+
+
 @needs_dash
 def test_a_plain_sh_will_do(place: Place) -> None:
     place.write({"page.md": "[gone](gone.md)\n"})

@@ -182,6 +182,17 @@ def test_no_source_is_changed_even_where_a_setting_says_so(
     assert done.returncode == 1
 
 
+def test_a_folder_that_cannot_be_read_is_not_clean(place: Place) -> None:
+    place.write(RUFF)
+    place.install("ruff")
+    place.close_a_folder()
+
+    done = place.run(SCRIPT)
+
+    assert done.returncode == 2
+    assert done.stdout.endswith("\nnot checked: a folder that cannot be read\n")
+
+
 @needs_dash
 def test_a_plain_sh_will_do(place: Place) -> None:
     place.write(RUFF)

@@ -28,7 +28,8 @@ They run with your rights, and so do their plug-ins: lint only what you trust.
   -h, --help  print this help
 
 Exit status: 0 all clean, 1 a tool found something, 2 something could not be checked
-(no such folder, no Python file, a tool that is set up and not installed).
+(no such folder, or one that cannot be read; no Python file; a tool that is set up and
+not installed).
 HELP
 }
 
@@ -168,13 +169,14 @@ run_tool() {
 }
 
 files=()
+unread=false
 find_files() {
   local file
   while IFS= read -r -d '' file; do
-    files+=("$file")
+    if [ "$file" = '!' ]; then unread=true; else files+=("$file"); fi
   done < <(find . -type d \( -name '.?*' -o -name venv -o -name node_modules \
     -o -name __pycache__ -o -name build -o -name dist \) -prune \
-    -o -type f -name '*.py' -print0)
+    -o -type f -name '*.py' -print0 || printf '!\0') # find prints no such path
 }
 
 # The two below are called by their names, through `run`. xargs splits what would be too
@@ -236,12 +238,13 @@ if wants_mypy; then
 fi
 if wants_pyright; then run_tool pyright pyright; fi
 
-if [ -n "$missing" ]; then status=2; fi
+if [ -n "$missing" ] || "$unread"; then status=2; fi
 if [ -n "$unclean" ]; then status=1; fi
 if ! "$list_only"; then
   echo
   if [ -n "$unclean" ]; then echo "not clean: ${unclean%, }"; fi
   if [ -n "$missing" ]; then echo "not installed: ${missing%, }"; fi
+  if "$unread"; then echo "not checked: a folder that cannot be read"; fi
   if [ "$status" -eq 0 ]; then echo "clean: ${ran%, }"; fi
 fi
 exit "$status"

@@ -348,14 +348,19 @@ check_page() {
   done < <(links_of "$file")
 }
 
+# Print the pages below a folder, each with a NUL behind it; and a `!`, which none of them
+# is, where a folder could not be read.
+pages_in() {
+  find -H "$1" -mindepth 1 -type d \( -name '.?*' -o -name node_modules \) -prune \
+    -o -type f \( -name '*.md' -o -name '*.markdown' \) -print0 || printf '!\0'
+}
+
 for path in "$@"; do
   case $path in -*) path=./$path ;; esac
   if [ -d "$path" ]; then
     while IFS= read -r -d '' file; do
-      check_page "$file"
-    done < <(find -H "$path" -mindepth 1 -type d \
-      \( -name '.?*' -o -name node_modules \) -prune \
-      -o -type f \( -name '*.md' -o -name '*.markdown' \) -print0 | sort -z)
+      if [ "$file" = '!' ]; then unread=$((unread + 1)); else check_page "$file"; fi
+    done < <(pages_in "$path" | sort -z)
   elif [ -f "$path" ]; then
     check_page "$path"
   else
