@@ -61,7 +61,7 @@ _TAIL: Final = """
 ```text
 python -m tools.loaders install
 python -m tools.loaders measure
-python -m tools.loaders agree CORPUS.jsonl.gz --seed 20261121 --count 300 --keep
+python -m tools.loaders agree CORPUS.jsonl.gz AGREE --keep
 python -m tools.loaders table
 ```
 
@@ -88,7 +88,7 @@ def render() -> str:
             "## The loaders\n\n",
             _table(["key", "loader", "version", "how", "day", "what"], _list()),
             *_sections(),
-            _TAIL,
+            _TAIL.replace("AGREE", _options()),
         ]
     )
 
@@ -107,11 +107,20 @@ def _agreement() -> str:
     least = ", ".join(sorted(k for k, n in kept.loaders.items() if n == worst))
     return (
         f"On {kept.checked} what these tables foretell was compared with what"
-        f" {len(kept.loaders)} loaders do,\non {kept.packs} public packs: drawn with"
+        f" {len(kept.loaders)} of the loaders do,\non {kept.packs} public packs: drawn with"
         f" the seed {kept.seed}, none of those that were looked at to make\nthe tables."
         f" {kept.agreed:,} of {kept.pairs:,} verdicts are the same, {share:.2f} %. The"
         f" fewest for one loader\nare {worst} of {kept.packs} ({least}).\n\n"
     )
+
+
+def _options() -> str:
+    """Return how the packs of the last comparison were drawn."""
+    kept = read_kept()
+    if kept is None:
+        return "--seed 1 --count 300"
+    without = [f" --without {seed}:{count}" for seed, count in kept.without]
+    return f"--seed {kept.seed} --count {kept.packs}{''.join(without)}"
 
 
 def _list() -> Iterator[list[str]]:
@@ -122,7 +131,7 @@ def _list() -> Iterator[list[str]]:
             each.version,
             each.how,
             each.checked,
-            each.source if each.how == "documented" else f"`{each.source}`",
+            each.source if each.how == "documented" else _code(each.source),
         ]
 
 
@@ -162,6 +171,10 @@ def _mark(loader: Loader, key: str) -> str:
 def _table(head: list[str], rows: Iterable[list[str]]) -> str:
     lines = [head, ["---"] * len(head), *rows]
     return "".join(f"| {' | '.join(map(_cell, line))} |\n" for line in lines)
+
+
+def _code(text: str) -> str:
+    return text if "`" in text else f"`{text}`"
 
 
 def _cell(text: str) -> str:
