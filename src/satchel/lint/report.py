@@ -63,7 +63,12 @@ class Report:
     @property
     def fixable(self) -> int:
         """How many of the findings `satchel check --fix` mends."""
-        return sum(any(fix.mends(each) for fix in self.fixes) for each in self.findings)
+        mending = self.mending()
+        return sum((each.path, each.code) in mending for each in self.findings)
+
+    def mending(self) -> "dict[tuple[str, str], Fix]":
+        """Return the fix that mends a finding, by the finding's path and code."""
+        return {(fix.path, code): fix for fix in self.fixes for code in fix.codes}
 
     @property
     def summary(self) -> str:

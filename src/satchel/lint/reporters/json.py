@@ -1,6 +1,7 @@
 """For programs, and for the next run's baseline."""
 
 import json
+from collections.abc import Container
 from typing import Final
 
 from satchel.lint.change import Change
@@ -16,6 +17,7 @@ SCHEMA_VERSION: Final = 1
 def render(report: Report, view: View = PLAIN) -> str:
     """Return one object; all but ASCII is escaped, so that any locale can carry it."""
     del view
+    mending = report.mending()
     document: dict[str, object] = {
         "schema_version": SCHEMA_VERSION,
         "profile": report.profile,
@@ -23,14 +25,14 @@ def render(report: Report, view: View = PLAIN) -> str:
         "known": report.known,
         "turned_off": {"settings": report.off, "packs": report.inline},
         "not_looked_for": list(report.unasked),
-        "findings": [_entry(finding, report) for finding in report.findings],
+        "findings": [_entry(finding, mending) for finding in report.findings],
     }
     if report.change is not None:
         document["since"] = _since(report.change)
     return json.dumps(document, indent=2).replace("\x7f", "\\u007f")
 
 
-def _entry(finding: Finding, report: Report) -> dict[str, object]:
+def _entry(finding: Finding, mending: Container[tuple[str, str]]) -> dict[str, object]:
     return {
         "code": finding.code,
         "severity": finding.severity,
@@ -40,7 +42,7 @@ def _entry(finding: Finding, report: Report) -> dict[str, object]:
         "fix": finding.fix,
         "before": finding.before,
         "after": finding.after,
-        "fixable": any(fix.mends(finding) for fix in report.fixes),
+        "fixable": (finding.path, finding.code) in mending,
         "fingerprint": fingerprint(finding),
     }
 

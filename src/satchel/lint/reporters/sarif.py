@@ -26,7 +26,11 @@ def render(report: Report, view: View = PLAIN) -> str:
     del view
     rules = sorted({finding.code for finding in report.findings})
     driver = {"name": "satchel", "rules": [_rule(code) for code in rules]}
-    results = [_result(finding, rules, report.fixes) for finding in report.findings]
+    mending = report.mending()
+    results = [
+        _result(each, rules, mending.get((each.path, each.code)))
+        for each in report.findings
+    ]
     document = {
         "$schema": _SCHEMA,
         "version": "2.1.0",
@@ -53,7 +57,7 @@ def _rule(code: str) -> dict[str, object]:
 
 
 def _result(
-    finding: Finding, rules: list[str], fixes: tuple[Fix, ...]
+    finding: Finding, rules: list[str], mending: Fix | None
 ) -> dict[str, object]:
     fix = f" Fix: {finding.fix}." if finding.fix else ""
     result: dict[str, object] = {
@@ -65,9 +69,8 @@ def _result(
     }
     if finding.path:
         result["locations"] = [{"physicalLocation": _place(finding)}]
-    mending = [_fix(fix) for fix in fixes if fix.mends(finding)]
-    if mending:
-        result["fixes"] = mending
+    if mending is not None:
+        result["fixes"] = [_fix(mending)]
     return result
 
 
