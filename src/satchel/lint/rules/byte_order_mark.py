@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import Final
 
-from satchel.errors import SkillError
 from satchel.lint.context import Context, rule
+from satchel.lint.reading import bytes_of
 from satchel.model import SKILL_FILE, Finding
 
 __all__ = ["byte_order_mark"]
@@ -19,11 +19,7 @@ def byte_order_mark(pack: Context) -> Iterator[Finding]:
     Source: measured, `compat/measured.json`: more than half of the loaders see no
     frontmatter behind it.
     """
-    try:
-        data = pack.read(SKILL_FILE)
-    except SkillError:  # `readable` says so
-        return
-    if data.startswith(_MARK):
+    if bytes_of(pack, SKILL_FILE).startswith(_MARK):
         yield Finding(
             "byte-order-mark",
             "warning",
