@@ -154,3 +154,19 @@ def test_an_unknown_code_is_status_2_with_a_hint() -> None:
 
     assert result.exit_code == 2
     assert "did you mean duplicate-skill" in result.stderr
+
+
+@pytest.mark.row("E02")
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("extra-key", "extra-key is unknown-field here.\n\n# unknown-field\n"),
+        ("invalid-markdown", "invalid-markdown is told as one of these:\ndead-anchor "),
+        ("invalid-manifest", "# invalid-manifest\n"),
+    ],
+)
+def test_names_of_other_linters_are_explained(name: str, said: str) -> None:
+    result = run("explain", name)
+
+    assert result.exit_code == 0
+    assert result.stdout.startswith(said)
