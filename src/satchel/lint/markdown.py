@@ -111,7 +111,7 @@ class _Reading:
     """One pass over the events of one text."""
 
     __slots__ = (
-        *("at", "blocks", "data", "depth", "first", "headings", "html", "line"),
+        *("at", "blocks", "data", "depth", "headings", "html", "line"),
         *("links", "text", "words"),
     )
 
@@ -119,7 +119,7 @@ class _Reading:
         # Lone surrogates have no UTF-8; a question mark stands in for each.
         self.data = text.encode("utf-8", "replace")
         self.text = self.data.decode("utf-8")
-        self.first = self.line = first
+        self.line = first
         self.at = 0
         self.depth = 0
         self.words: list[str] | None = None
@@ -206,15 +206,16 @@ class _Reading:
             self.data[start:end].decode(),
             label,
             self.line_at(start),
-            self.data[:start][-4:].decode("utf-8", "ignore")[-1:],
+            self.data[max(0, start - 4) : start].decode("utf-8", "ignore")[-1:],
             self.data[end : end + 4].decode("utf-8", "ignore")[:1],
         )
 
     def line_at(self, at: int) -> int:
-        """Return the file's line of a byte; quick where they are asked for in order."""
+        """Return the file's line of a byte; quick where it is near to the last one."""
         if at < self.at:
-            self.at, self.line = 0, self.first
-        self.line += self.data.count(b"\n", self.at, at)
+            self.line -= self.data.count(b"\n", at, self.at)
+        else:
+            self.line += self.data.count(b"\n", self.at, at)
         self.at = at
         return self.line
 

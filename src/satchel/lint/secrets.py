@@ -51,7 +51,7 @@ _SHAPES: Final = tuple(
         (
             b"T3BlbkFJ",
             "an OpenAI API key",
-            rb"\b(?P<secret>sk-[\w-]{10,}T3BlbkFJ[\w-]{10,})",
+            rb"\b(?P<secret>sk-[\w-]{10,100}T3BlbkFJ[\w-]{10,})",
         ),
         (b"sk-proj-", "an OpenAI API key", rb"\b(?P<secret>sk-proj-[\w-]{40,})"),
         (b"_live_", "a Stripe key", rb"\b(?P<secret>[sr]k_live_[A-Za-z0-9]{20,})"),

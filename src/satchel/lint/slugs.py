@@ -8,7 +8,7 @@ from typing import Final
 __all__ = ["anchors_of", "slug_of"]
 
 _DROPPED: Final = re.compile(r"[^\w\- ]")
-_OWN_ID: Final = re.compile(r"\s*\{#([^\s{}]+)[^{}]*\}\s*\Z")
+_OWN_ID: Final = re.compile(r" ?\{#([^\s{}]+)(?: [^{}]*)?\}\Z")
 """``# Title {#id}``, which some renderers take for the heading's anchor."""
 _ID: Final = re.compile(r"""\b(?:id|name)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""")
 

@@ -16,6 +16,9 @@ __all__ = ["dead_anchor"]
 _ALWAYS: Final = re.compile(r"top|l\d+(?:-l?\d+)?|:~:.*", re.IGNORECASE)
 """The top of a page, lines of a file, a piece of text: none needs an anchor."""
 
+_MOST_COMPARED: Final = 200
+"""Anchors of a file to which a dead one is compared; it takes a while."""
+
 
 @rule("dead-anchor")
 def dead_anchor(pack: Context) -> Iterator[Finding]:
@@ -50,7 +53,8 @@ def _dead(
     path: str, line: int, target: str, wanted: str, anchors: frozenset[str]
 ) -> Finding:
     where = "this file" if target == path else target
-    close = get_close_matches(wanted, sorted(anchors), 1)
+    few = len(anchors) <= _MOST_COMPARED
+    close = get_close_matches(wanted, sorted(anchors), 1) if few else []
     return Finding(
         "dead-anchor",
         "warning",

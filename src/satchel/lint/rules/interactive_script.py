@@ -12,9 +12,9 @@ from satchel.model import Finding
 
 __all__ = ["interactive_script"]
 
-_READ: Final = re.compile(
-    rb"^(?![ \t]*#)[^\n|<]*?\bread[ \t]+-[a-zA-Z]*p\b[^\n<]*$", re.MULTILINE
-)
+_READ: Final = re.compile(rb"\bread[ \t]+-[a-zA-Z]*p\b")
+_FED: Final = re.compile(rb"\A[ \t]*#|[|<]")
+"""A comment, or a line that may feed what is read."""
 
 
 @rule("interactive-script")
@@ -30,8 +30,9 @@ def interactive_script(pack: Context) -> Iterator[Finding]:
         data = bytes_of(pack, path)
         if b"read" in data and shell_of(path, data):
             asks += [
-                (path, data.count(b"\n", 0, match.start()) + 1)
-                for match in _READ.finditer(data)
+                (path, number)
+                for number, line in enumerate(data.split(b"\n"), start=1)
+                if _READ.search(line) and not _FED.search(line)
             ]
     for path, line in asks:
         yield Finding(

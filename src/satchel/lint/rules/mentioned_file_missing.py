@@ -12,11 +12,15 @@ from satchel.model import SKILL_FILE, Finding
 __all__ = ["mentioned_file_missing"]
 
 _MENTION: Final = re.compile(
-    r"(?:(?<![\w./~\\}$>@-])(?:\./)?|SKILL_DIR\}?/|\{baseDir\}/)"
-    r"((?:references|scripts|assets)/(?:[\w.-]+/)*[\w-][\w.-]*\.[A-Za-z]\w{0,7})"
-    r"(?![\w/*{<\[(-])",
+    r"(?:references|scripts|assets)/(?:[\w.-]{1,80}/){0,8}[\w-][\w.-]{0,80}"
+    r"\.[A-Za-z]\w{0,7}(?![\w/*{<\[(-])",
     re.ASCII,
 )
+_BEFORE: Final = re.compile(
+    r"(?:(?:\A|[^\w./~\\}$>@-])(?:\./)?|SKILL_DIR\}?/|\{baseDir\}/)\Z", re.ASCII
+)
+"""What may stand before: nothing of a longer path, but for the skill's own folder."""
+_BEFORE_CHARS: Final = 12
 _EXAMPLE: Final = re.compile(
     r"(?:\A|[/_-])(?:your|my|example|foo|bar|baz|xxx|name|filename|file|topic|some\w*)"
     r"(?:[._-]|\Z)",
@@ -46,11 +50,13 @@ def _missing(pack: Context, path: str, text: str) -> Iterator[Finding]:
     }
     begin = len(text) - len(body(pack).text) if path == SKILL_FILE else 0
     for match in _MENTION.finditer(text, begin):
-        wanted = match[1]
+        wanted, at = match[0], match.start()
         if wanted in told or wanted in held or _EXAMPLE.search(wanted):
             continue
+        if not _BEFORE.search(text[max(0, at - _BEFORE_CHARS) : at]):
+            continue
         told.add(wanted)
-        line = text.count("\n", 0, match.start(1)) + 1
+        line = text.count("\n", 0, at) + 1
         case = find_case(pack, wanted)
         bucket = wanted.partition("/")[0]
         yield Finding(

@@ -1,6 +1,7 @@
 """Shell scripts that no shell can read."""
 
 from collections.abc import Iterator
+from typing import Final
 
 from satchel.lint.context import Context, rule
 from satchel.lint.programs import MAX_BYTES, find_shell, read_by_shell, shell_of
@@ -8,6 +9,9 @@ from satchel.lint.reading import bytes_of, is_template
 from satchel.model import Finding
 
 __all__ = ["shell_syntax"]
+
+_MOST_UNCHECKED: Final = 2
+"""Scripts without an answer, before no further one is asked about."""
 
 
 @rule("program-not-checked", "shell-syntax")
@@ -24,7 +28,7 @@ def shell_syntax(pack: Context) -> Iterator[Finding]:
         shell = shell_of(path, data)
         if not shell or len(data) > MAX_BYTES or is_template(path):
             continue
-        command = find_shell(shell)
+        command = find_shell(shell) if len(unchecked) < _MOST_UNCHECKED else ""
         program = read_by_shell(command, data) if command else None
         if program is None or not program.checked:
             unchecked.append(path)
