@@ -234,10 +234,12 @@ def test_sarif_carries_the_fix() -> None:
 class TestLines:
     """The line that a finding is about, with what its message names."""
 
-    def shown(self, line: str | None, message: str, **view: int) -> list[str]:
+    def shown(
+        self, line: str | None, message: str, width: int | None = None
+    ) -> list[str]:
         finding = Finding("odd", "error", message, "a", 12, "f", "was this", "now that")
         text = render(
-            Report(1, (finding,)), View(line_at=lambda *_: line, **view)
+            Report(1, (finding,)), View(width=width, line_at=lambda *_: line)
         ).splitlines()
         return text[1 : text.index("")]
 
