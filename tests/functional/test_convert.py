@@ -346,3 +346,12 @@ def test_what_is_changed_in_place_is_checked_as_it_was_named(folder: Path) -> No
     assert result.stdout.endswith("2 updated\nnext: satchel check packs\n")
     one = run("convert", "packs/forms", "--to", "strict", "--in-place")
     assert one.stdout.endswith("check packs/forms --profile strict\n")
+
+
+def test_one_rule_may_be_given_a_name(folder: Path) -> None:
+    (folder / "x.mdc").write_text("A rule that says what to do.\n", "utf-8")
+
+    result = run("convert", "x.mdc", "--name", "better", "-o", "out")
+
+    assert "1 installed" in result.stdout
+    assert (folder / "out/better/SKILL.md").is_file()

@@ -5,16 +5,19 @@ in the root of a project or below.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Final
+from types import MappingProxyType
+from typing import Final, NamedTuple
 
 from satchel.authoring.convert.draft import Conversion, Dialect
 from satchel.authoring.convert.making import Material, make
+from satchel.authoring.convert.markup import as_text_only
 from satchel.authoring.convert.reading import Page, links_out, read_file, title
 from satchel.lint.markdown import read_markdown
-from satchel.model import DEFAULT_LIMITS, Finding, Limits
+from satchel.model import DEFAULT_LIMITS, Finding, Json, Limits
 from satchel.spec import portable_name
+from satchel.spec.profiles import MAX_NAME_CHARS
 
 __all__ = ["FILES", "read_agents_md"]
 
@@ -25,6 +28,7 @@ _SAYS_NOTHING: Final = re.compile(
     r"(?:agents?|claude|gemini)(?:-md)?|(?:copilot-)?instructions"
 )
 """Titles that are the name of the file, and no name for a pack."""
+_NOTHING: Final[Mapping[str, Json]] = MappingProxyType({})
 
 
 def read_agents_md(
@@ -49,23 +53,52 @@ def read_agents_md(
         yield page
         return
     name = name or _name(page, path)
-    always = [_on_demand(path, name)]
+    whole = _Section(page.line, "", page.body)
     if not split:
-        material = _material(page, name, page.body)
-        yield make(material, dialect).telling(always)
+        fields = page.others(page.read_as_text("description"))
+        made = make(_material(page, name, whole, fields), dialect)
+        yield made.telling(_on_demand(path, made))
         return
+    demand = False
+    told = _of_no_section(page)
     taken: set[str] = set()
-    for heading, text in _sections(page.body):
-        if not heading and not _says_something(text):
+    for section in _sections(whole):
+        if not section.heading and (headings := _only_headings(section.text)):
+            told.append(_heading_left(page, headings))
+        if not section.heading and (headings or not section.text.strip()):
             continue
-        called = _once(portable_name(heading) or name, taken)
-        yield make(_material(page, called, text), dialect).telling(always)
-        always = []
+        called = _once(portable_name(section.heading) or name, taken)
+        made = make(_material(page, called, section), dialect)
+        if not demand:  # once is enough
+            told += _on_demand(path, made, ", ...")
+            demand = made.draft is not None
+        yield made.telling(told)
+        told = []
+    if not taken:
+        yield make(_material(page, name, whole), dialect).telling(told)
 
 
-def _material(page: Page, name: str, body: str) -> Material:
-    findings = (*page.findings, *links_out(body, page.path))
-    return Material(source=page.path, name=name, body=body, findings=findings)
+class _Section(NamedTuple):
+    """Text of a file, and how many lines of the file stand before it."""
+
+    before: int
+    heading: str
+    text: str
+
+
+def _material(
+    page: Page, name: str, section: _Section, fields: Mapping[str, Json] = _NOTHING
+) -> Material:
+    body, left = as_text_only(section.text, page.path, section.before)
+    return Material(
+        source=page.path,
+        name=name,
+        body=body,
+        description="" if section.heading else page.description,
+        metadata=fields,
+        findings=(*page.findings, *left, *links_out(body, page.path)),
+        line=section.before + 1 if section.heading else None,
+    )
 
 
 def _name(page: Page, path: str) -> str:
@@ -79,28 +112,39 @@ def _name(page: Page, path: str) -> str:
     return portable_name(folder.name) or "project"
 
 
-def _sections(body: str) -> Iterator[tuple[str, str]]:
+def _sections(whole: _Section) -> Iterator[_Section]:
     """Yield each section with its heading; first what stands before all, without."""
-    lines = body.split("\n")  # as the parser counts them: a form feed ends none
+    lines = whole.text.split("\n")  # as the parser counts them: a form feed ends none
     starts = [
         (heading.line - 1, heading.text)
-        for heading in read_markdown(body).headings
+        for heading in read_markdown(whole.text).headings
         if heading.level == _SECTION and not heading.quoted
     ]
-    ends = [start for start, _ in starts] + [len(lines)]
-    yield "", "\n".join([*lines[: ends[0]], ""])
-    for (start, heading), end in zip(starts, ends[1:], strict=True):
-        last = end == len(lines)
-        yield heading, "\n".join(lines[start:end] if last else [*lines[start:end], ""])
+    starts = [(0, ""), *starts]
+    ends = [start for start, _ in starts[1:]] + [len(lines)]
+    for (start, heading), end in zip(starts, ends, strict=True):
+        text = "\n".join(lines[start:end])
+        if end < len(lines) and end > start:
+            text += "\n"
+        yield _Section(whole.before + start, heading, text)
 
 
 _SECTION: Final = 2
 
 
-def _says_something(text: str) -> bool:
-    return any(
-        line.strip() and not line.lstrip().startswith("#") for line in text.splitlines()
-    )
+def _only_headings(text: str) -> list[str]:
+    """Return the headings of a text that holds nothing else; else nothing."""
+    found = read_markdown(text).headings
+    lines = text.splitlines()
+    for heading in found:
+        at = heading.line - 1
+        if at + 1 < len(lines) and _UNDERLINE.fullmatch(lines[at + 1]):
+            lines[at + 1] = ""
+        lines[at] = ""
+    return [] if "".join(lines).strip() else [each.text for each in found]
+
+
+_UNDERLINE: Final = re.compile(r" {0,3}(?:=+|-+)[ \t]*")
 
 
 def _once(name: str, taken: set[str]) -> str:
@@ -108,16 +152,51 @@ def _once(name: str, taken: set[str]) -> str:
     count, free = 1, name
     while free in taken:
         count += 1
-        free = f"{name}-{count}"
+        ending = f"-{count}"
+        free = name[: MAX_NAME_CHARS - len(ending)].rstrip("-") + ending
     taken.add(free)
     return free
 
 
-def _on_demand(path: str, name: str) -> Finding:
+def _of_no_section(page: Page) -> list[Finding]:
+    """Return what is told once of a file that is parted."""
+    if not page.fields.root:
+        return []
+    keys = ", ".join(str(key) for key in page.fields.root)
+    return [
+        Finding(
+            "not-carried",
+            "warning",
+            f"the fields at its head belong to no section: {keys}",
+            page.path,
+            1,
+            "add them where they matter, or convert without --split",
+        )
+    ]
+
+
+def _heading_left(page: Page, headings: list[str]) -> Finding:
+    shown = ", ".join(repr(each) for each in headings)
     return Finding(
-        "now-on-demand",
+        "not-carried",
         "warning",
-        "the file was in every prompt; a pack is loaded when its description fits",
-        path,
-        fix=f"leave in it what is always needed; or wear the pack, always=[{name!r}]",
+        f"no text belongs to the heading before the first section: {shown}",
+        page.path,
+        page.line + 1,
+        "write below it what all sections need; else nothing is to be done",
     )
+
+
+def _on_demand(path: str, made: Conversion, more: str = "") -> list[Finding]:
+    if made.draft is None:
+        return []
+    return [
+        Finding(
+            "now-on-demand",
+            "warning",
+            "the file was in every prompt; a pack is loaded when its description fits",
+            path,
+            fix="leave in it what is always needed; or wear the pack, "
+            f"always=[{made.draft.name!r}{more}]",
+        )
+    ]

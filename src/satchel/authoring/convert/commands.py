@@ -17,28 +17,37 @@ __all__ = ["COMMANDS", "read_commands"]
 
 COMMANDS: Final = ".claude/commands"
 _ENDING: Final = ".md"
-_KNOWN: Final = frozenset(["description", "name"])
 
 
 def read_commands(
-    path: str, dialect: Dialect | None, *, limits: Limits = DEFAULT_LIMITS
+    path: str,
+    dialect: Dialect | None,
+    *,
+    name: str = "",
+    limits: Limits = DEFAULT_LIMITS,
 ) -> Iterator[Conversion]:
     """Yield a pack for each command: of one file, or of a folder of them.
 
     Raises:
         ConfigError: The folder holds none.
     """
-    for page in pages_at(path, _ENDING, limits):
+    for page in pages_at(path, _ENDING, limits, name):
         made = page if isinstance(page, Conversion) else make(_material(page), dialect)
         yield made
 
 
 def _material(page: Page) -> Material:
+    fields = page.others([*page.read_as_text("description"), "name"])
+    known = fields.keys() | {"description"}
+    name = page.others([*known, *page.name_that_says_nothing()])
+    # A list is no description, and the pack has one of its own at that place.
+    odd = {key: fields.pop(key) for key in ["description"] if key in fields}
     return Material(
         source=page.path,
         name=page.name,
         body=page.body,
         description=page.description,
-        fields=page.others(_KNOWN),
+        fields=fields,
+        metadata={**name, **odd},
         findings=(*page.findings, *links_out(page.body, page.path)),
     )

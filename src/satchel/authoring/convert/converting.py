@@ -140,7 +140,8 @@ def _judged(conversion: Conversion, target: Target, out: str, wish: Wish) -> Con
 def _check_name(thing: Thing, wish: Wish) -> None:
     kind, path = thing
     one = kind == "agents-md" or path.endswith((cursor.LEGACY, copilot.WHOLE))
-    if wish.name and not one:
+    alone = kind in {"cursor", "copilot", "commands"} and Path(path).is_file()
+    if wish.name and not (one or alone):
         raise ConfigError(wish.source, "--name is for a file that gives one pack")
     if wish.split and not one:
         raise ConfigError(wish.source, "--split is for AGENTS.md, and files like it")
@@ -181,11 +182,11 @@ def _others(
     if kind == "roles":
         return read_roles(path, dialect, wish.values, limits=limits)
     if kind == "commands":
-        return commands.read_commands(path, dialect, limits=limits)
+        return commands.read_commands(path, dialect, name=wish.name, limits=limits)
     if kind == "cursor" and file != cursor.LEGACY:
-        return cursor.read_cursor(path, dialect, limits=limits)
+        return cursor.read_cursor(path, dialect, name=wish.name, limits=limits)
     if kind == "copilot" and file != copilot.WHOLE.rpartition("/")[2]:
-        return copilot.read_copilot(path, dialect, limits=limits)
+        return copilot.read_copilot(path, dialect, name=wish.name, limits=limits)
     return agents_md.read_agents_md(
         path, dialect, name=wish.name, split=wish.split, limits=limits
     )

@@ -14,6 +14,7 @@ from typing import Final
 
 from satchel.authoring.convert.draft import Conversion, Dialect
 from satchel.authoring.convert.making import Material, make
+from satchel.authoring.convert.markup import as_text_only
 from satchel.authoring.convert.reading import Page, globs, links_out, pages_at
 from satchel.authoring.convert.scoping import always_applied, for_files
 from satchel.model import DEFAULT_LIMITS, Json, Limits
@@ -23,19 +24,22 @@ __all__ = ["ENDING", "INSTRUCTIONS", "WHOLE", "read_copilot"]
 WHOLE: Final = ".github/copilot-instructions.md"
 INSTRUCTIONS: Final = ".github/instructions"
 ENDING: Final = ".instructions.md"
-_KNOWN: Final = frozenset(["description", "applyTo", "name"])
 _EVERY_FILE: Final = ("**", "**/*", "*")
 
 
 def read_copilot(
-    path: str, dialect: Dialect | None, *, limits: Limits = DEFAULT_LIMITS
+    path: str,
+    dialect: Dialect | None,
+    *,
+    name: str = "",
+    limits: Limits = DEFAULT_LIMITS,
 ) -> Iterator[Conversion]:
     """Yield a pack for each file of instructions: of one file, or of a folder of them.
 
     Raises:
         ConfigError: The folder holds none.
     """
-    for page in pages_at(path, ENDING, limits):
+    for page in pages_at(path, ENDING, limits, name):
         made = page if isinstance(page, Conversion) else make(_material(page), dialect)
         yield made
 
@@ -45,7 +49,10 @@ def _material(page: Page) -> Material:
     patterns = globs(tree, "applyTo")
     always = any(pattern in _EVERY_FILE for pattern in patterns)
     description = page.description
-    findings = [*page.findings, *links_out(page.body, page.path)]
+    known = page.read_as_text("description") + page.name_that_says_nothing()
+    known += ["applyTo"] if patterns else page.read_as_text("applyTo")
+    body, left = as_text_only(page.body, page.path, page.line)
+    findings = [*page.findings, *left, *links_out(body, page.path)]
     if always:
         findings.append(always_applied(page.path, page.name))
     fields: dict[str, Json] = {}
@@ -54,13 +61,13 @@ def _material(page: Page) -> Material:
     return Material(
         source=page.path,
         name=page.name,
-        body=page.body,
+        body=body,
         description=description,
         when="" if always else for_files(patterns, description),
         fields=fields,
         metadata={
             **({"applyTo": ", ".join(patterns)} if always else {}),
-            **page.others(_KNOWN),
+            **page.others(known),
         },
         findings=tuple(findings),
     )

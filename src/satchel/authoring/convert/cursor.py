@@ -10,6 +10,7 @@ from typing import Final
 
 from satchel.authoring.convert.draft import Conversion, Dialect
 from satchel.authoring.convert.making import Material, make
+from satchel.authoring.convert.markup import as_text_only
 from satchel.authoring.convert.reading import Page, globs, links_out, pages_at
 from satchel.authoring.convert.scoping import always_applied, for_files
 from satchel.model import DEFAULT_LIMITS, Json, Limits
@@ -20,18 +21,21 @@ __all__ = ["ENDING", "LEGACY", "RULES", "read_cursor"]
 RULES: Final = ".cursor/rules"
 LEGACY: Final = ".cursorrules"
 ENDING: Final = ".mdc"
-_KNOWN: Final = frozenset(["description", "globs", "alwaysApply"])
 
 
 def read_cursor(
-    path: str, dialect: Dialect | None, *, limits: Limits = DEFAULT_LIMITS
+    path: str,
+    dialect: Dialect | None,
+    *,
+    name: str = "",
+    limits: Limits = DEFAULT_LIMITS,
 ) -> Iterator[Conversion]:
     """Yield a pack for each rule: of one file, or of a folder of them.
 
     Raises:
         ConfigError: The folder holds no rule.
     """
-    for page in pages_at(path, ENDING, limits):
+    for page in pages_at(path, ENDING, limits, name):
         made = page if isinstance(page, Conversion) else make(_material(page), dialect)
         yield made
 
@@ -39,21 +43,25 @@ def read_cursor(
 def _material(page: Page) -> Material:
     tree = page.fields
     patterns = globs(tree, "globs")
-    always = bool(boolean(tree, "alwaysApply"))
+    always = boolean(tree, "alwaysApply")
+    known = page.read_as_text("description") + page.name_that_says_nothing()
+    known += ["globs"] if patterns else page.read_as_text("globs")
+    known += [] if always is None else ["alwaysApply"]
+    body, left = as_text_only(page.body, page.path, page.line)
     fields: dict[str, Json] = {"paths": list[Json](patterns)} if patterns else {}
-    findings = [*page.findings, *links_out(page.body, page.path)]
+    findings = [*page.findings, *left, *links_out(body, page.path)]
     if always:
         findings.append(always_applied(page.path, page.name))
     return Material(
         source=page.path,
         name=page.name,
-        body=page.body,
+        body=body,
         description=page.description,
         when=for_files(patterns, page.description),
         fields=fields,
         metadata={
             **({"alwaysApply": "true"} if always else {}),
-            **page.others(_KNOWN),
+            **page.others(known),
         },
         findings=tuple(findings),
     )

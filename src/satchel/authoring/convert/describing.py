@@ -20,7 +20,9 @@ _PARAGRAPHS: Final = re.compile(
     r"\n[ \t]*\n|^#{1,6}[ \t][^\n]*$|^[^\n]+\n(?:=+|-+)[ \t]*$", re.MULTILINE
 )
 _NO_PROSE: Final = re.compile(r"[-=*_+|>!<\[]|\d+[.)][ \t]")
-_HEADING: Final = re.compile(r"^#{1,6}[ \t]+(\S[^\n]*?)[ \t#]*$", re.MULTILINE)
+_HEADING: Final = re.compile(
+    r"^#{1,6}[ \t]+(\S[^\n]*?)[ \t#]*$|^(\S[^\n]*)\n(?:=+|-+)[ \t]*$", re.MULTILINE
+)
 _SENTENCE: Final = re.compile(r".+?(?:[.!?](?=\s|\Z)|[。！？]|\Z)", re.DOTALL)  # noqa: RUF001
 _SET_LATER: Final = re.compile(r"\{\{|!`|\$ARGUMENTS|\$\{?\d")
 
@@ -32,7 +34,7 @@ def describe(text: str) -> str:
     passed by. Where there is no prose it is the first heading; empty where there is
     none either.
     """
-    shown = _ASIDE.sub("", text[:_LOOKED_AT_CHARS])
+    shown = _ASIDE.sub("", text[:_LOOKED_AT_CHARS].replace("\r\n", "\n"))
     found = ""
     for paragraph in _PARAGRAPHS.split(shown):
         if not paragraph.strip() or _NO_PROSE.match(paragraph.strip()):
@@ -45,7 +47,7 @@ def describe(text: str) -> str:
     if found:
         return _fitting(found)
     heading = _HEADING.search(shown)
-    return _fitting(heading[1]) if heading else ""
+    return _fitting(heading[1] or heading[2]) if heading else ""
 
 
 def _fitting(text: str) -> str:

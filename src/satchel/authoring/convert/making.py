@@ -33,6 +33,7 @@ class Material:
     and ``when`` is a sentence added to it. ``fields`` are honoured by some client at
     the top of a manifest, ``metadata`` by none. ``files`` are listed in the manifest by
     their folder; one that no mention leads to is mentioned at the end of the body.
+    ``line`` is where the source has it, for what is told of it.
     """
 
     source: str
@@ -44,6 +45,7 @@ class Material:
     metadata: Mapping[str, Json] = field(default_factory=dict[str, Json])
     files: tuple[File, ...] = ()
     findings: tuple[Finding, ...] = ()
+    line: int | None = None
 
 
 def make(material: Material, dialect: Dialect | None) -> Conversion:
@@ -55,13 +57,15 @@ def make(material: Material, dialect: Dialect | None) -> Conversion:
     source, findings = material.source, list(material.findings)
     name = portable_name(material.name)
     if not name:
-        return Conversion(source, None, (*findings, _no_name(source)))
+        return Conversion(source, None, (*findings, _no_name(source, material.line)))
     description = " ".join(material.description.split())
     if not description:
         description = describe(material.body)
         if not description:
-            return Conversion(source, None, (*findings, _no_description(source)))
-        findings.append(told(_joined(description, material.when), source))
+            none = _no_description(source, material.line)
+            return Conversion(source, None, (*findings, none))
+        shown = _joined(description, material.when)
+        findings.append(told(shown, source, material.line))
     description = _joined(description, material.when)
     lost = _Lost(source)
     fields: dict[str, Json] = {"name": name, "description": description}
@@ -115,9 +119,13 @@ class _Lost:
         for key, value in material.fields.items():
             (inner if dialect == "spec" and key not in _OF_SPEC else top)[key] = value
         if inner:
+            own = top.get("metadata")
             top["metadata"] = {
-                f"from:{key}" if key in _READ else key: as_text(value)
-                for key, value in inner.items()
+                **(own if isinstance(own, Mapping) else {}),
+                **{
+                    f"from:{key}" if key in _READ else key: as_text(value)
+                    for key, value in inner.items()
+                },
             }
         return top
 
@@ -163,21 +171,23 @@ def _body(material: Material) -> str:
     return f"{end}{text}"
 
 
-def _no_name(source: str) -> Finding:
+def _no_name(source: str, line: int | None) -> Finding:
     return Finding(
         "missing-name",
         "error",
         "no name can be made of the file's own",
         source,
-        fix="give one of a-z, 0-9 and hyphens: --name NAME",
+        line,
+        "rename it with letters a-z; or convert it alone, with --name NAME",
     )
 
 
-def _no_description(source: str) -> Finding:
+def _no_description(source: str, line: int | None) -> Finding:
     return Finding(
         "missing-description",
         "error",
         "there is no text to take a description from",
         source,
-        fix="write a sentence that says what it is for, and convert again",
+        line,
+        "write a sentence that says what it is for, and convert again",
     )

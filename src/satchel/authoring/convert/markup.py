@@ -10,13 +10,16 @@ from typing import Final, NamedTuple
 
 from satchel.model import Finding
 
-__all__ = ["Settled", "settle"]
+__all__ = ["Settled", "as_text_only", "settle"]
 
 _IF: Final = re.compile(r"\{\{#IF\s++(\w++)\}\}")
 _IF_NOT: Final = re.compile(r"\{\{#IF_NOT\s++(\w++)\}\}")
 _END: Final = re.compile(r"\{\{/IF\}\}")
 _EITHER_END: Final = re.compile(r"\{\{/IF(?:_NOT)?\}\}")
 _COMMAND: Final = re.compile(r"!`([^`]++)`")
+# What a client runs: Claude Code, before its model sees the text.
+_RUN: Final = re.compile(r"(?<!\S)!`([^`]++)`")
+_RUN_BLOCK: Final = re.compile(r"^([ \t]*`{3,})(!)", re.MULTILINE)
 _PLACEHOLDER: Final = re.compile(r"\{\{(\w++)\}\}")
 _MOST_LINES: Final = 5
 _SHOWN_CHARS: Final = 80
@@ -42,7 +45,35 @@ def settle(text: str, values: Mapping[str, str], path: str) -> Settled:
     left = tuple(_left(text, done, values, path))
     # Values first: whatever stands in one, no command is made of it.
     done = _PLACEHOLDER.sub(lambda found: values.get(found[1], found[0]), done)
-    return Settled(_COMMAND.sub(lambda found: f"``{found[0]} ``", done), left)
+    done = _RUN_BLOCK.sub(r"\1 \2", done)
+    return Settled(_COMMAND.sub(_in_code, done), left)
+
+
+def as_text_only(text: str, path: str, line: int = 0) -> Settled:
+    """Return a text that was never run so that no client runs what is in it.
+
+    Args:
+        text: What was text to the program that read it.
+        path: What the finding calls the file.
+        line: How many lines of the file stand before the text.
+    """
+    found = {**_places(_RUN, text), **_places(_RUN_BLOCK, text)}
+    if not found:
+        return Settled(text, ())
+    left = {whole: [each + line for each in at] for whole, (_, at) in found.items()}
+    new = _RUN.sub(_in_code, _RUN_BLOCK.sub(r"\1 \2", text))
+    why = "it was text, and stays text where a client would run it"
+    fix = "see that it reads well; tell the agent to run it where that is meant"
+    return Settled(new, (_told("command-left", left, why, path, fix),))
+
+
+def _in_code(command: re.Match[str]) -> str:
+    whole = command[0]
+    if whole.endswith("!`"):  # else the code span's own end would make another one
+        whole = f"{whole[:-1]} `"
+    # A backtick before the span would make it another one, or begin a block.
+    apart = " " if command.string[max(command.start() - 1, 0)] == "`" else ""
+    return f"{apart}``{whole} ``"
 
 
 def _decided(values: Mapping[str, str], name: str) -> bool | None:
@@ -108,9 +139,15 @@ def _left(
         ),
     ):
         if left:
-            places = ", ".join(f"{_short(k)} ({_lines(v)})" for k, v in left.items())
-            line = min(lines[0] for lines in left.values())
-            yield Finding(code, "warning", f"{why}: {places}", path, line, fix)
+            yield _told(code, left, why, path, fix)
+
+
+def _told(
+    code: str, left: Mapping[str, list[int]], why: str, path: str, fix: str
+) -> Finding:
+    places = ", ".join(f"{_short(each)} ({_lines(at)})" for each, at in left.items())
+    line = min(lines[0] for lines in left.values())
+    return Finding(code, "warning", f"{why}: {places}", path, line, fix)
 
 
 def _places(mark: re.Pattern[str], text: str) -> dict[str, tuple[str, list[int]]]:

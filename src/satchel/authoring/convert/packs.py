@@ -23,7 +23,7 @@ from satchel.spec import (
 from satchel.spec.draft import line_of
 from satchel.spec.opening import open_file
 
-__all__ = ["into_dialect", "read_packs"]
+__all__ = ["into_dialect", "is_executable", "read_packs"]
 
 _NAME_RULES: Final = {"spec": spec_name_breaches, "strict": strict_name_breaches}
 
@@ -109,7 +109,7 @@ def _read(source: LocalSource, pack: Found, place: str, limits: Limits) -> Conve
             if stat.path != SKILL_FILE:
                 limit = limits.file_bytes
             data = source.read(pack.key, stat.path, limit)
-            files.append(File(stat.path, data, _is_executable(place, stat)))
+            files.append(File(stat.path, data, is_executable(place, stat)))
     except SkillError as error:
         finding = Finding(error.code, "error", str(error), place, fix=_FIX)
         return Conversion(place, None, (finding,))
@@ -124,7 +124,8 @@ def _path(file: File) -> str:
     return file.path
 
 
-def _is_executable(place: str, stat: FileStat) -> bool:
+def is_executable(place: str, stat: FileStat) -> bool:
+    """Tell whether the owner of a file in the folder ``place`` may execute it."""
     try:
         status = os.lstat(Path(place, stat.path))
     except OSError:

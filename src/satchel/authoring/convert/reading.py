@@ -13,6 +13,7 @@ from satchel.errors import ConfigError, SkillError
 from satchel.files import read_confined, walk_pack
 from satchel.lint.markdown import read_markdown
 from satchel.model import Finding, Json, Limits
+from satchel.spec import portable_name
 from satchel.spec.fences import span_of_text
 from satchel.spec.fields import text_list
 from satchel.spec.frontmatter import Problem, Tree, read_tree
@@ -35,7 +36,7 @@ class Page:
     """A file, its fields, and its body.
 
     ``path`` is where it is, as the user wrote it, and ``name`` its name without the
-    ending of its kind.
+    ending of its kind. ``line`` is how many lines stand before the body.
     """
 
     path: str
@@ -43,14 +44,27 @@ class Page:
     fields: Tree
     body: str
     findings: tuple[Finding, ...] = ()
+    line: int = 0
 
     @property
     def description(self) -> str:
         """The description, empty where there is none."""
         return self.fields.text("description") or ""
 
+    def read_as_text(self, key: str) -> list[str]:
+        """Return the key where its value is a text, for `others`; else nothing."""
+        return [key] if self.fields.text(key) is not None else []
+
+    def name_that_says_nothing(self) -> list[str]:
+        """Return the key of a name that is the file's own, for `others`."""
+        name = portable_name(self.fields.text("name") or "")
+        return ["name"] if name == portable_name(self.name) else []
+
     def others(self, known: Collection[str]) -> dict[str, Json]:
-        """Return the fields but those that are known; numbers as they were written."""
+        """Return the fields but those that are known; numbers as they were written.
+
+        A field that holds something else than it should is not known.
+        """
         root = cast("dict[str, Json]", self.fields.root)
         return {
             key: value if (text := self.fields.text(key)) is None else text
@@ -70,7 +84,7 @@ def read_page(root: str, name: str, shown: str, limits: Limits) -> Page | Conver
     try:
         data = read_confined(root or os.curdir, name, limits.skill_md_bytes)
     except SkillError as error:
-        fix = "name the file where it really is, and see that it can be read"
+        fix = "name the file where it really is; one that is too large, part before"
         finding = Finding(error.code, "error", str(error), shown, fix=fix)
         return Conversion(shown, None, (finding,))
     text, findings = body_text(data, shown)
@@ -84,7 +98,8 @@ def read_page(root: str, name: str, shown: str, limits: Limits) -> Page | Conver
         if tree.code != "empty-frontmatter":
             findings.append(_unread(shown, tree, head))
         tree = _NOTHING
-    return Page(shown, stem, tree, text[span.body :], tuple(findings))
+    line = text.count("\n", 0, span.body)
+    return Page(shown, stem, tree, text[span.body :], tuple(findings), line)
 
 
 def _read_fields(head: str, limits: Limits) -> Tree | Problem:
@@ -97,35 +112,42 @@ def _read_fields(head: str, limits: Limits) -> Tree | Problem:
     return found if isinstance(found, Tree) else tree
 
 
-def pages_at(path: str, ending: str, limits: Limits) -> Iterator[Page | Conversion]:
+def pages_at(
+    path: str, ending: str, limits: Limits, name: str = ""
+) -> Iterator[Page | Conversion]:
     """Yield each file whose name ends so, in the order of their paths.
+
+    What is there and cannot be read, a link for instance, comes last, without a draft.
 
     Args:
         path: One such file, or a folder of them.
         ending: What their names end in; it is no part of the name of a page.
         limits: Bounds on what is read.
+        name: What to call the page of a file; empty is its own name.
 
     Raises:
         ConfigError: No file in the folder ends so.
         LimitExceededError: The folder holds more than a pack may.
     """
     if not Path(path).is_dir():
-        yield _named(read_file(path, limits), ending)
+        yield _named(read_file(path, limits), ending, name)
         return
-    folder = path
-    names = [file.path for file in walk_pack(folder, limits=limits).files]
-    wanted = [name for name in names if name.endswith(ending)]
-    if not wanted:
-        raise ConfigError(folder, f"want files *{ending}")
-    for name in wanted:
-        shown = f"{folder.rstrip('/')}/{name}"
-        yield _named(read_page(folder, name, shown, limits), ending)
+    folder = path.rstrip("/") or "/"
+    walked = walk_pack(path, limits=limits)
+    wanted = [file.path for file in walked.files if file.path.endswith(ending)]
+    if not wanted and not walked.findings:
+        raise ConfigError(path, f"want files *{ending}")
+    for each in wanted:
+        yield _named(read_page(path, each, f"{folder}/{each}", limits), ending)
+    for finding in walked.findings:
+        shown = f"{folder}/{finding.path}" if finding.path else folder
+        yield Conversion(shown, None, (replace(finding, path=shown),))
 
 
-def _named(page: Page | Conversion, ending: str) -> Page | Conversion:
+def _named(page: Page | Conversion, ending: str, name: str = "") -> Page | Conversion:
     if isinstance(page, Conversion):
         return page
-    return replace(page, name=page.name.removesuffix(ending))
+    return replace(page, name=name or page.name.removesuffix(ending))
 
 
 def globs(tree: Tree, key: str) -> list[str]:

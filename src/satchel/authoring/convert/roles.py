@@ -7,24 +7,29 @@ templates stay where they are.
 import json
 import os
 from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from satchel.authoring.convert.draft import Conversion, Dialect, File
+from satchel.authoring.convert.frontmatter import comments_in
 from satchel.authoring.convert.making import Material, body_text, make
 from satchel.authoring.convert.markup import settle
+from satchel.authoring.convert.packs import is_executable
 from satchel.errors import ConfigError, SkillError
 from satchel.files import list_folder, read_confined, walk_pack
 from satchel.model import DEFAULT_LIMITS, Finding, Json, Limits
 from satchel.roles.legacy import SYSTEM_PROMPT
 from satchel.roles.naming import is_role
+from satchel.spec.entries import split_entries
 from satchel.spec.frontmatter import Tree, read_tree
-from satchel.text.decoding import is_text
+from satchel.text.decoding import decode, is_text
 
 __all__ = ["holds_roles", "read_roles", "roles_folder"]
 
 _TASK_PROMPT: Final = "task_prompt.md"
+_REFERENCE: Final = "task-prompt.md"
 _CONFIG: Final = "config.yaml"
 _TEXT_ENDINGS: Final = (".md", ".txt")
 
@@ -73,16 +78,21 @@ def read_roles(
         ConfigError: It holds no role.
     """
     root = roles_folder(path)
-    roles = [
-        entry.name
+    entries = [
+        entry
         for entry in list_folder(root, limits.scan_entries)
-        if entry.is_dir(follow_symlinks=False) and not entry.name.startswith(".")
+        if entry.is_dir() and not entry.name.startswith(".")
     ]
+    roles = [entry.name for entry in entries]
+    links = {entry.name for entry in entries if entry.is_symlink()}
     if os.path.isfile(os.path.join(path, SYSTEM_PROMPT)):  # noqa: PTH113, PTH118
         roles = [os.path.basename(os.path.normpath(path))]  # noqa: PTH119
     if not roles:
         raise ConfigError(path, f"want folders of roles, each with a {SYSTEM_PROMPT}")
     for role in sorted(roles):
+        if role in links:
+            yield _linked(os.path.join(root, role))  # noqa: PTH118 - as the user writes
+            continue
         yield _read(root, role, dialect, values, limits)
 
 
@@ -96,6 +106,7 @@ def _read(
     place = os.path.join(root, role)  # noqa: PTH118 - as the user writes it
     try:
         walked = walk_pack(place, limits=limits)
+        run = {each.path for each in walked.files if is_executable(place, each)}
         files = {
             file.path: read_confined(root, file.path, limits.file_bytes, folder=role)
             for file in walked.files
@@ -110,7 +121,7 @@ def _read(
         return Conversion(place, None, (*found, _no_prompt(place)))
     prompt, own = _settled(files.pop(SYSTEM_PROMPT), place, SYSTEM_PROMPT, values)
     config, told = _config(files, place, dialect, limits)
-    beside, more = _beside(files, place, values)
+    beside, more = _beside(files, run, place, values)
     material = Material(
         source=place,
         name=role,
@@ -150,31 +161,65 @@ def _config(
     if dialect == "strict" or not isinstance(tree, Tree):
         return {}, [_kept_as_asset(path)]
     del files[_CONFIG]
+    lines = decode(data).text.splitlines()
+    lost = [
+        comment
+        for entry in split_entries(lines)
+        for comment in comments_in([entry.first, *entry.more])
+    ]
     return {
         key: text if (text := tree.text(key)) is not None else json.dumps(value)
         for key, value in tree.root.items()
-    }, []
+    }, [_comments_dropped(path, lost)] if lost else []
 
 
 def _beside(
-    files: Mapping[str, bytes], place: str, values: Mapping[str, str]
+    files: Mapping[str, bytes],
+    run: AbstractSet[str],
+    place: str,
+    values: Mapping[str, str],
 ) -> tuple[tuple[File, ...], list[Finding]]:
     """Return every other file where a pack has such: texts as references."""
     made: list[File] = []
     findings: list[Finding] = []
+    taken = {path.lower() for path in files}
     for path, data in files.items():
-        name = "task-prompt.md" if path == _TASK_PROMPT else path
+        renamed = path == _TASK_PROMPT and _REFERENCE not in taken
+        name = _REFERENCE if renamed else path
         if path.endswith(_TEXT_ENDINGS) and is_text(data):
             text, found = _settled(data, place, path, values)
-            made.append(File(f"references/{name}", text.encode("utf-8", "replace")))
+            new = text.encode("utf-8", "replace")
+            made.append(File(f"references/{name}", new, path in run))
             findings += found
         else:
-            made.append(File(f"assets/{name}", data))
+            made.append(File(f"assets/{name}", data, path in run))
     return tuple(made), findings
 
 
 def _join(place: str, path: str) -> str:
     return f"{place}/{path}" if path else place
+
+
+def _linked(place: str) -> Conversion:
+    finding = Finding(
+        "link-in-pack",
+        "error",
+        "the role is a link, and a link is not followed",
+        place,
+        fix="name the folder that it leads to, or put the folder itself there",
+    )
+    return Conversion(place, None, (finding,))
+
+
+def _comments_dropped(path: str, lost: list[str]) -> Finding:
+    comments = "1 comment" if len(lost) == 1 else f"{len(lost)} comments"
+    return Finding(
+        "comments-dropped",
+        "warning",
+        f"its values are in `metadata` now, without {comments}: {lost[0][:80]!r}",
+        path,
+        fix="convert --to strict to keep the file as an asset; or add them again",
+    )
 
 
 def _no_prompt(place: str) -> Finding:

@@ -130,6 +130,12 @@ def _there_already(
         return _is_source(str(folder))
     if not overwrite:
         return _place_taken(str(folder))
+    return _giving_way(folder, names, held)
+
+
+def _giving_way(
+    folder: Path, names: list[str], held: set[str]
+) -> Finding | tuple[Status, list[Finding]]:
     listed = {file.path for file in walk_pack(str(folder), limits=_ANY_SIZE).files}
     if SKILL_FILE not in listed:
         return _not_there(str(folder), f"what is there has no {SKILL_FILE}")

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from satchel.authoring.convert.markup import settle
+from satchel.authoring.convert.markup import as_text_only, settle
 from satchel.roles import render_template
 
 _PIECES = st.sampled_from(
@@ -19,7 +19,7 @@ _PIECES = st.sampled_from(
 )
 TEMPLATES = st.lists(_PIECES, max_size=14).map("".join)
 VALUES = st.sampled_from(["", "v", "!`id`", "`id`", "{{A}}", "{{/IF}}"])
-RUN_BY_A_CLIENT = re.compile(r"(?:^|\s)!`[^`]+`")
+RUN_BY_A_CLIENT = re.compile(r"(?:^|\s)!`[^`]+`|^ {0,3}```!", re.MULTILINE)
 
 
 @pytest.mark.property
@@ -33,15 +33,40 @@ def test_with_every_value_it_is_the_legacy_renderer(text: str, a: str, b: str) -
     settled = settle(text, values, "p")
 
     rendered = render_template(text, values)
-    assert settled.text == re.sub(r"!`[^`]+`", lambda each: f"``{each[0]} ``", rendered)
-    assert {each.code for each in settled.findings} <= {"command-left"}
+    assert settled.text == settle(rendered, {}, "p").text
+    told = {each.code for each in settled.findings}
+    assert told <= {"command-left"} or "{{x}}" in text
 
 
 @pytest.mark.property
 @pytest.mark.row("E17")
 @given(TEMPLATES, VALUES)
+@example("!` !`id`", "")
+@example("`!`id`", "")
+@example("{{A}}{{A}}", "!`id`")
+@example("```!\nid\n```", "")
 def test_no_client_takes_anything_for_a_command(text: str, a: str) -> None:
-    assert not RUN_BY_A_CLIENT.search(settle(text, {"A": a}, "p").text)
+    for settled in (settle(text, {"A": a}, "p"), as_text_only(text, "p")):
+        assert not RUN_BY_A_CLIENT.search(settled.text)
+
+
+@pytest.mark.parametrize(
+    ("text", "made"),
+    [
+        ("a!`id` stays", "a!`id` stays"),
+        ("`!`id`` stays", "`!`id`` stays"),
+        ("!`id`", "``!`id` ``"),
+        ("run\t!`a\nb`.", "run\t``!`a\nb` ``."),
+        ("```!\nid\n```", "``` !\nid\n```"),
+    ],
+)
+def test_what_was_text_to_another_program_stays_text(text: str, made: str) -> None:
+    settled = as_text_only(f"1\n{text}", "p", 3)
+
+    assert settled.text == f"1\n{made}"
+    assert [(each.code, each.line) for each in settled.findings] == (
+        [] if text == made else [("command-left", 5)]
+    )
 
 
 @pytest.mark.property
@@ -49,7 +74,8 @@ def test_no_client_takes_anything_for_a_command(text: str, a: str) -> None:
 def test_without_values_only_commands_change(text: str) -> None:
     settled = settle(text, {}, "p").text
 
-    assert re.sub(r"``(!`[^`]+`) ``", r"\1", settled) == text or "``" in text
+    assert re.sub("[ `]", "", settled) == re.sub("[ `]", "", text)
+    assert settled == text or "!`" in text or "```!" in text
 
 
 def test_what_stays_is_told_with_every_line() -> None:

@@ -225,13 +225,132 @@ def test_roles_are_read_from_files_that_are_no_links(tmp_path: Path) -> None:
 
     made = list(read_roles(str(tmp_path), None, {}, limits=Limits(file_bytes=100)))
 
-    assert [each.draft for each in made] == [None, None]
+    assert [each.draft for each in made] == [None, None, None]
     assert [[found.code for found in each.findings] for each in made] == [
         ["link-in-pack", "missing-prompt"],
         ["limit-exceeded"],
+        ["link-in-pack"],
     ]
 
 
 def test_a_folder_without_roles(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="want folders of roles"):
         list(read_roles(str(tmp_path), None, {}))
+
+
+def role(folder: Path, files: dict[str, str]) -> Path:
+    made = folder / "roles" / "qa"
+    for name, content in {"system_prompt.md": PROMPT, **files}.items():
+        (made / name).parent.mkdir(parents=True, exist_ok=True)
+        (made / name).write_text(content, "utf-8")
+    return made
+
+
+PROMPT = "You test what others have built. You never mend it.\n"
+
+
+@pytest.mark.row("C54")
+@pytest.mark.parametrize("other", ["task-prompt.md", "Task-Prompt.md"])
+def test_two_files_of_a_role_never_become_one(other: str, tmp_path: Path) -> None:
+    role(tmp_path, {"task_prompt.md": "one\n", other: "two\n"})
+
+    (made,) = read_roles(str(tmp_path), "strict", {})
+
+    assert made.draft is not None
+    files = {each.path: each.data for each in made.draft.files}
+    assert sorted(files) == sorted(
+        ["SKILL.md", "references/task_prompt.md", f"references/{other}"]
+    )
+    assert files[f"references/{other}"] == b"two\n"
+
+
+@pytest.mark.row("C54")
+def test_a_script_of_a_role_can_still_be_executed(tmp_path: Path) -> None:
+    made = role(tmp_path, {"run.sh": "#!/bin/sh\n", "data.csv": "a\n"})
+    (made / "run.sh").chmod(0o755)
+
+    (read,) = read_roles(str(tmp_path), "strict", {})
+
+    assert read.draft is not None
+    assert {each.path: each.executable for each in read.draft.files} == {
+        "SKILL.md": False,
+        "assets/data.csv": False,
+        "assets/run.sh": True,
+    }
+
+
+@pytest.mark.row("C54")
+def test_comments_of_a_configuration_are_told(tmp_path: Path) -> None:
+    role(tmp_path, {"config.yaml": "# why\nmodel: x # the best\nn: '# none'\n"})
+
+    (to_spec,) = read_roles(str(tmp_path), "spec", {})
+    (to_strict,) = read_roles(str(tmp_path), "strict", {})
+
+    (found,) = (f for f in to_spec.findings if f.code == "comments-dropped")
+    assert "2 comments: '# why'" in found.message
+    assert all(f.code != "comments-dropped" for f in to_strict.findings)
+
+
+def test_a_role_that_is_a_link_is_told(tmp_path: Path) -> None:
+    (tmp_path / "roles" / "linked").parent.mkdir()
+    (tmp_path / "roles" / "linked").symlink_to(role(tmp_path / "else", {}))
+    role(tmp_path, {})
+
+    linked, qa = read_roles(str(tmp_path), "strict", {})
+
+    assert (linked.draft, [f.code for f in linked.findings]) == (None, ["link-in-pack"])
+    assert qa.draft is not None
+
+
+def test_rules_that_are_passed_by_are_told(tmp_path: Path) -> None:
+    (tmp_path / "a.mdc").write_text("Text is here to be taken.\n", "utf-8")
+    (tmp_path / "b.mdc").symlink_to(tmp_path / "a.mdc")
+    (tmp_path / ".env").write_text("key", "utf-8")
+
+    first, *others = read_cursor(str(tmp_path), "spec")
+
+    assert first.draft is not None
+    assert [each.draft for each in others] == [None, None]
+    assert [(each.source, each.findings[0].code) for each in others] == [
+        (str(tmp_path), "files-left-out"),
+        (f"{tmp_path}/b.mdc", "link-in-pack"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("content", "code"),
+    [("", "missing-description"), ("# Shop\n", "check-description")],
+    ids=["empty", "a heading"],
+)
+def test_a_file_without_sections_is_not_passed_by(
+    content: str, code: str, tmp_path: Path
+) -> None:
+    (tmp_path / "AGENTS.md").write_text(content, "utf-8")
+
+    (made,) = read_agents_md(str(tmp_path / "AGENTS.md"), "spec", split=True)
+
+    assert code in [each.code for each in made.findings]
+
+
+def test_without_sections_the_whole_keeps_its_bytes(tmp_path: Path) -> None:
+    (tmp_path / "AGENTS.md").write_text("Text, and no line end", "utf-8")
+
+    (made,) = read_agents_md(str(tmp_path / "AGENTS.md"), "spec", split=True)
+
+    assert made.draft is not None
+    assert made.draft.skill_md.endswith(b"---\n\nText, and no line end")
+
+
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+@pytest.mark.parametrize("title", ["# Shop", "Shop\n===="])
+def test_a_title_without_text_is_told(
+    title: str, line_end: str, tmp_path: Path
+) -> None:
+    content = f"{title}\n\n## Tests\n\nRun all of the tests first.\n"
+    (tmp_path / "AGENTS.md").write_bytes(content.replace("\n", line_end).encode())
+
+    (made,) = read_agents_md(str(tmp_path / "AGENTS.md"), "spec", split=True)
+
+    (found,) = (each for each in made.findings if each.code == "not-carried")
+    assert (found.line, found.severity) == (1, "warning")
+    assert "'Shop'" in found.message
