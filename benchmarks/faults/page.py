@@ -55,7 +55,7 @@ The faults come from four lists that were not made for this page:
 - the threats T1 to T18 of a threat model of skills, many by packs of the
   [hostile suite](hostile-packs.md).
 
-Three threats are left out, for no pack shows them: {without}.
+{without}
 
 Each validator runs with its defaults, in an environment of its own, over a plugin
 whose `skills` folder has the packs, or over one pack where a pack may harm its reader:
@@ -100,7 +100,8 @@ def render(measured: Measured, timeout_s: float) -> str:
     """Return the page."""
     listed = ", ".join(f"{name} {v}" for name, v in measured.versions.items())
     versions = textwrap.fill(f"The validators: {listed}.", 88)
-    without = "; ".join(f"{row}, for {why}" for row, why in NOT_IN_A_PACK.items())
+    left_out = "; ".join(f"{row}: {why}" for row, why in NOT_IN_A_PACK.items())
+    without = textwrap.fill(f"Left out are {left_out}.", 88)
     head = _HEAD.format(
         date=datetime.now(UTC).date().isoformat(),
         system=platform.system(),
@@ -188,6 +189,7 @@ def _each(measured: Measured) -> Iterator[str]:
         rows = [
             [
                 fault.row,
+                f"`{fault.id}`",
                 f"({fault.about})" if fault.harmless else _plain(fault.about),
                 *(
                     _MARKS[found[fault.group, fault.id].mark]
@@ -197,7 +199,7 @@ def _each(measured: Measured) -> Iterator[str]:
             for fault in measured.faults
             if fault.group == group
         ]
-        yield from table(["", "fault", *measured.found], rows)
+        yield from table(["", "", "fault", *measured.found], rows)
 
 
 def _plain(text: str) -> str:
