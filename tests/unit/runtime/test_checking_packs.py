@@ -166,3 +166,14 @@ def test_lines_of_a_file(folder: Path) -> None:
     assert [line_at(path, 1) for path in ("no", "skills", "binary", "large", "\0")] == [
         None
     ] * 5
+
+
+def test_a_file_that_cannot_be_read_has_no_lines(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fail(*_: object) -> bytes:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("pathlib.Path.read_bytes", fail)
+
+    assert line_reader()("README.md", 1) is None

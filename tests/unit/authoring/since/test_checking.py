@@ -161,13 +161,23 @@ def test_twins_are_told_of_the_whole_library(folder: Path) -> None:
 
 
 def test_twins_that_were_there_are_no_news(folder: Path) -> None:
+    """Alike in words, in name or in every file: as it was, before and after."""
     words = "Use it to read, fill in and check the forms of the tax office."
     write(folder / "skills", "one", words)
     write(folder / "skills", "two", words)
+    write(folder / "skills/more", "old", "Say hello to whoever comes by.")
+    same = [folder / "skills/copies", folder / "skills/others"]
+    for place in same:
+        write(place, "same")
     commit(folder)
     write(folder / "skills", "two", words, more="More.\n")
+    write(folder / "skills/more", "old", "Say hello to all.")
+    for place in same:
+        write(place, "same", more="More.\n")
+    _, change = since()
 
-    assert since()[1].twins == ()
+    assert len(change.changed) == 4
+    assert change.twins == ()
 
 
 def test_the_catalog_is_weighed(folder: Path) -> None:
