@@ -136,16 +136,17 @@ class _Reading:
                     self.words.append(" ")
                 continue
             (kind,) = event
-            if kind == "Start":
-                if type(event[kind]) is not str:
-                    self._start(event[kind], span)
+            if kind in _WORDS:  # half of all events
+                if self.words is not None:
+                    self.words.append(event[kind])
             elif kind == "End":
                 if type(event[kind]) is not str:
                     self._end(event[kind], span)
+            elif kind == "Start":
+                if type(event[kind]) is not str:
+                    self._start(event[kind], span)
             elif kind in _HTML:
                 self.html.append(event[kind])
-            elif self.words is not None and kind in _WORDS:
-                self.words.append(event[kind])
         return Document(
             tuple(self.headings),
             tuple(self.links),
