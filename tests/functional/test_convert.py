@@ -229,7 +229,7 @@ def test_the_report_has_the_shape_that_was_released(folder: Path) -> None:
         (["packs", "-o", "x"], "say what the packs are for"),
         (["packs", "--to", "spec"], "-o DIR, or --in-place"),
         (["packs", "--to", "claud"], "did you mean claude"),
-        (["packs", "--to", "nobody"], "want strict, ... All: strict, spec, agents"),
+        (["packs", "--to", "nobody"], "or a client. All: strict, spec, agents"),
         (["packs", "--to", "amp"], "give it, -o ~"),
         (["packs", "--to", "claude", "--in-place"], "--in-place is for packs"),
         (["packs", "--to", "spec", "-o", "x", "--in-place"], "--in-place is for"),
@@ -355,3 +355,35 @@ def test_one_rule_may_be_given_a_name(folder: Path) -> None:
 
     assert "1 installed" in result.stdout
     assert (folder / "out/better/SKILL.md").is_file()
+
+
+@pytest.mark.row("E13")
+@pytest.mark.parametrize(
+    ("wanted", "meant"),
+    [
+        ("droid", "factory (Droid)?"),
+        ("vscode", "copilot (Copilot and VS Code)?"),
+        ("VS Code", "copilot (Copilot and VS Code)?"),
+        ("kimi", "amp (Amp and Kimi)?"),
+        ("claude-code", "claude (Claude Code)?"),
+        ("Claude", "claude (Claude Code)?"),
+        ("antigravty", "antigravity (Antigravity)?"),
+        ("zzzz", "want strict, spec or a client."),
+    ],
+)
+def test_a_target_may_be_looked_for_by_its_clients_name(
+    folder: Path, wanted: str, meant: str
+) -> None:
+    result = run("convert", "packs", "--to", wanted)
+
+    assert result.exit_code == 2
+    assert meant in " ".join(result.stderr.split())
+
+
+def test_what_is_told_is_counted_and_quoted_by_lines(folder: Path) -> None:
+    (folder / "a.mdc").write_text("---\nglobs: ['*.ts',\nx: 1\n---\nText.\n", "utf-8")
+
+    result = run("convert", "a.mdc", "-o", "out")
+
+    assert "1 installed; told: 1 warning, 1 note\n" in result.stdout
+    assert "    was: globs: ['*.ts',\n         x: 1\n" in result.stderr

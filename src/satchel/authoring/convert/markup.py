@@ -145,7 +145,8 @@ def _left(
 def _told(
     code: str, left: Mapping[str, list[int]], why: str, path: str, fix: str
 ) -> Finding:
-    places = ", ".join(f"{_short(each)} ({_lines(at)})" for each, at in left.items())
+    in_order = sorted(left.items(), key=lambda each: each[1][0])
+    places = ", ".join(f"{_short(each)} ({_lines(at)})" for each, at in in_order)
     line = min(lines[0] for lines in left.values())
     return Finding(code, "warning", f"{why}: {places}", path, line, fix)
 

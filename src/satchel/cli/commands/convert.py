@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from satchel.authoring.convert import Placed
     from satchel.authoring.convert.converting import Wish
+    from satchel.authoring.convert.targets import Target
 
 __all__ = ["command"]
 
@@ -26,6 +27,7 @@ KINDS = (
     "commands",
 )
 SCHEMA_VERSION = 1
+_NOTHING = "nothing to convert"
 
 
 def _source(ctx: click.Context, param: click.Parameter, value: str) -> str:
@@ -126,7 +128,7 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
     from satchel.authoring.convert.targets import TARGETS
 
     if to and to not in TARGETS:
-        raise click.UsageError(_unknown_target(to, list(TARGETS)))
+        raise click.UsageError(_unknown_target(to, TARGETS))
     wish = Wish(
         source=source,
         of=of,
@@ -153,12 +155,27 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
     return 0 if all(each.conversion.lossless for each in done) else 1
 
 
-def _unknown_target(to: str, known: list[str]) -> str:
+def _unknown_target(to: str, targets: "Mapping[str, Target]") -> str:
+    """Return what is wrong with a target, and the ones whose client is called so."""
     from satchel.text.nearest import nearest
 
-    close = nearest(to, known, 3)
-    advice = f"did you mean {', '.join(close)}?" if close else f"want {known[0]}, ..."
-    return f"no target {to!r}; {advice} All: {', '.join(known)}"
+    wanted = _squashed(to)
+    called = [
+        target.name
+        for target in targets.values()
+        if target.client and wanted in _squashed(target.client)
+    ]
+    close = called[:3] or nearest(to.casefold(), list(targets), 3)
+    shown = ", ".join(
+        f"{each} ({client})" if (client := targets[each].client) else each
+        for each in close
+    )
+    advice = f"did you mean {shown}?" if close else "want strict, spec or a client."
+    return f"no target {to!r}; {advice} All: {', '.join(targets)}"
+
+
+def _squashed(text: str) -> str:
+    return "".join(char for char in text.casefold() if char.isalnum())
 
 
 def _show(done: "Sequence[Placed]", wish: "Wish") -> None:
@@ -180,13 +197,16 @@ def _show(done: "Sequence[Placed]", wish: "Wish") -> None:
             tell(str(finding))
             if finding.fix:
                 tell(f"    fix: {finding.fix}")
-            if finding.before:
-                tell(f"    was: {finding.before}")
-            if finding.after:
-                tell(f"    now: {finding.after}")
+            _quote("was", finding.before)
+            _quote("now", finding.after)
     say()
     for line in _summary(done, wish):
         say(line)
+
+
+def _quote(head: str, text: str) -> None:
+    for number, line in enumerate(text.rstrip().splitlines()):
+        tell(f"    {'     ' if number else f'{head}: '}{line}")
 
 
 def _summary(done: "Sequence[Placed]", wish: "Wish") -> "Sequence[str]":
@@ -196,7 +216,13 @@ def _summary(done: "Sequence[Placed]", wish: "Wish") -> "Sequence[str]":
         for status in ("installed", "updated", "unchanged", "refused")
         if status in statuses
     )
-    lines = [counts or "nothing to convert"]
+    told = [each.severity for one in done for each in one.conversion.findings]
+    findings = ", ".join(
+        f"{count} {severity}{'s' if count > 1 else ''}"
+        for severity in ("error", "warning", "note")
+        if (count := told.count(severity))
+    )
+    lines = [f"{counts}; told: {findings}" if findings else counts or _NOTHING]
     places = {_parent(each.path) for each in done if each.status != "refused"}
     if wish.rehearse:
         lines.append("nothing was written: leave out --dry-run to write it")
