@@ -107,8 +107,8 @@ def _agreement() -> str:
     least = ", ".join(sorted(k for k, n in kept.loaders.items() if n == worst))
     return (
         f"On {kept.checked} what these tables foretell was compared with what"
-        f" {len(kept.loaders)} of the loaders do,\non {kept.packs} public packs: drawn with"
-        f" the seed {kept.seed}, none of those that were looked at to make\nthe tables."
+        f" {len(kept.loaders)} of the loaders do\non {kept.packs} public packs, drawn"
+        f" with the seed {kept.seed}, none of which was looked at to make\nthe tables."
         f" {kept.agreed:,} of {kept.pairs:,} verdicts are the same, {share:.2f} %. The"
         f" fewest for one loader\nare {worst} of {kept.packs} ({least}).\n\n"
     )

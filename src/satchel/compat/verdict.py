@@ -13,7 +13,7 @@ Verdict = Literal["loaded", "cut", "wrong", "unknown", "dropped", "breaks-neighb
 
 VERDICTS: Final[dict[Verdict, str]] = {
     "loaded": "listed with its name and its whole description",
-    "cut": "listed, with only the beginning of its description",
+    "cut": "listed, with a part of its description, from the beginning",
     "wrong": "listed, with an empty, mistaken or invented description or name",
     "unknown": "nobody measured or documented it",
     "dropped": "not listed; the packs beside it are",

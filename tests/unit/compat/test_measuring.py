@@ -45,6 +45,13 @@ def test_a_verdict_is_what_its_meaning_says(
     assert judge(Seen(found), RIGHT).verdict == wanted
 
 
+def test_a_notice_in_the_middle_is_a_cut() -> None:
+    right = Expected(frozenset(["the-pack"]), "x" * 300)
+    found = (*GOOD, ("the-pack", f"{'x' * 120} (some left out) {'x' * 50}"))
+
+    assert judge(Seen(found), right).verdict == "cut"
+
+
 def test_a_pack_without_a_description_is_wrong_wherever_it_is_listed() -> None:
     right = Expected(frozenset(["the-pack"]), None)
 
