@@ -63,9 +63,10 @@ def read_agents_md(
     told = _of_no_section(page)
     taken: set[str] = set()
     for section in _sections(whole):
-        if not section.heading and (headings := _only_headings(section.text)):
+        headings = [] if section.heading else _only_headings(section.text)
+        if headings:
             told.append(_heading_left(page, headings))
-        if not section.heading and (headings or not section.text.strip()):
+        if headings or not (section.heading or section.text.strip()):
             continue
         called = _once(portable_name(section.heading) or name, taken)
         made = make(_material(page, called, section), dialect)

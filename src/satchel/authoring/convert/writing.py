@@ -108,9 +108,20 @@ def _refusal(
     folder = out / draft.name
     if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
         return _not_there(str(folder), "a file or a link is there")
+    if _is_inside(folder, Path(source)):
+        return _is_source(str(folder), "that is inside of the source")
     if not folder.exists():
         return "installed", []
     return _there_already(draft, folder, source, overwrite=overwrite)
+
+
+def _is_inside(folder: Path, pack: Path) -> bool:
+    """Tell whether a folder would be listed in the pack that it is made of."""
+    if not (pack / SKILL_FILE).is_file():
+        return False
+    place, source = folder.resolve(), pack.resolve()
+    below = place != source and place.is_relative_to(source)
+    return below and place.relative_to(source).parts[0][0] != "."
 
 
 def _there_already(
@@ -127,7 +138,7 @@ def _there_already(
     if names == sorted(held) and all(_is_there(folder, each) for each in draft.files):
         return "unchanged", []
     if Path(source).resolve().is_relative_to(folder.resolve()):
-        return _is_source(str(folder))
+        return _is_source(str(folder), "that is the source itself")
     if not overwrite:
         return _place_taken(str(folder))
     return _giving_way(folder, names, held)
@@ -212,11 +223,11 @@ def _not_there(folder: str, reason: str) -> Finding:
     )
 
 
-def _is_source(folder: str) -> Finding:
+def _is_source(folder: str, what: str) -> Finding:
     return Finding(
         "place-taken",
         "error",
-        "that is the source itself, which stays as it is",
+        f"{what}, which stays as it is",
         folder,
         fix="give another place by -o; or change packs where they are by --in-place",
     )

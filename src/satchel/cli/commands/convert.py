@@ -163,7 +163,7 @@ def _unknown_target(to: str, targets: "Mapping[str, Target]") -> str:
     called = [
         target.name
         for target in targets.values()
-        if target.client and wanted in _squashed(target.client)
+        if wanted and target.client and wanted in _squashed(target.client)
     ]
     close = called[:3] or nearest(to.casefold(), list(targets), 3)
     shown = ", ".join(

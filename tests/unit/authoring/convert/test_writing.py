@@ -343,3 +343,15 @@ def test_a_name_that_no_folder_can_have_says_so(tmp_path: Path) -> None:
 
     (found,) = placed.conversion.findings
     assert (found.code, found.path) == ("unsafe-file-name", "from")
+
+
+@pytest.mark.parametrize(("out", "status"), [("", "refused"), (".x", "installed")])
+def test_a_source_does_not_grow_by_its_own_copy(
+    out: str, status: str, tmp_path: Path
+) -> None:
+    """A folder with a dot is no part of a pack: clients look there."""
+    (tmp_path / SKILL_FILE).write_bytes(SKILL)
+
+    placed = place(Conversion(str(tmp_path), PACK), str(tmp_path / out))
+
+    assert placed.status == status
