@@ -52,6 +52,8 @@ def new_folder(
 def put_file(file: Path, data: bytes, *, over: bytes | None = None) -> None:
     """Put a file in its place at one stroke; the rights of an earlier one stay.
 
+    A place that was free is taken first, so that nobody who was quicker is lost.
+
     Args:
         file: Its place; the file behind a link is the one that is written.
         data: What is to be in it.
@@ -61,22 +63,27 @@ def put_file(file: Path, data: bytes, *, over: bytes | None = None) -> None:
         AlreadyThereError: Something else is in it.
         NotWrittenError: The system says no.
     """
-    name = ""
+    made: list[Path] = []
     try:
         place = file.resolve() if over is not None else file
         _check_holds(file, over)
         place.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(prefix=".satchel-", dir=place.parent)
+        made.append(Path(name))
         with os.fdopen(handle, "wb") as out:
             out.write(data)
-        Path(name).chmod(_rights(place))
+        if over is None:
+            _take(place)
+            made.append(place)
+        Path(name).chmod(place.stat().st_mode)
         Path(name).replace(place)
+        made.clear()
     except OSError as error:
         raise _not_written(file, error) from error
     finally:
-        if name:
-            with suppress(FileNotFoundError):
-                Path(name).unlink()
+        for each in made:
+            with suppress(OSError):
+                each.unlink()
 
 
 def _check_free(folder: Path) -> None:
@@ -98,12 +105,11 @@ def _check_holds(file: Path, over: bytes | None) -> None:
         raise AlreadyThereError(str(file), "it changed a moment ago")
 
 
-def _rights(place: Path) -> int:
-    if place.exists():
-        return place.stat().st_mode
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask
+def _take(place: Path) -> None:
+    try:
+        place.touch(exist_ok=False)
+    except FileExistsError as error:
+        raise AlreadyThereError(str(place)) from error
 
 
 def _not_written(place: Path, error: OSError) -> NotWrittenError:

@@ -27,6 +27,7 @@ _VALUE: Final = re.compile(
     r"""[ \t]*(?:"(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|(?!["'])\S*(?:[ \t]+[^\s#]\S*)*)"""
     r"""(?=[ \t]+\#|[ \t]*\Z)"""
 )
+_COMMA: Final = re.compile(r"[ \t]*,")
 _BRACE: Final = re.compile(r"\s*\}")
 _IDLE: Final = re.compile(r"[ \t]*(?:#.*)?[\r\n]*")
 _MOST_BRACES: Final = 32
@@ -209,8 +210,8 @@ def _added(text: _Text, entry: str) -> Iterator[list[str]]:
     braces = list(_BRACE.finditer(flow))
     for brace in braces[: -_MOST_BRACES - 1 : -1]:
         for place in (brace.start(), brace.end() - 1):  # a remark may stand between
-            comma = "" if flow[:place].rstrip().endswith(",") else ","
-            added = f"{flow[:place]}{comma} {entry}{flow[place:]}"
+            more = f" {entry}," if _ends_in_comma(flow[:place]) else f", {entry}"
+            added = f"{flow[:place]}{more}{flow[place:]}"
             yield [*lines[:at], added, *lines[end:]]
 
 
@@ -255,8 +256,16 @@ def _without(text: _Text, key: str, *, last: bool) -> Iterator[list[str]]:
     )
     for found in own.finditer(flow):
         left, right = flow[: found.start()], flow[found.end() :]
+        comma = _COMMA.match(right)
+        if comma is not None and _ends_in_comma(left):
+            kept = left.rstrip(" \t") + right[comma.end() :]
+            yield [*lines[:at], kept, *lines[end:]]
         yield [*lines[:at], re.sub(r",[ \t]*\Z", "", left) + right, *lines[end:]]
         yield [*lines[:at], left + re.sub(r"\A[ \t]*,[ \t]*", "", right), *lines[end:]]
+
+
+def _ends_in_comma(text: str) -> bool:
+    return text.rstrip().endswith(",")
 
 
 def _margin(line: str) -> str:

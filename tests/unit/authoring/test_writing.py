@@ -1,6 +1,7 @@
 """Files and folders appear whole, and never in the place of others."""
 
 import os
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -55,3 +56,37 @@ def test_a_link_stays_one(tmp_path: Path) -> None:
 def test_a_file_that_is_gone_is_not_written(tmp_path: Path) -> None:
     with pytest.raises(NotWrittenError, match="No such file"):
         put_file(tmp_path / "gone", b"2", over=b"1")
+
+
+def test_nobody_who_was_quicker_is_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "f"
+    make = tempfile.mkstemp
+
+    def slow(**options: str) -> tuple[int, str]:
+        file.write_bytes(b"theirs")
+        return make(**options)
+
+    monkeypatch.setattr(tempfile, "mkstemp", slow)
+    with pytest.raises(AlreadyThereError):
+        put_file(file, b"ours")
+
+    assert file.read_bytes() == b"theirs"
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_a_new_file_has_the_rights_of_any(tmp_path: Path) -> None:
+    mask = os.umask(0o027)
+    try:
+        put_file(tmp_path / "f", b"1")
+    finally:
+        os.umask(mask)
+
+    assert (tmp_path / "f").stat().st_mode & 0o777 == 0o640
+
+
+def test_a_file_where_a_folder_has_to_be_is_told(tmp_path: Path) -> None:
+    (tmp_path / "f").write_bytes(b"")
+    with pytest.raises(NotWrittenError):
+        put_file(tmp_path / "f" / "g", b"1")

@@ -46,7 +46,7 @@ EDITS = {
         "metadata:\n  status: old\nv: 1\n",
     ),
     "braces": ("metadata: {a: b}\n", "metadata: {a: b, status: old}\n"),
-    "braces and a comma": ("metadata: {a: b,}\n", "metadata: {a: b, status: old}\n"),
+    "braces and a comma": ("metadata: {a: b,}\n", "metadata: {a: b, status: old,}\n"),
     "braces over lines": (
         'metadata:\n  {\n    "a": {"b": "}"}\n  } # end\n',
         'metadata:\n  {\n    "a": {"b": "}"}, status: old\n  } # end\n',
@@ -75,6 +75,26 @@ def test_a_text_is_set(before: str, after: str, newline: str) -> None:
     )
 
     assert edit_metadata(given, {"status": "old"}) == wanted
+
+
+@pytest.mark.parametrize(
+    "metadata",
+    [
+        "",
+        "metadata:\n  a: b\n  # more\n\n# on v\nv: 1\n",
+        "metadata: {a: b}\n",
+        "metadata: {a: b,}\n",
+        "metadata:\n  {\n    a: {b: c},\n  }\n",
+        "metadata: {a: [b, c,] , }\n",
+        "metadata: {\n  a: b # c\n  }\n",
+    ],
+)
+def test_what_was_added_is_taken_out_to_the_byte(metadata: str) -> None:
+    given = f"---\n{HEAD}{metadata}---\n# A\n".encode()
+    edited = edit_metadata(given, {"status": "old", "replaced-by": "b"})
+
+    assert edited != given
+    assert edit_metadata(edited, {"status": None, "replaced-by": None}) == given
 
 
 @pytest.mark.parametrize(
