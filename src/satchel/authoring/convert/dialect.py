@@ -26,6 +26,7 @@ __all__ = ["Rewritten", "breaches", "rewrite"]
 _MARK: Final = b"\xef\xbb\xbf"
 _LISTS: Final = ("trigger_keywords", "references", "scripts", "assets")
 _TEXTS: Final = ("version", "author")
+_READ_AS_TEXT: Final = (*_TEXTS, "name", "description", "license", "compatibility")
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +164,18 @@ def _head(opened: Opened, after: dict[str, Json]) -> tuple[list[str], list[Findi
         return new, []
     lost = comments_in(old)
     findings = [_comments_dropped(len(lost), lost[0])] if lost else []
-    return render_frontmatter(after).split("\n")[1:-2], findings
+    return render_frontmatter(_quoted(opened.tree, after)).split("\n")[1:-2], findings
+
+
+def _quoted(tree: Tree, after: dict[str, Json]) -> dict[str, Json]:
+    """Return fields to be written anew: what is read as text is one, `1.10` "1.10"."""
+    texts = {
+        key: text
+        for key in _READ_AS_TEXT
+        if key in after and after[key] == tree.root.get(key)
+        if (text := tree.text(key)) is not None
+    }
+    return {**after, **texts}
 
 
 def _reads_as(lines: list[str], wanted: Mapping[str, Json]) -> bool:

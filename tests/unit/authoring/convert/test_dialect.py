@@ -351,3 +351,22 @@ def test_a_number_that_does_not_move_keeps_its_line(
 
     assert made is not None
     assert b": 1.10" in made
+
+
+@pytest.mark.row("X07", "R02")
+@pytest.mark.parametrize("key", ["version", "license", "compatibility"])
+def test_a_number_keeps_its_text_where_all_is_written_anew(key: str) -> None:
+    data = text(f"""\
+        ---
+        name: x
+        description: d
+        {key}: 1.10
+        metadata: {{team: a}}
+        metadata: {{author: b, {key}: 2}}
+        ---
+        """)
+
+    made = rewrite(data, "strict", directory="x").data
+
+    assert made is not None
+    assert f'{key}: "1.10"\n'.encode() in made
