@@ -244,6 +244,27 @@ def test_only_names_that_everybody_takes(name: str, good: bool) -> None:
             make_pack(Wish(name=name, description=SAID))
 
 
+@pytest.mark.parametrize("name", ["con", "aux", "com1"])
+def test_no_skill_is_called_like_a_device(here: Path, name: str) -> None:
+    result = run("new", name, "--description", SAID)
+
+    assert result.exit_code == 2
+    assert f"'{name}' is no name for a folder: it names a device" in result.stderr
+    assert not list(here.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("a.md", "A.md"), ("\u00e9.md", "e\u0301.md")]
+)
+def test_no_two_files_are_one_on_some_systems(here: Path, one: str, other: str) -> None:
+    files = ("--references", one, "--references", other)
+    result = run("new", "pdf-forms", "--description", SAID, *files)
+
+    assert result.exit_code == 2
+    assert "the same file" in result.stderr
+    assert not list(here.iterdir())
+
+
 def test_doubts_about_a_description_are_told_at_once() -> None:
     result = run("new", "a", "--description", "Fills in forms of every kind.")
 

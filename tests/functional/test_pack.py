@@ -122,6 +122,31 @@ def test_only_force_goes_over_another_archive(pack: Path) -> None:
     assert [path.name for path in Path("out").iterdir()] == ["x.skill"]
 
 
+@pytest.mark.parametrize("place", [".", "scripts"])
+def test_no_archive_lies_in_its_own_pack(
+    pack: Path, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    """The next one would hold it, and have another digest."""
+    monkeypatch.chdir(pack / place)
+    result = run("pack", str(pack), "--force")
+
+    assert result.exit_code == 2
+    assert result.stderr.endswith(
+        "alpha.skill was not written: it would lie in the pack: "
+        f"-o {pack.parent / 'alpha.skill'} is beside it\n"
+    )
+    assert not list(pack.rglob("*.skill"))
+    assert run("pack", str(pack), "-o", str(pack.parent / "a.skill")).exit_code == 0
+
+
+def test_an_archive_goes_into_a_file(pack: Path) -> None:
+    result = run("pack", str(pack), "-o", "-")
+
+    assert result.exit_code == 2
+    assert "an archive is a file" in result.stderr
+    assert not (pack.parents[1] / "-").exists()
+
+
 def test_a_name_that_is_no_folder_is_refused_even_when_forced(pack: Path) -> None:
     text = HEAD.replace("alpha", "../up") + "# Up\n"
     (pack / "SKILL.md").write_text(text, "utf-8")

@@ -209,6 +209,18 @@ def test_a_file_that_changed_meanwhile_is_not_written(shelf: Path) -> None:
     assert text_of(shelf / "old") == "mine"
 
 
+def test_either_both_are_changed_or_none(shelf: Path) -> None:
+    with Satchel(shelf) as skills:
+        plan = retire(skills, "old", "new")
+        heir = text_of(shelf / "new")
+        write_pack(shelf / "old", pack("old", "Another description."))
+        with pytest.raises(AlreadyThereError):
+            plan.write()
+
+    assert text_of(shelf / "new") == heir
+    assert "status" not in text_of(shelf / "old")
+
+
 def test_a_hand_written_replaces_stays_with_its_author(shelf: Path) -> None:
     text = pack("by-hand").replace("---\n#", "metadata:\n  replaces: [old]\n---\n#")
     write_pack(shelf / "by-hand", text)

@@ -1,6 +1,7 @@
 """A new pack: the same wish gives the same bytes, and what is made passes a check."""
 
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
@@ -52,9 +53,11 @@ def name_problem(name: str) -> str:
     ``a-z`` and ``0-9``, single hyphens between, at most 64 characters.
     """
     if _NAME.fullmatch(name) and len(name) <= MAX_NAME_CHARS:
-        return ""
+        problem = path_problem(name)
+        return f"{name!r} is no name for a folder: {problem}" if problem else ""
     near = portable_name(name)
-    offer = f"; try {near}" if _NAME.fullmatch(near) else ""
+    usable = _NAME.fullmatch(near) and not path_problem(near)
+    offer = f"; try {near}" if usable else ""
     return (
         f"{name!r} is no name that every client takes: a letter a-z, then letters, "
         f"digits and single hyphens, at most {MAX_NAME_CHARS} characters{offer}"
@@ -104,11 +107,16 @@ def _of_template(wish: Wish) -> NewPack:
 
 def _places(bucket: str, names: Iterable[str]) -> Iterator[str]:
     """Yield the path of each file once, in the order given."""
+    taken: set[str] = set()
     for name in dict.fromkeys(each.removeprefix(f"{bucket}/") for each in names):
         place = f"{bucket}/{name}"
         problem = "it holds a slash" if "/" in name else path_problem(place)
         if is_left_out(place):
             problem = "no pack hands out a file of this kind"
+        folded = unicodedata.normalize("NFC", place).casefold()
+        if folded in taken:
+            problem = "on some systems another one is the same file"
+        taken.add(folded)
         if problem:
             raise SkillManifestError(place, problem)
         yield place

@@ -6,7 +6,7 @@ from typing import Final
 
 from satchel.authoring.reading import WholePack, find_packs
 from satchel.authoring.writing import put_file
-from satchel.errors import ConfigError, RefusedPackError
+from satchel.errors import ConfigError, NotWrittenError, RefusedPackError
 from satchel.files import path_problem
 from satchel.files.archives import open_archive
 from satchel.files.archives.zipping import zip_pack
@@ -52,8 +52,12 @@ class PackedSkill:
 
         Raises:
             AlreadyThereError: Something else is there, and ``force`` is not given.
-            NotWrittenError: The system says no.
+            NotWrittenError: It would lie in the pack itself; or the system says no.
         """
+        inside = Path(self.pack.location).resolve()
+        if place.resolve().is_relative_to(inside):  # the next one would hold this one
+            beside = f"-o {inside.parent / place.name} is beside it"
+            raise NotWrittenError(str(place), f"it would lie in the pack: {beside}")
         there = place.read_bytes() if place.is_file() else None
         if there == self.data:
             return False

@@ -4,13 +4,14 @@ The skill says so itself, in ``metadata.status`` and ``metadata.replaced-by``. I
 says it too, in ``metadata.replaces``: that stays when the skill's folder is gone.
 """
 
+from contextlib import suppress
 from dataclasses import dataclass
 from difflib import unified_diff
 from pathlib import Path
 from typing import Final
 
 from satchel.authoring.writing import put_file
-from satchel.errors import CannotRetireError, SkillNotFoundError
+from satchel.errors import CannotRetireError, SkillError, SkillNotFoundError
 from satchel.load.lookup import look_up
 from satchel.model import SKILL_FILE, Catalog, Descriptor
 from satchel.runtime import Satchel
@@ -58,12 +59,22 @@ class Retirement:
     def write(self) -> None:
         """Write each file at one stroke, and none over what changed meanwhile.
 
+        Where one cannot be written, those before it are put back.
+
         Raises:
             AlreadyThereError: One of them changed since it was read.
             NotWrittenError: The system says no.
         """
-        for edit in self.edits:
-            put_file(edit.file, edit.after, over=edit.before)
+        written: list[Edit] = []
+        try:
+            for edit in self.edits:
+                put_file(edit.file, edit.after, over=edit.before)
+                written.append(edit)
+        except BaseException:
+            for edit in reversed(written):
+                with suppress(SkillError):  # the first error is the one to tell
+                    put_file(edit.file, edit.before, over=edit.after)
+            raise
 
 
 def retire(

@@ -27,7 +27,7 @@ def command(path: str, output: str | None, force: bool) -> int:
     """Check a pack, make its .skill archive, and print the digest of the skill.
 
     PACK is a pack, or its SKILL.md. Equal packs give equal bytes. Keys, caches,
-    dot-files and evals/ are never in it.
+    dot-files and evals/ are never in it, and FILE is never in the pack.
 
     Status: 0, or 1 where the pack has errors, or another file is there; nothing is
     written then.
@@ -44,6 +44,8 @@ def command(path: str, output: str | None, force: bool) -> int:
 
     if "" in (path, output):
         raise click.UsageError("the path is empty")
+    if output == "-":
+        raise click.UsageError("an archive is a file; give it a name")
     try:
         packed = pack_skill(path, force=force)
     except RefusedPackError as error:
