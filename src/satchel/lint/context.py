@@ -44,12 +44,28 @@ class Context:
         return cast("_Made", self.memory[key])
 
     def line_of(self, field: str) -> int | None:
-        """Return the line on which a top-level field of the frontmatter begins."""
-        starts = (f"{field}:", f"'{field}':", f'"{field}":')
-        for number, line in enumerate(self.once(_frontmatter), start=2):
+        """Return the line on which a field of the frontmatter begins.
+
+        A field at the top, or one in ``metadata`` as ``metadata.key``; where that key
+        has no line of its own, the line of ``metadata``.
+        """
+        top, _, inner = field.partition(".")
+        starts = (f"{top}:", f"'{top}':", f'"{top}":')
+        lines = self.once(_frontmatter)
+        for number, line in enumerate(lines, start=2):
             if line.startswith(starts):
-                return number
+                return _line_within(lines, number, inner) if inner else number
         return None
+
+
+def _line_within(lines: tuple[str, ...], number: int, key: str) -> int:
+    starts = (f"{key}:", f"'{key}':", f'"{key}":')
+    for below, line in enumerate(lines[number - 1 :], start=number + 1):
+        if line.lstrip().startswith(starts):
+            return below
+        if line.strip() and not line.startswith((" ", "\t")):
+            break
+    return number
 
 
 def _frontmatter(pack: Context) -> tuple[str, ...]:

@@ -136,17 +136,15 @@ class _Reading:
                     self.words.append(" ")
                 continue
             (kind,) = event
+            value = event[kind]
             if kind in _WORDS:  # half of all events
                 if self.words is not None:
-                    self.words.append(event[kind])
-            elif kind == "End":
-                if type(event[kind]) is not str:
-                    self._end(event[kind], span)
-            elif kind == "Start":
-                if type(event[kind]) is not str:
-                    self._start(event[kind], span)
+                    self.words.append(value)
             elif kind in _HTML:
-                self.html.append(event[kind])
+                self.html.append(value)
+            elif type(value) is dict:  # where something begins or ends
+                look = self._start if kind == "Start" else self._end
+                look(cast("dict[str, Any]", value), span)
         return Document(
             tuple(self.headings),
             tuple(self.links),

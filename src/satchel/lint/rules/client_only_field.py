@@ -56,6 +56,6 @@ def client_only_field(pack: Context) -> Iterator[Finding]:
                 "note",
                 f"{field} is honoured by {clients}, and ignored by other clients",
                 SKILL_FILE,
-                pack.line_of(field.partition(".")[0]),
+                pack.line_of(field),
                 fix="let the skill work without it, and say in the body what must hold",
             )

@@ -17,5 +17,5 @@ def declared_files(pack: Context) -> Iterator[Finding]:
     """
     for finding in pack.told:
         field = finding.message.partition(" ")[0]
-        line = pack.line_of(field) or pack.line_of("metadata")
+        line = pack.line_of(field) or pack.line_of(f"metadata.{field}")
         yield replace(finding, path=SKILL_FILE, line=line)

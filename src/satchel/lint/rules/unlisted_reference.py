@@ -17,7 +17,7 @@ def unlisted_reference(pack: Context) -> Iterator[Finding]:
     if not (pack.manifest.declares_files or pack.profile == "strict"):
         return
     listed = frozenset(pack.descriptor.resources)
-    line = pack.line_of("references") or pack.line_of("metadata")
+    line = pack.line_of("references") or pack.line_of("metadata.references")
     for file in pack.descriptor.files:
         if file.path.startswith("references/") and file.path not in listed:
             name = file.path.removeprefix("references/")
