@@ -46,8 +46,10 @@ types: $(VENV)/.dev ## mypy and pyright, both strict
 layers: $(VENV)/.dev ## which room may import which
 	$(BIN)/lint-imports
 
-docs: $(VENV)/.dev ## run every example of README.md and docs/
+docs: $(VENV)/.dev ## run every example of README.md and docs/, and check the packs that ship
 	$(BIN)/python -m pytest -q tests/docs
+	$(BIN)/satchel check src/satchel/packs --profile strict --fail-on warning
+	$(BIN)/satchel check examples/skills --profile auto --fail-on warning
 
 coverage: $(VENV)/.dev ## what the last `make test` did not reach
 	$(BIN)/coverage report
@@ -67,6 +69,7 @@ adapters: $(VENV)/.dev ## each adapter under its real framework; ARGS="NAME", or
 generate: $(VENV)/.dev ## write what is made from other files: tests/api.txt, tables in docs/
 	$(BIN)/python -m tools.api
 	$(BIN)/python -m tools.rows
+	$(BIN)/python -m tools.role_packs
 	$(BIN)/python -m tools.adapters table
 	$(BIN)/python -m tools.clients table
 
