@@ -66,7 +66,7 @@ COMMANDS = (
     "list --skills no\x1b[31mpe",
 )
 
-_OURS = re.compile(rb"\x1b\[(?:0|1|3[0-7])?m")
+_OURS = re.compile(rb"\x1b\[(?:0|1|2|3[0-7])?m")
 _DANGEROUS = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]"
 )

@@ -24,7 +24,27 @@ _MISLEADING: Final = (
     "GIT_COMMON_DIR",
     "GIT_NAMESPACE",
     "GIT_LITERAL_PATHSPECS",
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_GRAFT_FILE",
+    "GIT_REPLACE_REF_BASE",
+    "GIT_SHALLOW_FILE",
+    "GIT_IMPLICIT_WORK_TREE",
 )
+_GUARDS: Final = (
+    # A folder of a change may look like a repository, with a history and a
+    # configuration of its author's own: only what has a `.git` is one.
+    *("-c", "safe.bareRepository=explicit"),
+    *("-c", "core.fsmonitor=false"),
+)
+_HARMLESS: Final = {
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_OPTIONAL_LOCKS": "0",
+    # An object that is not here is not fetched: a repository's configuration says how,
+    # and that is a program. Of the two, git before 2.45 knows the second alone.
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_ALLOW_PROTOCOL": "",
+    "GIT_NO_REPLACE_OBJECTS": "1",
+}
 
 
 class Entry(NamedTuple):
@@ -165,7 +185,7 @@ def _started(
     """Start git; ``told`` is where its messages go."""
     try:
         process = Popen(  # words of ours, and no shell
-            ["git", "-C", folder, "--no-pager", *arguments],  # noqa: S607
+            ["git", *_GUARDS, "-C", folder, "--no-pager", *arguments],  # noqa: S607
             stdin=PIPE,
             stdout=PIPE,
             stderr=told,
@@ -182,6 +202,6 @@ def _started(
 
 
 def _environment(given: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Return the variables for git: nobody is asked for a password, nothing locked."""
+    """Return the variables for git: it asks nobody, locks nothing, fetches nothing."""
     kept = {key: value for key, value in given if key not in _MISLEADING}
-    return {**kept, "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0"}
+    return {**kept, **_HARMLESS}

@@ -345,3 +345,50 @@ def test_inside_a_hook_the_paths_say_which_repository(
     write(folder / "skills", "new")
 
     assert since()[1].added == ("skills/new",)
+
+
+def test_no_folder_of_a_change_passes_for_a_repository(folder: Path) -> None:
+    """A history that comes with a change would call all of it known (T31)."""
+    write(folder / "skills", "new", more="\u202ehidden\n")
+    own = folder / "own"
+    shutil.copytree(folder / "skills", own / "skills")
+    commit(own)
+    for name in ("HEAD", "objects", "refs"):
+        shutil.move(own / ".git" / name, folder / "skills" / name)
+    config = "[core]\nrepositoryformatversion = 0\nbare = false\nworktree = .\n"
+    (folder / "skills" / "config").write_text(config)
+
+    with pytest.raises(RevisionError, match="bare repository"):
+        since()
+
+
+def test_an_object_that_is_not_here_is_not_fetched(
+    folder: Path, tmp_path: Path
+) -> None:
+    """How to fetch is said by the repository's configuration: a program (T31)."""
+    ran = tmp_path / "ran"
+    for key, value in (
+        ("core.repositoryformatversion", "1"),
+        ("extensions.partialClone", "evil"),
+        ("remote.evil.promisor", "true"),
+        ("remote.evil.url", str(tmp_path / "nowhere")),
+        ("remote.evil.uploadpack", f"touch {ran};:"),
+        ("protocol.allow", "always"),
+    ):
+        git(folder, "config", key, value)
+    oid = git(folder, "rev-parse", "HEAD:skills/old/SKILL.md")
+    (folder / ".git" / "objects" / oid[:2] / oid[2:]).unlink()
+
+    with pytest.raises(RevisionError, match=r"is not here; fetch|ended early"):
+        since()
+    assert not ran.exists()
+
+
+def test_history_that_was_replaced_is_not_believed(folder: Path) -> None:
+    """What git is told to show in place of an object would hide a change."""
+    old = git(folder, "rev-parse", "HEAD:skills/old/SKILL.md")
+    write(folder / "skills", "old", more="Other.\n")
+    new = git(folder, "hash-object", "-w", "skills/old/SKILL.md")
+    git(folder, "replace", old, new)
+
+    assert since()[1].changed == ("skills/old",)
