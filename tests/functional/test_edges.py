@@ -148,6 +148,32 @@ def test_a_pipe_that_breaks_at_the_end_is_no_complaint(
     assert result.stderr == ""
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="its shell closes no streams")
+@pytest.mark.parametrize("closed", [">&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize(
+    ("arguments", "status"),
+    [
+        ("--version", 0),
+        ("check skills --strict", 1),
+        ("check gone", 2),
+        ("show alpha --skills skills", 0),
+    ],
+)
+def test_without_a_stream_the_status_is_the_same(
+    arguments: str, status: int, closed: str, shelf: Path
+) -> None:
+    write_pack(shelf / "beta", f"{PACK.replace('alpha', 'beta')}[a](b.md)")
+    done = subprocess.run(
+        ["sh", "-c", f'"$0" -m satchel {arguments} {closed}', sys.executable],
+        capture_output=True,
+        check=False,
+        timeout=60,
+    )
+
+    assert done.returncode == status
+    assert b"a fault of" not in done.stderr + done.stdout
+
+
 @pytest.mark.parametrize("arguments", ["list --skills skills", "explain", "--help"])
 def test_a_reader_that_goes_away_hears_no_complaint(
     arguments: str, shelf: Path

@@ -27,7 +27,16 @@ __all__ = [
 
 
 def use_utf8() -> None:
-    """Print UTF-8 whatever the locale says, and escape what UTF-8 cannot carry."""
+    """Print UTF-8 whatever the locale says, and escape what UTF-8 cannot carry.
+
+    What is printed to a stream that is closed goes nowhere, and no file that is opened
+    later takes its place.
+    """
+    # Python leaves None there, which the types of the library do not say.
+    for name in ("stdin", "stdout", "stderr"):
+        if getattr(sys, name) is None:
+            mode = "r" if name == "stdin" else "w"
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
