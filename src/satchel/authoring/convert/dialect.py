@@ -169,7 +169,7 @@ def _head(opened: Opened, after: dict[str, Json]) -> tuple[list[str], list[Findi
 
 def _quoted(tree: Tree, after: dict[str, Json]) -> dict[str, Json]:
     """Return fields to be written anew: what is read as text is one, `1.10` "1.10"."""
-    texts = {
+    texts: dict[str, Json] = {
         key: text
         for key in _READ_AS_TEXT
         if key in after and after[key] == tree.root.get(key)
