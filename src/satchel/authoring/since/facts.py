@@ -1,6 +1,7 @@
 """What is compared of a pack: its bytes, what of it runs, what it says it does."""
 
 import os
+import re
 import stat
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -29,6 +30,11 @@ _MAGIC: Final = (
 )
 _SCRIPTS: Final = "scripts/"
 _ANY_MODE: Final = 0o111
+_POINTER: Final = re.compile(
+    rb"version https://git-lfs\.github\.com/spec/v1\n"
+    rb"(?:ext-[^\n]{1,99}\n){0,9}oid (sha256:[0-9a-f]{64})\nsize ([0-9]{1,18})\n"
+)
+"""What git keeps in place of a large file (git-lfs, docs/spec.md)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +72,7 @@ def _facts(location: str, pack: Descriptor, folder: Path, limits: Limits) -> Fac
     resources: list[Resource] = []
     programs: dict[str, tuple[str, str]] = {}
     for path, mode, size, data in _files(folder, limits):
-        digest = digest_bytes(data) if data is not None else f"{size} bytes"
+        digest = _digest(size, data, limits)
         resources.append(Resource(path, digest, size))
         why = _why(path, mode, data or b"")
         if why:
@@ -106,6 +112,22 @@ def _bytes(file: Path, status: os.stat_result, limits: Limits) -> bytes | None:
         return file.read_bytes()
     except OSError:
         return None
+
+
+def _digest(size: int, data: bytes | None, limits: Limits) -> str:
+    """Return what tells a file from another, the same before and after a checkout.
+
+    Between the two, git may have turned line ends, or put a large file in the place of
+    its pointer.
+    """
+    pointer = _POINTER.fullmatch(data) if data else None
+    if pointer is not None:
+        size = int(pointer[2])
+        if size <= limits.file_bytes:
+            return pointer[1].decode("ascii")
+    if data is None or pointer is not None:
+        return f"{size} bytes"
+    return digest_bytes(data if b"\0" in data else data.replace(b"\r\n", b"\n"))
 
 
 def _why(path: str, mode: int, data: bytes) -> str:

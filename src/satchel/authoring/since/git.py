@@ -30,6 +30,8 @@ _MISLEADING: Final = (
     "GIT_SHALLOW_FILE",
     "GIT_IMPLICIT_WORK_TREE",
 )
+_OWNERSHIP: Final = b"safe.directory"
+"""The setting that git names, in any language, of a repository of somebody else."""
 _GUARDS: Final = (
     # A folder of a change may look like a repository, with a history and a
     # configuration of its author's own: only what has a `.git` is one.
@@ -174,7 +176,10 @@ def _git(rev: str, folder: str, *arguments: str) -> bytes:
         out, said = process.communicate()
     if process.returncode:
         reason = said.decode("utf-8", "replace").strip().partition("\n")[0]
-        raise RevisionError(rev, reason.removeprefix("fatal: ") or "git failed")
+        reason = reason.removeprefix("fatal: ") or "git failed"
+        if _OWNERSHIP in said:
+            reason += "; if you trust it, add it to git's safe.directory"
+        raise RevisionError(rev, reason)
     return out
 
 

@@ -392,3 +392,14 @@ def test_history_that_was_replaced_is_not_believed(folder: Path) -> None:
     git(folder, "replace", old, new)
 
     assert since()[1].changed == ("skills/old",)
+
+
+def test_a_repository_of_somebody_else_is_told(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in a container: what to do about it is in git's later lines."""
+    monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(folder / "none"))
+
+    with pytest.raises(RevisionError, match=r"add it to git's safe\.directory"):
+        since()

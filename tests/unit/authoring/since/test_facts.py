@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from satchel.authoring.since.facts import Facts, facts_of
+from satchel.files import digest_bytes
 from satchel.model import DEFAULT_LIMITS, Limits
 from satchel.runtime.library import Place, opened_library
 from tests.unit.authoring.since.history import write
@@ -92,3 +94,32 @@ def test_no_more_files_than_a_pack_may_have_are_read(tmp_path: Path) -> None:
         (pack / f"{number}.sh").write_text("x")
 
     assert len(facts(tmp_path, Limits(pack_files=4)).programs) == 4
+
+
+POINTER = "version https://git-lfs.github.com/spec/v1\noid {}\nsize {}\n"
+
+
+@pytest.mark.parametrize(
+    ("kept", "checked_out", "same"),
+    [
+        (b"a\nb\n", b"a\r\nb\r\n", True),
+        (b"a\nb\n", b"a\rb\n", False),
+        (b"\0a\nb\n", b"\0a\r\nb\r\n", False),
+        (POINTER.format(digest_bytes(b"large\n"), 6).encode(), b"large\n", True),
+        (POINTER.format(digest_bytes(b"large\n"), 6).encode(), b"other\n", False),
+        (POINTER.format(digest_bytes(b"x" * 160), 160).encode(), b"x" * 160, True),
+        (POINTER.format(digest_bytes(b"x" * 160), 160).encode(), b"x" * 161, False),
+        (POINTER.format("md5:1", 6).encode(), b"large\n", False),
+    ],
+)
+def test_what_a_checkout_turns_is_no_change(
+    tmp_path: Path, kept: bytes, checked_out: bytes, same: bool
+) -> None:
+    """Line ends, and the pointers that git keeps in place of large files."""
+    file = write(tmp_path, "a") / "x.dat"
+    limits = replace(DEFAULT_LIMITS, file_bytes=150)
+    file.write_bytes(kept)
+    before = facts(tmp_path, limits).digest
+    file.write_bytes(checked_out)
+
+    assert (facts(tmp_path, limits).digest == before) is same
