@@ -100,6 +100,8 @@ def report(
     for finding, verdict in zip(drawn, verdicts, strict=True):
         way, right = verdict or ("not checked", True)
         ways[way] += 1
+        if verdict is None:
+            print(f"{finding.code}: no way to check it is known\n")
         if not right:
             wrong[way] += 1
             place = Path(finding.path).relative_to(folder)

@@ -208,6 +208,14 @@ def comment(finding: Finding) -> Verdict:
     return "ruamel.yaml: end of the value", right
 
 
+def scalar(finding: Finding) -> Verdict:
+    """Check that ruamel.yaml reads one value there, and no keys."""
+    head, first, _, _ = split(finding["text"])
+    node = YAML().compose(io.StringIO(head))
+    at = node.start_mark.line + first
+    return "ruamel.yaml: no mapping", node.id == "scalar" and at == finding["line"]
+
+
 def top(finding: Finding) -> Verdict:
     """Check a finding on the file's beginning."""
     return "text: the first line", finding["line"] == 1
@@ -225,6 +233,7 @@ WAYS: dict[str, Callable[[Finding], Verdict]] = {
         (
             *("description-lacks-when", "description-late-point", "description-length"),
             *("description-limits", "description-markup", "long-description"),
+            *("description-lines", "missing-description"),
         ),
         in_yaml("description"),
     ),
@@ -253,6 +262,7 @@ WAYS: dict[str, Callable[[Finding], Verdict]] = {
         before,
     ),
     **dict.fromkeys(("no-frontmatter", "byte-order-mark", "link-text"), top),
+    "frontmatter-not-mapping": scalar,
     "skipped-heading": heading,
     "unclosed-fence": fence,
     **dict.fromkeys(("dead-link", "dead-anchor"), link),
@@ -267,6 +277,7 @@ WAYS: dict[str, Callable[[Finding], Verdict]] = {
     "backslash-path": says(r"^(.*?) is a path", once=False),
     "mentioned-file-missing": says(r"names (.*?), and"),
     "unpinned-command": says(r"^'(.*)' fetches"),
+    "impossible-date": says(r"^(.*?) is written", once=False),
     "argument-in-code": says(r"place of (\$\d)", once=False),
 }
 
