@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -387,3 +388,57 @@ def test_what_is_told_is_counted_and_quoted_by_lines(folder: Path) -> None:
 
     assert "1 installed; told: 1 warning, 1 note\n" in result.stdout
     assert "    was: globs: ['*.ts',\n         x: 1\n" in result.stderr
+
+
+@pytest.mark.row("C54")
+@pytest.mark.parametrize(
+    ("where", "source"),
+    [
+        ("", "old"),
+        ("", "old/roles/"),
+        ("", "old/roles/qa"),
+        ("", "old/roles/qa/system_prompt.md"),
+        ("old", "."),
+        ("old/roles", "."),
+        ("old/roles/qa", "."),
+        ("old/roles/qa", "./"),
+        ("old/roles/qa", ".."),
+        ("old/roles/qa", "system_prompt.md"),
+        ("old/roles/qa/more", ".."),
+    ],
+)
+def test_packs_of_roles_go_beside_the_roles_from_wherever(
+    where: str, source: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "old/roles/qa/more").mkdir(parents=True)
+    (folder / "old/roles/qa/system_prompt.md").write_text(ROLE, "utf-8")
+    monkeypatch.chdir(folder / where)
+
+    result = run("convert", source)
+
+    assert "1 installed" in result.stdout
+    assert [each.name for each in (folder / "old/skills").iterdir()] == ["qa"]
+    assert sorted(each.name for each in (folder / "old/roles").rglob("*")) == [
+        *("more", "qa", "system_prompt.md")
+    ]
+
+
+def test_a_place_that_may_not_be_written_is_said_first(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As root nothing is closed, so the answer is a fake one."""
+    monkeypatch.setattr("os.access", lambda _, mode, **__: mode != os.W_OK)
+
+    result = run("convert", "packs", "--to", "spec", "-o", "out", "--dry-run")
+
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "you may not write here" in result.stderr
+
+
+def test_a_link_says_what_it_is(folder: Path) -> None:
+    (folder / "CLAUDE.md").write_text("What all here have to know.\n", "utf-8")
+    (folder / "AGENTS.md").symlink_to("CLAUDE.md")
+
+    result = run("convert", "AGENTS.md", "-o", "out")
+
+    assert "AGENTS.md: error reference-escapes: it is a link" in result.stderr

@@ -14,7 +14,7 @@ from satchel.authoring.convert.draft import Conversion, Dialect, Placed
 from satchel.authoring.convert.filling import filled
 from satchel.authoring.convert.foretelling import foretell
 from satchel.authoring.convert.packs import into_dialect, read_packs
-from satchel.authoring.convert.roles import read_roles, roles_folder
+from satchel.authoring.convert.roles import folder_above, read_roles, roles_folder
 from satchel.authoring.convert.targets import TARGETS, Target
 from satchel.authoring.convert.writing import check_place, place, replace_skill_md
 from satchel.errors import ConfigError
@@ -110,8 +110,8 @@ def destination(things: list[Thing], target: Target, wish: Wish) -> str:
         return wish.out
     kind, path = things[0]
     if kind == "roles":
-        beside = os.path.dirname(os.path.normpath(roles_folder(path)))  # noqa: PTH120
-        return os.path.join(beside, "skills")  # noqa: PTH118 - as the user writes it
+        beside = folder_above(roles_folder(path))
+        return os.path.normpath(os.path.join(beside, "skills"))  # noqa: PTH118
     raise ConfigError(wish.source, "say where the packs go: -o DIR, or --in-place")
 
 

@@ -9,6 +9,7 @@ from satchel.authoring.convert import agents_md, commands, copilot, cursor
 from satchel.authoring.convert.roles import holds_roles
 from satchel.errors import ConfigError, MissingPathError
 from satchel.model import SKILL_FILE
+from satchel.roles.legacy import SYSTEM_PROMPT
 
 __all__ = ["KINDS", "Kind", "Thing", "detect"]
 
@@ -48,10 +49,15 @@ def detect(path: str, wanted: str = "") -> list[Thing]:
     return found
 
 
+_OF_A_FOLDER: Final[dict[str, Kind]] = {SKILL_FILE: "packs", SYSTEM_PROMPT: "roles"}
+"""Files that stand for the folder they are in."""
+
+
 def _as_file(path: str, wanted: str) -> list[Thing]:
     name = path.rpartition("/")[2]
-    if name == SKILL_FILE:
-        return [("packs", path.removesuffix(SKILL_FILE).rstrip("/") or os.curdir)]
+    if name in _OF_A_FOLDER:
+        folder = path.removesuffix(name).rstrip("/") or os.curdir
+        return [(_OF_A_FOLDER[name], folder)]
     if name.endswith((cursor.ENDING, cursor.LEGACY)):
         return [("cursor", path)]
     if name.endswith((copilot.ENDING, copilot.WHOLE.rpartition("/")[2])):

@@ -85,7 +85,9 @@ def read_page(root: str, name: str, shown: str, limits: Limits) -> Page | Conver
         data = read_confined(root or os.curdir, name, limits.skill_md_bytes)
     except SkillError as error:
         fix = "name the file where it really is; one that is too large, part before"
-        finding = Finding(error.code, "error", str(error), shown, fix=fix)
+        link = Path(root, name).is_symlink()
+        what = "it is a link, and a link is not followed" if link else str(error)
+        finding = Finding(error.code, "error", what, shown, fix=fix)
         return Conversion(shown, None, (finding,))
     text, findings = body_text(data, shown)
     span = span_of_text(text)

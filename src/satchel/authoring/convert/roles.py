@@ -26,7 +26,7 @@ from satchel.spec.entries import split_entries
 from satchel.spec.frontmatter import Tree, read_tree
 from satchel.text.decoding import decode, is_text
 
-__all__ = ["holds_roles", "read_roles", "roles_folder"]
+__all__ = ["folder_above", "holds_roles", "read_roles", "roles_folder"]
 
 _TASK_PROMPT: Final = "task_prompt.md"
 _REFERENCE: Final = "task-prompt.md"
@@ -40,9 +40,17 @@ def roles_folder(path: str) -> str:
     A folder of one role gives its parent.
     """
     if os.path.isfile(os.path.join(path, SYSTEM_PROMPT)):  # noqa: PTH113, PTH118
-        return os.path.dirname(os.path.normpath(path)) or os.curdir  # noqa: PTH120
+        return folder_above(path)
     inner = os.path.join(path, "roles")  # noqa: PTH118 - as the user writes it
     return inner if _has_roles(inner) else path
+
+
+def folder_above(path: str) -> str:
+    """Return the folder that a path is in, also of one that ends in dots."""
+    plain = os.path.normpath(path)
+    if os.path.basename(plain) in {os.curdir, os.pardir}:  # noqa: PTH119
+        return os.path.normpath(os.path.join(plain, os.pardir))  # noqa: PTH118
+    return os.path.dirname(plain) or os.curdir  # noqa: PTH120
 
 
 def holds_roles(path: str) -> bool:
@@ -86,7 +94,10 @@ def read_roles(
     roles = [entry.name for entry in entries]
     links = {entry.name for entry in entries if entry.is_symlink()}
     if os.path.isfile(os.path.join(path, SYSTEM_PROMPT)):  # noqa: PTH113, PTH118
-        roles = [os.path.basename(os.path.normpath(path))]  # noqa: PTH119
+        plain = os.path.normpath(path)
+        role = os.path.basename(plain)  # noqa: PTH119
+        dots = role in {os.curdir, os.pardir}
+        roles, links = [Path(path).resolve().name if dots else role], set()
     if not roles:
         raise ConfigError(path, f"want folders of roles, each with a {SYSTEM_PROMPT}")
     for role in sorted(roles):

@@ -27,7 +27,7 @@ def check_place(out: str) -> None:
     """Check that packs can be written into ``out``, which need not be there yet.
 
     Raises:
-        ConfigError: A file or a dead link is there, or nobody may write there.
+        ConfigError: A file or a dead link is there, or the user may not write there.
     """
     for each in (Path(out), *Path(out).parents):
         if not os.path.lexists(each):
@@ -35,7 +35,7 @@ def check_place(out: str) -> None:
         if not each.is_dir():
             raise ConfigError(str(each), "this is no folder; give another by -o")
         if not os.access(each, os.W_OK):
-            raise ConfigError(str(each), "nobody may write here; give another by -o")
+            raise ConfigError(str(each), "you may not write here; give another by -o")
         return
 
 
