@@ -1,9 +1,7 @@
 """What changed between two packs, as a value: told by sections, not by bytes."""
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from difflib import unified_diff
 from typing import Final, Literal, TypeAlias
 
 from satchel.authoring.reading import PackPlace, WholePack, find_packs
@@ -12,6 +10,7 @@ from satchel.model import SKILL_FILE, Finding, Json, Resource
 from satchel.prompt.xml_id import XmlId
 from satchel.spec.written import Written, read_written, same_values
 from satchel.text import EstimateCounter, clean_line
+from satchel.text.unified import unified_lines
 
 __all__ = [
     "FieldChange",
@@ -27,7 +26,6 @@ Fit: TypeAlias = Literal["added", "removed", "changed", "equal"]
 
 _COUNTER: Final = EstimateCounter()
 _CATALOG_LINE: Final = XmlId("agent-skills")
-_LINE: Final = re.compile(r"[^\n]*\n|[^\n]+")
 _UNREAD: Final = Written({}, b"")
 
 
@@ -220,12 +218,7 @@ def _lines(old: bytes, new: bytes) -> Iterator[str]:
     before, after = _text(old), _text(new)
     if before is None or after is None:
         return
-    lines = unified_diff(_LINE.findall(before), _LINE.findall(after), n=3)
-    for number, line in enumerate(lines):
-        if number > 1:  # the names of the files: there is one
-            yield line.removesuffix("\n")
-            if not line.endswith("\n"):
-                yield "\\ No newline at end of file"
+    yield from unified_lines(before, after)
 
 
 def _text(data: bytes) -> str | None:

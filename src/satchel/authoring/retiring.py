@@ -6,7 +6,6 @@ says it too, in ``metadata.replaces``: that stays when the skill's folder is gon
 
 from contextlib import suppress
 from dataclasses import dataclass
-from difflib import unified_diff
 from pathlib import Path
 from typing import Final
 
@@ -19,6 +18,7 @@ from satchel.sources import LocalDirSkillSource, LocalSource
 from satchel.spec import parse
 from satchel.spec.dialects import encode_items
 from satchel.spec.editing import edit_metadata
+from satchel.text.unified import unified_lines
 
 __all__ = ["Edit", "Retirement", "retire"]
 
@@ -40,10 +40,11 @@ class Edit:
     def diff(self) -> str:
         """What changes, as a unified diff."""
         before, after = (
-            data.decode("utf-8", "replace").splitlines(keepends=True)
-            for data in (self.before, self.after)
+            data.decode("utf-8", "replace") for data in (self.before, self.after)
         )
-        return "".join(unified_diff(before, after, self.shown, self.shown, n=2))
+        head = (f"--- {self.shown}", f"+++ {self.shown}")
+        lines = (*head, *unified_lines(before, after, 2))
+        return "".join(f"{line}\n" for line in lines)
 
 
 @dataclass(frozen=True, slots=True)
