@@ -97,7 +97,7 @@ def read_roles(
         plain = os.path.normpath(path)
         role = os.path.basename(plain)  # noqa: PTH119
         dots = role in {os.curdir, os.pardir}
-        roles, links = [Path(path).resolve().name if dots else role], set()
+        roles, links = [Path(path).resolve().name if dots else role], set[str]()
     if not roles:
         raise ConfigError(path, f"want folders of roles, each with a {SYSTEM_PROMPT}")
     for role in sorted(roles):
