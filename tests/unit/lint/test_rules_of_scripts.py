@@ -9,12 +9,10 @@ import pytest
 
 from satchel.lint import Context
 from satchel.lint.programs import MAX_BYTES
-from satchel.lint.rules import (
-    interactive_script,
-    json_syntax,
-    python_syntax,
-    shell_syntax,
-)
+from satchel.lint.rules.interactive_script import interactive_script
+from satchel.lint.rules.json_syntax import json_syntax
+from satchel.lint.rules.python_syntax import python_syntax
+from satchel.lint.rules.shell_syntax import shell_syntax
 from satchel.model import Descriptor, FileStat, Manifest
 
 if TYPE_CHECKING:
