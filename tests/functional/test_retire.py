@@ -209,6 +209,12 @@ def test_a_file_that_changed_meanwhile_is_not_written(shelf: Path) -> None:
     assert text_of(shelf / "old") == "mine"
 
 
+def test_an_heir_that_is_retired_is_told(shelf: Path) -> None:
+    retired(shelf, "new")
+
+    assert "note: new is retired itself\n" in retired(shelf, "old", "--for", "new")
+
+
 def test_either_both_are_changed_or_none(shelf: Path) -> None:
     with Satchel(shelf) as skills:
         plan = retire(skills, "old", "new")

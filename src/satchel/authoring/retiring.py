@@ -157,6 +157,8 @@ def _heirs(
         notes.append(
             f"{heir} is not listed, and does not say that it replaces {old.id}"
         )
+    if heir and not undo and any(entry.id == heir for entry in held):
+        notes.append(f"{heir} is retired itself")
     return found
 
 

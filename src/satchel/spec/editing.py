@@ -29,6 +29,7 @@ _VALUE: Final = re.compile(
 )
 _COMMA: Final = re.compile(r"[ \t]*,")
 _BRACE: Final = re.compile(r"\s*\}")
+_REMARK: Final = re.compile(r"[ \t]*#")
 _IDLE: Final = re.compile(r"[ \t]*(?:#.*)?[\r\n]*")
 _MOST_BRACES: Final = 32
 """Closing braces that are tried, from the last: a flow mapping ends at one of them."""
@@ -244,7 +245,8 @@ def _without(text: _Text, key: str, *, last: bool) -> Iterator[list[str]]:
     lines = text.lines
     if last:
         at, end = text.at(_METADATA), text.end(_METADATA)
-        yield [*lines[:at], *lines[end:]]
+        remarks = [line for line in lines[at + 1 : end] if _REMARK.match(line)]
+        yield [*lines[:at], *remarks, *lines[end:]]
         return
     at, end = text.at(key, inside=True), text.end(key, inside=True)
     if at > text.at(_METADATA):

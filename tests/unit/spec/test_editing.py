@@ -106,6 +106,7 @@ def test_what_was_added_is_taken_out_to_the_byte(metadata: str) -> None:
             "metadata:\n  a: b\n# v\nv: 1\n",
         ),
         ("metadata:\n  status: x\nv: 1\n", "v: 1\n"),
+        ("metadata:\n  # why\n  status: x\nv: 1\n", "  # why\nv: 1\n"),
         ("metadata: {status: x}\n", ""),
         ("metadata: {status: x, a: b}\n", "metadata: {a: b}\n"),
         ("metadata: {a: b, status: x}\n", "metadata: {a: b}\n"),
