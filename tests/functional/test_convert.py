@@ -442,3 +442,45 @@ def test_a_link_says_what_it_is(folder: Path) -> None:
     result = run("convert", "AGENTS.md", "-o", "out")
 
     assert "AGENTS.md: error reference-escapes: it is a link" in result.stderr
+
+
+@pytest.mark.row("E13", "E17")
+@pytest.mark.parametrize(
+    ("body", "value", "made", "told"),
+    [
+        ("Say {{X}}.", "!`id`", "Say ``!`id` ``.", [5]),
+        ("Run !{{X}}.", "`id`", "Run ``!`id` ``.", [5]),
+        ("Run !`log {{X}}`.", "$(id)", "Run ``!`log $(id)` ``.", [5]),
+        ("Run !`log`, {{X}}.", "v", "Run !`log`, v.", []),
+        ("{{X}}", "```!\nid\n```", "``` !\nid\n```", [5]),
+        ("```!\nlog {{X}}\n```", "; id", "``` !\nlog ; id\n```", [5]),
+        ("```!\nlog\n```\n{{X}}", "v", "```!\nlog\n```\nv", []),
+        ("a{{X}}", "\n---\nname: b\n", "a\n---\nname: b\n", []),
+    ],
+)
+def test_no_value_is_ever_run(
+    body: str, value: str, made: str, told: list[int], folder: Path
+) -> None:
+    head = PACK.removesuffix("Body.\n").replace("version: '2'\n", "")
+    write_pack(folder / "packs" / "forms", f"{head}{body}\n")
+
+    result = run(
+        *("convert", "packs", "--to", "claude", "--set", f"X={value}", "--json")
+    )
+
+    (pack,) = json.loads(result.stdout)["packs"]
+    assert [each["line"] for each in pack["findings"]] == told
+    skill = folder / ".claude/skills/forms/SKILL.md"
+    assert skill.read_text("utf-8") == f"{head}{made}\n"
+
+
+def test_what_a_value_makes_of_a_rule_is_told_by_lines_of_the_pack(
+    folder: Path,
+) -> None:
+    (folder / "a.mdc").write_text("Say what was done.\n\n{{X}}\n", "utf-8")
+
+    result = run("convert", "a.mdc", "-o", "out", "--set", "X=!`id`")
+
+    assert "out/a/SKILL.md:8: warning command-left: a value" in result.stderr
+    lines = (folder / "out/a/SKILL.md").read_text("utf-8").splitlines()
+    assert lines[7] == "``!`id` ``"

@@ -164,7 +164,7 @@ def _read(thing: Thing, target: Target, out: str, wish: Wish) -> Iterator[Conver
             )
         return
     for each in _others(kind, path, dialect, wish):
-        yield each if kind == "roles" else filled(each, wish.values)
+        yield each if kind == "roles" else filled(each, wish.values, out)
 
 
 def _is_outcome(pack: str, root: str, out: str) -> bool:

@@ -6,11 +6,11 @@ by the letter, and is told. Commands never run.
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 from satchel.model import Finding
 
-__all__ = ["Settled", "as_text_only", "settle"]
+__all__ = ["Settled", "as_text_only", "run_as_before", "settle"]
 
 _IF: Final = re.compile(r"\{\{#IF\s++(\w++)\}\}")
 _IF_NOT: Final = re.compile(r"\{\{#IF_NOT\s++(\w++)\}\}")
@@ -19,8 +19,12 @@ _EITHER_END: Final = re.compile(r"\{\{/IF(?:_NOT)?\}\}")
 _COMMAND: Final = re.compile(r"!`([^`]++)`")
 # What a client runs: Claude Code, before its model sees the text.
 _RUN: Final = re.compile(r"(?<!\S)!`([^`]++)`")
+_BLOCK: Final = re.compile(
+    r"^[ \t]*(`{3,})!.*?(?:^[ \t]*\1|\Z)", re.MULTILINE | re.DOTALL
+)
 _RUN_BLOCK: Final = re.compile(r"^([ \t]*`{3,})(!)", re.MULTILINE)
 _PLACEHOLDER: Final = re.compile(r"\{\{(\w++)\}\}")
+_Inert: TypeAlias = Callable[[re.Match[str]], str]
 _MOST_LINES: Final = 5
 _SHOWN_CHARS: Final = 80
 
@@ -65,6 +69,35 @@ def as_text_only(text: str, path: str, line: int = 0) -> Settled:
     why = "it was text, and stays text where a client would run it"
     fix = "see that it reads well; tell the agent to run it where that is meant"
     return Settled(new, (_told("command-left", left, why, path, fix),))
+
+
+def run_as_before(before: str, after: str, path: str, line: int = 0) -> Settled:
+    """Return a filled text in which clients run what they ran before, and no value.
+
+    A command that a value is in, or that values make, becomes text.
+
+    Args:
+        before: The text with its placeholders.
+        after: The same, filled.
+        path: What the finding calls the file.
+        line: How many lines of the file stand before the text.
+    """
+    known = {each[0] for mark in (_RUN, _BLOCK) for each in mark.finditer(before)}
+    left: dict[str, list[int]] = {}
+
+    def settled(mark: re.Pattern[str], text: str, inert: _Inert) -> str:
+        for whole, (_, lines) in _places(mark, text).items():
+            if whole not in known:
+                left[whole] = [each + line for each in lines]
+        return mark.sub(lambda it: it[0] if it[0] in known else inert(it), text)
+
+    text = settled(_BLOCK, after, lambda it: _RUN_BLOCK.sub(r"\1 \2", it[0]))
+    text = settled(_RUN, text, _in_code)
+    if not left:
+        return Settled(text, ())
+    why = "a value is in it, so it stays text"
+    fix = "write the value into the command by hand, where you trust it"
+    return Settled(text, (_told("command-left", left, why, path, fix),))
 
 
 def _in_code(command: re.Match[str]) -> str:
