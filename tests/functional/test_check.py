@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import shutil
+import zipfile
 from typing import TYPE_CHECKING
 
 import pytest
 
 from satchel.lint import codes
+from satchel.runtime.library import named_places
 from tests.functional.library import run, write_pack
 
 if TYPE_CHECKING:
@@ -94,6 +97,80 @@ def test_a_pack_reached_twice_is_checked_once() -> None:
 
     assert result.stdout.count("error missing-description") == 1
     assert "1 pack checked: 1 error" in result.stdout
+
+
+@pytest.mark.parametrize(
+    "paths",
+    [
+        ("skills", "skills/", "./skills"),
+        ("skills/bad", "./skills"),
+        ("skills/bad/SKILL.md", "skills", "HERE/skills/bad"),
+        ("./skills/bad", "skills/bad"),
+        (".", "skills", "skills/bad"),
+        ("skills/good/../bad", "skills"),
+    ],
+)
+def test_however_a_pack_is_written_it_is_checked_once(
+    paths: tuple[str, ...], folder: Path
+) -> None:
+    shutil.copytree(folder / "bad", folder / "skills" / "bad")
+    shutil.rmtree(folder / "bad")
+    result = run("check", *(path.replace("HERE", str(folder)) for path in paths))
+
+    assert result.stdout.count("error missing-description") == 1
+    assert " 1 error" in result.stdout
+
+
+def test_what_only_reads_like_another_keeps_its_name(folder: Path) -> None:
+    """What `..` reads like is not where it leads behind a link."""
+    (folder / "far" / "off").mkdir(parents=True)
+    shutil.move(folder / "bad", folder / "far" / "bad")
+    (folder / "skills" / "link").symlink_to(folder / "far" / "off")
+    (folder / "skills" / "bad").mkdir()
+    paths = ["skills", "skills/link/../bad"]
+
+    assert [place.shown for place in named_places(paths)] == paths
+
+
+@pytest.mark.parametrize("name", ["bad.skill", "bad.zip"])
+def test_an_archive_is_checked_and_never_mended(name: str, folder: Path) -> None:
+    text = b"---\nname: bad\ndescription: Use when: testing.\n---\n# Bad\n"
+    with zipfile.ZipFile(folder / name, "w") as archive:
+        archive.writestr("bad/SKILL.md", text)
+    data = (folder / name).read_bytes()
+    result = run("check", name, "--fix")
+    passed_by = run("check", name, "--changed-files")
+
+    assert result.exit_code == 1
+    assert f"{name}/bad/SKILL.md:3: error unquoted-colon" in result.stdout
+    assert (folder / name).read_bytes() == data
+    assert passed_by.exit_code == (1 if name == "bad.skill" else 0)
+
+
+def test_what_cannot_be_taken_apart_is_a_finding(folder: Path) -> None:
+    (folder / "x.skill").write_bytes(b"x")
+    result = run("check", "x.skill")
+
+    assert result.exit_code == 1
+    assert "x.skill: error unsafe-archive" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ("https://example.org/x", "an address cannot be checked"),
+        ("x.skill --since main", "x.skill is an archive"),
+        ("skills --baseline gone.json", "gone.json: no such file"),
+    ],
+)
+def test_what_cannot_be_checked_is_said(
+    arguments: str, said: str, folder: Path
+) -> None:
+    (folder / "x.skill").write_bytes(b"x")
+    result = run("check", *arguments.split())
+
+    assert result.exit_code == 2
+    assert said in result.stderr
 
 
 @pytest.mark.row("R37")

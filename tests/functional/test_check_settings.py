@@ -215,6 +215,24 @@ class TestFix:
         assert "\x1b" not in result.stdout
         assert "<U+001B>" in result.stdout
 
+    @pytest.mark.parametrize("sign", ["\r", "\v", "\x1c", "\x85", "\u2028", "\u2029"])
+    def test_no_line_of_a_diff_is_forged(self, sign: str, folder: Path) -> None:
+        """What Unicode calls the end of a line is none of a diff."""
+        forged = f"a{sign}+++ forged"
+        text = f"---\nname: evil\ndescription: Use: x\n---\n{forged}\n"
+        write_pack(folder / "evil", text)
+        result = run("check", "evil", "--diff")
+
+        assert "+description" in result.stdout
+        assert "+++ forged" not in result.stdout.splitlines()
+
+    def test_to_show_and_to_fix_is_to_show(self, folder: Path) -> None:
+        before = (folder / "skills/colon/SKILL.md").read_bytes()
+        result = run("check", "skills", "--fix", "--diff")
+
+        assert "+description" in result.stdout
+        assert (folder / "skills/colon/SKILL.md").read_bytes() == before
+
 
 @pytest.mark.row("E02", "G21")
 def test_each_earlier_code_fails_a_check(folder: Path) -> None:

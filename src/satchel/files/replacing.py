@@ -12,7 +12,7 @@ __all__ = ["replace_file"]
 
 
 def replace_file(path: str | os.PathLike[str], before: bytes, data: bytes) -> None:
-    """Put ``data`` in the place of ``before``; the file's mode stays.
+    """Put ``data`` in the place of ``before``; the file's mode and owner stay.
 
     Raises:
         NotWrittenError: The file holds something else by now, is a link, or may not
@@ -29,6 +29,8 @@ def replace_file(path: str | os.PathLike[str], before: bytes, data: bytes) -> No
     try:
         with os.fdopen(handle, "wb") as out:
             out.write(data)
+        with suppress(OSError, AttributeError):  # not ours to give; Windows
+            os.chown(beside, status.st_uid, status.st_gid)
         Path(beside).chmod(stat.S_IMODE(status.st_mode))
         _check_same(file, before)
         Path(beside).replace(file)

@@ -6,6 +6,7 @@ findings that it was for are gone. So a fix never changes what a pack means, and
 twice is to fix once.
 """
 
+import re
 from dataclasses import dataclass, fields
 from difflib import SequenceMatcher, unified_diff
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -47,8 +48,8 @@ class Fix:
     @property
     def changes(self) -> "tuple[LineChange, ...]":
         """The change as lines that go and text that comes, from the first line on."""
-        old = self.before.decode().splitlines(keepends=True)
-        new = self.after.decode().splitlines(keepends=True)
+        old = _LINE.findall(self.before.decode())
+        new = _LINE.findall(self.after.decode())
         return tuple(
             LineChange(start + 1, end - start, "".join(new[first:last]))
             for what, start, end, first, last in SequenceMatcher(
@@ -56,6 +57,10 @@ class Fix:
             ).get_opcodes()
             if what != "equal"
         )
+
+
+_LINE: Final = re.compile(r"[^\n]*\n|[^\n]+")
+"""A line as findings count them: by LF, not by all that Unicode calls an end."""
 
 
 class LineChange(NamedTuple):

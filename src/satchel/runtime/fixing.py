@@ -36,7 +36,11 @@ def _plans(
     profile: Profile,
     limits: Limits,
 ) -> Iterator[Fix]:
-    roots = [os.path.realpath(place.folder) for place in library.places]
+    roots = [
+        os.path.realpath(place.folder)
+        for place in library.places
+        if os.path.isdir(place.folder)  # noqa: PTH112 - an archive is made, not mended
+    ]
     for pack in sorted(library.packs, key=lambda pack: pack.origin.location):
         origin = pack.origin
         path = f"{origin.location}/{SKILL_FILE}"

@@ -1,5 +1,6 @@
 """Packs that somebody named, opened to be checked."""
 
+import os
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -10,9 +11,10 @@ from satchel.catalog import Registry
 from satchel.catalog.assemble import Rules
 from satchel.catalog.entry import Acceptance
 from satchel.errors import ConfigError, MissingPathError, SourceUnavailableError
+from satchel.files import is_archive_name
 from satchel.model import SKILL_FILE, Catalog, Descriptor, Limits, Reader
 from satchel.runtime.time import SystemClock
-from satchel.sources import LocalSource
+from satchel.sources import LocalSource, archive
 
 if TYPE_CHECKING:
     from satchel.protocols import SkillSource
@@ -22,10 +24,16 @@ __all__ = ["Library", "Place", "named_places", "opened_library"]
 
 _PATIENCE_S: Final = 3_600.0
 """A check waits for slow disks: half an answer would look like a clean one."""
+_ARCHIVE: Final = ".skill"
+"""What is an archive wherever it lies; a .zip may be a file of a pack."""
+_URLS: Final = ("http://", "https://", "mcp+http://", "mcp+https://")
 
 
 class Place(NamedTuple):
-    """A folder that is searched for packs, and what is shown in its place."""
+    """A folder that is searched for packs, and what is shown in its place.
+
+    It may be an archive, which holds one pack.
+    """
 
     folder: str
     shown: str
@@ -64,7 +72,9 @@ class Library:
 def named_places(paths: Iterable[str], *, skip_others: bool = False) -> list[Place]:
     """Return the folders to search for what a user named, each once.
 
-    A folder is searched; a file means the pack that it lies in.
+    A folder is searched; a file means the pack that it lies in, an archive itself.
+    What lies in another that was named is called as that one is: however it is
+    written, a pack has one name.
 
     Args:
         paths: As they were written.
@@ -73,20 +83,56 @@ def named_places(paths: Iterable[str], *, skip_others: bool = False) -> list[Pla
 
     Raises:
         MissingPathError: A path does not exist.
-        ConfigError: A file lies in no pack.
+        ConfigError: A file lies in no pack, or a path is an address.
     """
     roots: dict[str, None] = {}
     for path in paths:
-        root = _root(path)
+        root = _root(path, certain=not skip_others)
         if root is not None:
             roots[root] = None
         elif not skip_others:
-            detail = f"want a pack, a file of one, its {SKILL_FILE}, or a folder of"
-            raise ConfigError(path, f"{detail} packs")
-    return [Place(root, root) for root in roots]
+            detail = f"want a pack, a file of one, its {SKILL_FILE}, a folder of packs,"
+            raise ConfigError(path, f"{detail} or a .skill archive")
+    return [Place(root, root) for root in _named_alike(roots)]
 
 
-def _root(path: str) -> str | None:
+def _named_alike(roots: Iterable[str]) -> Iterable[str]:
+    """Return roots, those in others by the names of the outermost; each once."""
+    names: dict[str, str] = {}
+    for root in roots:
+        head, tail = os.path.split(os.path.abspath(root))  # noqa: PTH100
+        names.setdefault(os.path.join(os.path.realpath(head), tail), root)  # noqa: PTH118
+    return dict.fromkeys(_by_outermost(place, names) for place in names)
+
+
+def _by_outermost(place: str, names: dict[str, str]) -> str:
+    name, above = names[place], place
+    while (folder := os.path.dirname(above)) != above:  # noqa: PTH120
+        above = folder
+        if above in names:
+            inside = place.removeprefix(above).strip(os.sep)
+            longer = f"{names[above].rstrip('/')}/{inside.replace(os.sep, '/')}"
+            # A link and `..` may lead elsewhere than they read.
+            name = longer if _is_same(longer, names[place]) else name
+    return name
+
+
+def _is_same(one: str, other: str) -> bool:
+    try:
+        return os.path.samefile(one, other)  # noqa: PTH121
+    except OSError:
+        return False
+
+
+def _root(path: str, *, certain: bool) -> str | None:
+    """Return the folder that a path means, or the archive; None for neither.
+
+    ``certain`` is that a .zip outside of packs holds a pack, as somebody named it.
+    """
+    if path.startswith(_URLS):
+        raise ConfigError(
+            path, "an address cannot be checked: fetch it, check the copy"
+        )
     place = Path(path)
     if place.is_dir():
         return path
@@ -94,12 +140,14 @@ def _root(path: str) -> str | None:
         raise MissingPathError(path)
     if place.name == SKILL_FILE:
         return path.removesuffix(SKILL_FILE).rstrip("/") or str(place.parent)
+    if place.suffix.lower() == _ARCHIVE:
+        return path
     folder = place.parent
     while not (folder / SKILL_FILE).is_file():
         above = folder.parent if folder.name not in ("", "..") else folder / ".."
         # A repository is as far as a pack may reach.
         if (folder / ".git").exists() or above.resolve() == folder.resolve():
-            return None
+            return path if certain and is_archive_name(place.name) else None
         folder = above
     return str(folder)
 
@@ -114,10 +162,7 @@ def opened_library(
         SourceUnavailableError: A folder gave no answer.
     """
     places = tuple(places)
-    sources: list[SkillSource] = [
-        LocalSource(place.folder, label=place.shown, limits=limits, shown=place.shown)
-        for place in places
-    ]
+    sources = [_source(place, limits) for place in places]
     registry = Registry(
         sources,
         accept=Acceptance(profile=profile, limits=limits),
@@ -134,6 +179,14 @@ def opened_library(
         yield Library(places, catalog, tuple(_every_pack(catalog)))
     finally:
         registry.close()
+
+
+def _source(place: Place, limits: Limits) -> "SkillSource":
+    if os.path.isfile(place.folder):  # noqa: PTH113
+        return archive(place.folder, label=place.shown, limits=limits)
+    return LocalSource(
+        place.folder, label=place.shown, limits=limits, shown=place.shown
+    )
 
 
 def _every_pack(catalog: Catalog) -> Iterator[Descriptor]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
@@ -27,6 +28,20 @@ def test_the_bytes_change_and_the_mode_stays(tmp_path: Path) -> None:
 
     assert file.stat().st_mode & 0o777 == 0o640
     assert held(tmp_path) == {"SKILL.md": b"new\r\n"}
+
+
+@pytest.mark.skipif(
+    not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root gives files away"
+)
+def test_the_owner_stays(tmp_path: Path) -> None:
+    """As where a container mends what belongs to a user."""
+    file = tmp_path / "SKILL.md"
+    file.write_bytes(b"old")
+    os.chown(file, 1234, 1235)
+
+    replace_file(file, b"old", b"new")
+
+    assert (file.stat().st_uid, file.stat().st_gid) == (1234, 1235)
 
 
 def _changed(file: Path) -> None:

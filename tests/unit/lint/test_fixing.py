@@ -233,3 +233,12 @@ def test_a_file_over_the_limits_is_left_alone() -> None:
     found = (Finding("unquoted-colon", "error", "m"),)
 
     assert fix_skill(data, found, limits=Limits(skill_md_bytes=50)) is None
+
+
+def test_changes_are_counted_in_lines_that_end_by_lf() -> None:
+    """As findings and viewers count them, whatever Unicode calls the end of a line."""
+    text = "---\nname: a\nlicense: x\u2028y\ndescription: Use: b\n---\nx"
+    made = fix(text)
+
+    assert made is not None
+    assert [(each.line, each.lines) for each in made.changes] == [(4, 1)]

@@ -11,6 +11,7 @@ from satchel.authoring.since.comparing import executables, moves, twins
 from satchel.authoring.since.facts import Facts, facts_of
 from satchel.authoring.since.git import Repository, open_repository
 from satchel.authoring.since.mirror import write_packs
+from satchel.errors import RevisionError
 from satchel.lint.baseline import Baseline
 from satchel.lint.change import Change
 from satchel.lint.inline import NEVER
@@ -119,6 +120,9 @@ def _earlier(
     by_root: dict[str, list[Place]] = {}
     repositories: dict[str, Repository] = {}
     for place in places:
+        if os.path.isfile(place.folder):  # noqa: PTH113
+            detail = f"{place.shown} is an archive; name the folder that it is made of"
+            raise RevisionError(rev, detail)
         repository = open_repository(place.folder, rev)
         repositories[repository.root] = repository
         by_root.setdefault(repository.root, []).append(place)

@@ -126,7 +126,7 @@ def _listing(
 def command(packs: tuple[str, ...], **options: Any) -> int:  # noqa: ANN401 - by click
     """Check packs: each finding with its place, its code, and what to do.
 
-    PATH is a pack, a file in one, or a folder of packs.
+    PATH is a pack, a file in one, a folder of packs, or a .skill archive.
 
     Status: 0 clean, 1 findings that fail, 2 could not check.
 
@@ -146,6 +146,8 @@ def command(packs: tuple[str, ...], **options: Any) -> int:  # noqa: ANN401 - by
         return _run(packs, **options)
     except SkillError as error:
         raise _CouldNotCheck(str(error)) from error
+    except FileNotFoundError as error:
+        raise _CouldNotCheck(f"{error.filename}: no such file or folder") from error
 
 
 def _run(  # noqa: PLR0913 - the options of the command, by their names
@@ -189,7 +191,7 @@ def _run(  # noqa: PLR0913 - the options of the command, by their names
     report = _report(packs, since, settings, skip_others=changed_files)
     if fix or diff:
         _show_diff(report, style)
-    if fix:
+    if fix and not diff:
         report = _fixed(packs, report, settings, skip_others=changed_files)
     if known is not None:
         report = known.subtract(report)
@@ -301,7 +303,7 @@ def _show_diff(report: "Report", style: "Format") -> None:
 
     show = say if style == "text" else tell
     for fix in report.fixes:
-        for line in fix.diff.splitlines():
+        for line in fix.diff.removesuffix("\n").split("\n"):
             text = flat(line.replace("\t", "    "))
             show(_painted(text) if style == "text" else text)
     if report.fixes and style == "text":
