@@ -234,10 +234,11 @@ def _replaced(text: _Text, key: str, said: str) -> Iterator[list[str]]:
 def _in_flow(text: _Text, key: str, said: str) -> Iterator[list[str]]:
     at, end = text.at(_METADATA), text.end(_METADATA)
     flow = "".join(text.lines[at:end])
-    own = re.compile(rf"([\"']?\b{re.escape(key)}[\"']?[ \t]*:)[ \t]*[^,{{}}\r\n]*")
-    for found in own.finditer(flow):
-        changed = f"{flow[: found.start()]}{found[1]} {said}{flow[found.end() :]}"
-        yield [*text.lines[:at], changed, *text.lines[end:]]
+    own = rf"([\"']?\b{re.escape(key)}[\"']?[ \t]*:)[ \t]*"
+    for value in (r"[^,{}\r\n]*?(?=[ \t]+#)", r"[^,{}\r\n]*"):
+        for found in re.finditer(own + value, flow):
+            changed = f"{flow[: found.start()]}{found[1]} {said}{flow[found.end() :]}"
+            yield [*text.lines[:at], changed, *text.lines[end:]]
 
 
 def _without(text: _Text, key: str, *, last: bool) -> Iterator[list[str]]:

@@ -59,6 +59,10 @@ EDITS = {
         "metadata: {a: b, status: new, c: d}\n",
         "metadata: {a: b, status: old, c: d}\n",
     ),
+    "in braces, with a remark": (
+        "metadata: {a: b, status: new # for now\n  }\n",
+        "metadata: {a: b, status: old # for now\n  }\n",
+    ),
     "in quotes in braces": (
         'metadata: {"status": "new"}\n',
         'metadata: {"status": old}\n',
