@@ -24,7 +24,7 @@ _PLAIN: Final = re.compile(r"[A-Za-z][\w-]*(?: [\w-]+)*", re.ASCII)
 _NOTHING: Final = re.compile(r"(?P<key>[^#]*?:)[ \t]*(?:~|[nN]ull|NULL|\{[ \t]*\})?")
 # A scalar on one line, up to a remark behind it.
 _VALUE: Final = re.compile(
-    r"""[ \t]*(?:"(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|(?!["'])\S*(?:[ \t]+[^\s#]\S*)*)"""
+    r"""[ \t]*(?:"(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|(?!["'#])\S*(?:[ \t]+[^\s#]\S*)*)"""
     r"""(?=[ \t]+\#|[ \t]*\Z)"""
 )
 _COMMA: Final = re.compile(r"[ \t]*,")

@@ -33,6 +33,10 @@ EDITS = {
         "metadata:\n  status: 'new' # for now\n  a: b\n",
         "metadata:\n  status: old # for now\n  a: b\n",
     ),
+    "nothing, with a remark": (
+        "metadata:\n  status: # for now\n  a: b\n",
+        "metadata:\n  status: old # for now\n  a: b\n",
+    ),
     "another, with no remark": (
         'metadata:\n  status: "a #b"\n',
         "metadata:\n  status: old\n",
