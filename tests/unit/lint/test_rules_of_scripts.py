@@ -37,9 +37,12 @@ def pack(files: Mapping[str, bytes]) -> Context:
 
 def test_a_shell_that_this_machine_lacks(monkeypatch: pytest.MonkeyPatch) -> None:
     """One note for all scripts of a pack, at the first."""
-    monkeypatch.setattr(
-        sys.modules["satchel.lint.rules.shell_syntax"], "find_shell", lambda _: ""
-    )
+
+    def find_none(_: str) -> str:
+        return ""
+
+    rules = sys.modules["satchel.lint.rules.shell_syntax"]
+    monkeypatch.setattr(rules, "find_shell", find_none)
     (found,) = shell_syntax(pack({"scripts/a": KSH, "scripts/b.sh": b"echo\n"}))
 
     assert (found.code, found.severity, found.path) == (
