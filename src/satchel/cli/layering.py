@@ -9,7 +9,12 @@ import click
 from satchel.cli.opening import find_settings
 from satchel.cli.output import flat, say, width
 from satchel.cli.table import layout
-from satchel.errors import MissingPathError, SkillError, SkillNotFoundError
+from satchel.errors import (
+    DuplicateSkillError,
+    MissingPathError,
+    SkillError,
+    SkillNotFoundError,
+)
 from satchel.text.nearest import nearest
 
 if TYPE_CHECKING:
@@ -25,6 +30,7 @@ def show_layers(name: str, paths: tuple[str, ...]) -> None:
     """Print where each field, the body and each file of a skill comes from.
 
     Raises:
+        DuplicateSkillError: Two packs that are not in the same place are called so.
         SkillNotFoundError: No layer has such a skill.
         SkillError: The layers do not go together.
     """
@@ -82,10 +88,12 @@ def _explained(source: "LayeredSource", name: str) -> "Explained":
     """Return the skill in the folder of this name, else the one that is called so."""
     keys = source.keys()
     folders = [key for key in keys if key.rpartition("/")[2] == name]
-    for key in folders:
-        found = source.explain(key)
-        if found.name == name:
-            return found
+    owners = [each for each in map(source.explain, folders) if each.name == name]
+    if len(owners) > 1:
+        first, second = (owner.layers[-1][1] for owner in owners[:2])
+        raise DuplicateSkillError(name, first, second, "rename one of the two")
+    if owners:
+        return owners[0]
     for key in keys:
         with suppress(SkillError):  # what is wrong with another is not asked for
             found = source.explain(key)

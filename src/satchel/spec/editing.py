@@ -139,7 +139,9 @@ def _read(data: bytes, path: str, limits: Limits) -> tuple[Span, _Text]:
     tree = read_tree(opened.head, limits, with_lines=True)
     if opened.repairs or span is None or not isinstance(tree, Tree):
         first = opened.repairs[0] if opened.repairs else None
-        detail = first.message if first else "its fences are not in their places"
+        detail = "its fences are not in their places"
+        if first is not None:
+            detail = f"{first.message} (satchel check --fix may mend it)"
         raise NotEditableError(path, detail, first.line if first else None)
     if tree.duplicates:
         twice = tree.duplicates[0]

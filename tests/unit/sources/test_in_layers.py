@@ -391,6 +391,14 @@ def test_a_skill_is_found_by_its_name_or_its_folder(folders: Path) -> None:
     assert "did you mean pdf?" in missed.stderr
 
 
+def test_two_skills_of_one_name_are_told_apart_by_nobody(folders: Path) -> None:
+    write_pack(folders / "team/more/pdf", pack("pdf"))
+
+    found = run("show", "pdf", "--layers", "--skills", "base", "--skills", "team")
+    assert found.exit_code == 1
+    assert "both team/more/pdf and team/pdf" in found.stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
