@@ -12,7 +12,7 @@ from satchel.errors import AlreadyThereError, NotWrittenError
 
 __all__ = ["new_folder", "put_file"]
 
-_EXECUTE: Final = 0o111
+_READ: Final = 0o444
 _MOST_NAMED: Final = 5
 
 
@@ -38,7 +38,7 @@ def new_folder(
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_bytes(data)
             if path in programs:
-                file.chmod(file.stat().st_mode | _EXECUTE)
+                file.chmod(_runnable(file.stat().st_mode))
         if folder.is_dir():
             folder.rmdir()  # not empty: somebody was quicker
         new.rename(folder)
@@ -84,6 +84,11 @@ def put_file(file: Path, data: bytes, *, over: bytes | None = None) -> None:
         for each in made:
             with suppress(OSError):
                 each.unlink()
+
+
+def _runnable(mode: int) -> int:
+    """Let everybody run it who may read it."""
+    return mode | (mode & _READ) >> 2
 
 
 def _check_free(folder: Path) -> None:

@@ -76,6 +76,17 @@ def test_nobody_who_was_quicker_is_lost(
     assert list(tmp_path.iterdir()) == [file]
 
 
+def test_a_program_is_run_by_those_who_read_it(tmp_path: Path) -> None:
+    mask = os.umask(0o027)
+    try:
+        new_folder(tmp_path / "a", FILES, ["scripts/run.sh"])
+    finally:
+        os.umask(mask)
+
+    modes = [(tmp_path / "a" / path).stat().st_mode & 0o777 for path in FILES]
+    assert modes == [0o640, 0o750]
+
+
 def test_a_new_file_has_the_rights_of_any(tmp_path: Path) -> None:
     mask = os.umask(0o027)
     try:
