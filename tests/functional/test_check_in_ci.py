@@ -83,6 +83,15 @@ class TestHooks:
         assert done == status
         assert f"{packs} pack{'' if packs == 1 else 's'} checked" in said
 
+    @pytest.mark.parametrize("name", ["--fail-on=never", "--config=none", "--strict"])
+    def test_no_file_of_a_change_is_an_option(self, name: str, folder: Path) -> None:
+        """Names of files come without a -- before them, as somebody else chose them."""
+        (folder / name).write_text("")
+        done, _ = self.hook("satchel-check", name, "skills/broken/SKILL.md")
+        behind, _ = self.hook("satchel-check", "--", name, "skills/good/SKILL.md")
+
+        assert (done, behind) == (2, 0)
+
     def test_the_other_one_mends(self) -> None:
         assert self.hook("satchel-fix", "skills/broken/references/a.md")[0] == 0
         assert self.hook("satchel-check", "skills/broken/SKILL.md")[0] == 0
@@ -146,6 +155,28 @@ class TestAction:
         assert json.loads(Path(outputs["sarif"]).read_text())["version"] == "2.1.0"
         assert "unquoted-colon" in Path(outputs["comment"]).read_text("utf-8")
         assert "unquoted-colon" in (runner / "summary").read_text("utf-8")
+
+    def test_no_module_of_the_checkout_runs(self, folder: Path) -> None:
+        """It is installed from within the folder that is to be checked."""
+        for name in ("venv", "pip", "logging"):
+            (folder / f"{name}.py").write_text("open('ran', 'w')", "utf-8")
+        script = ACTION["runs"]["steps"][0]["run"].replace(" -m venv", " -m venv -h #")
+        called = [line.split() for line in script.splitlines() if " -m " in line]
+        bash = shutil.which("bash")
+        assert bash is not None
+        subprocess.run(
+            [bash, "-c", script.partition("bin=")[0]],
+            env={
+                "PATH": os.environ["PATH"],
+                "PYTHON": sys.executable,
+                "RUNNER_TEMP": ".",
+            },
+            check=True,
+            capture_output=True,
+        )
+
+        assert all(words[words.index("-m") - 1] == "-I" for words in called)
+        assert not (folder / "ran").exists()
 
     def test_its_inputs_reach_the_command(self, runner: Path, folder: Path) -> None:
         commit(folder)

@@ -226,6 +226,17 @@ class TestFix:
         assert "+description" in result.stdout
         assert "+++ forged" not in result.stdout.splitlines()
 
+    def test_no_line_of_a_diff_is_a_command_of_a_log(self, folder: Path) -> None:
+        """The runner trims what stands before a command; both streams are its log."""
+        text = "---\nname: evil\n::error::x: ##[error]\ndescription: Use: x\n---\n"
+        write_pack(folder / "evil", text)
+        result = run("check", "evil", "--diff", "--format", "github")
+        lines = result.stderr.splitlines()
+
+        assert '| +description: "Use: x"' in lines
+        assert [line for line in lines if line.strip().startswith("::")] == []
+        assert [line for line in lines if "##[" in line] == []
+
     def test_to_show_and_to_fix_is_to_show(self, folder: Path) -> None:
         before = (folder / "skills/colon/SKILL.md").read_bytes()
         result = run("check", "skills", "--fix", "--diff")

@@ -1,5 +1,6 @@
 """``satchel check``."""
 
+import os
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -49,7 +50,21 @@ def _listing(
     return given
 
 
-@click.command("check")
+class _Check(click.Command):
+    """A command that hooks give names of files to, behind its options."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Refuse a file that is named like an option: it would be taken for one."""
+        if "--changed-files" in args:
+            options = args[: args.index("--")] if "--" in args else args
+            for each in options:
+                if each.startswith("-") and os.path.lexists(each):
+                    detail = f"{each!r} is a file here, and an option: rename the file"
+                    raise click.UsageError(detail, ctx)
+        return super().parse_args(ctx, args)
+
+
+@click.command("check", cls=_Check)
 @click.argument(
     "packs", nargs=-1, required=True, metavar="PATH...", callback=named_paths
 )
@@ -299,12 +314,15 @@ def _fixed(
 
 def _show_diff(report: "Report", style: "Format") -> None:
     """Print what is mended: before the report for people, else beside it."""
-    from satchel.cli.output import flat, say, tell
+    from satchel.cli.output import say, tell
+    from satchel.lint.reporters.view import in_log
 
     show = say if style == "text" else tell
+    # Behind a sign of ours, no line is a command to whoever reads the log.
+    margin = "| " if style == "github" else ""
     for fix in report.fixes:
         for line in fix.diff.removesuffix("\n").split("\n"):
-            text = flat(line.replace("\t", "    "))
+            text = f"{margin}{in_log(line.replace(chr(9), '    '))}"
             show(_painted(text) if style == "text" else text)
     if report.fixes and style == "text":
         say()

@@ -9,7 +9,7 @@ from typing import Final
 
 from satchel.lint.report import Report
 from satchel.lint.reporters.sections import sections
-from satchel.lint.reporters.view import PLAIN, View
+from satchel.lint.reporters.view import PLAIN, View, in_log
 from satchel.model import Finding
 from satchel.text import printable
 
@@ -50,11 +50,8 @@ def _changes(report: Report) -> Iterator[str]:
 
 
 def _line(text: str) -> str:
-    """Return a line that does not begin with what is a pack's, as no command.
-
-    Today's commands begin a line, the older ones, with ``##[``, stand anywhere in it.
-    """
-    return printable(text, keep="").replace("##[", "## [")
+    """Return a line that does not begin with what is a pack's, as no command."""
+    return in_log(text)
 
 
 def _data(text: str) -> str:

@@ -1,12 +1,11 @@
 """For programs, and for the next run's baseline."""
 
-import json
 from collections.abc import Container
 from typing import Final
 
 from satchel.lint.change import Change
 from satchel.lint.report import Report, fingerprint
-from satchel.lint.reporters.view import PLAIN, View
+from satchel.lint.reporters.view import PLAIN, View, as_json
 from satchel.model import Finding
 
 __all__ = ["SCHEMA_VERSION", "render"]
@@ -29,7 +28,7 @@ def render(report: Report, view: View = PLAIN) -> str:
     }
     if report.change is not None:
         document["since"] = _since(report.change)
-    return json.dumps(document, indent=2).replace("\x7f", "\\u007f")
+    return as_json(document)
 
 
 def _entry(finding: Finding, mending: Container[tuple[str, str]]) -> dict[str, object]:

@@ -21,6 +21,9 @@ _MARKUP: Final = re.compile(r"[\\`*_{}\[\]()~|!]")
 
 _HTML: Final = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 
+_CALLS: Final = re.compile(r"[@#](?=\w)|\bGH(?=-\d)|\bwww(?=\.)", re.IGNORECASE)
+"""Where a hosted page begins to see a person, an issue or a link."""
+
 _OPEN: Final = 10
 """Findings that are shown without being asked for."""
 _CELL_CHARS: Final = 400
@@ -102,7 +105,8 @@ def _plain(text: str) -> str:
     text = _flat(text).translate(_HTML)
     text = _MARKUP.sub(r"\\\g<0>", text)
     # A zero-width space keeps a hosted page from calling people or linking issues.
-    return re.sub(r"[@#](?=\w)", r"\g<0>&#8203;", text).replace("://", ":&#8203;//")
+    text = _CALLS.sub(r"\g<0>&#8203;", text)
+    return text.replace("://", ":&#8203;//")
 
 
 def _code(text: str) -> str:

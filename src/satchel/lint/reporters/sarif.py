@@ -3,14 +3,13 @@
 Source: docs.oasis-open.org/sarif/sarif/v2.1.0, sections 3.13 to 3.30.
 """
 
-import json
 from typing import Final
 from urllib.parse import quote
 
 from satchel.lint.fixing import Fix
 from satchel.lint.pages import codes, read_page, title_of
 from satchel.lint.report import Report, fingerprint
-from satchel.lint.reporters.view import PLAIN, View
+from satchel.lint.reporters.view import PLAIN, View, as_json
 from satchel.model import Finding
 
 __all__ = ["render"]
@@ -42,7 +41,7 @@ def render(report: Report, view: View = PLAIN) -> str:
             }
         ],
     }
-    return json.dumps(document, indent=2).replace("\x7f", "\\u007f")
+    return as_json(document)
 
 
 def _rule(code: str) -> dict[str, object]:

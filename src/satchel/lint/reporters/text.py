@@ -1,15 +1,15 @@
 """For people at a terminal: ``path:line: severity code: message``, and the line."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator
-from itertools import groupby
+from itertools import groupby, zip_longest
 from typing import Final
 
 from satchel.lint.report import Report
 from satchel.lint.reporters.sections import sections
-from satchel.lint.reporters.view import PLAIN, View
+from satchel.lint.reporters.view import PLAIN, View, in_log
 from satchel.model import Finding, Severity
-from satchel.text import printable
 
 __all__ = ["lines_of", "render"]
 
@@ -18,6 +18,9 @@ _LONGEST: Final = 200
 
 _QUOTED: Final = re.compile(r"'([^']+)'")
 _INDENT: Final = "    "
+_MANY: Final = 20
+"""Findings from which on the commonest codes are counted, and so many of them."""
+_NAMED: Final = 5
 _LEAST: Final = 20
 """Columns of a line that are shown, however narrow the terminal."""
 _RED: Final = "31"
@@ -31,34 +34,48 @@ def render(report: Report, view: View = PLAIN) -> str:
     """Return each finding with its line and its fix, and last lines that sum up."""
     paint = _Paint(view.colour)
     lines = list(_changes(report, paint))
-    for _, findings in groupby(report.findings, report.pack_of):
+    for _, group in groupby(report.findings, report.pack_of):
         if lines:
             lines.append("")
-        lines.extend(line for each in findings for line in lines_of(each, view))
+        findings = list(group)
+        for each, behind in zip_longest(findings, findings[1:]):
+            alone = behind is None or _advice(each) != _advice(behind)
+            lines.extend(lines_of(each, view, advised=alone))
     if lines:
         lines.append("")
     lines.append(_summary(report, paint))
+    lines.extend(_often(report))
     if report.findings:
         lines.append(_hint(report))
     return "\n".join(lines)
 
 
-def lines_of(finding: Finding, view: View = PLAIN) -> Iterator[str]:
-    """Yield a finding, its line, how to mend it, and what a repair made of it."""
+def lines_of(
+    finding: Finding, view: View = PLAIN, *, advised: bool = True
+) -> Iterator[str]:
+    """Yield a finding, its line, how to mend it, and what a repair made of it.
+
+    Without ``advised`` how to mend it is left out, since the next one says the same.
+    """
     paint = _Paint(view.colour)
     place = ":".join(str(part) for part in (finding.path, finding.line) if part)
+    place = f"./{place}" if place.startswith("::") else place  # a command of a log
     head = f"{paint.bold(f'{_flat(place)}:')} " if place else ""
     severity = paint(finding.severity, _COLOUR[finding.severity])
     yield f"{head}{severity} {_flat(finding.code)}: {_flat(finding.message)}"
     shown = list(_excerpt(finding, view, paint))
     yield from shown
     for label, text in (
-        ("fix", finding.fix),
+        ("fix", finding.fix if advised else ""),
         ("was", "" if shown else finding.before[:_LONGEST]),
         ("now", finding.after[:_LONGEST]),
     ):
         if text:
             yield f"{_INDENT}{paint.dim(f'{label}:')} {_flat(text)}"
+
+
+def _advice(finding: Finding) -> tuple[str, str, str]:
+    return finding.path, finding.code, finding.fix
 
 
 class _Paint:
@@ -129,6 +146,15 @@ def _summary(report: Report, paint: _Paint) -> str:
     return paint(report.summary, colour)
 
 
+def _often(report: Report) -> Iterator[str]:
+    """Yield what a long report is mostly about: one mistake is often made in many."""
+    codes = Counter(each.code for each in report.findings)
+    if len(report.findings) > _MANY and len(codes) > 1:
+        most = codes.most_common(_NAMED)
+        said = ", ".join(f"{_flat(code)} {count:,}" for code, count in most)
+        yield f"most often: {said}"
+
+
 def _hint(report: Report) -> str:
     """Return what to do next: mend what can be mended, read about the gravest code."""
     first = min(report.findings, key=lambda each: list(_COLOUR).index(each.severity))
@@ -138,4 +164,4 @@ def _hint(report: Report) -> str:
 
 
 def _flat(text: str) -> str:
-    return printable(text, keep="")
+    return in_log(text)

@@ -1,10 +1,16 @@
 """How a person looks at a report."""
 
+import json
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = ["PLAIN", "View"]
+from satchel.text import printable
+
+__all__ = ["PLAIN", "View", "as_json", "in_log"]
+
+_COMMAND: Final = re.compile(r"##(?=[A-Za-z]{0,20}\[)")
 
 
 def _no_line(path: str, line: int) -> str | None:
@@ -26,3 +32,18 @@ class View:
 
 
 PLAIN: Final = View()
+
+
+def in_log(text: str) -> str:
+    """Return text of a pack as part of a line that may stand in the log of a CI system.
+
+    ``##[error]``, ``##vso[...]`` and ``##teamcity[...]`` are commands anywhere in a
+    line of standard output or error.
+    """
+    return _COMMAND.sub("## ", printable(text, keep=""))
+
+
+def as_json(document: object) -> str:
+    """Return JSON of ASCII that is safe on a terminal and in such a log."""
+    text = json.dumps(document, indent=2).replace("\x7f", "\\u007f")
+    return _COMMAND.sub(r"#\\u0023", text)

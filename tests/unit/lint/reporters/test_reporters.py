@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import get_args
 
 import pytest
 
 from satchel.lint import FORMATS, Format, Report, fingerprint, render_report
+from satchel.lint.reporters import View
 from satchel.model import Finding
 
 FINDINGS = (
@@ -65,6 +67,56 @@ def test_text_shows_what_a_repair_did() -> None:
         "    was: x: a: b",
         f'    now: x: "{"b" * 196}',
     ]
+
+
+def test_advice_that_the_next_one_has_too_is_said_once() -> None:
+    first, second = (Finding("odd", "note", f"m{n}", "a", n, "do") for n in (1, 2))
+    other = Finding("odd", "note", "m3", "b", 3, "do")
+
+    assert render_report(Report(1, (first, second, other)), "text").splitlines()[
+        :5
+    ] == [
+        "a:1: note odd: m1",
+        "a:2: note odd: m2",
+        "    fix: do",
+        "b:3: note odd: m3",
+        "    fix: do",
+    ]
+
+
+def test_a_long_report_says_what_it_is_mostly_about() -> None:
+    def last(*counts: tuple[str, int]) -> str:
+        found = [
+            Finding(code, "note", "m", "a") for code, n in counts for _ in range(n)
+        ]
+        return render_report(Report(1, tuple(found)), "text").splitlines()[-2]
+
+    assert last(("x", 2), ("y", 19)) == "most often: y 19, x 2"
+    assert last(("x", 2), ("y", 18)) == "1 pack checked: 20 notes"
+    assert last(("x", 21)) == "1 pack checked: 21 notes"
+    assert last(*((c, 5) for c in "abcdefg")) == "most often: a 5, b 5, c 5, d 5, e 5"
+
+
+COMMANDS = ("##[add-mask]a", "##vso[task.setvariable variable=PATH]x", "##TeamCity[x]")
+
+
+@pytest.mark.parametrize("style", ["text", "json", "sarif", "github"])
+@pytest.mark.parametrize("command", COMMANDS)
+def test_no_text_of_a_pack_is_a_command_of_a_ci_system(
+    command: str, style: Format
+) -> None:
+    """They stand anywhere in a line of a log; GitHub's own begin one (T31)."""
+    finding = Finding("odd", "note", command, f"::error::/{command}", None, command)
+    rendered = render_report(
+        Report(1, (finding,)), style, View(line_at=lambda *_: command)
+    )
+    # The message of a command of ours is data to whoever reads it.
+    lines = [line for line in rendered.splitlines() if not line.startswith("::notice ")]
+
+    assert [line for line in lines if command[:5] in line] == []
+    assert [line for line in lines if line.lstrip().startswith("::")] == []
+    if style == "json":
+        assert json.loads(rendered)["findings"][0]["message"] == command
 
 
 def test_text_of_a_clean_report_is_one_line() -> None:
@@ -155,6 +207,14 @@ def test_markdown_calls_nobody_and_opens_no_column() -> None:
         "\\`code\\` &lt;b&gt; @&#8203;user #&#8203;12 &lt;U+202E&gt; 100% | "
         "\\[link\\]\\(https:&#8203;//e.org\\) \\*now\\* |"
     )
+
+
+@pytest.mark.parametrize("text", ["GH-12", "gh-1", "www.example.org", "@me", "x#1"])
+def test_markdown_makes_no_link_of_a_text(text: str) -> None:
+    (finding,) = HOSTILE.findings
+    report = Report(1, (replace(finding, message=text),))
+
+    assert text not in render_report(report, "markdown")
 
 
 def test_markdown_fences_back_ticks_in_a_path() -> None:
