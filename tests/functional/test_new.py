@@ -177,6 +177,9 @@ MISSING = {
     "description": (["a"], "--description"),
     "blank": (["a", "--description", "  "], "--description"),
     "bad-name": (["My Skill!", "--description", SAID], "try my-skill"),
+    "folder-and-name": (["./our/pdf", "--description", SAID], "try pdf --in ./our"),
+    "folder-of-here": (["./pdf/", "--description", SAID], "characters; try pdf"),
+    "no-role": (["a", "--template", "role:"], "want one of minimal, references"),
     "no-name-near": (["3", "--description", SAID], "at most 64 characters"),
     "too-long": (["a" * 65, "--description", SAID], f"try {'a' * 64}"),
     "long-description": (["a", "--description", "x" * 1025], "1025 characters"),
@@ -197,6 +200,7 @@ MISSING = {
     "up": (["a", "--description", SAID, "--references", "../a.md"], "slash"),
     "key": (["a", "--description", SAID, "--scripts", "id_rsa"], "no pack hands out"),
     "nothing": (["a", "--description", SAID, "--scripts", ""], "empty"),
+    "hidden": (["a", "--description", SAID, "--scripts", "\u202ea.sh"], "nobody sees"),
     "control": (["a", "--description", SAID, "--scripts", "a\x1b.sh"], "control"),
 }
 

@@ -196,7 +196,7 @@ def test_what_nobody_would_unpack_is_refused(pack: Path) -> None:
 def test_an_archive_is_no_pack_to_archive() -> None:
     run("pack", "skills/alpha")
 
-    with pytest.raises(ConfigError):
+    with pytest.raises(ConfigError, match="an archive already"):
         pack_skill("alpha.skill")
 
 

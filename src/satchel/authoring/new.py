@@ -55,9 +55,11 @@ def name_problem(name: str) -> str:
     if _NAME.fullmatch(name) and len(name) <= MAX_NAME_CHARS:
         problem = path_problem(name)
         return f"{name!r} is no name for a folder: {problem}" if problem else ""
-    near = portable_name(name)
+    folder, slash, last = name.rstrip("/").rpartition("/")
+    near = portable_name(last)
     usable = _NAME.fullmatch(near) and not path_problem(near)
-    offer = f"; try {near}" if usable else ""
+    place = f" --in {folder}" if slash and folder != "." else ""
+    offer = f"; try {near}{place}" if usable else ""
     return (
         f"{name!r} is no name that every client takes: a letter a-z, then letters, "
         f"digits and single hyphens, at most {MAX_NAME_CHARS} characters{offer}"
@@ -114,6 +116,8 @@ def _places(bucket: str, names: Iterable[str]) -> Iterator[str]:
         if is_left_out(place):
             problem = "no pack hands out a file of this kind"
         folded = unicodedata.normalize("NFC", place).casefold()
+        if not problem and not place.isprintable():
+            problem = "it holds a character that nobody sees"
         if folded in taken:
             problem = "on some systems another one is the same file"
         taken.add(folded)

@@ -12,6 +12,7 @@ from satchel.files.archives import open_archive
 from satchel.files.archives.zipping import zip_pack
 from satchel.model import DEFAULT_LIMITS, Finding, Limits
 from satchel.runtime.checking import check
+from satchel.sources.archived import ArchiveSource
 
 __all__ = ["SUFFIX", "PackedSkill", "pack_skill"]
 
@@ -112,6 +113,10 @@ def _only(path: str, limits: Limits) -> WholePack:
     if len(packs) != 1:
         names = ", ".join(pack.location for pack in packs[:3])
         raise ConfigError(path, f"want one pack, here are {len(packs)}: {names}")
+    if isinstance(packs[0].source, ArchiveSource):  # which does not say what is run
+        raise ConfigError(
+            path, "want a pack, or its SKILL.md; it is an archive already"
+        )
     return packs[0].read()
 
 

@@ -21,7 +21,7 @@ _OWN_FIELDS: Final = "spec-incompatible"
 
 
 def _template(_: click.Context, param: click.Parameter, value: str) -> str:
-    if value in TEMPLATES or value.startswith(ROLE):
+    if value in TEMPLATES or (value.startswith(ROLE) and value != ROLE):
         return value
     choice = ", ".join((*TEMPLATES, f"{ROLE}NAME"))
     raise click.BadParameter(f"want one of {choice}", param=param)
