@@ -85,11 +85,11 @@ class Report:
         parts: list[str] = []
         if self.known:
             where = "baseline" if self.change is None else "library before"
-            parts.append(f"{self.known} more in the {where}")
+            parts.append(f"{self.known:,} more in the {where}")
         if self.off:
-            parts.append(f"{self.off} turned off by {self.off_by}")
+            parts.append(f"{self.off:,} turned off by {self.off_by}")
         if self.inline:
-            parts.append(f"{self.inline} turned off in the packs")
+            parts.append(f"{self.inline:,} turned off in the packs")
         if len(self.unasked) > _NAMED:
             parts.append(f"{len(self.unasked)} codes not looked for")
         elif self.unasked:

@@ -2,7 +2,7 @@
 
 import os
 import tempfile
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +17,7 @@ from satchel.lint.change import Change
 from satchel.lint.inline import NEVER
 from satchel.lint.report import Report
 from satchel.lint.settings import Settings
-from satchel.model import Limits
+from satchel.model import Finding, Limits
 from satchel.prompt import render
 from satchel.runtime.checking import report_on
 from satchel.runtime.library import Library, Place, named_places, opened_library
@@ -56,7 +56,7 @@ def check_since(
         after, new, new_cost = _state(places, watchful, limits)
     moved = moves(before, after)
     fresh = (*moved.added, *moved.changed)
-    added = Baseline.of(old).subtract(new)
+    added = Baseline.of(_without_other(old, before, after)).subtract(new)
     judged = [settings.judge(finding) for finding in added.findings]
     change = Change(
         rev=rev,
@@ -79,6 +79,29 @@ def check_since(
         off=max(0, new.off - old.off) + len(judged) - len(findings),
         inline=max(0, new.inline - old.inline),
         change=change,
+    )
+
+
+def _without_other(
+    old: Report, before: Mapping[str, Facts], after: Mapping[str, Facts]
+) -> Report:
+    """Return a report without text that deceives in files that changed.
+
+    What is said of such text is said of all of it: it may be another by now.
+    """
+
+    def is_same(finding: Finding) -> bool:
+        pack = old.pack_of(finding)
+        path = finding.path.removeprefix(f"{pack}/")
+        if pack not in before or pack not in after:
+            return True
+        return before[pack].files.get(path) == after[pack].files.get(path)
+
+    return replace(
+        old,
+        findings=tuple(
+            each for each in old.findings if each.code not in NEVER or is_same(each)
+        ),
     )
 
 

@@ -41,13 +41,15 @@ _POINTER: Final = re.compile(
 class Facts:
     """One pack, where it lies: ``digest`` is over all its files, listed or not.
 
-    ``programs`` holds what runs: by path in the pack, its digest and what shows it.
+    ``files`` holds the digest of each by its path in the pack, ``programs`` those that
+    run, with what shows it.
     """
 
     location: str
     id: str
     description: str
     digest: str
+    files: dict[str, str] = field(default_factory=dict[str, str])
     programs: dict[str, tuple[str, str]] = field(
         default_factory=dict[str, tuple[str, str]]
     )
@@ -77,7 +79,14 @@ def _facts(location: str, pack: Descriptor, folder: Path, limits: Limits) -> Fac
         why = _why(path, mode, data or b"")
         if why:
             programs[path] = (digest, why)
-    return Facts(location, pack.id, pack.description, tree_digest(resources), programs)
+    return Facts(
+        location,
+        pack.id,
+        pack.description,
+        tree_digest(resources),
+        {each.path: each.digest for each in resources},
+        programs,
+    )
 
 
 def _files(

@@ -97,6 +97,20 @@ def test_hidden_text_and_programs_come_first(folder: Path) -> None:
     )
 
 
+def test_what_deceives_is_not_known_for_another_that_did(folder: Path) -> None:
+    """One hidden text in the place of another: the finding reads the same."""
+    write(folder / "skills", "sly", more="\u202eone\n")
+    commit(folder)
+    (folder / "skills/sly/more.txt").write_text("another file")
+    _, same = since()
+    write(folder / "skills", "sly", more="\u202eother\n")
+    report, other = since()
+
+    assert same.hidden == ()
+    assert [each.path for each in other.hidden] == ["skills/sly/SKILL.md"]
+    assert codes(report) == ["hidden-text"]
+
+
 @pytest.mark.parametrize(
     "settings",
     [
