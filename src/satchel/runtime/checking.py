@@ -97,6 +97,13 @@ def _empty(library: Library) -> Iterator[Finding]:
             yield no_skills(state.label)
 
 
+def _is_refused(location: str, library: Library) -> bool:
+    return any(
+        each.severity == "error" and f"{each.path}/".startswith(f"{location}/")
+        for each in library.catalog.findings
+    )
+
+
 class _Looked(NamedTuple):
     """What lint says of one pack, and what the pack asks to be left out."""
 
@@ -115,8 +122,13 @@ def _look_at(
     origin = entry.origin
     try:
         pack = _context(entry, library, settings, limits)
-    except SkillError:  # the registry has said so
-        return _Looked()
+    except SkillError as error:
+        if _is_refused(origin.location, library):
+            return _Looked()
+        # It could be read a moment ago: not to say so would look like success.
+        message = f"it could not be looked at: {error}"
+        path = f"{origin.location}/{SKILL_FILE}"
+        return _Looked((Finding(error.code, "error", message, path),))
     inline = read_inline(pack.text)
     found = (
         *lint_pack(pack, rules),

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import shutil
 from typing import TYPE_CHECKING
 
 import pytest
 
-from satchel.errors import ConfigError, MissingPathError
-from satchel.lint.settings import settings_of
+from satchel.errors import ConfigError, MissingPathError, SourceUnavailableError
+from satchel.lint import rules_for
+from satchel.lint.settings import Settings, settings_of
 from satchel.model.lint import LintConfig
 from satchel.runtime.checking import check
 from satchel.runtime.fixing import write_fixes
 from satchel.runtime.library import named_places
 from satchel.runtime.lines import line_reader
+from satchel.sources import LocalSource
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from satchel.lint import Rule
 
 GOOD = (
     "---\nname: {}\ndescription: Use it when testing the check.\n---\n"
@@ -177,3 +182,34 @@ def test_a_file_that_cannot_be_read_has_no_lines(
     monkeypatch.setattr("pathlib.Path.read_bytes", fail)
 
     assert line_reader()("README.md", 1) is None
+
+
+@pytest.mark.parametrize("name", ["a", "b"])
+def test_a_pack_that_goes_meanwhile_is_told(
+    name: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was read, and is not there when rules look: that is not clean."""
+
+    def asked(settings: Settings) -> tuple[Rule, ...]:
+        shutil.rmtree(folder / "skills" / name)
+        return rules_for(settings.asks)
+
+    monkeypatch.setattr(
+        "satchel.runtime.checking.rules_for", lambda _: asked(settings_of())
+    )
+    found = check(["skills/" + name]).findings
+
+    assert [each.severity for each in found] == ["error"]
+
+
+def test_a_folder_that_gives_no_answer_is_told_once(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def gone(source: LocalSource) -> tuple[()]:
+        raise SourceUnavailableError(source.label, "the disk is gone")
+
+    monkeypatch.setattr(LocalSource, "scan", gone)
+    with pytest.raises(SourceUnavailableError) as caught:
+        check(["skills"])
+
+    assert str(caught.value) == "source 'skills' did not answer: the disk is gone"
