@@ -33,7 +33,7 @@ COMMANDS: Final = {
     "check": "Check packs: for authors, and for CI.",
     "explain": "Explain the code of a finding or an error.",
     "new": "Make a skill.",
-    "convert": "Convert packs, role templates, and rules of other programs into packs.",
+    "convert": "Convert packs, role templates and rules of other programs.",
     "diff": "Say what changed between two packs.",
     "pack": "Check a pack, and make its .skill archive.",
     "retire": "Mark a skill as deprecated, and name the one that takes its place.",
