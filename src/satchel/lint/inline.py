@@ -16,7 +16,7 @@ from satchel.spec import body_of
 
 __all__ = ["NEVER", "Inline", "read_inline"]
 
-NEVER: Final = frozenset({"hidden-text", "envelope-breakout"})
+NEVER: Final = frozenset({"hidden-text", "envelope-breakout", "client-envelope"})
 """Codes that tell of text which is made to deceive."""
 
 _MARK: Final = "satchel:"

@@ -12,9 +12,12 @@ __all__ = ["spec_incompatible"]
 
 @rule("spec-incompatible")
 def spec_incompatible(pack: Context) -> Iterator[Finding]:
-    """Yield one note where a conversion alone would make the fields spec-valid."""
+    """Yield one note where a conversion alone would make the fields spec-valid.
+
+    Nothing in profile ``strict``: whoever asks for it has chosen its fields.
+    """
     written = pack.manifest.frontmatter
-    if written.keys() <= SPEC_FIELDS:
+    if pack.profile == "strict" or written.keys() <= SPEC_FIELDS:
         return
     moved = [field for field in written if field not in to_spec(written)]
     others = [field for field in written if field not in {*SPEC_FIELDS, *moved}]
