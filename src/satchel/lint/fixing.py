@@ -155,14 +155,19 @@ def _is_safe(
     before: "Page", after: "Page", fixer: "Fixer", codes: frozenset[str]
 ) -> bool:
     """Tell whether a page says the same as before, without the findings, for good."""
+    from satchel.lint.fixes import FIXABLE
+
     if body_of(after.text) != body_of(before.text):
         return False
     if _kept(before.manifest, fixer) != _kept(after.manifest, fixer):
         return False
     old, new = before.manifest.references, after.manifest.references
+    left = _codes(after)
     return (
         new[: len(old)] == old
-        and codes.isdisjoint(_codes(after))
+        and codes.isdisjoint(left)
+        # What a reader of ours repairs, no other reader need understand.
+        and not (left - _codes(before)) & FIXABLE
         and fixer.mend(after) in (None, after.text)
     )
 

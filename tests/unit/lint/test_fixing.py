@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Final
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from satchel.lint.fixes import FIXABLE, FIXERS, Fixer, Page
 from satchel.lint.fixing import Fix, fix_skill
 from satchel.model import Finding, Limits
-from satchel.spec import parse
-
-if TYPE_CHECKING:
-    from satchel.spec import Profile
+from satchel.spec import Profile, body_of, parse
 
 LONG = "Use when a form must be filled in."
 
@@ -242,3 +241,78 @@ def test_changes_are_counted_in_lines_that_end_by_lf() -> None:
 
     assert made is not None
     assert [(each.line, each.lines) for each in made.changes] == [(4, 1)]
+
+
+def test_no_fix_makes_a_mistake() -> None:
+    """A name at the margin would make other entries, all indented, no YAML."""
+    text = "---\n description: Use it.\n---\n"
+
+    assert fix(text) is None
+
+
+_HEADS: Final = st.lists(
+    st.sampled_from(
+        [
+            "name: x",
+            "name: X",
+            "description: d",
+            "description: a: b",
+            "description: > t",
+            "description: 'it's'",
+            "description: [a, b]",
+            "  more text",
+            "more: text # c",
+            "metadata:",
+            "\tk: v",
+            "  k: v: w",
+            "# comment",
+            "tags: [@a]",
+            "---",
+            "...",
+            "```yaml",
+            "text",
+            "name: 'x",
+            "license: - y",
+            "description: a\x07b: c",
+            "description: 2020-01-01",
+            "allowed-tools: a: b",
+            "references: [a.md]",
+            "x: |",
+            "? a",
+            "<<: {name: z}",
+        ]
+    ),
+    max_size=10,
+)
+_PROFILES: Final[tuple[Profile, ...]] = ("spec", "strict", "lenient")
+
+
+@pytest.mark.property
+@given(
+    _HEADS, st.booleans(), st.sampled_from(["\n", "\r\n"]), st.sampled_from(_PROFILES)
+)
+def test_a_fix_means_the_same_and_is_one(
+    head: list[str], fenced: bool, end: str, profile: Profile
+) -> None:
+    fences = ["---"] if fenced else []
+    text = end.join([*fences, *head, *fences, "# T", "B", ""])
+    files = ("references/b.md",)
+    done = fix(text, files=files, profile=profile)
+    if done is None:
+        return
+    before, after = (
+        parse(
+            data,
+            profile="lenient",
+            directory="x",
+            allow_empty_description=True,
+        ).manifest
+        for data in (done.before, done.after)
+    )
+
+    assert before is not None
+    assert after is not None
+    assert after.description == before.description
+    assert after.name in {before.name, "x"}
+    assert body_of(done.after.decode()) == body_of(text)
+    assert fix(done.after, files=files, profile=profile) is None
