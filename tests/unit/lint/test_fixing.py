@@ -250,40 +250,36 @@ def test_no_fix_makes_a_mistake() -> None:
     assert fix(text) is None
 
 
-_HEADS: Final = st.lists(
-    st.sampled_from(
-        [
-            "name: x",
-            "name: X",
-            "description: d",
-            "description: a: b",
-            "description: > t",
-            "description: 'it's'",
-            "description: [a, b]",
-            "  more text",
-            "more: text # c",
-            "metadata:",
-            "\tk: v",
-            "  k: v: w",
-            "# comment",
-            "tags: [@a]",
-            "---",
-            "...",
-            "```yaml",
-            "text",
-            "name: 'x",
-            "license: - y",
-            "description: a\x07b: c",
-            "description: 2020-01-01",
-            "allowed-tools: a: b",
-            "references: [a.md]",
-            "x: |",
-            "? a",
-            "<<: {name: z}",
-        ]
-    ),
-    max_size=10,
-)
+_LINES: Final = """\
+name: x
+name: X
+description: d
+description: a: b
+description: > t
+description: 'it's'
+description: [a, b]
+  more text
+more: text # c
+metadata:
+\tk: v
+  k: v: w
+# comment
+tags: [@a]
+---
+...
+```yaml
+text
+name: 'x
+license: - y
+description: a\x07b: c
+description: 2020-01-01
+allowed-tools: a: b
+references: [a.md]
+x: |
+? a
+<<: {name: z}
+""".splitlines()
+_HEADS: Final = st.lists(st.sampled_from(_LINES), max_size=10)
 _PROFILES: Final[tuple[Profile, ...]] = ("spec", "strict", "lenient")
 
 
