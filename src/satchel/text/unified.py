@@ -26,7 +26,7 @@ class _Matcher(SequenceMatcher[str]):
     def __init__(self, old: Sequence[str], new: Sequence[str]) -> None:
         super().__init__(None, old, new)
         self._left = _STEPS
-        self._end = len(old)
+        self._old, self._new = old, new
         # A line costs itself, and each place where the other text has it too, but for
         # those that the standard library passes by: more than 1 in 100 lines are it.
         most = len(new) // 100 + 1 if len(new) >= _MANY else len(new)
@@ -37,11 +37,25 @@ class _Matcher(SequenceMatcher[str]):
     def find_longest_match(
         self, alo: int = 0, ahi: int | None = None, blo: int = 0, bhi: int | None = None
     ) -> Match:
-        end = self._end if ahi is None else ahi
-        self._left -= self._costs[end] - self._costs[alo]
+        old_end = len(self._old) if ahi is None else ahi
+        new_end = len(self._new) if bhi is None else bhi
+        self._left -= self._costs[old_end] - self._costs[alo]
         if self._left < 0:
-            return Match(alo, blo, 0)
-        return super().find_longest_match(alo, ahi, blo, bhi)
+            return self._edge(alo, old_end, blo, new_end)
+        return super().find_longest_match(alo, old_end, blo, new_end)
+
+    def _edge(self, old_at: int, old_end: int, new_at: int, new_end: int) -> Match:
+        """Return what two ranges begin with alike, else what they end with."""
+        old, new = self._old, self._new
+        most = min(old_end - old_at, new_end - new_at)
+        size = 0
+        while size < most and old[old_at + size] == new[new_at + size]:
+            size += 1
+        if size:
+            return Match(old_at, new_at, size)
+        while size < most and old[old_end - size - 1] == new[new_end - size - 1]:
+            size += 1
+        return Match(old_end - size, new_end - size, size)
 
 
 def unified_lines(old: str, new: str, context: int = 3) -> Iterator[str]:

@@ -48,3 +48,13 @@ def test_it_stops_looking_and_stays_true(monkeypatch: pytest.MonkeyPatch) -> Non
     gone = [line[1:] for line in lines[1:] if not line.startswith("+")]
     assert kept == new.splitlines()
     assert gone == old.splitlines()
+
+
+def test_a_small_change_of_a_large_text_stays_small(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(unified, "_STEPS", 40)
+    old = "".join(f"line {n % 7}\n" for n in range(100))
+    new = old.replace("line 3\n", "other\n", 1)
+
+    assert list(unified_lines(old, new, 0)) == ["@@ -4 +4 @@", "-line 3", "+other"]
