@@ -215,6 +215,17 @@ def test_an_heir_that_is_retired_is_told(shelf: Path) -> None:
     assert "note: new is retired itself\n" in retired(shelf, "old", "--for", "new")
 
 
+@pytest.mark.parametrize("arguments", [["--undo"], ["--for", "newest"]])
+def test_a_former_heir_that_is_not_there_is_told(
+    shelf: Path, arguments: list[str]
+) -> None:
+    retired(shelf, "old", "--for", "new")
+    shutil.rmtree(shelf / "new")
+
+    said = retired(shelf, "old", *arguments)
+    assert "note: new is not listed; it may still say that it replaces old\n" in said
+
+
 def test_either_both_are_changed_or_none(shelf: Path) -> None:
     with Satchel(shelf) as skills:
         plan = retire(skills, "old", "new")

@@ -157,6 +157,11 @@ def _heirs(
         notes.append(
             f"{heir} is not listed, and does not say that it replaces {old.id}"
         )
+    past = old.replaced_by
+    if past and past not in {heir if not undo else "", *(e.id for e, _ in found)}:
+        notes.append(
+            f"{past} is not listed; it may still say that it replaces {old.id}"
+        )
     if heir and not undo and any(entry.id == heir for entry in held):
         notes.append(f"{heir} is retired itself")
     return found

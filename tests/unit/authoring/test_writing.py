@@ -64,9 +64,9 @@ def test_nobody_who_was_quicker_is_lost(
     file = tmp_path / "f"
     make = tempfile.mkstemp
 
-    def slow(**options: str) -> tuple[int, str]:
+    def slow(*, prefix: str, dir: Path) -> tuple[int, str]:  # noqa: A002
         file.write_bytes(b"theirs")
-        return make(**options)
+        return make(prefix=prefix, dir=dir)
 
     monkeypatch.setattr(tempfile, "mkstemp", slow)
     with pytest.raises(AlreadyThereError):
