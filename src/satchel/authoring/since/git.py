@@ -130,9 +130,8 @@ class Blobs:
             raise RevisionError(self._rev, "git ended early") from error
         head = self._told.readline().decode("ascii", "replace").split()
         if len(head) != _HEAD or head[1] != "blob":
-            raise RevisionError(
-                self._rev, f"object {oid} is not here; fetch the history first"
-            )
+            detail = f"object {oid} is not here; fetch the history first, unfiltered"
+            raise RevisionError(self._rev, detail)
         data = self._told.read(int(head[2]))
         self._told.read(1)  # the line end behind it
         return data
