@@ -5,7 +5,7 @@ the parser, a library in Rust; it gives events with the bytes that each came fro
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
@@ -32,7 +32,10 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A link or an image, with its destination; references are resolved."""
+    """A link or an image, with its destination; references are resolved.
+
+    The ``a`` and ``img`` of HTML are among them.
+    """
 
     kind: Literal["link", "image"]
     to: str
@@ -55,11 +58,15 @@ class Undefined:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A code block between fences: what its opening fence says, and is it closed."""
+    """A code block between fences: what its opening fence says, and is it closed.
+
+    ``lines`` counts those that it takes, its fences among them.
+    """
 
     info: str
     line: int
     closed: bool
+    lines: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +109,10 @@ _NESTING: Final = frozenset(["List", "BlockQuote"])
 _LINKS: Final[dict[str, Literal["link", "image"]]] = {"Link": "link", "Image": "image"}
 _AUTOMATIC: Final = frozenset(["Autolink", "Email"])
 _WORDS: Final = frozenset(["Text", "Code"])
-_HTML: Final = frozenset(["Html", "InlineHtml"])
+_ATTRIBUTE: Final = re.compile(
+    r"""(?<![\w:.@-])(?:href|src)\s*=\s*(?:"([^"]*)"|'([^']*)')""", re.IGNORECASE
+)
+_TAG: Final = re.compile(r"<(?:a|(img))\s([^<>]*)>", re.IGNORECASE)
 _CLOSING: Final = re.compile(rb"\n[ \t>]*(`{3,}|~{3,})[ \t]*\r?\n?\Z")
 _OPENING: Final = re.compile(rb"`{3,}|~{3,}")
 
@@ -140,8 +150,11 @@ class _Reading:
             if kind in _WORDS:  # half of all events
                 if self.words is not None:
                     self.words.append(value)
-            elif kind in _HTML:
-                self.html.append(value)
+            elif kind == "InlineHtml":
+                self._see_html(value, span["start"])
+            elif value == "HtmlBlock" and kind == "Start":
+                start, end = span["start"], span["end"]
+                self._see_html(self.data[start:end].decode(), start)
             elif type(value) is dict:  # where something begins or ends
                 look = self._start if kind == "Start" else self._end
                 look(cast("dict[str, Any]", value), span)
@@ -184,7 +197,8 @@ class _Reading:
         elif tag == "CodeBlock" and data != "Indented":
             block = self.data[span["start"] : span["end"]]
             line = self.line_at(span["start"])
-            self.blocks.append(Block(data["Fenced"], line, _is_closed(block)))
+            lines = block.count(b"\n") + 1
+            self.blocks.append(Block(data["Fenced"], line, _is_closed(block), lines))
 
     def _end(self, value: dict[str, str], span: dict[str, int]) -> None:
         (tag,) = value
@@ -196,6 +210,22 @@ class _Reading:
             level = int(value[tag][1])
             self.headings.append(Heading(level, text, line, self.depth > 0))
             self.words = None
+
+    def _see_html(self, text: str, at: int) -> None:
+        """Keep a piece of HTML, and what it links to; what is a comment is no HTML."""
+        line = self.line_at(at)
+        while text:
+            piece, _, rest = text.partition("<!--")
+            comment, _, rest = rest.partition("-->")
+            self.html.append(piece)
+            for tag in _TAG.finditer(piece):
+                to = _ATTRIBUTE.search(tag[2])
+                if to:
+                    kind = "image" if tag[1] else "link"
+                    below = piece.count("\n", 0, tag.start())
+                    self.links.append(Link(kind, to[1] or to[2] or "", line + below))
+            line += piece.count("\n") + comment.count("\n")
+            text = rest
 
     def _undefined(self, span: dict[str, int], label: str) -> Undefined:
         start, end = span["start"], span["end"]

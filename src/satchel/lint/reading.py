@@ -80,7 +80,7 @@ def text_of(pack: Context, path: str) -> str:
 
 def _text_of(pack: Context, path: str) -> str:
     data = bytes_of(pack, path)
-    return decode(data).text if is_text(data) else ""
+    return decode(data).text.removeprefix("\ufeff") if is_text(data) else ""
 
 
 def document(pack: Context, path: str) -> Document:

@@ -10,7 +10,10 @@ __all__ = ["anchors_of", "slug_of"]
 _DROPPED: Final = re.compile(r"[^\w\- ]")
 _OWN_ID: Final = re.compile(r" ?\{#([^\s{}]+)(?: [^{}]*)?\}\Z")
 """``# Title {#id}``, which some renderers take for the heading's anchor."""
-_ID: Final = re.compile(r"""\b(?:id|name)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""")
+_COLOURED: Final = "\ufe0f"
+_ID: Final = re.compile(
+    r"""(?<![\w-])(?:id|name)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))"""
+)
 
 
 def slug_of(text: str) -> str:
@@ -36,7 +39,9 @@ def slug_of(text: str) -> str:
 def anchors_of(headings: Iterable[str], html: Iterable[str] = ()) -> frozenset[str]:
     """Return all anchors, in lower case: of headings in their order, of HTML's ids.
 
-    A slug that was given before gets ``-1``, then ``-2``.
+    A slug that was given before gets ``-1``, then ``-2``; some renderers pass over a
+    number that another heading has, so that both count. Where a slug holds what makes
+    an emoji coloured, it counts without that too: nobody sees it, or can type it.
     """
     anchors: set[str] = set()
     counts: dict[str, int] = {}
@@ -47,8 +52,10 @@ def anchors_of(headings: Iterable[str], html: Iterable[str] = ()) -> frozenset[s
         slug = slug_of(heading[: own.start()] if own else heading)
         count = counts.get(slug, 0)
         counts[slug] = count + 1
-        anchors.add(f"{slug}-{count}" if count else slug)
-        anchors.add(slug_of(heading))
+        given = f"{slug}-{count}" if count else slug
+        if given in anchors:
+            anchors.add(f"{slug}-{count + 1}")
+        anchors |= {given, given.replace(_COLOURED, ""), slug_of(heading)}
     for piece in html:
         anchors.update(
             (match[1] or match[2] or match[3] or "").lower()

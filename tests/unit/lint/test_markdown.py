@@ -123,3 +123,51 @@ def test_anchors_of_html_and_of_a_heading_s_own() -> None:
     )
 
     assert read.anchors == {"a", "a-own", "own", "one", "two", "three"}
+
+
+@pytest.mark.row("R36")
+@pytest.mark.parametrize(
+    ("text", "links"),
+    [
+        ('a <img src="a.png"> b\n', [("image", "a.png", 1)]),
+        ("<p>\n<IMG alt=x\n  SRC='a.png'>\n</p>\n", [("image", "a.png", 2)]),
+        (
+            'x\n\n<div>\n<a href="a.md">a</a> <a class="b" href="b.md">b</a></div>\n',
+            [("link", "a.md", 4), ("link", "b.md", 4)],
+        ),
+        (
+            '<!-- x\n<img src="a.png">\n-->\n<img src="b.png">\n',
+            [("image", "b.png", 4)],
+        ),
+        ('`<img src="a.png">`\n\n    <img src="b.png">\n', []),
+        ('```html\n<img src="a.png">\n```\n', []),
+        (
+            '<img data-src="a.png"> <img :src="b"> <img src={c}> <abbr src="d.png">\n',
+            [],
+        ),
+        ("<a name=\"x\"></a> <a href=''>\n", [("link", "", 1)]),
+        ('<img src="a b.png">\n', [("image", "a b.png", 1)]),
+    ],
+)
+def test_links_of_html(text: str, links: list[tuple[str, str, int]]) -> None:
+    found = read_markdown(text).links
+
+    assert [(link.kind, link.to, link.line) for link in found] == links
+
+
+def test_ids_in_comments_and_of_other_names_are_no_anchors() -> None:
+    text = '<a data-id="a"></a> <!-- <a id="b"></a> -->\n\n<p\n id="c">\n</p>\n'
+
+    assert read_markdown(text).anchors == {"c"}
+
+
+def test_an_emoji_s_colour_and_a_number_that_is_taken_do_not_count() -> None:
+    anchors = anchors_of(["\u26a0\ufe0f Take care", "foo-1", "foo", "foo"])
+
+    assert anchors >= {"-take-care", "\ufe0f-take-care", "foo-1", "foo-2"}
+
+
+def test_a_block_tells_how_many_lines_it_takes() -> None:
+    blocks = read_markdown("```\na\nb\n```\n\n~~~\nc\n").blocks
+
+    assert [(block.line, block.lines) for block in blocks] == [(1, 4), (6, 3)]

@@ -1,8 +1,10 @@
 """Links to files that are missing, not listed, or outside of the pack (R36)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from satchel.lint.context import Context, rule
+from satchel.lint.markdown import Link
 from satchel.lint.reading import documents
 from satchel.lint.targets import Target, find_case, find_target
 from satchel.model import Finding
@@ -15,19 +17,34 @@ def dead_link(pack: Context) -> Iterator[Finding]:
     """Yield each relative link or image that does not lead to a file of the pack.
 
     A path counts from the skill's root, as the specification has it; one that counts
-    from the file's own folder is a note, for not every agent finds it (S16).
+    from the file's own folder is a note, for not every agent finds it (S16). Links of
+    one file to the same place are told of once.
     """
     for path, document in documents(pack):
-        for link in document.links:
-            target = find_target(pack, path, link.to)
-            if target is None or (target.state == "found"):
-                continue
-            if target.state == "beside":
-                yield _beside(path, link.line, link.to, target)
-            elif target.state == "missing" and (held := find_case(pack, target.path)):
-                yield _other_case(path, link.line, target.path, held)
-            else:
-                yield _dead(path, link.line, link.kind, target)
+        yield from _once_each(_look_at(pack, path, document.links))
+
+
+def _look_at(pack: Context, path: str, links: Iterable[Link]) -> Iterator[Finding]:
+    for link in links:
+        target = find_target(pack, path, link.to)
+        if target is None or target.state == "found":
+            continue
+        if target.state == "beside":
+            yield _beside(path, link.line, link.to, target)
+        elif target.state == "missing" and (held := find_case(pack, target.path)):
+            yield _other_case(path, link.line, target.path, held)
+        else:
+            yield _dead(path, link.line, link.kind, target)
+
+
+def _once_each(findings: Iterable[Finding]) -> Iterator[Finding]:
+    """Yield what is said several times of one file at its first line, with a count."""
+    found: dict[str, list[Finding]] = {}
+    for finding in findings:
+        found.setdefault(finding.message, []).append(finding)
+    for first, *others in found.values():
+        more = f"; {len(others) + 1} links here lead there" if others else ""
+        yield replace(first, fix=f"{first.fix}{more}")
 
 
 def _dead(path: str, line: int, kind: str, target: Target) -> Finding:
@@ -53,7 +70,7 @@ def _beside(path: str, line: int, to: str, target: Target) -> Finding:
         f"{to} counts from this file's folder; agents count from the skill's root",
         path,
         line,
-        fix=f"write {target.path}",
+        fix=f"write {target.path}{'#' if target.fragment else ''}{target.fragment}",
     )
 
 
