@@ -38,9 +38,11 @@ def render(report: Report, view: View = PLAIN) -> str:
         if lines:
             lines.append("")
         findings = list(group)
+        above = None
         for each, behind in zip_longest(findings, findings[1:]):
             alone = behind is None or _advice(each) != _advice(behind)
-            lines.extend(lines_of(each, view, advised=alone))
+            lines.extend(lines_of(each, view, above=above, advised=alone))
+            above = each
     if lines:
         lines.append("")
     lines.append(_summary(report, paint))
@@ -51,11 +53,16 @@ def render(report: Report, view: View = PLAIN) -> str:
 
 
 def lines_of(
-    finding: Finding, view: View = PLAIN, *, advised: bool = True
+    finding: Finding,
+    view: View = PLAIN,
+    *,
+    above: Finding | None = None,
+    advised: bool = True,
 ) -> Iterator[str]:
     """Yield a finding, its line, how to mend it, and what a repair made of it.
 
-    Without ``advised`` how to mend it is left out, since the next one says the same.
+    Its line is left out where the finding ``above`` shows it alike. Without ``advised``
+    how to mend it is left out, since the next one says the same.
     """
     paint = _Paint(view.colour)
     place = ":".join(str(part) for part in (finding.path, finding.line) if part)
@@ -64,7 +71,8 @@ def lines_of(
     severity = paint(finding.severity, _COLOUR[finding.severity])
     yield f"{head}{severity} {_flat(finding.code)}: {_flat(finding.message)}"
     shown = list(_excerpt(finding, view, paint))
-    yield from shown
+    if above is None or not _repeats(above, finding, shown, view):
+        yield from shown
     for label, text in (
         ("fix", finding.fix if advised else ""),
         ("was", "" if shown else finding.before[:_LONGEST]),
@@ -92,6 +100,13 @@ class _Paint:
 
     def dim(self, text: str) -> str:
         return self(text, _DIM)
+
+
+def _repeats(above: Finding, finding: Finding, shown: list[str], view: View) -> bool:
+    """Tell whether the finding above shows the same line, marked in the same place."""
+    if (above.path, above.line) != (finding.path, finding.line):
+        return False
+    return shown == list(_excerpt(above, view, _Paint(view.colour)))
 
 
 def _excerpt(finding: Finding, view: View, paint: _Paint) -> Iterator[str]:

@@ -84,6 +84,28 @@ def test_advice_that_the_next_one_has_too_is_said_once() -> None:
     ]
 
 
+def test_a_line_that_two_are_about_is_shown_once() -> None:
+    found = (
+        Finding("x", "error", "name 'B b' is odd", "a", 2),
+        Finding("y", "error", "the name is 'B b'", "a", 2),
+        Finding("z", "note", "name is short", "a", 2),
+        Finding("z", "note", "name is short", "b", 2),
+    )
+    view = View(line_at=lambda *_: "name: B b")
+
+    assert render_report(Report(1, found), "text", view).splitlines()[:9] == [
+        "a:2: error x: name 'B b' is odd",
+        "    2 | name: B b",
+        "      |       ^^^",
+        "a:2: error y: the name is 'B b'",
+        "a:2: note z: name is short",
+        "    2 | name: B b",
+        "b:2: note z: name is short",
+        "    2 | name: B b",
+        "",
+    ]
+
+
 def test_a_long_report_says_what_it_is_mostly_about() -> None:
     def last(*counts: tuple[str, int]) -> str:
         found = [
