@@ -13,7 +13,7 @@ from difflib import Match, SequenceMatcher
 from itertools import accumulate
 from typing import Final
 
-__all__ = ["unified_lines"]
+__all__ = ["LineMatcher", "unified_lines"]
 
 _STEPS: Final = 10_000_000
 """Pairs of lines that are looked at: a second or two."""
@@ -22,8 +22,11 @@ _MANY: Final = 200
 _LINE: Final = re.compile(r"[^\n]*\n|[^\n]+")
 
 
-class _Matcher(SequenceMatcher[str]):
+class LineMatcher(SequenceMatcher[str]):
+    """The standard library's, but that it stops looking once it has looked enough."""
+
     def __init__(self, old: Sequence[str], new: Sequence[str]) -> None:
+        """Take the lines of two texts."""
         super().__init__(None, old, new)
         self._left = _STEPS
         self._old, self._new = old, new
@@ -37,6 +40,7 @@ class _Matcher(SequenceMatcher[str]):
     def find_longest_match(
         self, alo: int = 0, ahi: int | None = None, blo: int = 0, bhi: int | None = None
     ) -> Match:
+        """Return what two ranges share; what their ends share once it is enough."""
         old_end = len(self._old) if ahi is None else ahi
         new_end = len(self._new) if bhi is None else bhi
         self._left -= self._costs[old_end] - self._costs[alo]
@@ -67,7 +71,7 @@ def unified_lines(old: str, new: str, context: int = 3) -> Iterator[str]:
         context: How many equal lines stand around what changed.
     """
     before, after = _LINE.findall(old), _LINE.findall(new)
-    for group in _Matcher(before, after).get_grouped_opcodes(context):
+    for group in LineMatcher(before, after).get_grouped_opcodes(context):
         first, last = group[0], group[-1]
         yield f"@@ -{_span(first[1], last[2])} +{_span(first[3], last[4])} @@"
         for tag, old_at, old_end, new_at, new_end in group:
