@@ -207,5 +207,9 @@ def _started(
 
 def _environment(given: Iterable[tuple[str, str]]) -> dict[str, str]:
     """Return the variables for git: it asks nobody, locks nothing, fetches nothing."""
-    kept = {key: value for key, value in given if key not in _MISLEADING}
+    kept = {
+        key: value
+        for key, value in given
+        if key not in _MISLEADING and not key.startswith("GIT_TRACE")
+    }
     return {**kept, **_HARMLESS}

@@ -356,6 +356,7 @@ def test_inside_a_hook_the_paths_say_which_repository(
 ) -> None:
     monkeypatch.setenv("GIT_DIR", "/nowhere")
     monkeypatch.setenv("GIT_INDEX_FILE", "/nowhere/index")
+    monkeypatch.setenv("GIT_TRACE", "/dev/stdout")
     write(folder / "skills", "new")
 
     assert since()[1].added == ("skills/new",)
