@@ -28,7 +28,7 @@ _VALUE: Final = re.compile(
     r"""(?=[ \t]+\#|[ \t]*\Z)"""
 )
 _COMMA: Final = re.compile(r"[ \t]*,")
-_BRACE: Final = re.compile(r"\s*\}")
+_REMARK_BEHIND: Final = re.compile(r"[ \t]#")
 _REMARK: Final = re.compile(r"[ \t]*#")
 _IDLE: Final = re.compile(r"[ \t]*(?:#.*)?[\r\n]*")
 _MOST_BRACES: Final = 32
@@ -210,9 +210,9 @@ def _added(text: _Text, entry: str) -> Iterator[list[str]]:
         yield [*lines[:end], line, *lines[end:]]
         yield [*lines[:first], line, *lines[first:]]
     flow = "".join(lines[at:end])
-    braces = list(_BRACE.finditer(flow))
+    braces = [at for at, char in enumerate(flow) if char == "}"]
     for brace in braces[: -_MOST_BRACES - 1 : -1]:
-        for place in (brace.start(), brace.end() - 1):  # a remark may stand between
+        for place in (len(flow[:brace].rstrip()), brace):  # a remark may be between
             more = f" {entry}," if _ends_in_comma(flow[:place]) else f", {entry}"
             added = f"{flow[:place]}{more}{flow[place:]}"
             yield [*lines[:at], added, *lines[end:]]
@@ -236,11 +236,13 @@ def _replaced(text: _Text, key: str, said: str) -> Iterator[list[str]]:
 def _in_flow(text: _Text, key: str, said: str) -> Iterator[list[str]]:
     at, end = text.at(_METADATA), text.end(_METADATA)
     flow = "".join(text.lines[at:end])
-    own = rf"([\"']?\b{re.escape(key)}[\"']?[ \t]*:)[ \t]*"
-    for value in (r"[^,{}\r\n]*?(?=[ \t]+#)", r"[^,{}\r\n]*"):
-        for found in re.finditer(own + value, flow):
-            changed = f"{flow[: found.start()]}{found[1]} {said}{flow[found.end() :]}"
-            yield [*text.lines[:at], changed, *text.lines[end:]]
+    own = re.compile(rf"([\"']?\b{re.escape(key)}[\"']?[ \t]*:)[ \t]*([^,{{}}\r\n]*)")
+    for found in own.finditer(flow):
+        remark = _REMARK_BEHIND.search(found[2])
+        kept = found[2][len(found[2][: remark.start()].rstrip()) :] if remark else ""
+        for rest in dict.fromkeys((kept, "")):
+            changed = f"{flow[: found.start()]}{found[1]} {said}{rest}"
+            yield [*text.lines[:at], changed + flow[found.end() :], *text.lines[end:]]
 
 
 def _without(text: _Text, key: str, *, last: bool) -> Iterator[list[str]]:
@@ -256,11 +258,12 @@ def _without(text: _Text, key: str, *, last: bool) -> Iterator[list[str]]:
         yield [*lines[:at], *lines[end:]]
     at, end = text.at(_METADATA), text.end(_METADATA)
     flow = "".join(lines[at:end])
-    own = re.compile(
-        rf"[\"']?\b{re.escape(key)}[\"']?[ \t]*:[ \t]*[^,{{}}\r\n]*?(?=\s*[,}}])"
-    )
+    own = re.compile(rf"[\"']?\b{re.escape(key)}[\"']?[ \t]*:[^,{{}}\r\n]*")
     for found in own.finditer(flow):
-        left, right = flow[: found.start()], flow[found.end() :]
+        remark = _REMARK_BEHIND.search(found[0])
+        said = found[0][: remark.start()] if remark else found[0]
+        left = flow[: found.start()]
+        right = flow[found.start() + len(said.rstrip()) :]
         comma = _COMMA.match(right)
         if comma is not None and _ends_in_comma(left):
             kept = left.rstrip(" \t") + right[comma.end() :]

@@ -129,6 +129,16 @@ def test_a_key_is_taken_out(before: str, after: str) -> None:
     assert edit_metadata(given.encode(), {"status": None}) == wanted.encode()
 
 
+def test_blanks_without_an_end_do_not_take_for_ever() -> None:
+    """A minute and more, if each blank were looked at from each blank."""
+    blanks = " " * 60_000
+    text = "---\nname: a\nmetadata: {{a: b, {0}}}\n---\n"
+    given = text.format(f"status: x{blanks}\n  # c\n  , c: d").encode()
+
+    for changes in ({"status": None}, {"zz": "new"}, {"status": "old"}):
+        assert b"# c\n" in edit_metadata(given, changes)
+
+
 def test_what_yaml_would_take_for_something_else_is_quoted() -> None:
     given = f"---\n{HEAD}---\n".encode()
     for value in ("no # comment", "a: b", "[x", "1.10", 'say "hi"', "\u540d", "- a"):
