@@ -7,12 +7,15 @@ milliseconds, and is read by ``python -I -S``.
 Its first line says that it is there: ``{}``. Each request on the standard input is a
 line with the number of bytes, then the bytes. Each answer is one line of JSON:
 ``{"error": [line, message]}``, or where there is no error ``{"asks": [line, ...]}``,
-the calls that wait for a person to type.
+the calls that wait for a person to type. ``{}`` is the answer where the file says that
+it is for a later Python, and this one cannot compile it.
 """
 
 import ast
 import json
+import re
 import sys
+import time
 import warnings
 from typing import BinaryIO, Final
 
@@ -21,6 +24,13 @@ __all__ = ["answer", "limit", "main", "serve"]
 MEMORY_BYTES: Final = 1024 * 1024 * 1024
 """Address space; a script of 1 MiB needs some 300 MiB."""
 CPU_S: Final = 10
+"""For one file."""
+_REQUIRES: Final = re.compile(
+    rb"^#[ \t]*requires-python[ \t]*=[ \t]*[\"'][^\"'\n]*"
+    rb"(?:>=|~=|==|>)[ \t]*3\.(\d{1,3})",
+    re.MULTILINE,
+)
+"""What inline metadata of a script asks for (PEP 723)."""
 _CALLS: Final = frozenset(["input", "raw_input", "getpass", "getpass.getpass"])
 
 
@@ -34,8 +44,10 @@ def serve(requests: BinaryIO, answers: BinaryIO) -> None:
     """Answer one request after another, until there are no more."""
     warnings.simplefilter("ignore")
     answers.write(b"{}\n")
+    answers.flush()
     while head := requests.readline():
         data = requests.read(int(head))
+        limit_time()
         answers.write(json.dumps(answer(data)).encode() + b"\n")
         answers.flush()
 
@@ -48,7 +60,6 @@ def limit() -> None:
         return
     for kind, amount in (
         (resource.RLIMIT_AS, MEMORY_BYTES),
-        (resource.RLIMIT_CPU, CPU_S),
         (resource.RLIMIT_CORE, 0),
     ):
         try:
@@ -57,19 +68,43 @@ def limit() -> None:
             continue
 
 
+def limit_time() -> None:
+    """Give the next file its own time, whatever those before it took."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return
+    most = resource.getrlimit(resource.RLIMIT_CPU)[1]
+    wanted = int(time.process_time()) + CPU_S
+    if most == resource.RLIM_INFINITY or wanted < most:
+        resource.setrlimit(resource.RLIMIT_CPU, (wanted, most))
+
+
 def answer(data: bytes) -> dict[str, object]:
     """Return what is wrong with a Python file, or where it asks somebody."""
     try:
-        tree = compile(data, "<file>", "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
-        # What the grammar lets pass: `return` outside a function, a name twice.
+        # Not the grammar alone, which lets pass `return` outside a function.
         compile(data, "<file>", "exec", dont_inherit=True)
+        # Most files ask nobody, and a tree of objects takes longer than compiling.
+        asks = _asks(_tree(data)) if b"input" in data or b"getpass" in data else []
     except SyntaxError as error:
+        if _is_for_later(data):
+            return {}
         return {"error": [error.lineno, error.msg]}
     except (RecursionError, MemoryError):
         return {"error": [None, "it is nested too deeply for Python"]}
     except (ValueError, OverflowError) as error:
         return {"error": [None, str(error)]}
-    return {"asks": _asks(tree)}
+    return {"asks": asks}
+
+
+def _is_for_later(data: bytes) -> bool:
+    asked = _REQUIRES.search(data)
+    return asked is not None and int(asked[1]) > sys.version_info.minor
+
+
+def _tree(data: bytes) -> ast.AST:
+    return compile(data, "<file>", "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
 
 
 def _asks(tree: ast.AST) -> list[int]:

@@ -221,7 +221,7 @@ class _Reading:
             for tag in _TAG.finditer(piece):
                 to = _ATTRIBUTE.search(tag[2])
                 if to:
-                    kind = "image" if tag[1] else "link"
+                    kind: Literal["link", "image"] = "image" if tag[1] else "link"
                     below = piece.count("\n", 0, tag.start())
                     self.links.append(Link(kind, to[1] or to[2] or "", line + below))
             line += piece.count("\n") + comment.count("\n")

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -16,6 +17,7 @@ __all__ = [
     "Program",
     "compile_python",
     "find_shell",
+    "is_python",
     "read_by_shell",
     "shell_of",
 ]
@@ -34,7 +36,10 @@ _SHELLS: Final[Mapping[str, tuple[str, ...]]] = {
     "ksh": ("ksh", "mksh"),
 }
 _SHEBANG: Final = re.compile(
-    rb"\A#![ \t]*(?:/usr/bin/env(?:[ \t]+-\S+)*[ \t]+)?(?:\S*/)?([\w.-]+)"
+    rb"\A#![ \t]*(?:/usr/bin/env(?:[ \t]+(?:-\S+|\w+=\S*))*[ \t]+)?(?:\S*/)?([\w.-]+)"
+)
+_OF_PYTHON: Final = re.compile(
+    rb"\A#![^\r\n]*?(?:\bpython(\d?)[\d.]*|\buv run\b[^\r\n]*)(?=[ \t\r\n]|\Z)"
 )
 _SHELL_SAYS: Final = re.compile(r"\A[^:\n]*: (?:line )?(\d+): (.*)")
 
@@ -54,42 +59,65 @@ class Program:
 
 
 _UNCHECKED: Final = Program(checked=False)
-_ENDED: Final = Program("compiling it ends Python, or takes too long")
+_ENDED: Final = Program("compiling it ends Python")
+_TOO_LONG: Final = frozenset([None, -getattr(signal, "SIGXCPU", 0)])
+"""How a process ends that took too long: no fault of a file, that is known."""
 
 
 def compile_python(files: Sequence[bytes]) -> tuple[Program, ...]:
     """Return what Python says of each file; one process compiles them all.
 
-    A file at which that process ends, or takes too long, is an error; after a second
-    one the rest is left unchecked.
+    A file at which that process ends is an error, one that takes too long is left
+    unchecked; after a second one the rest is, too.
     """
     done: list[Program] = []
     for _ in range(2):
         left = files[len(done) :]
-        answers = _ask_python(left) if left and sys.executable else None
+        if not left or not sys.executable:
+            break
+        answers, status = _ask_python(left)
         if answers is None:
             break
         done += answers[: len(left)]
         if len(answers) < len(left):
-            done.append(_ENDED)
+            done.append(_UNCHECKED if status in _TOO_LONG else _ENDED)
     return (*done, *[_UNCHECKED] * (len(files) - len(done)))
 
 
-def _ask_python(files: Sequence[bytes]) -> list[Program] | None:
-    """Return as many answers as the process gave; None where it did not begin."""
+def _ask_python(files: Sequence[bytes]) -> tuple[list[Program] | None, int | None]:
+    """Return as many answers as the process gave, and how it ended.
+
+    None for the answers where it did not begin, for the status where it had to be
+    ended.
+    """
     requests = b"".join(b"%d\n%b" % (len(data), data) for data in files)
     command = [sys.executable, "-I", "-S", "-B", str(_WORKER)]
-    first, *lines = _run(command, requests, PYTHON_TIMEOUT_S)[0].split(b"\n")
+    written, _, status = _run(command, requests, PYTHON_TIMEOUT_S)
+    first, *lines = written.split(b"\n")
     if first != b"{}":
-        return None
-    return [_program(json.loads(line)) for line in lines[:-1]]
+        return None, status
+    return [_program(json.loads(line)) for line in lines[:-1]], status
 
 
 def _program(said: dict[str, list[object]]) -> Program:
+    if not said:
+        return _UNCHECKED
     if "error" not in said:
         return Program(asks=tuple(line for line in said["asks"] if type(line) is int))
     line, message = said["error"]
     return Program(str(message), line if type(line) is int and line > 0 else None)
+
+
+def is_python(path: str, data: bytes) -> bool:
+    """Tell whether a file is Python: by its ending, or by its first line.
+
+    Python 2 is another language, which nobody here can read.
+    """
+    first = _OF_PYTHON.match(data)
+    if first and first[1] == b"2":
+        return False
+    name = path.lower().rpartition("/")[2]
+    return name.endswith((".py", ".pyw")) or ("." not in name and first is not None)
 
 
 def shell_of(path: str, data: bytes) -> str:

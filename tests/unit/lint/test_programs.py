@@ -14,6 +14,7 @@ from satchel.lint.programs import (
     Program,
     compile_python,
     find_shell,
+    is_python,
     read_by_shell,
     shell_of,
 )
@@ -129,7 +130,7 @@ def test_a_file_that_ends_python_is_told_and_the_next_is_checked(
         "    print('{\"asks\": []}', flush=True)\n"
     )
     monkeypatch.setattr(programs, "_WORKER", worker)
-    ended = Program("compiling it ends Python, or takes too long")
+    ended = Program("compiling it ends Python")
 
     assert compile_python([b"a", b"end", b"b"]) == (Program(), ended, Program())
     assert compile_python([b"end", b"end", b"b"]) == (
@@ -152,7 +153,78 @@ def test_a_process_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "resource", None)
     compiling.limit()
 
-    assert bounds == [resource.RLIMIT_AS, resource.RLIMIT_CPU, resource.RLIMIT_CORE]
+    assert bounds == [resource.RLIMIT_AS, resource.RLIMIT_CORE]
+
+
+def test_each_file_has_its_own_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the files before it took is no fault of it."""
+    resource = pytest.importorskip("resource")
+    given: list[tuple[int, int]] = []
+    most = [resource.RLIM_INFINITY]
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (5, most[0]))
+    monkeypatch.setattr(resource, "setrlimit", lambda _, pair: given.append(pair))
+    monkeypatch.setattr(compiling.time, "process_time", lambda: 7.9)
+    compiling.limit_time()
+    most[0] = 20
+    compiling.limit_time()
+    most[0] = 12  # a bound that holds already is left as it is
+    compiling.limit_time()
+    monkeypatch.setitem(sys.modules, "resource", None)
+    compiling.limit_time()
+
+    assert given == [(17, resource.RLIM_INFINITY), (17, 20)]
+
+
+def test_a_file_that_takes_too_long_is_no_error(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    worker = tmp_path / "worker.py"
+    worker.write_text(
+        "import sys\nprint('{}', flush=True)\n"
+        "while head := sys.stdin.readline():\n"
+        "    if 'slow' in sys.stdin.read(int(head)):\n"
+        "        import time; time.sleep(20)\n"
+        "    print('{\"asks\": []}', flush=True)\n"
+    )
+    monkeypatch.setattr(programs, "_WORKER", worker)
+    monkeypatch.setattr(programs, "PYTHON_TIMEOUT_S", 0.5)
+
+    assert compile_python([b"a", b"slow"]) == (Program(), Program(checked=False))
+
+
+@pytest.mark.row("A32")
+@pytest.mark.parametrize(
+    ("asked", "checked"),
+    [(">=3.99", False), (">3.98,<4", False), (">=3.8", True), ("<3.99", True)],
+)
+def test_what_is_for_a_later_python_is_not_judged(asked: str, checked: bool) -> None:
+    head = f'# /// script\n# requires-python = "{asked}"\n# ///\n'.encode()
+
+    assert answered(head + b"x = (\n") == [
+        {"error": [4, "'(' was never closed"]} if checked else {}
+    ]
+    assert answered(head + b"x = 1\n") == [{"asks": []}]
+    assert compile_python([head + b"x = (\n"])[0].checked is checked
+
+
+@pytest.mark.parametrize(
+    ("path", "data", "expected"),
+    [
+        ("a.py", b"", True),
+        ("a.PYW", b"", True),
+        ("scripts/tool", b"#!/usr/bin/env python3\nx\n", True),
+        ("tool", b"#!/usr/bin/python3.12 -I\n", True),
+        ("tool", b"#!/usr/bin/env -S uv run --script\n", True),
+        ("tool", b"#!/bin/sh\npython3 x\n", False),
+        ("tool", b"#!/usr/bin/env pythonista\n", False),
+        ("tool", b"x = 1\n", False),
+        ("a.txt", b"#!/usr/bin/python3\n", False),
+        ("a.py", b"#!/usr/bin/env python2\n", False),
+        ("a.py", b"#!/usr/bin/python2.7\r\n", False),
+    ],
+)
+def test_what_is_python(path: str, data: bytes, expected: bool) -> None:
+    assert is_python(path, data) is expected
 
 
 def test_the_worker_answers_on_its_standard_output(
@@ -177,6 +249,7 @@ def test_the_worker_answers_on_its_standard_output(
         ("a", b"#! /usr/bin/env -S dash -e\n", "dash"),
         ("a.sh", b"#!/usr/bin/env python3\n", ""),
         ("a", b"echo\n", ""),
+        ("a", b"#!/usr/bin/env -S A=1 bash -e\n", "bash"),
         ("a.sh", b"#!\n", "bash"),
     ],
 )

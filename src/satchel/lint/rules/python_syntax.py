@@ -1,36 +1,45 @@
 """Python files that Python cannot compile (A32)."""
 
+import sys
 from collections.abc import Iterator, Mapping
+from typing import Final
 
 from satchel.lint.context import Context, rule
-from satchel.lint.programs import MAX_BYTES, Program, compile_python
-from satchel.lint.reading import bytes_of, files_ending
+from satchel.lint.programs import MAX_BYTES, Program, compile_python, is_python
+from satchel.lint.reading import bytes_of, is_template
 from satchel.model import Finding
 
 __all__ = ["compiled", "python_syntax"]
+
+_VERSION: Final = f"{sys.version_info.major}.{sys.version_info.minor}"
 
 
 @rule("program-not-checked", "python-syntax")
 def python_syntax(pack: Context) -> Iterator[Finding]:
     """Yield each file that is no Python; they are compiled and never run."""
+    unchecked: list[str] = []
     for path, program in compiled(pack).items():
         if not program.checked:
-            yield Finding(
-                "program-not-checked",
-                "note",
-                "Python could not be asked whether this is a program",
-                path,
-                fix="check it with `python -m py_compile`",
-            )
+            unchecked.append(path)
         elif program.error:
             yield Finding(
                 "python-syntax",
                 "error",
-                f"Python cannot compile it: {program.error}",
+                f"Python {_VERSION} cannot compile it: {program.error}",
                 path,
                 program.line,
-                fix="mend it; `python -m py_compile` says more",
+                fix="mend it; `python -m py_compile` says more. A script for a later "
+                "Python says so with `requires-python`",
             )
+    if unchecked:
+        yield Finding(
+            "program-not-checked",
+            "note",
+            "Python could not be asked whether this is a program"
+            + (f", nor {len(unchecked) - 1} more" if unchecked[1:] else ""),
+            unchecked[0],
+            fix="check it with `python -m py_compile`, of the Python that it is for",
+        )
 
 
 def compiled(pack: Context) -> Mapping[str, Program]:
@@ -39,6 +48,20 @@ def compiled(pack: Context) -> Mapping[str, Program]:
 
 
 def _compiled(pack: Context) -> Mapping[str, Program]:
-    files = {path: bytes_of(pack, path) for path in files_ending(pack, (".py",))}
-    small = {path: data for path, data in files.items() if len(data) <= MAX_BYTES}
+    files = {
+        path: bytes_of(pack, path)
+        for path in pack.descriptor.resources
+        if _may_be_python(path) and not is_template(path)
+    }
+    small = {
+        path: data
+        for path, data in files.items()
+        if len(data) <= MAX_BYTES and is_python(path, data)
+    }
     return dict(zip(small, compile_python(list(small.values())), strict=True))
+
+
+def _may_be_python(path: str) -> bool:
+    """Tell it by the name alone, so that an image need not be read."""
+    name = path.lower().rpartition("/")[2]
+    return "." not in name or name.endswith((".py", ".pyw"))
