@@ -161,13 +161,18 @@ def test_what_cannot_be_taken_apart_is_a_finding(folder: Path) -> None:
         ("https://example.org/x", "an address cannot be checked"),
         ("x.skill --since main", "x.skill is an archive"),
         ("skills --baseline gone.json", "gone.json: no such file"),
+        (
+            "no\x1b[31m\x85::error::x",
+            "Error: no<U+001B>[31m<U+0085>::error::x: no such",
+        ),
+        ("skills --also json=no\x1b/x", "Error: no<U+001B>/x: no such"),
     ],
 )
 def test_what_cannot_be_checked_is_said(
     arguments: str, said: str, folder: Path
 ) -> None:
     (folder / "x.skill").write_bytes(b"x")
-    result = run("check", *arguments.split())
+    result = run("check", *arguments.split(" "))
 
     assert result.exit_code == 2
     assert said in result.stderr

@@ -45,6 +45,8 @@ COMMANDS = (
     "why nasty --skills skills",
     "why no\x1b[31mpe --skills skills",
     "check skills",
+    "check no\x1b]0;pe",
+    "check skills --baseline no\x1b]0;pe",
     "check skills --format json",
     "check skills --format github",
     "check skills --format markdown",

@@ -359,3 +359,9 @@ class _CouldNotCheck(click.ClickException):
     """Status 2: whether the packs are sound is not known."""
 
     exit_code = 2
+
+    def format_message(self) -> str:
+        """Return the message as one line: names in it are anybody's."""
+        from satchel.lint.reporters.view import in_log
+
+        return in_log(self.message)
