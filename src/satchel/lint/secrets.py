@@ -18,7 +18,9 @@ _SHAPES: Final = tuple(
             "a private key",
             (
                 rb"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----"
-                rb"(?:\\[rn]|\s|[\w-]+: [^\n]*\n)+(?P<secret>[A-Za-z0-9+/=]{40,})"
+                # Bounded, so that many beginnings of keys take no longer than others.
+                rb"(?:\\[rn]|\s){1,40}(?:[\w-]{1,30}: [^\n]{0,120}\n\s{0,40}){0,4}"
+                rb"(?P<secret>[A-Za-z0-9+/=]{40,})"
             ),
         ),
         (b"AKIA", "an AWS access key", rb"\b(?P<secret>AKIA[A-Z2-7]{16})\b"),

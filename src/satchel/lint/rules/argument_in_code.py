@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from satchel.lint.context import Context, rule
-from satchel.lint.reading import body
+from satchel.lint.reading import body, document
 from satchel.model import SKILL_FILE, Finding
 
 __all__ = ["argument_in_code"]
@@ -13,9 +13,6 @@ __all__ = ["argument_in_code"]
 # `$1` of awk, a shell function or SQL: one digit, as no price and no regular
 # expression has it, in a line of a code block.
 _ARGUMENT: Final = re.compile(r"\$[0-9](?!\w|[.,]\d)(?<![\\\w$]\$[0-9])")
-_BLOCK: Final = re.compile(
-    r"^(?P<fence>```+|~~~+)[^\n]*\n(?P<code>.*?)^(?P=fence)", re.MULTILINE | re.DOTALL
-)
 
 
 @rule("argument-in-code")
@@ -28,17 +25,20 @@ def argument_in_code(pack: Context) -> Iterator[Finding]:
     behind = body(pack)
     if "$" not in behind.text or not _ARGUMENT.search(behind.text):
         return
-    for block in _BLOCK.finditer(behind.text):
-        match = _ARGUMENT.search(block["code"])
-        if match:
-            yield Finding(
-                "argument-in-code",
-                "note",
-                f"Claude Code puts an argument in place of {match[0]} here, when the "
-                "skill is called with some",
-                SKILL_FILE,
-                behind.line_at(block.start("code") + match.start()),
-                fix="put the command into a script of the pack, or write a backslash "
-                "before the $",
-            )
-            return
+    lines = behind.text.split("\n")
+    for block in document(pack, SKILL_FILE).blocks:
+        begin = block.line - behind.line + 1
+        for number, line in enumerate(lines[begin : begin + block.lines - 1]):
+            match = _ARGUMENT.search(line)
+            if match:
+                yield Finding(
+                    "argument-in-code",
+                    "note",
+                    f"Claude Code puts an argument in place of {match[0]} here, when "
+                    "the skill is called with some",
+                    SKILL_FILE,
+                    block.line + 1 + number,
+                    fix="put the command into a script of the pack, or write a "
+                    "backslash before the $",
+                )
+                return

@@ -11,12 +11,11 @@ from satchel.spec.fences import span_of_text
 
 __all__ = ["impossible_date"]
 
-# The form that YAML 1.1 calls a timestamp, at the end of its line or with a time.
+# The form that YAML 1.1 calls a timestamp, at the end of its line or with a time; a
+# value of its own, without quotes.
 _DATE: Final = re.compile(
-    r"[ \t](\d{4})-(\d\d?)-(\d\d?)(?=[ \t]*$|[Tt ]+\d)", re.MULTILINE
+    r"^[^#\"'\n]*?[:-][ \t]+(\d{4})-(\d\d?)-(\d\d?)(?=[ \t]*$|[Tt ]+\d)", re.MULTILINE
 )
-# It is a value of its own, without quotes.
-_BEFORE: Final = re.compile(r"[^#\"']*[:-][ \t]*")
 
 
 @rule("impossible-date")
@@ -30,9 +29,7 @@ def impossible_date(pack: Context) -> Iterator[Finding]:
     if span is None:
         return
     for match in _DATE.finditer(pack.text, span.head, span.end):
-        line = pack.text.rfind("\n", 0, match.start()) + 1
-        is_value = _BEFORE.fullmatch(pack.text, line, match.start(1))
-        if is_value and not _is_date(*(int(part) for part in match.groups())):
+        if not _is_date(*(int(part) for part in match.groups())):
             written = "-".join(match.groups())
             yield Finding(
                 "impossible-date",

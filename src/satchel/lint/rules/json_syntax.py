@@ -37,11 +37,21 @@ def json_syntax(pack: Context) -> Iterator[Finding]:
             )
 
 
+class _NoNumberError(ValueError):
+    """Python reads a word as a number, and no other reader does."""
+
+
+def _refuse(word: str) -> None:
+    raise _NoNumberError(word)
+
+
 def _problem(data: bytes) -> tuple[int | None, str]:
     try:
-        json.loads(data, parse_int=str)
+        json.loads(data.decode("utf-8-sig"), parse_int=str, parse_constant=_refuse)
     except json.JSONDecodeError as error:
         return error.lineno, error.msg
+    except _NoNumberError as error:
+        return None, f"{error} is no number of JSON"
     except UnicodeDecodeError:
         return None, "it is not UTF-8"
     except RecursionError:

@@ -21,6 +21,13 @@ _BEFORE: Final = re.compile(
 )
 """What may stand before: nothing of a longer path, but for the skill's own folder."""
 _BEFORE_CHARS: Final = 12
+_FOR_EXAMPLE: Final = re.compile(
+    r"\A[^\w\n]*(?:examples?\b|\u793a\u4f8b)[^\w\n]{1,4}"  # a label, in Chinese too
+    r"|\b(?:e\.g\.|for (?:example|instance)\b|such as )|\u4f8b\u5982",
+    re.IGNORECASE,
+)
+"""What stands before, in its line, where a path shows what paths are like."""
+_LINE_CHARS: Final = 400
 _EXAMPLE: Final = re.compile(
     r"(?:\A|[/_-])(?:your|my|example|foo|bar|baz|xxx|name|filename|file|topic|some\w*)"
     r"(?:[._-]|\Z)",
@@ -49,14 +56,18 @@ def _missing(pack: Context, path: str, text: str) -> Iterator[Finding]:
         if (target := find_target(pack, path, link.to)) is not None
     }
     begin = len(text) - len(body(pack).text) if path == SKILL_FILE else 0
+    line, counted = 1, 0
     for match in _MENTION.finditer(text, begin):
         wanted, at = match[0], match.start()
         if wanted in told or wanted in held or _EXAMPLE.search(wanted):
             continue
         if not _BEFORE.search(text[max(0, at - _BEFORE_CHARS) : at]):
             continue
+        if _FOR_EXAMPLE.search(text[text.rfind("\n", 0, at) + 1 : at][:_LINE_CHARS]):
+            continue
         told.add(wanted)
-        line = text.count("\n", 0, at) + 1
+        line += text.count("\n", counted, at)
+        counted = at
         case = find_case(pack, wanted)
         bucket = wanted.partition("/")[0]
         yield Finding(

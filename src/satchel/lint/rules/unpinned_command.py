@@ -15,11 +15,12 @@ _MARK: Final = re.compile(r"x (?<=(?:np|un|dl|uv|ip)x )")
 _RUN: Final = re.compile(
     r"(?<![\w-])(?:npx|bunx|pnpm dlx|yarn dlx|uvx|pipx run)[ \t]+"
     r"(?:-[\w-]+[ \t]+)*"
-    r"(?P<package>@?[A-Za-z][\w.-]*(?:/[A-Za-z][\w.-]*)?)(?P<version>[@=]+[\w.^~-]+)?"
+    r"(?P<package>@?[A-Za-z][\w.-]*(?:/[A-Za-z][\w.-]*)?(?<![.-]))(?P<version>[@=]+[\w.^~-]+)?"
     r"(?![\w/<{$*])"
 )
 _BEFORE: Final = len("pnpm dl")
 _MAX_CHARS: Final = 200
+_UNLESS: Final = ", where the project has none installed"
 _MOVES: Final = re.compile(r"@(?:latest|next|alpha|beta|canary|main)\b")
 
 
@@ -41,9 +42,10 @@ def unpinned_command(pack: Context) -> Iterator[Finding]:
             yield Finding(
                 "unpinned-command",
                 "note",
-                f"{match[0][:80]!r} fetches and runs whatever version is newest",
+                f"{match[0][:80]!r} fetches and runs whatever version is newest"
+                + (_UNLESS if match[0].startswith(("npx", "bunx")) else ""),
                 SKILL_FILE,
                 behind.line_at(match.start()),
-                fix=f"name a version, such as {match['package']}@1.2.3",
+                fix=f"name the version that you tried: {match['package']}@VERSION",
             )
             return
