@@ -46,6 +46,7 @@ COMMANDS = (
     "why no\x1b[31mpe --skills skills",
     "check skills",
     "check no\x1b]0;pe",
+    "diff skills/nasty no\x1b]0;pe",
     "check skills --baseline no\x1b]0;pe",
     "check skills --format json",
     "check skills --format github",

@@ -19,6 +19,7 @@ from satchel.errors import (
     NotWrittenError,
     SkillError,
 )
+from satchel.text import printable
 
 __all__ = ["COMMANDS", "main"]
 
@@ -108,6 +109,7 @@ def _status(run: Callable[[], object]) -> int:
         sys.stdout.flush()
         status = result if isinstance(result, int) else 0
     except click.ClickException as error:
+        error.message = printable(error.message)  # names in it are anybody's
         error.show()
         status = error.exit_code
     except (click.Abort, KeyboardInterrupt):
