@@ -13,6 +13,24 @@ _GRAMMAR: Final = frozenset(
     """.split()  # noqa: SIM905 - a list would be a column of words
 )
 """Frequent words that other languages in Latin letters do not have, or rarely so."""
+_USUAL: Final = frozenset(
+    """
+    across all always analyze analyzes automatically before between browse build builds
+    capture check checks compile convert create creates detect detects extract extracts
+    fetch fetches generate generates get handle handles including manage manages
+    monitor monitors over pause plan review reviews run runs search send set should so
+    support supports through track tracks via view without write writes
+    """.split()  # noqa: SIM905
+)
+"""Words of English that descriptions without grammar are made of: verbs, for nouns
+travel between languages."""
+_FOREIGN: Final = frozenset(
+    """
+    al avec bei con das de del della den der des di dos du een ein eine el en est et f\u00fcr het
+    il ist la las le les los mais met mit n\u00e3o och oder os para por pour que sur
+    um uma un una und van von voor zu zur
+    """.split()  # noqa: SIM905
+)
 _OPENING: Final = _GRAMMAR | frozenset(
     """
     a about also always any asks asked ask at automatically be been being can
@@ -35,14 +53,16 @@ def is_english(text: str) -> bool:
     """Tell whether a text is in English as far as its frequent words tell.
 
     At least nine of ten letters are ASCII, and two different such words occur, or one
-    in a text of less than eight words.
+    in a text of less than eight words; and no more that other languages have.
     """
     letters = [char for char in text if char.isalpha()]
     if not letters or sum(map(str.isascii, letters)) < _LEAST_LETTERS * len(letters):
         return False
     words = [word.lower() for word in _WORD.findall(text)]
-    known = len(_GRAMMAR.intersection(words))
-    return known > 1 or (known == 1 and len(words) < _FEW_WORDS)
+    known = len(_GRAMMAR.union(_USUAL).intersection(words))
+    if known <= len(_FOREIGN.intersection(words)):
+        return False
+    return known > 1 or len(words) < _FEW_WORDS
 
 
 def opening_chars(text: str) -> int:

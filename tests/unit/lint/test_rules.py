@@ -10,6 +10,7 @@ from satchel.errors import (
     ReferenceUnreadableError,
 )
 from satchel.lint import RULES, Context, Rule
+from satchel.lint.rules.description_lacks_when import description_lacks_when
 from satchel.lint.rules.doubts import doubts
 from satchel.lint.rules.long_description import long_description
 from satchel.model import Descriptor, FileStat, Finding, Manifest
@@ -163,3 +164,22 @@ def test_the_line_of_a_field(text: str, line: int | None) -> None:
     )
 
     assert context.line_of("references") == line
+
+
+@pytest.mark.parametrize(
+    ("description", "said_so"),
+    [
+        ("Manage GitLab merge requests and pipelines with a Python CLI.", True),
+        ("Split large changes into stacked pull requests with the gh CLI.", True),
+        ("Automate Demio tasks via Rube MCP. Always search tools first.", True),
+        ("A tool that provides a view of the files and of their sizes.", True),
+        ("Fill in forms of any kind on request.", False),
+        ("Fill in the fields of forms for a user's request.", False),
+        ("Make the slides; the user requests a deck or an outline.", False),
+        ("Fill in the form that the user provides.", False),
+    ],
+)
+def test_a_description_without_a_when(description: str, said_so: bool) -> None:
+    found = said(pack(description=description), description_lacks_when)
+
+    assert [code for code, *_ in found] == ["description-lacks-when"] * said_so

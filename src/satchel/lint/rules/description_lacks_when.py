@@ -18,7 +18,10 @@ _CUES: Final = re.compile(
     |use\ cases?|designed\ (?:for|to)|intended\ for|suit(?:ed|able)|ideal\ for
     |perfect\ for|best\ for|good\ for|great\ for|helps?\ with|applies\ (?:to|for)
     |trigger(?:s|ed|ing)?|invok(?:e|ed|es)|activat(?:e|ed|es)|asks?|asked|asking
-    |mentions?|mentioned|requests?|requested|wants?|needs?|needed|says?|provides?\ a
+    |mentions?|mentioned|requested|(?:up)?on\ requests?|users?'?s?\ requests?
+    |(?<!pull\ )(?<!merge\ )(?<!-)requests?
+        \ (?:an?|for|to|like|about|that|involving|help)
+    |wants?|needs?|needed|says?|users?\ provides?
     |must\ be|should\ be|required\ for|in\ case|where\ the|scenarios?|for\ tasks?
     |tasks?\ (?:like|such|involving|related|that)|questions?\ about)\b""",
     re.IGNORECASE | re.VERBOSE,
