@@ -15,34 +15,36 @@ _GRAMMAR: Final = frozenset(
 """Frequent words that other languages in Latin letters do not have, or rarely so."""
 _USUAL: Final = frozenset(
     """
-    across all always analyze analyzes automatically before between browse build builds
-    capture check checks compile convert create creates detect detects extract extracts
-    fetch fetches generate generates get handle handles including manage manages
-    monitor monitors over pause plan review reviews run runs search send set should so
-    support supports through track tracks via view without write writes
+    across all always analyze analyzes automatically before between browse build
+    builds capture check checks compile convert create creates detect detects
+    extract extracts fetch fetches generate generates get handle handles including
+    manage manages monitor monitors over pause plan review reviews run runs search
+    send set should so support supports through track tracks via view without write
+    writes
     """.split()  # noqa: SIM905
 )
 """Words of English that descriptions without grammar are made of: verbs, for nouns
 travel between languages."""
 _FOREIGN: Final = frozenset(
     """
-    al avec bei con das de del della den der des di dos du een ein eine el en est et f\u00fcr het
-    il ist la las le les los mais met mit n\u00e3o och oder os para por pour que sur
-    um uma un una und van von voor zu zur
+    al avec bei con das de del della den der des di dos du een ein eine el en est et
+    für het il ist la las le les los mais met mit não och oder os para por pour que
+    sur um uma un una und van von voor zu zur
     """.split()  # noqa: SIM905
 )
 _OPENING: Final = _GRAMMAR | frozenset(
     """
-    a about also always any asks asked ask at automatically be been being can
-    capabilities capability collection complete comprehensive could designed do does
-    doing each effective enable enables every everything expert expertise explicitly
-    framework general guidance guide guides have has help helper helps how i if in
-    includes including intended invoke invoked kind me must need needs needed offers
-    only other proactively powerful professional provide provides providing request
-    requests set should skill skills so some someone specialist such support supports
-    system task tasks them then there these they those tool toolkit tools topic type
-    us use used useful user user's users uses want wants we what whenever where which
-    who will work working works workflow would you
+    a about advanced all also always any asks asked ask at automatically be been
+    being can capabilities capability collection complete comprehensive could
+    designed do does doing different each easy effective enable enables every
+    everything expert expertise explicitly framework general guidance guide guides
+    have has help helper helps how i if in includes including intended invoke
+    invoked kind kinds many me modern must need needs needed offers only other
+    proactively powerful professional provide provides providing request requests
+    set should simple skill skills so some someone sorts specialist such support
+    supports system task tasks them then there these they things those tool toolkit
+    tools topic type us use used useful user user's users uses various want wants we
+    what whenever where which who will work working works workflow would you
     """.split()  # noqa: SIM905
 )
 _LEAST_LETTERS: Final = 0.9

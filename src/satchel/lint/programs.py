@@ -41,6 +41,10 @@ _SHEBANG: Final = re.compile(
 _OF_PYTHON: Final = re.compile(
     rb"\A#![^\r\n]*?(?:\bpython(\d?)[\d.]*|\buv run\b[^\r\n]*)(?=[ \t\r\n]|\Z)"
 )
+_HERE_DOCUMENT: Final = re.compile(
+    rb"here-document at line (\d+) delimited by end-of-file \(wanted `([^\n]*)'\)"
+)
+"""Bash warns of it, and takes the rest of the script for the text."""
 _SHELL_SAYS: Final = re.compile(r"\A[^:\n]*: (?:line )?(\d+): (.*)")
 
 
@@ -152,7 +156,11 @@ def read_by_shell(command: str, data: bytes) -> Program:
     if status is None:
         return _UNCHECKED
     if status == 0:
-        return Program()
+        open_one = _HERE_DOCUMENT.search(said)
+        if open_one is None:
+            return Program()
+        ending = open_one[2].decode("utf-8", "replace")
+        return Program(f"no line is {ending} alone, to end this", int(open_one[1]))
     match = _SHELL_SAYS.match(said.decode("utf-8", "replace"))
     if match is None:
         return Program("the shell cannot read it")

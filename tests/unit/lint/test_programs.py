@@ -294,6 +294,15 @@ def test_what_no_shell_can_read_is_told_with_its_line(
     assert found.line == line
 
 
+@pytest.mark.skipif(not find_shell("bash"), reason="no bash on this machine")
+def test_a_text_in_a_script_that_is_never_ended() -> None:
+    bash = find_shell("bash")
+    found = read_by_shell(bash, b"#!/bin/bash\ncat <<EOF\nx\nEOF \nls\n")
+
+    assert found == Program("no line is EOF alone, to end this", 2)
+    assert read_by_shell(bash, b"cat <<EOF\nx\nEOF") == Program()
+
+
 def test_a_shell_that_is_not_there_gives_no_answer() -> None:
     assert read_by_shell("/not/there/sh", b"echo\n") == Program(checked=False)
 
