@@ -8,11 +8,11 @@ twice is to fix once.
 
 import re
 from dataclasses import dataclass, fields
-from difflib import SequenceMatcher, unified_diff
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from satchel.model import DEFAULT_LIMITS, SKILL_FILE, Finding, Limits, Manifest
 from satchel.spec import body_of, parse
+from satchel.text.unified import LineMatcher, unified_lines
 
 if TYPE_CHECKING:
     from satchel.lint.fixes import Fixer, Page
@@ -40,10 +40,11 @@ class Fix:
     @property
     def diff(self) -> str:
         """The change as a unified diff, each line ended by LF."""
-        changed = unified_diff(
-            _lines(self.before), _lines(self.after), self.path, self.path, lineterm=""
-        )
-        return "".join(f"{line}\n" for line in changed)
+        before, after = _shown(self.before), _shown(self.after)
+        if before == after:
+            return ""
+        head = (f"--- {self.path}", f"+++ {self.path}")
+        return "".join(f"{line}\n" for line in (*head, *unified_lines(before, after)))
 
     @property
     def changes(self) -> "tuple[LineChange, ...]":
@@ -52,9 +53,7 @@ class Fix:
         new = _LINE.findall(self.after.decode())
         return tuple(
             LineChange(start + 1, end - start, "".join(new[first:last]))
-            for what, start, end, first, last in SequenceMatcher(
-                None, old, new, autojunk=False
-            ).get_opcodes()
+            for what, start, end, first, last in LineMatcher(old, new).get_opcodes()
             if what != "equal"
         )
 
@@ -71,9 +70,11 @@ class LineChange(NamedTuple):
     text: str
 
 
-def _lines(data: bytes) -> list[str]:
-    lines = [line.rstrip("\r") for line in data.decode().split("\n")]
-    return lines if lines[-1] else lines[:-1]
+def _shown(data: bytes) -> str:
+    return _LINE_END.sub("\n", data.decode())
+
+
+_LINE_END: Final = re.compile(r"\r+\n")
 
 
 def fix_skill(  # noqa: PLR0913 - one pack, its parts by name

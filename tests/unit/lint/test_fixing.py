@@ -312,3 +312,14 @@ def test_a_fix_means_the_same_and_is_one(
     assert after.name in {before.name, "x"}
     assert body_of(done.after.decode()) == body_of(text)
     assert fix(done.after, files=files, profile=profile) is None
+
+
+def test_a_difference_of_many_equal_lines_is_soon_found() -> None:
+    """The standard library's own search grows with the cube of their number."""
+    body = "\n".join("ab"[i * i % 7 % 2] for i in range(40_000))
+    before = f"---\nname: x\ndescription: a: b\n---\n{body}\n".encode()
+    after = before.replace(b"a: b", b'"a: b"')
+    fix = Fix("SKILL.md", before, after, frozenset())
+
+    assert [change.line for change in fix.changes] == [3]
+    assert '-description: a: b\n+description: "a: b"\n' in fix.diff
