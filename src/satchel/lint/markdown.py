@@ -113,7 +113,7 @@ _ATTRIBUTE: Final = re.compile(
     r"""(?<![\w:.@-])(?:href|src)\s*=\s*(?:"([^"]*)"|'([^']*)')""", re.IGNORECASE
 )
 _TAG: Final = re.compile(r"<(?:a|(img))\s([^<>]*)>", re.IGNORECASE)
-_CLOSING: Final = re.compile(rb"\n[ \t>]*(`{3,}|~{3,})[ \t]*\r?\n?\Z")
+_CLOSING: Final = re.compile(rb"\n([ \t>]*)(`{3,}|~{3,})[ \t]*\r?\n?\Z")
 _OPENING: Final = re.compile(rb"`{3,}|~{3,}")
 
 
@@ -198,7 +198,14 @@ class _Reading:
             block = self.data[span["start"] : span["end"]]
             line = self.line_at(span["start"])
             lines = block.count(b"\n") + 1
-            self.blocks.append(Block(data["Fenced"], line, _is_closed(block), lines))
+            self.blocks.append(
+                Block(
+                    data["Fenced"],
+                    line,
+                    _is_closed(block, self._indent_at(span["start"])),
+                    lines,
+                )
+            )
 
     def _end(self, value: dict[str, str], span: dict[str, int]) -> None:
         (tag,) = value
@@ -239,6 +246,9 @@ class _Reading:
             self.data[end : end + 4].decode("utf-8", "ignore")[:1],
         )
 
+    def _indent_at(self, at: int) -> int:
+        return at - self.data.rfind(b"\n", 0, at) - 1
+
     def line_at(self, at: int) -> int:
         """Return the file's line of a byte; quick where it is near to the last one."""
         if at < self.at:
@@ -249,10 +259,13 @@ class _Reading:
         return self.line
 
 
-def _is_closed(block: bytes) -> bool:
-    """Tell whether the last line of a fenced block is a fence that closes it."""
+def _is_closed(block: bytes, indent: int) -> bool:
+    """Tell whether the last line of a fenced block is a fence that closes it.
+
+    One that is four columns further in than the opening one is code.
+    """
     opening = _OPENING.match(block)
     closing = _CLOSING.search(block)
     if opening is None or closing is None:
         return False
-    return closing[1].startswith(opening[0])
+    return len(closing[1]) < indent + 4 and closing[2].startswith(opening[0])
