@@ -63,7 +63,7 @@ def test_a_zip_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     [
         ("satchel", "no-such-folder"),
         ("no_such_package_x", "skills"),
-        ("satchel", "errors.py"),
+        ("satchel", "policy.py"),
     ],
 )
 def test_what_is_not_there(package: str, folder: str) -> None:
