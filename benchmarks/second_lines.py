@@ -165,7 +165,12 @@ def targets(every: list[Any]) -> Iterator[tuple[str, int, int]]:
     place = (0, 0)
     for token in every:
         place = tuple(token.map) if token.map else place
-        for child in token.children or ():
+        for child in (token, *(token.children or ())):
+            if child.type.startswith("html_"):
+                for found in re.findall(
+                    r"""(?:href|src)\s*=\s*["']([^"']*)""", child.content
+                ):
+                    yield found, *place
             to = child.attrs.get("href") or child.attrs.get("src")
             if to:
                 yield str(to), *place
