@@ -17,6 +17,7 @@ import re
 import sys
 import time
 import warnings
+from collections.abc import Callable
 from typing import BinaryIO, Final
 
 __all__ = ["answer", "limit", "main", "serve"]
@@ -37,17 +38,23 @@ _CALLS: Final = frozenset(["input", "raw_input", "getpass", "getpass.getpass"])
 def main() -> None:
     """Answer every request."""
     limit()
-    serve(sys.stdin.buffer, sys.stdout.buffer)
+    serve(sys.stdin.buffer, sys.stdout.buffer, limit_time)
 
 
-def serve(requests: BinaryIO, answers: BinaryIO) -> None:
-    """Answer one request after another, until there are no more."""
+def serve(
+    requests: BinaryIO, answers: BinaryIO, begin: Callable[[], None] = lambda: None
+) -> None:
+    """Answer one request after another, until there are no more.
+
+    ``begin`` is called before each: it may bound the process, which is not done unasked
+    to a process that is not this program.
+    """
     warnings.simplefilter("ignore")
     answers.write(b"{}\n")
     answers.flush()
     while head := requests.readline():
         data = requests.read(int(head))
-        limit_time()
+        begin()
         answers.write(json.dumps(answer(data)).encode() + b"\n")
         answers.flush()
 

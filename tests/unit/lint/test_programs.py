@@ -140,6 +140,15 @@ def test_a_file_that_ends_python_is_told_and_the_next_is_checked(
     )
 
 
+def test_to_serve_bounds_no_process_unasked() -> None:
+    """Else whoever serves in a process of its own would be ended by the system."""
+    resource = pytest.importorskip("resource")
+    before = resource.getrlimit(resource.RLIMIT_CPU)
+    compiling.serve(io.BytesIO(b"1\nx"), io.BytesIO())
+
+    assert resource.getrlimit(resource.RLIMIT_CPU) == before
+
+
 def test_a_process_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     resource = pytest.importorskip("resource")
     bounds: list[int] = []
@@ -231,13 +240,16 @@ def test_the_worker_answers_on_its_standard_output(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     written = io.BytesIO()
-    monkeypatch.setattr(compiling, "limit", lambda: None)
+    bounds: list[str] = []  # this process must not be bounded itself
+    monkeypatch.setattr(compiling, "limit", lambda: bounds.append("at first"))
+    monkeypatch.setattr(compiling, "limit_time", lambda: bounds.append("each"))
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"1\nx")))
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(written))
 
     compiling.main()
 
     assert written.getvalue() == b'{}\n{"asks": []}\n'
+    assert bounds == ["at first", "each"]
 
 
 @pytest.mark.parametrize(
