@@ -75,8 +75,10 @@ EXAMPLES: list[tuple[SkillError, str]] = [
     (NotEditableError("SKILL.md", "no"), "SKILL.md: no; change it by hand"),
     (
         UnknownFieldError("tags", "team", "a"),
-        "layer 'team' of skill 'a': unknown field 'tags'; mend its spelling, or move "
-        "it into metadata",
+        (
+            "layer 'team' of skill 'a': unknown field 'tags'; mend its spelling, or move "
+            "it into metadata"
+        ),
     ),
     (CannotRetireError("a", "it is"), "skill 'a' is not retired: it is"),
     (AlreadyThereError("a"), "a is there already; nothing was written"),
