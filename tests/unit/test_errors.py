@@ -76,8 +76,8 @@ EXAMPLES: list[tuple[SkillError, str]] = [
     (
         UnknownFieldError("tags", "team", "a"),
         (
-            "layer 'team' of skill 'a': unknown field 'tags'; mend its spelling, or move "
-            "it into metadata"
+            "layer 'team' of skill 'a': unknown field 'tags'; mend its spelling, "
+            "or move it into metadata"
         ),
     ),
     (CannotRetireError("a", "it is"), "skill 'a' is not retired: it is"),

@@ -76,8 +76,9 @@ class _Server(ThreadingHTTPServer):
 class _Answer(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
-    def log_message(self, *_: object) -> None:
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
         """Say nothing."""
+        del format, args
 
     def do_GET(self) -> None:
         models = {"object": "list", "data": [{"id": "fake", "object": "model"}]}
@@ -85,7 +86,7 @@ class _Answer(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         try:
-            request = json.loads(self._body() or b"{}")
+            request: dict[str, Any] = json.loads(self._body() or b"{}")
         except ValueError:
             request = {}
         cast("_Server", self.server).asked.append(request)
@@ -148,7 +149,7 @@ def _message() -> dict[str, Any]:
 def _anthropic() -> list[dict[str, Any]]:
     text = {"type": "text_delta", "text": "ok"}
     ended = {"stop_reason": "end_turn", "stop_sequence": None}
-    opened = _message() | {"content": [], "stop_reason": None}
+    opened: dict[str, Any] = _message() | {"content": [], "stop_reason": None}
     return [
         {"type": "message_start", "message": opened},
         {
@@ -164,14 +165,14 @@ def _anthropic() -> list[dict[str, Any]]:
 
 
 def _responses() -> list[dict[str, Any]]:
-    said = {
+    said: dict[str, Any] = {
         "type": "message",
         "id": "m1",
         "role": "assistant",
         "status": "completed",
         "content": [{"type": "output_text", "text": "ok", "annotations": []}],
     }
-    response = {"id": "r1", "object": "response"}
+    response: dict[str, Any] = {"id": "r1", "object": "response"}
     usage = {
         "input_tokens": 1,
         "output_tokens": 1,
@@ -179,7 +180,7 @@ def _responses() -> list[dict[str, Any]]:
         "input_tokens_details": {"cached_tokens": 0},
         "output_tokens_details": {"reasoning_tokens": 0},
     }
-    begun = response | {"status": "in_progress", "output": []}
+    begun: dict[str, Any] = response | {"status": "in_progress", "output": []}
     ended = response | {"status": "completed", "output": [said], "usage": usage}
     return [
         {"type": "response.created", "response": begun},
@@ -189,10 +190,10 @@ def _responses() -> list[dict[str, Any]]:
 
 
 def _chat() -> str:
-    said = {"index": 0, "delta": {"role": "assistant", "content": "ok"}}
-    ended = {"index": 0, "delta": {}, "finish_reason": "stop"}
-    head = {"id": "c1", "object": "chat.completion.chunk", "created": 1}
-    chunks = [
+    said: dict[str, Any] = {"index": 0, "delta": {"role": "assistant", "content": "ok"}}
+    ended: dict[str, Any] = {"index": 0, "delta": {}, "finish_reason": "stop"}
+    head: dict[str, Any] = {"id": "c1", "object": "chat.completion.chunk", "created": 1}
+    chunks: list[dict[str, Any]] = [
         {**head, "model": "fake", "choices": [{**said, "finish_reason": None}]},
         {**head, "model": "fake", "choices": [ended], "usage": _USAGE},
     ]

@@ -20,7 +20,7 @@ from tools.clients.environments import NODE
 from tools.loaders.clients.api import FakeApi
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Generator, Mapping
 
 TIMEOUT_S: Final = 60.0
 NOBODY: Final = "http://127.0.0.1:9"
@@ -69,7 +69,7 @@ class Desk:
         file.write_text(text, "utf-8")
 
     @contextmanager
-    def laid(self, library: Path, place: str) -> Iterator[None]:
+    def laid(self, library: Path, place: str) -> Generator[None]:
         """Lay a library where the client looks, in a new project.
 
         ``place`` is relative to the project, or to the home where it begins with ~.
@@ -142,7 +142,7 @@ def end(process: subprocess.Popen[str]) -> None:
 
 
 @contextmanager
-def open_desk(command: tuple[str, ...]) -> Iterator[Desk]:
+def open_desk(command: tuple[str, ...]) -> Generator[Desk]:
     """Yield a desk for a client that is started by a command."""
     with (
         tempfile.TemporaryDirectory(prefix="desk-", ignore_cleanup_errors=True) as root,

@@ -13,7 +13,7 @@ from tools.loaders.clients.desk import end
 from tools.loaders.driver import Seen, UnavailableError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator
     from subprocess import Popen
 
     from tools.loaders.clients.desk import Desk
@@ -22,7 +22,7 @@ PROGRAMS: Final = Path(__file__).with_name("programs")
 
 
 @contextmanager
-def program(desk: Desk, name: str) -> Iterator[Popen[str]]:
+def program(desk: Desk, name: str) -> Generator[Popen[str]]:
     """Start one of the programs, and yield it."""
     process = subprocess.Popen(
         [*desk.command, str(PROGRAMS / "forking.py"), f"ask_{name}"],

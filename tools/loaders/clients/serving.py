@@ -15,7 +15,7 @@ from tools.loaders.clients.desk import end
 from tools.loaders.driver import Seen, UnavailableError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator
     from subprocess import Popen
 
     from tools.loaders.clients.desk import Desk
@@ -26,7 +26,7 @@ _ADDRESS: Final = re.compile(r"listening on (http://127\.0\.0\.1:\d+)")
 
 
 @contextmanager
-def opencode(desk: Desk) -> Iterator[str]:
+def opencode(desk: Desk) -> Generator[str]:
     """Serve as ``opencode serve`` does, and yield the address.
 
     Raises:

@@ -17,7 +17,7 @@ from tools.loaders.clients.desk import open_desk
 from tools.loaders.clients.installing import Npm, Pip
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Generator, Iterator, Sequence
     from contextlib import AbstractContextManager
     from pathlib import Path
 
@@ -68,28 +68,28 @@ def _each(ask: Ask) -> Begin:
     """Start the client anew for each project."""
 
     @contextmanager
-    def begin(desk: Desk) -> Iterator[Ask]:  # noqa: ARG001  # it is given to each
+    def begin(desk: Desk) -> Generator[Ask]:  # noqa: ARG001  # it is given to each
         yield ask
 
     return begin
 
 
 @contextmanager
-def _served(desk: Desk) -> Iterator[Ask]:
+def _served(desk: Desk) -> Generator[Ask]:
     desk.project.joinpath("nowhere").mkdir()
     with serving.opencode(desk) as address:
         yield partial(serving.skills_of, address)
 
 
 @contextmanager
-def _hermes(desk: Desk) -> Iterator[Ask]:
+def _hermes(desk: Desk) -> Generator[Ask]:
     with inside.program(desk, "hermes") as process:
         yield lambda desk: inside.prompt(inside.ask(process, desk.project))
 
 
 def _listed(name: str) -> Begin:
     @contextmanager
-    def begin(desk: Desk) -> Iterator[Ask]:
+    def begin(desk: Desk) -> Generator[Ask]:
         with inside.program(desk, name) as process:
             yield lambda desk: inside.pairs(inside.ask(process, desk.project))
 
