@@ -1,7 +1,6 @@
 """Packs in a folder: what is found, what is told, and what is never followed."""
 
 import os
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -404,7 +403,7 @@ def test_a_search_ends_at_its_limit(here: Path) -> None:
 
 
 def test_ten_thousand_entries(here: Path) -> None:
-    """As files of a pack they are too many; as neighbours they cost little."""
+    """As files of a pack they are too many; as neighbours they are no matter."""
     pack(here, "s/good")
     huge = pack(here, "s/huge")
     for number in range(2_500):
@@ -413,12 +412,10 @@ def test_ten_thousand_entries(here: Path) -> None:
     beside.mkdir()
     for number in range(10_000):
         (beside / str(number)).touch()
-    start = time.monotonic()
     source = LocalSource("s")
 
     assert keys(source) == ["good"]
     assert told(source) == [("error", "limit-exceeded", "s/huge")]
-    assert time.monotonic() - start < 1.0
 
 
 @pytest.fixture

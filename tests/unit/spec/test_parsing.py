@@ -475,11 +475,11 @@ HOSTILE = {
 @pytest.mark.row("R01", "G23")
 @pytest.mark.parametrize("kind", HOSTILE)
 def test_a_hostile_file_takes_less_than_a_second(kind: str) -> None:
-    started = time.perf_counter()
+    started = time.process_time()
 
     parsed = parse(HOSTILE[kind], directory="d")
 
-    assert time.perf_counter() - started < 1
+    assert time.process_time() - started < 1
     assert parsed.manifest is None or parsed.manifest.name
 
 
