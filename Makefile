@@ -24,8 +24,8 @@ help: ## list these targets
 run: $(VENV)/.run ## show the main job in the terminal; PACKS=folder for a library of your own
 	@$(BIN)/python examples/tour.py $(PACKS)
 
-test: $(VENV)/.dev ## run the tests, with the coverage gate; or without it those of ARGS
-	$(BIN)/python -m pytest -n auto $(if $(ARGS),$(ARGS),-m "not hostile" --cov --cov-report=term)
+test: $(VENV)/.dev ## run the tests but for those of docs and hostile, with the coverage gate; or just those of ARGS
+	$(BIN)/python -m pytest -n auto $(if $(ARGS),$(ARGS),-m "not hostile" --ignore=tests/docs --cov --cov-report=term)
 
 hostile: $(VENV)/.dev ## run the tests that attack: hundreds of packs, thousands of requests
 	$(BIN)/python -m pytest -n auto -m hostile $(ARGS)
