@@ -16,8 +16,6 @@ ROLE: Final = "role:"
 TEMPLATES: Final = ("minimal", "references", "scripts")
 _GUIDE: Final = "guide.md"
 _RUN: Final = "run.py"
-_OWN_FIELDS: Final = "spec-incompatible"
-"""What a pack in the strict dialect is told of its fields: it was asked for."""
 
 
 def _template(_: click.Context, param: click.Parameter, value: str) -> str:
@@ -186,9 +184,8 @@ def _check(folder: str, dialect: "Dialect") -> None:
     from satchel.runtime.checking import check
 
     for finding in check([folder], profile=dialect).findings:
-        if finding.code != _OWN_FIELDS:
-            tell(str(finding))
-            tell(f"    fix: {finding.fix}")
+        tell(str(finding))
+        tell(f"    fix: {finding.fix}")
 
 
 def _say_next(folder: str, name: str, dialect: "Dialect") -> None:
