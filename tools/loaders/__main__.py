@@ -118,7 +118,7 @@ def _install(driver: Driver, anew: bool) -> str:  # noqa: FBT001 - an option, pa
 def _measure(driver: Driver, options: argparse.Namespace) -> str:
     from collections import Counter
 
-    from tools.loaders.measure import measure, write
+    from tools.loaders.measuring import measure, write
 
     entry = measure(driver, only_missing=options.missing, only=options.property)
     write({driver.key: entry})
@@ -128,7 +128,7 @@ def _measure(driver: Driver, options: argparse.Namespace) -> str:
 
 
 def _show(driver: Driver, keys: list[str]) -> int:
-    from tools.loaders.measuring import look
+    from tools.loaders.judging import look
     from tools.loaders.packs import PACKS
 
     rows = [(key, pack) for key in keys or PACKS for pack in PACKS[key]]
@@ -143,8 +143,8 @@ def _show(driver: Driver, keys: list[str]) -> int:
 
 def _agree(corpus: Path, drivers: list[Driver], options: argparse.Namespace) -> int:
     from tools.loaders.agreeing import agree
-    from tools.loaders.agreement import Agreed, keep, tell
     from tools.loaders.corpus import draw
+    from tools.loaders.figures import Agreed, keep, tell
 
     packs = draw(corpus, options.seed, options.count, options.without)
     done: list[Agreement] = []
@@ -164,7 +164,7 @@ def _agree(corpus: Path, drivers: list[Driver], options: argparse.Namespace) -> 
 
 
 def _table() -> int:
-    from tools.loaders.measure import tidy
+    from tools.loaders.measuring import tidy
     from tools.loaders.table import write
 
     tidy()

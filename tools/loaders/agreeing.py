@@ -11,7 +11,7 @@ from satchel.compat.prediction import outcome_of
 from satchel.compat.properties import PLAIN, properties_in
 from satchel.compat.reading import Reading
 from tools.loaders.expecting import expected_of
-from tools.loaders.measuring import judge, look
+from tools.loaders.judging import judge, look
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from satchel.compat.reading import Reading
 from satchel.spec.rewrites import fold
-from tools.loaders.measuring import Expected, names_of
+from tools.loaders.judging import Expected, names_of
 
 if TYPE_CHECKING:
     from satchel.compat import Candidate

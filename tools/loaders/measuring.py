@@ -1,132 +1,126 @@
-"""Put packs before loaders, and judge what they make of them."""
+"""Measure loaders over the packs of all properties, and write what comes of it."""
 
 from __future__ import annotations
 
-import shutil
-import tempfile
-import unicodedata
-from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Final
+import fcntl
+import json
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, NamedTuple
 
-from satchel.compat import Shown
-from satchel.spec import portable_name
+from satchel.compat.data import Entry, Table, read_measured, table_to_json
+from satchel.compat.reading import Reading
+from satchel.compat.showing import words_for
+from satchel.compat.verdict import VERDICTS
+from tools.loaders.expecting import expected_of
+from tools.loaders.judging import judge, look
+from tools.loaders.known import LOCK, MEASURED
+from tools.loaders.packs import PACKS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Generator, Mapping
+    from pathlib import Path
 
     from satchel.compat import Candidate, Verdict
     from tools.loaders.driver import Driver, Seen
-
-NEIGHBOURS: Final = ("aa-good-neighbour", "zz-good-neighbour")
-"""They stand before and behind a pack in every order that loaders go by."""
-
-_ALIKE_CHARS: Final = 100
-"""Texts that agree so far, the one shorter than the other, are the same one, cut."""
-
-_GROUP: Final = "group"
-_ELSEWHERE: Final = "_elsewhere"
+    from tools.loaders.judging import Judged
 
 
-@dataclass(frozen=True, slots=True)
-class Expected:
-    """What is right: the names it may have, and its description, None for none."""
+def measure(
+    driver: Driver, *, only_missing: bool = False, only: Collection[str] = ()
+) -> Entry:
+    """Return what one loader makes of each property's packs, beside good neighbours.
 
-    names: frozenset[str]
-    description: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class Judged:
-    """A verdict, and what is listed where that is not what the pack says."""
-
-    verdict: Verdict
-    shown: Shown | None = None
-
-
-def names_of(declared: str, folder: str) -> frozenset[str]:
-    """Return the names that count as the pack's own."""
-    plain = {name.strip() for name in (declared, folder) if name.strip()}
-    normal = {unicodedata.normalize("NFKC", name) for name in plain}
-    return frozenset(plain | normal | set(map(portable_name, plain)))
-
-
-def write_library(library: Path, candidate: Candidate, *, beside: bool) -> None:
-    """Write one pack, and good ones beside it, into an empty folder."""
-    if beside:
-        for name in NEIGHBOURS:
-            text = f"---\nname: {name}\ndescription: A good neighbour.\n---\n\n# Good\n"
-            _write(library / name, "SKILL.md", text.encode())
-    inside = library.joinpath(*[_GROUP] * (candidate.depth - 1))
-    place = inside / candidate.folder
-    if candidate.is_link:
-        real = library.with_name(library.name + _ELSEWHERE) / candidate.folder
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.symlink_to(real, target_is_directory=True)
-        place = real
-    _write(place, candidate.file, candidate.data)
-    for name in candidate.files:
-        _write(place, name, b"text\n")
-
-
-def _write(folder: Path, name: str, data: bytes) -> None:
-    file = folder / name
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_bytes(data)
-
-
-def look(
-    driver: Driver, candidates: Sequence[Candidate], *, beside: bool
-) -> Iterator[Seen]:
-    """Yield what a loader finds in a library of each pack, in their order.
+    With ``only_missing``, what was measured of the same version stays; with ``only``,
+    what was measured of it of other properties.
 
     Raises:
-        UnavailableError: The loader cannot be run.
+        UnavailableError: It cannot be had or run here.
     """
-    with tempfile.TemporaryDirectory(prefix="loaders-") as home:
-        libraries = [Path(home, f"{at:04}") for at in range(len(candidates))]
-        for library, candidate in zip(libraries, candidates, strict=True):
-            library.mkdir()
-            write_library(library, candidate, beside=beside)
-        for library, seen in zip(libraries, driver.look(libraries), strict=True):
-            yield seen
-            shutil.rmtree(library, ignore_errors=True)
-
-
-def judge(seen: Seen, expected: Expected) -> Judged:
-    """Return the verdict on what was found beside good neighbours."""
-    names = {name for name, _ in seen.found}
-    if not names.issuperset(NEIGHBOURS):
-        return Judged("breaks-neighbours")
-    own = [pair for pair in seen.found if pair[0] not in NEIGHBOURS]
-    if not own:
-        return Judged("dropped")
-    return min(
-        (_judge_pair(pair, expected) for pair in own),
-        key=lambda judged: ("loaded", "cut", "wrong").index(judged.verdict),
+    version = driver.prepare()
+    read_measured.cache_clear()
+    known = read_measured().loaders.get(driver.key)
+    old = known if known and known.version == version else None
+    if not (only_missing or only):
+        old = None
+    rows = [
+        (key, pack)
+        for key, packs in PACKS.items()
+        for pack in packs
+        if old is None or key not in old.verdicts or key in only
+    ]
+    seen = list(look(driver, [pack for _, pack in rows], beside=True))
+    judged: dict[str, list[_Row]] = {}
+    for (key, pack), each in zip(rows, seen, strict=True):
+        judged.setdefault(key, []).append(_row(each, pack))
+    best = {key: min(each, key=_rank) for key, each in judged.items()}
+    verdicts: dict[str, Verdict] = {
+        key: each.judged.verdict for key, each in best.items()
+    }
+    shown = {key: each.words for key, each in best.items() if each.words}
+    return Entry(
+        title=driver.title,
+        version=version,
+        kind=driver.kind,
+        checked=datetime.now(UTC).date().isoformat(),
+        source=driver.source,
+        verdicts=verdicts if old is None else {**old.verdicts, **verdicts},
+        shown=shown if old is None else {**old.shown, **shown},
     )
 
 
-def _judge_pair(pair: tuple[str, str | None], expected: Expected) -> Judged:
-    name, description = pair
-    shown = Shown(name, description)
-    if name.strip() not in expected.names or expected.description is None:
-        return Judged("wrong", shown)
-    if description is None:
-        return Judged("loaded")
-    right, said = _folded(expected.description), _folded(description)
-    if said == right:
-        return Judged("loaded", shown)
-    return Judged("cut" if _is_part(said, right) else "wrong", shown)
+class _Row(NamedTuple):
+    """What one loader makes of one pack."""
+
+    judged: Judged
+    words: dict[str, str]
 
 
-def _is_part(said: str, right: str) -> bool:
-    """Whether it is the beginning; some put a notice where they cut, or in between."""
-    start = said.rstrip(".… ")
-    if start and right.startswith(start):
-        return True
-    return len(said) < len(right) and said[:_ALIKE_CHARS] == right[:_ALIKE_CHARS]
+def _row(seen: Seen, pack: Candidate) -> _Row:
+    judged = judge(seen, expected_of(pack))
+    words = words_for(judged.shown, Reading(pack)) if judged.shown else {}
+    return _Row(judged, words)
 
 
-def _folded(text: str) -> str:
-    return " ".join(text.split())
+def _rank(row: _Row) -> int:
+    return list(VERDICTS).index(row.judged.verdict)
+
+
+def write(entries: Mapping[str, Entry]) -> None:
+    """Write these loaders into ``measured.json``, all others left as they are."""
+    with _locked(LOCK):
+        read_measured.cache_clear()
+        table = read_measured()
+        known = {**table.loaders, **entries}
+        keys = [*PACKS, *(key for key in table.properties if key not in PACKS)]
+        _write(Table(tuple(keys), known))
+
+
+def tidy() -> None:
+    """Leave out of ``measured.json`` what there is no pack for any more."""
+    with _locked(LOCK):
+        read_measured.cache_clear()
+        table = read_measured()
+        _write(Table(tuple(PACKS), {k: _tidied(e) for k, e in table.loaders.items()}))
+
+
+def _tidied(entry: Entry) -> Entry:
+    verdicts = {key: each for key, each in entry.verdicts.items() if key in PACKS}
+    shown = {key: each for key, each in entry.shown.items() if key in PACKS}
+    return replace(entry, verdicts=verdicts, shown=shown)
+
+
+def _write(table: Table) -> None:
+    text = json.dumps(table_to_json(table), indent=1, ensure_ascii=False) + "\n"
+    MEASURED.write_text(text, "utf-8", newline="\n")
+    read_measured.cache_clear()
+
+
+@contextmanager
+def _locked(path: Path) -> Generator[None]:
+    """Let one process at a time change the file; POSIX only."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield

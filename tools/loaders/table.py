@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from satchel.compat import VERDICTS, Loader, loaders, read_documented, read_measured
 from satchel.compat.properties import GROUPS, PLAIN
-from tools.loaders.agreement import read_kept
+from tools.loaders.figures import read_kept
 from tools.loaders.known import PAGE, ROOT
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from satchel.compat.reading import Reading
 from satchel.compat.showing import words_for
 from tools.loaders.driver import Seen
 from tools.loaders.expecting import expected_of
+from tools.loaders.judging import NEIGHBOURS, Expected, judge, write_library
 from tools.loaders.known import PAGE
-from tools.loaders.measuring import NEIGHBOURS, Expected, judge, write_library
 from tools.loaders.packs import pack
 from tools.loaders.table import render
 

@@ -1,0 +1,132 @@
+"""Put packs before loaders, and judge what they make of them."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import unicodedata
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from satchel.compat import Shown
+from satchel.spec import portable_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from satchel.compat import Candidate, Verdict
+    from tools.loaders.driver import Driver, Seen
+
+NEIGHBOURS: Final = ("aa-good-neighbour", "zz-good-neighbour")
+"""They stand before and behind a pack in every order that loaders go by."""
+
+_ALIKE_CHARS: Final = 100
+"""Texts that agree so far, the one shorter than the other, are the same one, cut."""
+
+_GROUP: Final = "group"
+_ELSEWHERE: Final = "_elsewhere"
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What is right: the names it may have, and its description, None for none."""
+
+    names: frozenset[str]
+    description: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A verdict, and what is listed where that is not what the pack says."""
+
+    verdict: Verdict
+    shown: Shown | None = None
+
+
+def names_of(declared: str, folder: str) -> frozenset[str]:
+    """Return the names that count as the pack's own."""
+    plain = {name.strip() for name in (declared, folder) if name.strip()}
+    normal = {unicodedata.normalize("NFKC", name) for name in plain}
+    return frozenset(plain | normal | set(map(portable_name, plain)))
+
+
+def write_library(library: Path, candidate: Candidate, *, beside: bool) -> None:
+    """Write one pack, and good ones beside it, into an empty folder."""
+    if beside:
+        for name in NEIGHBOURS:
+            text = f"---\nname: {name}\ndescription: A good neighbour.\n---\n\n# Good\n"
+            _write(library / name, "SKILL.md", text.encode())
+    inside = library.joinpath(*[_GROUP] * (candidate.depth - 1))
+    place = inside / candidate.folder
+    if candidate.is_link:
+        real = library.with_name(library.name + _ELSEWHERE) / candidate.folder
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.symlink_to(real, target_is_directory=True)
+        place = real
+    _write(place, candidate.file, candidate.data)
+    for name in candidate.files:
+        _write(place, name, b"text\n")
+
+
+def _write(folder: Path, name: str, data: bytes) -> None:
+    file = folder / name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(data)
+
+
+def look(
+    driver: Driver, candidates: Sequence[Candidate], *, beside: bool
+) -> Iterator[Seen]:
+    """Yield what a loader finds in a library of each pack, in their order.
+
+    Raises:
+        UnavailableError: The loader cannot be run.
+    """
+    with tempfile.TemporaryDirectory(prefix="loaders-") as home:
+        libraries = [Path(home, f"{at:04}") for at in range(len(candidates))]
+        for library, candidate in zip(libraries, candidates, strict=True):
+            library.mkdir()
+            write_library(library, candidate, beside=beside)
+        for library, seen in zip(libraries, driver.look(libraries), strict=True):
+            yield seen
+            shutil.rmtree(library, ignore_errors=True)
+
+
+def judge(seen: Seen, expected: Expected) -> Judged:
+    """Return the verdict on what was found beside good neighbours."""
+    names = {name for name, _ in seen.found}
+    if not names.issuperset(NEIGHBOURS):
+        return Judged("breaks-neighbours")
+    own = [pair for pair in seen.found if pair[0] not in NEIGHBOURS]
+    if not own:
+        return Judged("dropped")
+    return min(
+        (_judge_pair(pair, expected) for pair in own),
+        key=lambda judged: ("loaded", "cut", "wrong").index(judged.verdict),
+    )
+
+
+def _judge_pair(pair: tuple[str, str | None], expected: Expected) -> Judged:
+    name, description = pair
+    shown = Shown(name, description)
+    if name.strip() not in expected.names or expected.description is None:
+        return Judged("wrong", shown)
+    if description is None:
+        return Judged("loaded")
+    right, said = _folded(expected.description), _folded(description)
+    if said == right:
+        return Judged("loaded", shown)
+    return Judged("cut" if _is_part(said, right) else "wrong", shown)
+
+
+def _is_part(said: str, right: str) -> bool:
+    """Whether it is the beginning; some put a notice where they cut, or in between."""
+    start = said.rstrip(".… ")
+    if start and right.startswith(start):
+        return True
+    return len(said) < len(right) and said[:_ALIKE_CHARS] == right[:_ALIKE_CHARS]
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.split())
