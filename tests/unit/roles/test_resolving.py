@@ -186,11 +186,12 @@ def test_a_role_is_checked_before_any_file_is_looked_at(
     def touched(*args: object, **options: object) -> None:
         raise AssertionError(args)
 
-    for name in ("open", "stat", "lstat", "scandir"):
-        monkeypatch.setattr(os, name, touched)
-
-    with pytest.raises(InvalidRoleError) as caught:
-        resolve_role_prompt(role, templates / "roles")
+    # No longer than the call: pytest looks at files itself when a test fails.
+    with monkeypatch.context() as patch:
+        for name in ("open", "stat", "lstat", "scandir"):
+            patch.setattr(os, name, touched)
+        with pytest.raises(InvalidRoleError) as caught:
+            resolve_role_prompt(role, templates / "roles")
 
     assert isinstance(caught.value, ValueError)
     assert caught.value.role == role
