@@ -29,6 +29,7 @@ DUE: Final = {
     "tools": "Skills that carry tools",
     "serve": "Serving, and what was used",
     "authors": "For authors and teams",
+    "right": "Never wrong, never silent",
     "later": "No date yet",
 }
 
