@@ -5,6 +5,7 @@ import sys
 import zoneinfo
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
 
 import pytest
 
@@ -103,6 +104,37 @@ def test_a_bad_zone_is_a_result_that_says_so(name: str) -> None:
     assert message(convert("2026-01-01T00:00:00", name, "UTC")).startswith(
         "time_convert: unknown time zone"
     )
+
+
+@pytest.mark.row("F30")
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("localtime", "posixrules", "Factory", "factory", "LOCALTIME"),
+        *("posix/Europe/Paris", "right/Europe/Paris", "Right/UTC"),
+    ],
+)
+def test_what_lies_among_the_zones_and_is_none_is_refused(name: str) -> None:
+    """They say what this machine is set to, or count leap seconds: no place's time."""
+    assert message(now_in(name)).startswith(f"time_now: unknown time zone {name!r}")
+
+
+@pytest.mark.row("F30")
+def test_every_file_among_the_zone_data_is_an_iana_zone_or_is_refused() -> None:
+    wanted = zoneinfo.available_timezones() - {"Factory", "localtime", "posixrules"}
+    files = {
+        path.relative_to(root).as_posix()
+        for root in map(Path, zoneinfo.TZPATH)
+        for path in root.rglob("*")
+    }
+
+    told = {
+        name
+        for name in files | wanted
+        if "error" not in now_in(name)  # type: ignore[operator]
+    }
+
+    assert told == wanted
 
 
 @pytest.fixture

@@ -7,9 +7,11 @@
     primary = number | "(" expr ")"
     number  = (digits ["." digits] | "." digits) [("e" | "E") ["+" | "-"] digits]
 
-So ``^`` binds to the right and tighter than a sign: ``-2^2`` is -4. Every value is a
-fraction of whole numbers. What bounds the work is checked before it is done: the
-length of the text, how deep it is nested, and how long a number may become on the way.
+So ``^`` binds to the right and tighter than a sign: ``-2^2`` is -4. ``**`` is ``^``,
+and the signs of print for times, divided by and minus are those of the keyboard. Every
+value is a fraction of whole numbers. What bounds the work is checked before it is done:
+the length of the text, how deep it is nested, and how long a number may become on the
+way.
 """
 
 import re
@@ -22,14 +24,15 @@ MAX_CHARS: Final = 1_000
 """Characters of an expression: far more than a person would write on one line."""
 MAX_DEPTH: Final = 50
 """Parentheses, signs and powers inside one another. Each costs at most five calls, so
-that a quarter of Python's usual 1,000 is never passed."""
-MAX_WORKING_DIGITS: Final = 1_000
-"""Digits of a value on the way to the result, above or below the fraction line: ten
-times those of a result. A product of two such numbers takes microseconds."""
+that little more than a quarter of Python's usual 1,000 is ever in use."""
+MAX_WORKING_DIGITS: Final = 5_000
+"""Digits of a value on the way to the result, above or below the fraction line. A
+product of two such numbers takes less than a millisecond."""
 
 _TOO_LONG: Final = 10**MAX_WORKING_DIGITS
 _MAX_BITS: Final = _TOO_LONG.bit_length()
-_LEXEME: Final = r"((?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)|(\S)"
+_LEXEME: Final = r"(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)(?:[eE][+\-−]?[0-9]+)?|\*\*|\S"  # noqa: RUF001
+_PLAIN: Final = str.maketrans("×÷−", "*/-")  # noqa: RUF001 - as print has them
 _END: Final = ""
 
 
@@ -49,10 +52,9 @@ class _Parser:
     """One pass over one expression; each method takes what its rule names."""
 
     def __init__(self, expression: str) -> None:
-        tokens = [
-            (found[0], found.start() + 1) for found in re.finditer(_LEXEME, expression)
-        ]
-        self._tokens = [*tokens, (_END, len(expression) + 1)]
+        found = [*re.finditer(_LEXEME, expression)]
+        self._written = [(each[0], each.start() + 1) for each in found]
+        self._tokens = [*map(_plain, (each[0] for each in found)), _END]
         self._next = 0
         self._depth = 0
 
@@ -64,7 +66,7 @@ class _Parser:
 
     @property
     def _token(self) -> str:
-        return self._tokens[self._next][0]
+        return self._tokens[self._next]
 
     def _take(self, wanted: str) -> str:
         """Return the next token and step over it, if it is one of ``wanted``."""
@@ -75,9 +77,9 @@ class _Parser:
         return token
 
     def _unexpected(self) -> NoReturn:
-        token, place = self._tokens[self._next]
-        if token == _END:
+        if self._token == _END:
             raise ValueError("the expression ends too early")
+        token, place = self._written[self._next]
         raise ValueError(f"unexpected {token!r} at character {place}")
 
     def _expr(self) -> Fraction:
@@ -103,7 +105,7 @@ class _Parser:
 
     def _unary(self) -> Fraction:
         self._depth += 1
-        if self._depth > MAX_DEPTH:
+        if self._depth > MAX_DEPTH + 1:  # the outermost is inside nothing
             raise ValueError(f"the expression is nested more than {MAX_DEPTH} deep")
         sign = self._take("+-")
         value = self._unary() if sign else self._power()
@@ -125,6 +127,11 @@ class _Parser:
             self._unexpected()
         self._next += 1
         return _number(token)
+
+
+def _plain(token: str) -> str:
+    """Return a token as the grammar has it."""
+    return token.replace("**", "^").translate(_PLAIN)
 
 
 def _number(text: str) -> Fraction:

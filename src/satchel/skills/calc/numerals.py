@@ -4,10 +4,13 @@ from decimal import Context, Decimal
 from fractions import Fraction
 from typing import Final
 
-__all__ = ["MAX_DIGITS", "write_number"]
+__all__ = ["EXACT_BELOW_DIGITS", "MAX_DIGITS", "write_number"]
 
 MAX_DIGITS: Final = 100
-"""Digits that a result may have; a longer one is of use to nobody (R32)."""
+"""Digits that are written out; nobody reads more of them, so that a longer result is
+told to twelve digits."""
+EXACT_BELOW_DIGITS: Final = 5_000
+"""A result of fewer digits is told; one of as many or more is an error."""
 _ABOUT: Final = Context(prec=12)
 
 
@@ -15,19 +18,32 @@ def write_number(value: Fraction) -> str:
     """Return ``value`` as a decimal where it has an end, else as a fraction.
 
     A fraction comes with its value to twelve digits: ``1/3 (about 0.333333333333)``.
-    There is no exponent, so that each digit stands where it counts.
+    There is no exponent, so that each digit stands where it counts. A value of more
+    than `MAX_DIGITS` digits is only told to twelve: ``about 446.774431401``, with an
+    exponent where it is far from 1.
 
     Raises:
-        ValueError: It has more than `MAX_DIGITS` digits.
+        ValueError: Its exact form has `EXACT_BELOW_DIGITS` digits or more.
     """
     places = _decimals(value.denominator)
+    above, below = abs(value.numerator), value.denominator
+    if places is not None:
+        above, below = above * 10**places // below, 1
+    digits = max(_digits(above), _digits(below), (places or 0) + 1)
+    if digits >= EXACT_BELOW_DIGITS:
+        raise ValueError(
+            f"the exact result has {digits:,} digits, and fewer than "
+            f"{EXACT_BELOW_DIGITS:,} are wanted; it is about {_about(value)}"
+        )
+    if digits > MAX_DIGITS:
+        return f"about {_about(value)}"
     if places is None:
-        return f"{_checked(str(value), value)} (about {_about(value)})"
-    digits = str(abs(value.numerator) * 10**places // value.denominator)
+        return f"{value} (about {_about(value)})"
+    text = str(above)
     if places:
-        digits = digits.rjust(places + 1, "0")
-        digits = f"{digits[:-places]}.{digits[-places:]}"
-    return _checked(f"-{digits}" if value < 0 else digits, value)
+        text = text.rjust(places + 1, "0")
+        text = f"{text[:-places]}.{text[-places:]}"
+    return f"-{text}" if value < 0 else text
 
 
 def _decimals(denominator: int) -> int | None:
@@ -39,15 +55,9 @@ def _decimals(denominator: int) -> int | None:
     return max(twos, fives) if rest == 1 else None
 
 
-def _checked(text: str, value: Fraction) -> str:
-    """Return ``text`` if no number in it is too long."""
-    digits = max(len(part.strip("-").replace(".", "")) for part in text.split("/"))
-    if digits > MAX_DIGITS:
-        raise ValueError(
-            f"the exact result has {digits:,} digits, and {MAX_DIGITS} is the limit; "
-            f"it is about {_about(value)}"
-        )
-    return text
+def _digits(number: int) -> int:
+    # Not by its text: Python refuses to write out a number of some 4,000 digits.
+    return Decimal(number).adjusted() + 1
 
 
 def _about(value: Fraction) -> str:

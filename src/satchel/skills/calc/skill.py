@@ -14,7 +14,8 @@ __all__ = ["calc"]
 _INSTRUCTIONS: Final = (
     "Never do arithmetic in your head: call `calculate`, with one expression for the "
     "whole sum, and use its result as it stands. It is exact, so nothing is rounded "
-    "on the way; round only in your answer."
+    "on the way; round only in your answer. A result that begins with `about` is "
+    "rounded to 12 digits, because the exact one is too long to read."
 )
 _SCHEMA: Final[dict[str, Json]] = {
     "type": "object",
@@ -22,8 +23,8 @@ _SCHEMA: Final[dict[str, Json]] = {
         "expression": {
             "type": "string",
             "description": "Such as (2 + 3) * 4 / 7. Numbers are plain or scientific, "
-            "without separators of thousands; ^ is the power; % is the remainder, "
-            f"not per cent. At most {MAX_CHARS:,} characters.",
+            "without separators of thousands; ^ or ** is the power; % is the "
+            f"remainder, not per cent. At most {MAX_CHARS:,} characters.",
         }
     },
     "required": ["expression"],

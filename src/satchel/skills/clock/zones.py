@@ -18,6 +18,9 @@ _DAYS: Final = (
     *("Monday", "Tuesday", "Wednesday", "Thursday"),
     *("Friday", "Saturday", "Sunday"),
 )
+_NO_PLACES: Final = frozenset({"factory", "localtime", "posixrules", "posix", "right"})
+"""What lies among the zone data and is no IANA zone: what a machine is set to or was
+built with, and copies of all zones, of which those in ``right`` count leap seconds."""
 _SHOWN: Final = 60
 """Characters of what was asked for that a message repeats."""
 
@@ -30,6 +33,11 @@ def find_zone(name: str) -> tzinfo:
     """
     if name.upper() == "UTC":
         return UTC
+    unknown = ValueError(
+        f"unknown time zone {name[:_SHOWN]!r}; want an IANA name, such as Europe/Paris"
+    )
+    if name.partition("/")[0].lower() in _NO_PLACES:
+        raise unknown
     try:
         return ZoneInfo(name)
     except (KeyError, ValueError, OSError) as error:
@@ -37,10 +45,7 @@ def find_zone(name: str) -> tzinfo:
             raise ValueError(
                 "this machine has no time zone data; pip install tzdata brings it"
             ) from error
-        raise ValueError(
-            f"unknown time zone {name[:_SHOWN]!r}; want an IANA name, such as "
-            "Europe/Paris"
-        ) from error
+        raise unknown from error
 
 
 def parse_time(text: str, zone_name: str | None = None) -> datetime:
