@@ -1,8 +1,9 @@
 """Write a corpus of packs to disk: ``python -m benchmarks.corpus CORPUS FOLDER``.
 
 CORPUS is a gzipped file of JSON lines, each with ``id``, ``dir`` and ``text``; each
-becomes ``FOLDER/<id>/<dir>/SKILL.md``. The texts are other people's: they are data,
-and no part of this repository.
+becomes ``FOLDER/<id>/<dir>/SKILL.md``. An empty ``dir`` is a pack that is at the root
+of its repository: it becomes ``FOLDER/<id>/SKILL.md``. The texts are other people's:
+they are data, and no part of this repository.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ class CorpusText:
 
     def unsafe(self) -> str | None:
         """Return why this line names no file that can be written, if so."""
-        for field, name in (("id", self.id), ("dir", self.dir)):
+        for field, name in (("id", self.id), ("dir", self.dir or "root")):
             if _UNSAFE.search(name):
                 return f"{field} {name!r} is no plain file name"
             if len(name.encode("utf-8", "surrogatepass")) > MAX_NAME_BYTES:
@@ -65,7 +66,7 @@ def read_corpus(path: Path) -> Iterator[CorpusText]:
 
 
 def write_corpus(corpus: Path, folder: Path) -> Written:
-    """Write each text as ``folder/<id>/<dir>/SKILL.md``.
+    """Write each text as ``folder/<id>/<dir>/SKILL.md``; see the module.
 
     ``folder`` must not exist, so that nothing is written through a link in it.
 

@@ -12,6 +12,7 @@ from typing import Final
 
 from satchel.catalog.allowlist import allow
 from satchel.catalog.entry import Acceptance, Entry, Identify
+from satchel.catalog.keywords import keywords_of
 from satchel.catalog.tool_names import TOOL_KEYS, tool_names
 from satchel.errors import LimitExceededError, SkillError
 from satchel.model import (
@@ -176,6 +177,7 @@ class Intake:
             files,
             remote,
             manifest.replaces,
+            keywords_of(manifest),
         )
         if listed.findings:
             findings += tuple(replace(each, path=path) for each in listed.findings)

@@ -105,7 +105,8 @@ class Descriptor:
     server``), empty for what lies on this machine; nothing is fetched before somebody
     asks for it, so its ``digest`` is empty where none was announced. ``replaces`` are
     ids that it took the place of (``metadata.replaces``): whoever asks for one of them
-    that is gone is told of this one.
+    that is gone is told of this one. ``keywords`` are the author's words for when to
+    use the skill, beyond the description: search reads them, no prompt shows them.
 
     Raises:
         TypeError: A path list is not a tuple.
@@ -132,6 +133,7 @@ class Descriptor:
     files: tuple[FileStat, ...] = field(default=(), compare=False, repr=False)
     remote: str = ""
     replaces: tuple[str, ...] = ()
+    keywords: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse a list where only a tuple keeps the value hashable."""

@@ -7,21 +7,22 @@ from typing import Final
 
 from satchel.errors import SkillError
 from satchel.model import SKILL_FILE, Catalog, Descriptor, Hit
-from satchel.search.words import index_text, query_words
+from satchel.search.words import index_text, query_words, same_name
 from satchel.spec import body_of
 
 __all__ = ["FtsRanker"]
 
 BODY_CHARS: Final = 8_000
 """How much of a body is indexed; more ranked worse (docs/explanation/search.md)."""
-_BODY_WEIGHT: Final = 0.5
+_BODY_WEIGHT: Final = 0.7
+"""Chosen on public queries; .5 to .9 differ little (docs/explanation/search.md)."""
 _CANDIDATES: Final = 400
 _READ_BYTES: Final = 1024 * 1024
 _TOKENIZER: Final = "porter unicode61 remove_diacritics 2"
 
 
 class FtsRanker:
-    """BM25 over name and description, and half as much over the head of the body.
+    """BM25 over name, description and keywords, and half as much over a body's head.
 
     The index is built at the first query of a catalog and kept until another
     catalog is asked about. A query is taken apart into words before it reaches the
@@ -37,7 +38,9 @@ class FtsRanker:
     def rank(self, catalog: Catalog, query: str, k: int) -> list[Hit]:
         """Return at most ``k`` hits, best first, ties by id.
 
-        A skill whose id is the query, or stands in it as a word, goes first.
+        A skill whose id is the whole query goes first: `same_name` says what counts
+        as the same. A word of a query that happens to be an id decides nothing, since
+        public skills are called ``test``, ``go`` and ``review``.
         """
         words = query_words(query)
         if not words or k < 1:
@@ -47,11 +50,11 @@ class FtsRanker:
                 self._index = _build(catalog)
                 self._catalog = catalog
             scores = _scores(self._index, words)
-        named = query.lower().split()
-        exact = {entry.id for entry in catalog.entries if entry.id.lower() in named}
-        for skill_id in exact:
+        asked = same_name(query)
+        named = {entry.id for entry in catalog.entries if same_name(entry.id) == asked}
+        for skill_id in named:
             scores.setdefault(skill_id, 0.0)
-        order = sorted(scores, key=lambda i: (i not in exact, -scores[i], i))
+        order = sorted(scores, key=lambda i: (i not in named, -scores[i], i))
         return [_hit(catalog, skill_id, scores[skill_id]) for skill_id in order[:k]]
 
 
@@ -65,7 +68,7 @@ def _build(catalog: Catalog) -> sqlite3.Connection:
     index = sqlite3.connect(":memory:", check_same_thread=False)
     index.execute(
         "CREATE VIRTUAL TABLE head USING fts5"
-        f"(name, description, id UNINDEXED, tokenize='{_TOKENIZER}')"
+        f"(name, description, extra, id UNINDEXED, tokenize='{_TOKENIZER}')"
     )
     index.execute(
         "CREATE VIRTUAL TABLE body USING fts5"
@@ -73,10 +76,15 @@ def _build(catalog: Catalog) -> sqlite3.Connection:
     )
     entries = catalog.entries
     index.executemany(
-        "INSERT INTO head VALUES (?, ?, ?)",
+        "INSERT INTO head VALUES (?, ?, ?, ?)",
         (
-            (_words(e.id), index_text(_safe(e.description)), _safe(e.id))
-            for e in entries
+            (
+                _words(entry.id),
+                index_text(_safe(entry.description)),
+                index_text(_safe(" ".join(entry.keywords))),
+                _safe(entry.id),
+            )
+            for entry in entries
         ),
     )
     index.executemany("INSERT INTO body VALUES (?, ?)", _bodies(catalog, entries))
@@ -111,7 +119,7 @@ def _scores(index: sqlite3.Connection, words: list[str]) -> dict[str, float]:
     match = " OR ".join(f'"{word}"' for word in words)
     scores: dict[str, float] = {}
     for sql, weight in (
-        ("SELECT id, -bm25(head, 2.0, 1.0) FROM head WHERE head MATCH ?", 1.0),
+        ("SELECT id, -bm25(head, 2.0, 1.0, 1.0) FROM head WHERE head MATCH ?", 1.0),
         ("SELECT id, -bm25(body) FROM body WHERE body MATCH ?", _BODY_WEIGHT),
     ):
         rows = index.execute(f"{sql} ORDER BY rank LIMIT {_CANDIDATES}", (match,))

@@ -1,9 +1,10 @@
 """Text and queries as words: what the index sees."""
 
 import re
+import unicodedata
 from typing import Final
 
-__all__ = ["index_text", "query_words"]
+__all__ = ["index_text", "query_words", "same_name"]
 
 _WORD: Final = re.compile(r"[^\W_]+")
 _CJK: Final = re.compile(
@@ -36,6 +37,16 @@ def query_words(query: str) -> list[str]:
     words = list(dict.fromkeys(_WORD.findall(index_text(query.lower()))))
     telling = [word for word in words if word not in _STOP]
     return (telling or words)[:MAX_QUERY_WORDS]
+
+
+def same_name(text: str) -> str:
+    """Return what is equal for two spellings of one id, as somebody types it.
+
+    Case, composed or decomposed accents, and whether words are joined by hyphens,
+    underscores or spaces make no difference: ``PDF forms`` is ``pdf-forms``.
+    """
+    folded = unicodedata.normalize("NFC", text).casefold()
+    return " ".join(folded.replace("-", " ").replace("_", " ").split())
 
 
 def _pairs(match: re.Match[str]) -> str:

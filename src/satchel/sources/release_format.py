@@ -38,7 +38,7 @@ _ID: Final = re.compile(r"sha256-tree-v1:[0-9a-f]{64}")
 
 BUCKETS: Final[tuple[Bucket, ...]] = get_args(Bucket)
 TEXTS: Final = ("owner", "status", "replaced_by")
-LISTS: Final = ("tools", "allowed_tools", "replaces")
+LISTS: Final = ("tools", "allowed_tools", "replaces", "keywords")
 FLAGS: Final = ("model_invocable", "user_invocable")
 
 

@@ -15,6 +15,9 @@ def nearest(
 ) -> list[str]:
     """Return at most ``count`` names that are close to ``wanted``, the closest first.
 
+    Names that look the same, but for case or for how an accent is encoded (macOS may
+    hand over ``e`` and a combining accent for ``é``), are the closest of all.
+
     Of more than `MAX_COMPARED` names only those are compared that share most pairs of
     letters with it, so that a miss in a catalog of thousands is no pause.
 
@@ -26,6 +29,10 @@ def nearest(
     """
     from difflib import get_close_matches
 
+    asked = _folded(wanted)
+    alike = [name for name in names if _folded(name) == asked]
+    if alike:
+        return alike[:count]
     if len(names) > MAX_COMPARED:
         from heapq import nlargest
 
@@ -34,6 +41,14 @@ def nearest(
             MAX_COMPARED, names, key=lambda name: len(pairs & _pairs(name))
         )
     return get_close_matches(wanted, names, count, cutoff)
+
+
+def _folded(name: str) -> str:
+    if name.isascii():
+        return name.lower()
+    from unicodedata import normalize
+
+    return normalize("NFC", name).casefold()
 
 
 def _pairs(name: str) -> set[tuple[str, str]]:

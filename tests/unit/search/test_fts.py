@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from satchel import Satchel
+from satchel.search.words import same_name
 from tests.fakes import FakeSource, pack
 
 
@@ -82,6 +83,92 @@ def test_a_body_that_cannot_be_read_is_found_by_its_description() -> None:
     assert [hit.id for hit in skills.find("apples")] == ["a"]
 
 
+def library(*packs: tuple[str, str]) -> Satchel:
+    files: dict[str, dict[str, str | bytes]] = {
+        name: {"SKILL.md": text} for name, text in packs
+    }
+    return Satchel(FakeSource("s", files))
+
+
+@pytest.mark.row("F01")
+@pytest.mark.parametrize(
+    "query",
+    [
+        "review a golang pull request",
+        "go over this golang pull request",
+        "test: is this golang pull request C code",
+    ],
+)
+def test_a_word_that_is_an_id_decides_nothing(query: str) -> None:
+    """Public skills are called ``test``, ``go``, ``C``; most queries hold one."""
+    skills = library(
+        ("review", pack("review", "Prune fruit trees.")),
+        ("go", pack("go", "Play the board game.")),
+        ("test", pack("test", "Taste soup.")),
+        ("C", pack("C", "Sing a note.")),
+        ("checks", pack("checks", "What holds for a golang pull request.")),
+    )
+
+    assert skills.find(query)[0].id == "checks"
+
+
+@pytest.mark.row("F01")
+@pytest.mark.parametrize(
+    ("query", "best"),
+    [
+        ("code-review", "code-review"),
+        (" Code-Review ", "code-review"),
+        ("code review", "code-review"),
+        ("CODE_REVIEW", "code-review"),
+        ("cafe\u0301", "café"),
+    ],
+)
+def test_a_query_that_is_an_id_finds_it_first(query: str, best: str) -> None:
+    skills = library(
+        ("code-review", pack("code-review", "Prune fruit trees.")),
+        ("other", pack("other", "Code review, code review, cafe\u0301.")),
+        ("café", pack("café", "Choose a drink.")),
+    )
+
+    assert skills.find(query)[0].id == best
+
+
+@pytest.mark.row("F05")
+@pytest.mark.parametrize(
+    "head",
+    [
+        "trigger_keywords: [pyright]",
+        "triggers: [pyright]",
+        "when_to_use: Whenever pyright complains.",
+        "keywords: mypy, pyright",
+        "tags: [pyright]",
+        "metadata:\n  trigger_keywords: pyright",
+        "metadata:\n  keywords: [pyright]",
+        "metadata:\n  tags: types, pyright",
+    ],
+)
+def test_the_keywords_of_a_manifest_are_searched(head: str) -> None:
+    text = f"---\nname: types\ndescription: Fix what is annotated.\n{head}\n---\nDo.\n"
+
+    skills = library(("types", text), ("b", pack("b")))
+
+    assert [hit.id for hit in skills.find("pyright")] == ["types"]
+    assert "pyright" not in str(skills.prompt())
+
+
+@pytest.mark.row("F05")
+def test_keywords_are_bounded() -> None:
+    """A pack cannot bury the others under its keywords."""
+    many = ", ".join(f"word{n}" for n in range(500))
+    text = f"---\nname: a\ndescription: Use it.\nkeywords: [{many}]\n---\nDo.\n"
+
+    entry = library(("a", text)).catalog.get("a")
+
+    assert entry is not None
+    assert entry.keywords[0] == "word0"
+    assert sum(map(len, entry.keywords)) <= 1_024
+
+
 SHELF = shelf()
 
 
@@ -93,8 +180,8 @@ def test_no_query_is_ever_an_error(query: str) -> None:
     """None of the index's operators is interpreted, and every answer is ranked."""
     hits = SHELF.find(query, k=3)
 
-    named = query.lower().split()
-    ranked = [hit.score for hit in hits if hit.id not in named]
+    named = same_name(query)
+    ranked = [hit.score for hit in hits if same_name(hit.id) != named]
     assert ranked == sorted(ranked, reverse=True)
     ids = [hit.id for hit in hits]
     assert len(set(ids)) == len(ids) <= 3

@@ -505,3 +505,9 @@ def test_a_skill_file_that_cannot_be_looked_at(
 
     assert keys(source) == ["good"]
     assert told(source) == [("error", "unreadable-folder", "s/closed")]
+
+
+@pytest.mark.row("F07")
+def test_a_hundred_thousand_small_packs_fit_one_scan() -> None:
+    """102,692 public packs were 205,789 entries: a folder and a SKILL.md each."""
+    assert Limits().scan_entries >= 102_692 * 3

@@ -1,5 +1,7 @@
 """The names that somebody may have meant, among few and among thousands."""
 
+import pytest
+
 from satchel.text.nearest import nearest
 
 
@@ -15,3 +17,12 @@ def test_a_slip_is_found_among_thousands() -> None:
     names = [f"skill-{n}" for n in range(5_000)] + ["pdf-forms"]
 
     assert nearest("pdf-from", names, 3) == ["pdf-forms"]
+
+
+@pytest.mark.row("F08")
+def test_names_that_look_the_same_come_first() -> None:
+    """However accents are encoded, and among however many others."""
+    names = [f"skill-{n}" for n in range(5_000)] + ["café-menü", "cafe-menu"]
+
+    assert nearest("cafe\u0301-menu\u0308", names, 3) == ["café-menü"]
+    assert nearest("CAFE-MENU", names, 3) == ["cafe-menu"]
