@@ -1,9 +1,9 @@
 """The reference: what an adapter does, in a loop with nothing around it.
 
-It proves the suite, and shows what a session asks of an adapter: `see` the messages
-before each model call, then take the instructions and the tools; carry calls out
-through the session; keep its dump beside the history. Messages are those of
-`satchel.agent`.
+It proves the suite, and shows what `satchel.adapters._base` asks of an adapter: `open`
+the conversation, `see` the messages before each model call, then take the instructions
+and the tools; `answer` calls; `keep` the state next to the history. Messages are those
+of `satchel.agent`.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
+from satchel.adapters._base import Attached, Conversation, Turn
 from satchel.agent import Call, Message
 from satchel.model import Seen as History
 from satchel.tools import Run, Toolbox, result_text, tool_from_function
@@ -21,7 +22,6 @@ from tests.adapters import driver as suite
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from satchel.runtime.session import Session
     from tests.adapters.driver import Mode, Rig, Setup
 
 HAND_OVER = "transfer_to_second"
@@ -42,6 +42,7 @@ class ReferenceRig:
     def __init__(self, *setups: Setup) -> None:
         self.seen: list[suite.Seen] = []
         self._setups = setups
+        self._attached = [_attached(each) for each in setups]
         self._own = [Toolbox.of("desk", each.own_tools) for each in setups]
         self._chats: dict[str, Chat] = {}
 
@@ -81,6 +82,13 @@ class ReferenceRig:
         self._chats[chat].messages.clear()
 
 
+def _attached(setup: Setup) -> Attached[Mapping[str, Any]]:
+    """Attach as the suite asks for it; a run's context is for whom it is."""
+    options = dict(setup.options)
+    deps = options.pop("deps", None)
+    return Attached(setup.skills, dict, deps, cast("Any", options))
+
+
 @dataclass
 class _Run:
     """One run of an agent: model calls and tool calls, until there is a text."""
@@ -91,33 +99,29 @@ class _Run:
     who: dict[str, Any]
     answers: Mapping[str, bool]
     is_sync: bool = False
+    turn: Turn = field(default_factory=Turn)
 
     async def go_on(self) -> str | suite.Paused:
         while True:
             setup = self.rig._setups[self.chat.active]
-            session = self._session(setup)
+            talk = self._open()
             own = self._own_tools()
             reply = self.chat.messages[-1]
             if not reply.calls:
-                reply = self._ask(setup, session, own)
+                reply = self._ask(setup, talk, own)
                 self.chat.messages.append(reply)
             if not reply.calls:
-                self.chat.states[self.chat.active] = session.dump()
+                self.chat.states[self.chat.active] = talk.keep()
                 return reply.text
-            paused = self._pending(setup, session, reply)
+            paused = self._pending(talk, reply)
             if paused is not None:
                 return paused
-            await self._carry_out(session, own, reply)
+            await self._carry_out(talk, own, reply)
 
-    def _session(self, setup: Setup) -> Session:
-        options = dict(setup.options)
-        deps = options.pop("deps", None)
-        return setup.skills.session(
-            who=self.who,
-            deps=deps(self) if deps else None,
-            resume=self.chat.states[self.chat.active],
-            **options,
-        )
+    def _open(self) -> Conversation:
+        at = self.chat.active
+        attached = self.rig._attached[at]
+        return attached.open(self.who, self.chat.states[at], turn=self.turn)
 
     def _own_tools(self) -> Toolbox:
         own = self.rig._own[self.chat.active]
@@ -132,11 +136,11 @@ class _Run:
         tool = tool_from_function(hand_over, name=HAND_OVER)
         return Toolbox("desk", (*own, tool))
 
-    def _ask(self, setup: Setup, session: Session, own: Toolbox) -> Message:
-        session.see(_history(self.chat.messages))
-        tools = Toolbox.joined("desk", (own, session.tools()))
+    def _ask(self, setup: Setup, talk: Conversation, own: Toolbox) -> Message:
+        talk.see(_history(self.chat.messages))
+        tools = Toolbox.joined("desk", (own, talk.tools()))
         seen = suite.Seen(
-            system=session.instructions(setup.base),
+            system=talk.session.instructions(setup.base),
             tools=tuple(tool.name for tool in tools),
             schemas={tool.name: tool.parameters for tool in tools},
             messages=tuple(_shown(self.chat.messages)),
@@ -152,21 +156,20 @@ class _Run:
         )
         return Message("assistant", calls=tuple(calls))
 
-    def _pending(
-        self, setup: Setup, session: Session, reply: Message
-    ) -> suite.Paused | None:
+    def _pending(self, talk: Conversation, reply: Message) -> suite.Paused | None:
         """Return the first call that waits for an answer, if no callback gives it."""
-        if "approve" in setup.options:
-            return None
         for call in reply.calls:
-            decision = session.decide(call.name, call.arguments)
-            if decision.verdict == "ask" and call.id not in self.answers:
+            if call.id in self.answers:
+                continue
+            if talk.asked(call.name, call.arguments) is not None:
                 state = {"chat": self.name, "who": self.who, "asked": call.id}
                 state["answers"] = dict(self.answers)
                 return suite.Paused(call.name, call.arguments, state)
         return None
 
-    async def _carry_out(self, session: Session, own: Toolbox, reply: Message) -> None:
+    async def _carry_out(
+        self, talk: Conversation, own: Toolbox, reply: Message
+    ) -> None:
         at = self.chat.active
 
         async def call(call: Call) -> Message:
@@ -174,15 +177,15 @@ class _Run:
             if own.get(call.name):
                 result = await own.acall(call.name, call.arguments, Run(self.who))
             elif self.is_sync:
-                result = session.call(call.name, call.arguments, approved=approved)
+                result = talk.answer(call.name, call.arguments, approved=approved)
             else:
                 given = call.name, call.arguments
-                result = await session.acall(*given, approved=approved)
+                result = await talk.aanswer(*given, approved=approved)
             return Message("tool", result_text(result), (), call.id, call.name)
 
         results = await asyncio.gather(*map(call, reply.calls))
         self.chat.messages += results
-        self.chat.states[at] = session.dump()
+        self.chat.states[at] = talk.keep()
 
 
 def _history(messages: Iterable[Message]) -> Iterator[History]:

@@ -10,13 +10,13 @@ import asyncio
 import json
 import subprocess
 import sys
-from contextlib import suppress
 from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
+from satchel import Satchel
 from satchel.policy import ask, deny
 from tests.adapters.desk import (
     BASE,
@@ -36,6 +36,7 @@ from tests.adapters.desk import (
     write_packs,
 )
 from tests.adapters.driver import Call, Paused
+from tests.fakes import FakeSource, pack
 from tools.adapters.known import ROOT
 
 if TYPE_CHECKING:
@@ -206,6 +207,30 @@ async def test_loaded_again_is_a_note(driver: Driver, packs: Path) -> None:
     assert REFUNDS in afresh or REFUNDS in rig.seen[5].system
 
 
+class Counting(FakeSource):
+    """Counts the reads of one file."""
+
+    reads = 0
+
+    def read(self, key: str, path: str, limit_bytes: int) -> bytes:
+        self.reads += path == "references/a.md"
+        return super().read(key, path, limit_bytes)
+
+
+@pytest.mark.row("F23", "A06", "A07", "A15")
+async def test_a_turn_reads_a_file_once(driver: Driver, mode: Mode) -> None:
+    """Within a turn each file is read at most once; the next turn reads it anew."""
+    source = Counting("s", {"a": {"SKILL.md": pack("a"), "references/a.md": "Hop."}})
+    step = [read("a", "a.md")]
+    rig = driver.build(setup(Satchel(source), script(step, [*step, *step], "done")))
+
+    await rig.say("one", who=ANA, mode=mode)
+    first = source.reads
+    await rig.say("two", who=ANA, mode=mode)
+
+    assert (first, source.reads) == (1, 2)
+
+
 # Tools that skills carry
 
 
@@ -260,7 +285,6 @@ async def test_an_asynchronous_tool_is_awaited(driver: Driver, packs: Path) -> N
 
 async def test_a_native_tool_is_carried(driver: Driver, tmp_path: Path) -> None:
     """A tool object of the framework opens like any other."""
-    from satchel import Satchel
 
     def post(city: str) -> str:
         """Send a card."""
@@ -308,6 +332,7 @@ async def test_the_run_is_filled_in(driver: Driver, tmp_path: Path) -> None:
     assert rig.seen[2].results[1] == "paid"
 
 
+@pytest.mark.row("F22")
 async def test_a_closed_tool_is_not_called(driver: Driver, packs: Path) -> None:
     """A tool whose skill was not loaded is not to be had, whoever else has it open."""
     desk = Desk()
@@ -318,10 +343,63 @@ async def test_a_closed_tool_is_not_called(driver: Driver, packs: Path) -> None:
     rig = driver.build(setup(open_desk(packs, desk), scripts(by_text)))
 
     await rig.say("open", chat="ana", who=ANA)
-    with suppress(Exception):  # some frameworks raise for such a call
-        await rig.say("try", chat="bo", who={"user": "bo"})
+    said = await rig.say("try", chat="bo", who={"user": "bo"})
 
+    assert said == "done"
     assert desk.done == []
+    assert "load the skill 'refunds' first" in rig.seen[-1].results[-1]
+
+
+@pytest.mark.row("F22", "F29")
+async def test_an_unknown_tool_is_a_result(
+    driver: Driver, packs: Path, mode: Mode
+) -> None:
+    """A call of a tool that nobody has is a result, and the run goes on."""
+    model = script([Call("teleport", {"city": "Bern"})], "done")
+    rig = driver.build(setup(open_desk(packs), model))
+
+    said = await rig.say("hi", who=ANA, mode=mode)
+
+    assert said == "done"
+    assert "teleport" in rig.seen[1].results[0]
+    assert "try one of []" not in rig.seen[1].results[0]
+
+
+@pytest.mark.row("F22")
+async def test_a_tool_that_is_gone_is_a_result(driver: Driver, packs: Path) -> None:
+    """A call of a tool whose skill was taken away is a result; the run goes on."""
+    desk = Desk()
+    skills = open_desk(packs, desk)
+    by_text: dict[str, list[Say]] = {
+        "one": [[load("refunds")], "done"],
+        "two": [[REFUND], "over"],
+    }
+    rig = driver.build(setup(skills, scripts(by_text)))
+
+    await rig.say("one", who=ANA)
+    (packs / "refunds" / "SKILL.md").unlink()
+    skills.sync()
+    said = await rig.say("two", who=ANA)
+
+    assert said == "over"
+    assert desk.done == []
+    assert "refund" in rig.seen[-1].results[-1]
+
+
+@pytest.mark.row("F29")
+async def test_a_load_and_a_call_in_one_step(driver: Driver, packs: Path) -> None:
+    """A tool that opens in a step is called in the next one: no run depends on luck."""
+    desk = Desk()
+    model = script([load("refunds"), REFUND], [REFUND], "done")
+    rig = driver.build(setup(open_desk(packs, desk), model))
+
+    said = await rig.say("hi", who=ANA)
+
+    assert said == "done"
+    assert REFUNDS in rig.seen[1].results[0]
+    assert "refund" in rig.seen[1].results[1]
+    assert desk.done == ["refund A-1 995 by ana"]
+    assert rig.seen[2].results[2] == REFUNDED
 
 
 async def test_a_tool_of_a_skills_name_is_loud(driver: Driver, packs: Path) -> None:
@@ -367,6 +445,32 @@ def _causes(error: BaseException) -> list[BaseException]:
             more += cast("BaseExceptionGroup[BaseException]", each).exceptions
         found += [one for one in more if one is not None and one not in found]
     return found
+
+
+@pytest.mark.row("F58")
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"style": "nope"}, "nope"),
+        ({"whom": ANA}, "who"),
+        ({"alway": ["refunds"]}, "always"),
+        ({"approve": "yes"}, "approve"),
+    ],
+)
+async def test_a_wrong_option_is_refused_at_once(
+    driver: Driver, packs: Path, options: Mapping[str, Any], told: str
+) -> None:
+    """An option that no session could use fails where it is attached."""
+    with pytest.raises((TypeError, ValueError), match=told):
+        driver.build(setup(open_desk(packs), script("hi"), **options))
+
+
+@pytest.mark.row("F58")
+async def test_a_path_is_no_satchel(driver: Driver) -> None:
+    """A path in the place of a Satchel fails where it is attached."""
+    skills: Any = "./skills"
+    with pytest.raises(TypeError, match=r"Satchel\('./skills'\)"):
+        driver.build(setup(skills, script("hi")))
 
 
 # What goes wrong stays inside the loop

@@ -223,7 +223,7 @@ def test_a_tool_that_only_others_know_is_theirs(packs: Path) -> None:
 
     assert model.seen[0].tools == ("load_skill", "read_skill_file", "umbrella")
     assert model.seen[1].results == ["it is open"]
-    assert "nothing is not a valid tool" in model.seen[2].results[1]
+    assert "nothing: there is no such tool" in model.seen[2].results[1]
 
 
 class Rain(BaseModel):

@@ -163,7 +163,9 @@ def _passes(command: Sequence[str], adapter: Adapter, log: TextIO) -> bool:
 def _environ(adapter: Adapter) -> dict[str, str]:
     keys = (k for k in os.environ if not k.endswith("_API_KEY") and k != "PYTHONPATH")
     data = str(adapter.environment / "coverage")
-    return {k: os.environ[k] for k in keys} | _QUIET | {"COVERAGE_FILE": data}
+    # The environments are shared: what they have installed may be another checkout.
+    here = {"COVERAGE_FILE": data, "PYTHONPATH": str(ROOT / "src")}
+    return {k: os.environ[k] for k in keys} | _QUIET | here
 
 
 def _figures(adapter: Adapter) -> str:

@@ -25,7 +25,8 @@ from typing import (
 )
 
 from satchel.adapters import framework
-from satchel.model import Decision, Json, Seen
+from satchel.adapters._base import Attached, Conversation, Turn, is_error
+from satchel.model import Decision, Seen
 from satchel.runtime.front import Satchel
 from satchel.runtime.session import Session, SessionOptions
 from satchel.session.ledger import State
@@ -47,6 +48,7 @@ with framework("LangChain", "langchain"):
         ToolMessage,
     )
     from langchain_core.tools import BaseTool, ToolException
+    from langgraph.channels import UntrackedValue
     from langgraph.prebuilt.tool_node import ToolRuntime
     from langgraph.runtime import Runtime
     from langgraph.types import Command, interrupt
@@ -59,9 +61,10 @@ Result: TypeAlias = ToolMessage | Command[Any]
 
 _LEDGER: Final = "satchel"
 _HIDDEN: Final = "satchel_hidden"
+_TURN: Final = "satchel_turn"
 _USER: Final = Seen("user")
 _ASSISTANT: Final = Seen("assistant")
-_NOTHING: Final[dict[str, Json]] = {"type": "object", "properties": {}}
+_NOTHING: Final[dict[str, Any]] = {"type": "object", "properties": {}}
 
 
 def attach(
@@ -87,10 +90,12 @@ def attach(
 
     Raises:
         ExtraMissingError: LangChain is not installed, or is too old.
+        TypeError: An argument is not known, or of another type.
+        ValueError: No style has that name.
         DuplicateToolError: In the agent's first run, if one of its own tools has the
             name of one of a skill.
     """
-    return _Skills(skills, who, deps, options)
+    return _Skills(Attached(skills, who, deps, options))
 
 
 def _merged(left: dict[str, Any], right: dict[str, Any]) -> dict[str, Any]:
@@ -101,11 +106,13 @@ class SkillsState(AgentState[Any]):
     """What the middleware keeps beside the messages; no input and no output.
 
     ``satchel`` is what `Session.dump` gives, ``satchel_hidden`` the calls whose results
-    stand in the messages while other middleware keeps them from the model.
+    are in the messages while other middleware keeps them from the model.
+    ``satchel_turn`` ends with the run: no checkpointer gets it.
     """
 
     satchel: NotRequired[Annotated[dict[str, Any], PrivateStateAttr, _merged]]
     satchel_hidden: NotRequired[Annotated[list[str], PrivateStateAttr]]
+    satchel_turn: NotRequired[Annotated[Turn, UntrackedValue, PrivateStateAttr]]
 
 
 class _SkillTool(BaseTool):
@@ -138,18 +145,9 @@ class _Skills(AgentMiddleware[SkillsState, Any, Any]):
 
     state_schema = SkillsState
 
-    def __init__(
-        self,
-        skills: Satchel,
-        who: Who,
-        deps: Callable[[Any], object] | None,
-        options: SessionOptions,
-    ) -> None:
+    def __init__(self, attached: Attached[Any]) -> None:
         self.tools = ()
-        self._skills = skills
-        self._who = who
-        self._deps = deps
-        self._options = options
+        self._attached = attached
         self._known: dict[str, _SkillTool] = {}
 
     @property
@@ -163,9 +161,9 @@ class _Skills(AgentMiddleware[SkillsState, Any, Any]):
         handler: Callable[[ModelRequest[Any]], ModelResponse[Any]],
     ) -> ModelResponse[Any] | ExtendedModelResponse[Any]:
         """Add the section and the tools; keep what the session has to remember."""
-        session = self._session(request.state, request.runtime)
-        session.see(_seen(request.messages))
-        request, update = self._prepared(request, session)
+        talk = self._open(request.state, request.runtime)
+        talk.see(_seen(request.messages))
+        request, update = self._prepared(request, talk)
         return _with(handler(request), update)
 
     async def awrap_model_call(
@@ -174,34 +172,31 @@ class _Skills(AgentMiddleware[SkillsState, Any, Any]):
         handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
     ) -> ModelResponse[Any] | ExtendedModelResponse[Any]:
         """Do as `wrap_model_call` does; what reads files does so in a thread."""
-        session = await self._asession(request.state, request.runtime)
-        session.see(_seen(request.messages))
-        if session.reads_files:
-            prepared = await asyncio.to_thread(self._prepared, request, session)
+        talk = await self._aopen(request.state, request.runtime)
+        talk.see(_seen(request.messages))
+        if talk.session.reads_files:
+            prepared = await asyncio.to_thread(self._prepared, request, talk)
         else:
-            prepared = self._prepared(request, session)
+            prepared = self._prepared(request, talk)
         request, update = prepared
         return _with(await handler(request), update)
 
     def wrap_tool_call(
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Result]
     ) -> Result:
-        """Carry out the calls of skills' tools; hand on all others."""
+        """Carry out the calls of skills' tools, and answer those of nobody's."""
         if request.tool is not None:  # one of the agent's own
             return handler(request)
-        session = self._session(request.state, request.runtime)
-        taken = self._taken(request, session)
-        if taken is None:
-            return handler(request)
-        tool, name, arguments, approved = taken
+        talk = self._open(request.state, request.runtime)
+        tool, name, arguments, approved = self._taken(request, talk)
         if isinstance(tool, _SkillTool):
-            call = partial(session.call, name, arguments, approved=approved)
+            call = partial(talk.answer, name, arguments, approved=approved)
             tool = tool.model_copy(update={"call": call})
         else:
-            refused = session.refusal(name, arguments, approved=approved)
+            refused = talk.refusal(name, arguments, approved=approved)
             tool = tool if refused is None else _refusing(tool, refused)
         result = handler(request.override(tool=tool))
-        return _kept(result, _changes(request.state, session))
+        return _kept(result, _changes(request.state, talk))
 
     async def awrap_tool_call(
         self,
@@ -211,69 +206,66 @@ class _Skills(AgentMiddleware[SkillsState, Any, Any]):
         """Do as `wrap_tool_call` does; waits for asynchronous tools and approvers."""
         if request.tool is not None:
             return await handler(request)
-        session = await self._asession(request.state, request.runtime)
-        taken = self._taken(request, session)
-        if taken is None:
-            return await handler(request)
-        tool, name, arguments, approved = taken
+        talk = await self._aopen(request.state, request.runtime)
+        tool, name, arguments, approved = self._taken(request, talk)
         if isinstance(tool, _SkillTool):
-            call = partial(session.acall, name, arguments, approved=approved)
+            call = partial(talk.aanswer, name, arguments, approved=approved)
             tool = tool.model_copy(update={"acall": call})
         else:
-            refused = await session.arefusal(name, arguments, approved=approved)
+            refused = await talk.arefusal(name, arguments, approved=approved)
             tool = tool if refused is None else _refusing(tool, refused)
         result = await handler(request.override(tool=tool))
-        return _kept(result, _changes(request.state, session))
+        return _kept(result, _changes(request.state, talk))
 
-    def _session(
+    def _open(
         self, state: object, runtime: Runtime[Any] | ToolRuntime[Any, Any]
-    ) -> Session:
-        """Open the conversation's session for one step of it."""
-        who, deps = self._who, self._deps
-        return self._skills.session(
-            who=who(runtime) if callable(who) else who,
-            deps=runtime.context if deps is None else deps(runtime),
-            resume=cast("Mapping[str, Any]", state).get(_LEDGER),
-            **self._options,
+    ) -> Conversation:
+        """Open the conversation's session for one step of its run."""
+        kept = cast("Mapping[str, Any]", state)
+        return self._attached.open(
+            runtime, kept.get(_LEDGER), deps=runtime.context, turn=kept.get(_TURN)
         )
 
-    async def _asession(
+    async def _aopen(
         self, state: object, runtime: Runtime[Any] | ToolRuntime[Any, Any]
-    ) -> Session:
-        if self._options.get("always"):  # they are read
-            return await asyncio.to_thread(self._session, state, runtime)
-        return self._session(state, runtime)
+    ) -> Conversation:
+        if self._attached.options.get("always"):  # they are read
+            return await asyncio.to_thread(self._open, state, runtime)
+        return self._open(state, runtime)
 
     def _prepared(
-        self, request: ModelRequest[Any], session: Session
+        self, request: ModelRequest[Any], talk: Conversation
     ) -> tuple[ModelRequest[Any], dict[str, Any]]:
         """Return the request with all that is added, and what to keep of it."""
         state = cast("Mapping[str, Any]", request.state)
-        tools = session.tools(beside=map(_name_of, request.tools))
+        tools = talk.tools(beside=map(_name_of, request.tools))
         request = request.override(
-            system_message=_system(request.system_message, session),
+            system_message=_system(request.system_message, talk.session),
             tools=[*request.tools, *map(self._native, tools)],
         )
-        update = _changes(state, session)
+        update = _changes(state, talk)
         hidden = _hidden(state["messages"], request.messages)
         if hidden != state.get(_HIDDEN, []):
             update[_HIDDEN] = hidden
+        if state.get(_TURN) is not talk.turn:
+            update[_TURN] = talk.turn
         return request, update
 
-    def _taken(self, request: ToolCallRequest, session: Session) -> _Taken | None:
-        """Return a call of a skill's tool, approved where that was to be; else None."""
+    def _taken(self, request: ToolCallRequest, talk: Conversation) -> _Taken:
+        """Return a call that no tool of the agent answers, approved where it has to be.
+
+        Other middleware may know it: that goes by its name, and puts its tool in the
+        place of this one.
+        """
         state = cast("Mapping[str, Any]", request.state)
-        session.see(_seen(state["messages"], frozenset(state.get(_HIDDEN, ()))))
+        talk.see(_seen(state["messages"], frozenset(state.get(_HIDDEN, ()))))
         name, arguments = request.tool_call["name"], request.tool_call["args"]
-        tool = session.tools().get(name)
-        if tool is None and not _is_of_skill(session, name):
-            return None  # other middleware may know it
-        native = self._native(tool or Tool(name, "", _NOTHING, dict))
-        approved = None
-        if "approve" not in self._options:
-            decision = session.decide(name, arguments)
-            if decision.verdict == "ask":
-                approved = _is_approved(interrupt(_question(name, arguments, decision)))
+        tool = talk.tool(name)
+        native = self._native(tool) if tool else _answering(name)
+        decision = talk.asked(name, arguments)
+        if decision is None:
+            return _Taken(native, name, arguments, None)
+        approved = _is_approved(interrupt(_question(name, arguments, decision)))
         return _Taken(native, name, arguments, approved)
 
     def _native(self, tool: Tool) -> BaseTool:
@@ -358,15 +350,10 @@ def _name_of(tool: BaseTool | dict[str, Any]) -> str:
     return str(tool.get("name") or tool.get("function", {}).get("name", ""))
 
 
-def _is_of_skill(session: Session, name: str) -> bool:
-    """Tell whether a name is that of a closed tool, or of a skill that is none."""
-    entries = session.catalog.entries
-    return name in session.catalog or any(name in entry.tools for entry in entries)
-
-
-def _changes(state: Mapping[str, Any], session: Session) -> dict[str, Any]:
-    dumped = session.dump()
-    return {} if dumped == state.get(_LEDGER) else {_LEDGER: dumped}
+def _changes(state: object, talk: Conversation) -> dict[str, Any]:
+    dumped = talk.keep()
+    before = cast("Mapping[str, Any]", state).get(_LEDGER)
+    return {} if dumped == before else {_LEDGER: dumped}
 
 
 def _with(
@@ -402,7 +389,12 @@ def _is_approved(answer: object) -> bool:
 
 
 def _refusing(tool: BaseTool, refused: object) -> BaseTool:
-    return _SkillTool(name=tool.name, description="", call=lambda: refused)
+    return _answering(tool.name).model_copy(update={"call": lambda: refused})
+
+
+def _answering(name: str) -> _SkillTool:
+    """Return what stands for a tool that is not there: its call tells why."""
+    return _SkillTool(name=name, description="", args_schema=_NOTHING)
 
 
 def _text(result: object) -> str:
@@ -412,6 +404,6 @@ def _text(result: object) -> str:
         ToolException: It is an error: LangChain marks the message as one.
     """
     text = result_text(result)
-    if isinstance(result, Mapping) and result.get("error"):
+    if is_error(result):
         raise ToolException(text)
     return text

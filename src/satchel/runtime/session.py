@@ -301,6 +301,17 @@ class Session:
         finally:
             self._reading.end_turn(turn)
 
+    def join(self, turn: TurnCache) -> None:
+        """Read within a turn that outlasts this session: another step began it.
+
+        It counts until this session ends, or until `leave`.
+        """
+        self._reading.join_turn(turn)
+
+    def leave(self, turn: TurnCache) -> None:
+        """Read within a turn no longer."""
+        self._reading.end_turn(turn)
+
     def load(self, skill_id: str, file: str | None = None) -> Loaded:
         """Load for this session's ``who``, within the turn where there is one.
 

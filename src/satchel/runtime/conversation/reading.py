@@ -39,8 +39,12 @@ class Reading:
     def begin_turn(self) -> TurnCache:
         """Read each file at most once from now on; return where it is kept."""
         turn = TurnCache()
-        self._turns.append(turn)
+        self.join_turn(turn)
         return turn
+
+    def join_turn(self, turn: TurnCache) -> None:
+        """Read each file at most once from now on, with whoever has this turn too."""
+        self._turns.append(turn)
 
     def end_turn(self, turn: TurnCache) -> None:
         """End a turn, be it the last one begun or one that others overlap."""

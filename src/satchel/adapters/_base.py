@@ -1,0 +1,273 @@
+"""What every adapter does with a session, written once.
+
+Six steps: open or resume, see, tools, ask, answer, keep. An adapter translates between
+its framework and these; it holds no rule of its own about skills.
+"""
+
+import logging
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Generic, TypeVar, cast, get_args
+
+from satchel.errors import SkillError, StateError, ToolError, error_payload
+from satchel.load import TurnCache
+from satchel.model import Decision, Seen, Style
+from satchel.runtime.front import Satchel
+from satchel.runtime.session import Session, SessionOptions
+from satchel.tools import Tool, Toolbox
+
+__all__ = ["Attached", "Conversation", "Turn", "is_error"]
+
+_log: Final = logging.getLogger("satchel")
+
+Native = TypeVar("Native")
+"""What a framework tells of a run: its context."""
+
+_NAMED: Final = ("who", "deps", "state", "resume", "to", "tools")
+"""Arguments that `attach` of some adapter has besides the options of a session."""
+
+
+@dataclass(eq=False, slots=True)
+class Turn:
+    """One run of an agent: what it has read, and what its last model call was offered.
+
+    Where each step of a run opens a session of its own, they share one of these.
+    """
+
+    cache: TurnCache = field(default_factory=TurnCache)
+    offered: Toolbox | None = None
+
+
+class Attached(Generic[Native]):
+    """What `attach` was told, checked at once; opens a session for each conversation.
+
+    Attributes:
+        skills: Whose skills.
+        who: For whom a run is, or how its context tells.
+        deps: How its context tells what tools get as ``Run.deps``.
+        options: Of every session.
+        asks: Whether a call that the policy asks about waits for the framework's own
+            approval: an ``approve`` answers without that.
+    """
+
+    def __init__(
+        self,
+        skills: Satchel,
+        who: "Mapping[str, Any] | Callable[[Native], Mapping[str, Any]] | None",
+        deps: "Callable[[Native], object] | None",
+        options: SessionOptions,
+    ) -> None:
+        """Take the arguments of `attach`.
+
+        Raises:
+            TypeError: ``skills`` is no `Satchel`; an option is not known, or of another
+                type.
+            ValueError: No style has that name.
+        """
+        _check(skills, who, options)
+        self.skills = skills
+        self.who = who
+        self.deps = deps
+        self.options = options
+        self.asks = options.get("approve") is None
+
+    def whose(self, native: Native) -> Mapping[str, Any]:
+        """Return for whom a run is."""
+        return (self.who(native) if callable(self.who) else self.who) or {}
+
+    def open(
+        self,
+        native: Native,
+        kept: object = None,
+        *,
+        deps: object = None,
+        agent: str = "",
+        turn: Turn | None = None,
+    ) -> "Conversation":
+        """Open the session of a conversation, or take it up from what was kept.
+
+        What cannot be read as state is reported, and the conversation begins anew: what
+        is in use is what its messages show.
+
+        Args:
+            native: The framework's context of the run.
+            kept: What `Conversation.keep` gave; None begins anew.
+            deps: What tools get as ``Run.deps`` where `attach` was given no function.
+            agent: The framework's name of the agent, where the options give none.
+            turn: That of the run, where an earlier step has begun it.
+
+        Raises:
+            SkillError: As for `satchel.Satchel.session`.
+        """
+        given: SessionOptions = {**self.options}
+        if agent:
+            given = {"agent": agent, **given}
+        who = self.whose(native)
+        if self.deps is not None:
+            deps = self.deps(native)
+        resume = cast("Mapping[str, object] | None", kept)
+        try:
+            session = self.skills.session(who=who, deps=deps, resume=resume, **given)
+        except StateError as error:
+            name = given.get("agent", "") or "an agent"
+            _log.warning("%s: %s; the conversation begins anew", name, error)
+            session = self.skills.session(who=who, deps=deps, **given)
+        return Conversation(session, asks=self.asks, turn=turn)
+
+
+class Conversation:
+    """A session in the hands of an adapter, within one turn. Safe across threads.
+
+    ``turn`` is replaced by `begin_turn` where one object serves several runs.
+    """
+
+    __slots__ = ("asks", "session", "turn")
+
+    def __init__(
+        self, session: Session, *, asks: bool, turn: Turn | None = None
+    ) -> None:
+        self.session = session
+        self.asks = asks
+        self.turn = turn or Turn()
+        session.join(self.turn.cache)
+
+    def begin_turn(self) -> None:
+        """Read each file anew from now on, and at most once until the next turn."""
+        self.session.leave(self.turn.cache)
+        self.turn = Turn()
+        self.session.join(self.turn.cache)
+
+    def see(self, history: Iterable[Seen]) -> None:
+        """Take the messages of the next model call; see `satchel.Session.see`."""
+        self.session.see(history)
+
+    def tools(self, beside: Iterable[str] = ()) -> Toolbox:
+        """Return the tools that the next model call is offered.
+
+        Raises:
+            DuplicateToolError: A name of ``beside``, the agent's own, is among them.
+        """
+        offered = self.turn.offered = self.session.tools(beside)
+        return offered
+
+    def tool(self, name: str) -> Tool | None:
+        """Return the tool that a call of this name means; None where there is none."""
+        if self._is_early(name):
+            return None
+        return self.session.tools().get(name)
+
+    def asked(self, name: str, arguments: Mapping[str, object]) -> Decision | None:
+        """Return why somebody has to approve a call first; None where nobody has to."""
+        if not self.asks or self._is_early(name):
+            return None
+        decision = self.session.decide(name, arguments)
+        return decision if decision.verdict == "ask" else None
+
+    def answer(
+        self,
+        name: str,
+        arguments: Mapping[str, object],
+        *,
+        approved: bool | None = None,
+    ) -> object:
+        """Carry out a call of a skill's tool, or of one that nobody has.
+
+        Never raises: an error is a result. ``approved`` is what somebody said to this
+        very call.
+        """
+        if self._is_early(name):
+            return error_payload(_early(name))
+        return self.session.call(name, arguments, approved=approved)
+
+    async def aanswer(
+        self,
+        name: str,
+        arguments: Mapping[str, object],
+        *,
+        approved: bool | None = None,
+    ) -> object:
+        """Do as `answer` does; waits for asynchronous tools and approvers."""
+        if self._is_early(name):
+            return error_payload(_early(name))
+        return await self.session.acall(name, arguments, approved=approved)
+
+    def refusal(
+        self,
+        name: str,
+        arguments: Mapping[str, object],
+        *,
+        approved: bool | None = None,
+    ) -> object | None:
+        """Return why a tool of the framework is not to be called; None where it may."""
+        if self._is_early(name):
+            return error_payload(_early(name))
+        return self.session.refusal(name, arguments, approved=approved)
+
+    async def arefusal(
+        self,
+        name: str,
+        arguments: Mapping[str, object],
+        *,
+        approved: bool | None = None,
+    ) -> object | None:
+        """Do as `refusal` does; waits for an asynchronous approver."""
+        if self._is_early(name):
+            return error_payload(_early(name))
+        return await self.session.arefusal(name, arguments, approved=approved)
+
+    def keep(self) -> dict[str, object]:
+        """Return what the next step or run resumes from, safe for JSON; no text."""
+        return self.session.dump()
+
+    def _is_early(self, name: str) -> bool:
+        """Tell whether a tool has opened only since the model call that calls it.
+
+        The model has not seen it, and whether the load comes first is chance where
+        calls run side by side.
+        """
+        offered = self.turn.offered
+        if offered is None or offered.get(name) is not None:
+            return False
+        return self.session.tools().get(name) is not None
+
+
+def is_error(result: object) -> bool:
+    """Tell whether a result is that of a call that failed, or was not made."""
+    return isinstance(result, Mapping) and bool(result.get("error"))
+
+
+def _early(name: str) -> SkillError:
+    return ToolError(name, "its skill was loaded in this very step; call it again now")
+
+
+def _check(skills: object, who: object, options: Mapping[str, object]) -> None:
+    """Refuse what no session could be opened with, in the words of `attach`."""
+    if not isinstance(skills, Satchel):
+        hint = f": attach(Satchel({skills!r}))" if isinstance(skills, str) else ""
+        raise TypeError(f"attach takes a Satchel, not {_kind(skills)}{hint}")
+    known = [*SessionOptions.__annotations__]
+    for name in options:
+        if name not in known:
+            raise TypeError(_unknown("option of attach", name, [*known, *_NAMED]))
+    if not (who is None or callable(who) or isinstance(who, Mapping)):
+        told = "a mapping, or a function of the run's context"
+        raise TypeError(f"attach: who= takes {told}, not {_kind(who)}")
+    style = options.get("style")
+    styles = get_args(Style)
+    if not (style is None or style in styles):
+        raise ValueError(_unknown("style", str(style), [*styles]))
+    approve = options.get("approve")
+    if not (approve is None or callable(approve)):
+        raise TypeError(f"attach: approve= takes a function, not {_kind(approve)}")
+
+
+def _unknown(what: str, name: str, known: list[str]) -> str:
+    from satchel.text.nearest import nearest
+
+    close = nearest(name, known, 1)
+    hint = f"did you mean {close[0]!r}?" if close else f"known: {', '.join(known)}"
+    return f"no {what} is called {name!r}; {hint}"
+
+
+def _kind(value: object) -> str:
+    return type(value).__name__

@@ -1,0 +1,87 @@
+"""What all adapters share: arguments that are checked, conversations that begin."""
+
+import logging
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from satchel import Satchel
+from satchel.adapters._base import Attached, Turn, is_error
+from tests.fakes import FakeSource, pack
+
+
+def attached(**options: Any) -> Attached[object]:  # noqa: ANN401 - any option
+    source = FakeSource("s", {"a": {"SKILL.md": pack("a")}})
+    return Attached(Satchel(source), options.pop("who", None), None, options)
+
+
+@pytest.mark.row("F58")
+@pytest.mark.parametrize(
+    ("options", "error", "told"),
+    [
+        ({"whom": {}}, TypeError, "did you mean 'who'"),
+        ({"colour": 1}, TypeError, "known: agent, always"),
+        ({"style": "pack"}, ValueError, "did you mean 'packs'"),
+        ({"style": "x"}, ValueError, "known: agent-skills"),
+        ({"who": "ana"}, TypeError, "not str"),
+        ({"approve": True}, TypeError, "not bool"),
+    ],
+)
+def test_a_wrong_argument_fails_at_once(
+    options: dict[str, Any], error: type[Exception], told: str
+) -> None:
+    with pytest.raises(error, match=told):
+        attached(**options)
+
+
+@pytest.mark.row("F58")
+@pytest.mark.parametrize("skills", ["./skills", Path("skills"), None, Satchel])
+def test_only_a_satchel_is_attached(skills: Any) -> None:  # noqa: ANN401
+    with pytest.raises(TypeError, match="attach takes a Satchel, not"):
+        Attached(skills, None, None, {})
+
+
+@pytest.mark.row("F21")
+@pytest.mark.parametrize("kept", [3, "{", ["a"], {"active": 7}, {"schema_version": 99}])
+def test_a_state_that_cannot_be_read_begins_anew(
+    kept: object, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.WARNING, "satchel"):
+        talk = attached().open(None, kept)
+
+    assert talk.session.activations == ()
+    assert len(caplog.records) == 1
+
+
+@pytest.mark.row("F23")
+def test_steps_of_one_turn_share_what_they_read() -> None:
+    source = FakeSource("s", {"a": {"SKILL.md": pack("a")}})
+    base = Attached[object](Satchel(source), None, None, {})
+    turn = Turn()
+
+    for _ in range(3):
+        base.open(None, turn=turn).session.load("a")
+    base.open(None).session.load("a")
+
+    assert (turn.cache.reads, turn.cache.hits) == (1, 2)
+
+
+@pytest.mark.row("F23")
+def test_a_conversation_that_goes_on_begins_a_new_turn() -> None:
+    talk = attached().open(None)
+    first = talk.turn
+
+    talk.session.load("a")
+    talk.begin_turn()
+    talk.session.load("a")
+
+    assert (first.cache.reads, talk.turn.cache.reads) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("result", "failed"),
+    [({"error": {"code": "x"}}, True), ({"error": None}, False), ("error", False)],
+)
+def test_an_error_is_told_from_a_result(result: object, failed: bool) -> None:
+    assert is_error(result) == failed
