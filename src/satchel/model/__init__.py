@@ -35,7 +35,7 @@ from satchel.model.session import (
     Seen,
     Verdict,
 )
-from satchel.model.usage import CatalogSynced, UsageEvent
+from satchel.model.usage import CatalogSynced, SkillSynced, UsageEvent
 
 __all__ = [
     "DEFAULT_LIMITS",
@@ -68,6 +68,7 @@ __all__ = [
     "Savings",
     "Seen",
     "Severity",
+    "SkillSynced",
     "SourceState",
     "Style",
     "SyncReport",

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, fields
 
 from satchel.model.pack import Descriptor
 
-__all__ = ["CatalogSynced", "UsageEvent"]
+__all__ = ["CatalogSynced", "SkillSynced", "UsageEvent"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +43,30 @@ class UsageEvent:
     client: str = ""
     at: float = 0.0
     event: str = "skill_loaded"
+
+    def as_dict(self) -> dict[str, object]:
+        """Return a flat mapping, ``event`` first, then the fields in order."""
+        flat = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {"event": flat.pop("event"), **flat}
+
+
+@dataclass(frozen=True, slots=True)
+class SkillSynced:
+    """That a file, or a whole pack, was fetched to be kept elsewhere.
+
+    No model and no user loaded it, so it is no use of the skill. ``name``, ``file``,
+    ``source``, ``via``, ``code``, ``client`` and ``at`` are as in `UsageEvent`; of a
+    whole pack ``file`` is its SKILL.md.
+    """
+
+    name: str
+    file: str | None
+    source: str
+    via: str = "http"
+    code: str | None = None
+    client: str = ""
+    at: float = 0.0
+    event: str = "skill_synced"
 
     def as_dict(self) -> dict[str, object]:
         """Return a flat mapping, ``event`` first, then the fields in order."""

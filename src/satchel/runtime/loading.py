@@ -1,11 +1,13 @@
 """A load with what goes around it: the clock, the event, the sinks."""
 
+from dataclasses import replace
 from operator import attrgetter
 from typing import Final, NoReturn
 
 from satchel.errors import SkillError, SkillWithheldError
 from satchel.load import TurnCache, load
 from satchel.model import Catalog, Limits, Loaded, Request
+from satchel.model.purpose import IS_LOAD
 from satchel.policy import OPEN_POLICY, Decides
 from satchel.protocols import Clock
 from satchel.runtime.telling import Telling
@@ -54,16 +56,33 @@ class LoadPath:
         limits = self.limits
         if request.via in _FOR:
             self._check_edge(catalog, request)
-        if not self._sinks.awake:
-            return load(catalog, request, turn=turn, limits=limits, policy=policy)
-        monotonic = self._monotonic
-        start = monotonic()
+        before = IS_LOAD.set(True)
         try:
-            loaded = load(catalog, request, turn=turn, limits=limits, policy=policy)
+            if not self._sinks.awake:
+                return load(catalog, request, turn=turn, limits=limits, policy=policy)
+            monotonic = self._monotonic
+            start = monotonic()
+            try:
+                loaded = load(catalog, request, turn=turn, limits=limits, policy=policy)
+            except Exception as error:
+                self._telling.failed(catalog, request, error, start, monotonic())
+                raise
+            self._telling.loaded(catalog, request, loaded, start, monotonic())
+            return loaded
+        finally:
+            IS_LOAD.reset(before)
+
+    def copy(
+        self, catalog: Catalog, request: Request, policy: Decides | None = None
+    ) -> Loaded:
+        """Do as a load does for a copy that is kept elsewhere: it is a sync."""
+        policy = policy or self._policy
+        try:
+            loaded = load(catalog, request, limits=self.limits, policy=policy)
         except Exception as error:
-            self._telling.failed(catalog, request, error, start, monotonic())
+            self._telling.copied(catalog, request, error)
             raise
-        self._telling.loaded(catalog, request, loaded, start, monotonic())
+        self._telling.copied(catalog, replace(request, file=loaded.file))
         return loaded
 
     def _check_edge(self, catalog: Catalog, request: Request) -> None:
@@ -78,6 +97,13 @@ class LoadPath:
         if not may_invoke(entry):
             error = SkillWithheldError(request.id, reason, fix)
             self.refuse(catalog, request, error)
+
+    def refuse_copy(
+        self, catalog: Catalog, request: Request, error: SkillError
+    ) -> NoReturn:
+        """Do as `refuse` does for a copy that is kept elsewhere."""
+        self._telling.copied(catalog, request, error)
+        raise error
 
     def refuse(self, catalog: Catalog, request: Request, error: SkillError) -> NoReturn:
         """Raise ``error``, which was decided on before any load; it is an event too."""

@@ -6,7 +6,7 @@ from _thread import start_new_thread
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
-from typing import Final
+from typing import Final, NamedTuple
 
 from satchel.errors import (
     PackFileError,
@@ -21,6 +21,7 @@ from satchel.model import (
     Descriptor,
     Loaded,
     Request,
+    SkillSynced,
     UsageEvent,
     bucket_of,
 )
@@ -152,36 +153,39 @@ class Telling:
 
         The message is made at once: the error holds on to the frames it went through.
         """
-        name, file = _text_of(request.id), request.file and _text_of(request.file)
-        entry = _known(catalog, name)
-        if isinstance(error, SkillNotFoundError) and not _NAME.fullmatch(name):
-            name = INVALID
-            error = SkillNotFoundError(INVALID)
-        if isinstance(error, SkillWithheldError):
-            error = SkillWithheldError(name, error.reason)  # its advice quotes the pack
-        if not (file is None or (entry and file in entry.resources) or _is_path(file)):
-            file = INVALID
-            if isinstance(error, PackFileError):
-                error = type(error)(error.name, INVALID, error.listed)
-        if isinstance(error, SkillError):
-            message, code = str(error), error.code
-        else:
-            message, code = type(error).__name__, "internal-error"
+        asked = _asked(catalog, request, error)
+        entry, file = asked.entry, asked.file
         event = UsageEvent(
-            name,
+            asked.name,
             *_beside(file),
             entry.source if entry else "",
             end - start,
-            message,
+            asked.message,
             file,
             request.via,
-            code=code,
+            code=asked.code,
             release=catalog.release_of(entry.source) if entry else "",
             agent=_called(request.agent),
             client=_called(request.client),
             at=self._time_of(end),
         )
         self.sinks.tell((self._make_failure, event, entry))
+
+    def copied(
+        self, catalog: Catalog, request: Request, error: Exception | None = None
+    ) -> None:
+        """Tell of what was fetched to be kept elsewhere, or was to be."""
+        asked = _asked(catalog, request, error)
+        event = SkillSynced(
+            asked.name,
+            asked.file,
+            asked.entry.source if asked.entry else "",
+            request.via,
+            asked.code,
+            _called(request.client),
+            self._clock.now(),
+        )
+        self.sinks.tell_skill_synced((_same, event))
 
     def _time_of(self, then: float) -> float:
         """Return a monotonic time as one of the epoch."""
@@ -236,6 +240,40 @@ class Telling:
         owners = {entry.id: self._owners.of(entry) for entry in catalog.entries}
         known = {id: owner for id, owner in owners.items() if owner}
         return CatalogSynced(at, catalog.entries, added, catalog.release, owners=known)
+
+
+class _Asked(NamedTuple):
+    """What was asked for, without what may be anybody's text."""
+
+    name: str
+    file: str | None
+    entry: Descriptor | None
+    message: str | None
+    code: str | None
+
+
+def _asked(catalog: Catalog, request: Request, error: Exception | None) -> _Asked:
+    """Return what a request asked for, and how ``error`` is told of."""
+    name, file = _text_of(request.id), request.file and _text_of(request.file)
+    entry = _known(catalog, name)
+    if isinstance(error, SkillNotFoundError) and not _NAME.fullmatch(name):
+        name = INVALID
+        error = SkillNotFoundError(INVALID)
+    if isinstance(error, SkillWithheldError):
+        error = SkillWithheldError(name, error.reason)  # its advice quotes the pack
+    if not (file is None or (entry and file in entry.resources) or _is_path(file)):
+        file = INVALID
+        if isinstance(error, PackFileError):
+            error = type(error)(error.name, INVALID, error.listed)
+    if error is None:
+        return _Asked(name, file, entry, None, None)
+    if isinstance(error, SkillError):
+        return _Asked(name, file, entry, str(error), error.code)
+    return _Asked(name, file, entry, type(error).__name__, "internal-error")
+
+
+def _same(event: SkillSynced) -> SkillSynced:
+    return event
 
 
 def _count(counter: TokenCounter, text: str) -> int:

@@ -1,6 +1,6 @@
 """The skills as one caller from outside may have them: no conversation, full texts."""
 
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -34,7 +34,7 @@ from satchel.session.approvals import Approvals
 from satchel.tools import Toolbox
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping
+    from collections.abc import Callable, Collection, Generator, Iterable, Mapping
 
     from satchel.prompt import Format
     from satchel.runtime.conversation.shelf import Shelf
@@ -131,20 +131,40 @@ class View:
         Raises:
             SkillError: As for `satchel.Satchel.load`.
         """
-        try:
+        with self._its_own_names():
             return self._reading.fetch(skill_id, file, via=self.via)
+
+    def copy(self, skill_id: str, file: str | None = None) -> Loaded:
+        """Do as `load` does for a copy that is kept elsewhere.
+
+        That is an event of its own, and no use of the skill.
+
+        Raises:
+            SkillError: As for `load`.
+        """
+        with self._its_own_names():
+            return self._reading.copy(skill_id, file, via=self.via)
+
+    @contextmanager
+    def _its_own_names(self) -> "Generator[None]":
+        """Let an error for an unknown id name no skill that this caller may not see."""
+        try:
+            yield
         except SkillNotFoundError as error:
-            # It may have guessed at a name that is not for this caller.
             close = tuple(name for name in error.close if name in self.catalog)
             raise SkillNotFoundError(
                 error.name, close, self.catalog.heir_of(error.name)
             ) from None
 
-    def missed(self, skill_id: str, file: str | None = None) -> None:
+    def missed(
+        self, skill_id: str, file: str | None = None, *, copy: bool = False
+    ) -> None:
         """Tell of a load that came to nothing before there was one: it is an event.
 
-        For edges whose callers ask by an address that is looked up first.
+        For edges whose callers ask by an address that is looked up first. ``copy`` is
+        whether it was to be kept elsewhere, see `copy`.
         """
+        refuse = self._reading.refuse_copy if copy else self._reading.refuse
         error: SkillError
         if self._reading.descriptor(skill_id) is None:
             error = SkillNotFoundError(skill_id)
@@ -153,7 +173,7 @@ class View:
         else:
             error = ReferenceNotAllowedError(skill_id, file or "")
         with suppress(SkillError):
-            self._reading.refuse(skill_id, file, error, via=self.via)
+            refuse(skill_id, file, error, via=self.via)
 
     def resources(self, skill_id: str) -> tuple[Resource, ...]:
         """Return path, digest and size of every listed file, SKILL.md included.

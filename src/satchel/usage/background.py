@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Final
 
 from satchel.errors import SkillError
-from satchel.model import CatalogSynced, UsageEvent
+from satchel.model import CatalogSynced, SkillSynced, UsageEvent
 from satchel.text import clean_line
 from satchel.usage._process import enrol, process_mark, see_to_the_end
 from satchel.usage.recording import Note, make
@@ -102,6 +102,10 @@ class Background:
 
     def synced(self, event: CatalogSynced) -> None:
         """Take what is on offer."""
+        self.defer((lambda: event,))
+
+    def skill_synced(self, event: SkillSynced) -> None:
+        """Take what was fetched for a copy."""
         self.defer((lambda: event,))
 
     def defer(self, note: Note) -> None:

@@ -4,12 +4,13 @@ import json
 from collections.abc import Mapping
 from typing import Final
 
-from satchel.model import CatalogSynced
+from satchel.model import CatalogSynced, SkillSynced
 from satchel.usage.recording import Event
-from satchel.usage.stores import SCHEMA_VERSION, Writer, plain_text
+from satchel.usage.stores import COPY_VERSION, SCHEMA_VERSION, Writer, plain_text
 
 __all__ = [
     "CLOSED",
+    "COPIED",
     "DROPPED",
     "STARTED",
     "canonical",
@@ -21,6 +22,7 @@ __all__ = [
 
 STARTED: Final = "writer_started"
 CLOSED: Final = "writer_closed"
+COPIED: Final = "skill_synced"
 DROPPED: Final = "events_dropped"
 
 
@@ -49,7 +51,8 @@ def event_line(event: Event, writer: str, seq: int) -> dict[str, object]:
             key: plain_text(value) if isinstance(value, str) else value
             for key, value in event.as_dict().items()
         }
-    return flat | {"writer": writer, "seq": seq, "schema_version": SCHEMA_VERSION}
+    version = COPY_VERSION if isinstance(event, SkillSynced) else SCHEMA_VERSION
+    return flat | {"writer": writer, "seq": seq, "schema_version": version}
 
 
 def started_line(writer: Writer) -> dict[str, object]:

@@ -3,7 +3,7 @@
 import sys
 from typing import TYPE_CHECKING, Final
 
-from satchel.model import CatalogSynced, UsageEvent
+from satchel.model import CatalogSynced, SkillSynced, UsageEvent
 from satchel.usage.recording import Note, make
 
 if TYPE_CHECKING:
@@ -44,6 +44,8 @@ class LoggingSink:
         event = make(note)
         if isinstance(event, UsageEvent):
             self.record(event)
+        elif isinstance(event, SkillSynced):
+            self.skill_synced(event)
         else:
             self.synced(event)
 
@@ -59,6 +61,19 @@ class LoggingSink:
             event.source,
             event.duration_s,
             event.error,
+        )
+
+    def skill_synced(self, event: SkillSynced) -> None:
+        """Log what was fetched for a copy."""
+        self._log(
+            event.as_dict(),
+            "%s name=%r file=%r source=%r code=%r via=%r",
+            event.event,
+            event.name,
+            event.file,
+            event.source,
+            event.code,
+            event.via,
         )
 
     def synced(self, event: CatalogSynced) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from satchel.errors import ExtraMissingError
-from satchel.model import CatalogSynced, UsageEvent
+from satchel.model import CatalogSynced, SkillSynced, UsageEvent
 from satchel.text import printable
 from satchel.usage.background import Background
 from satchel.usage.recording import Note
@@ -28,11 +28,11 @@ except ImportError as error:
 
 __all__ = ["BUCKETS_S", "MetricsSink"]
 
-BUCKETS_S: Final = (
-    *(0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005),
-    *(0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0),
-)
-"""Seconds; a load from a folder takes about a tenth of a millisecond."""
+BUCKETS_S: Final = (0.001, 0.05, 1.0)
+"""Seconds: from a folder or memory, from a near server, from a far one; then more.
+
+They are few, for every skill that was loaded has its own.
+"""
 
 
 class MetricsSink:
@@ -40,8 +40,9 @@ class MetricsSink:
 
     ``skill_load_total{name,source}`` and ``skill_load_duration_seconds{name}`` count
     successes; ``skill_load_tokens_total{name}`` what they cost;
-    ``skill_load_errors_total{reason}`` failures by code. A name is a label only after
-    a skill of that name was loaded, so nobody can make up labels.
+    ``skill_load_errors_total{reason}`` failures by code; ``skill_sync_total{source}``
+    what was fetched to be kept elsewhere, which is no load. A name is a label only
+    after a skill of that name was loaded, so nobody can make up labels.
     ``skill_catalog_skills`` and ``skill_catalog_tokens`` are the size of the catalog.
     The figures are those of this process since it began.
 
@@ -79,6 +80,10 @@ class MetricsSink:
         """Take the size of the catalog."""
         self._behind.synced(event)
 
+    def skill_synced(self, event: SkillSynced) -> None:
+        """Count one copy."""
+        self._behind.skill_synced(event)
+
     def render(self) -> tuple[bytes, str]:
         """Return the figures as text and the type of that text, all loads counted."""
         self._behind.flush()
@@ -105,6 +110,7 @@ class _Figures(Collector):
         self._loads: Counter[tuple[str, str]] = Counter()
         self._tokens: Counter[str] = Counter()
         self._errors: Counter[str] = Counter()
+        self._syncs: Counter[str] = Counter()
         self._times: dict[str, list[int]] = {}
         self._seconds: dict[str, float] = {}
         self._skills: int | None = None
@@ -124,6 +130,8 @@ class _Figures(Collector):
             for _, event in rows:
                 if isinstance(event, CatalogSynced):
                     self._skills = len(event.entries)
+                elif isinstance(event, SkillSynced):
+                    self._syncs[self.name_of(event.source)] += event.code is None
                 elif event.code is not None:
                     self._errors[event.code] += 1
                 else:
@@ -160,9 +168,15 @@ class _Figures(Collector):
             )
             for code, count in sorted(self._errors.items()):
                 errors.add_metric([code], count)
+            syncs = CounterMetricFamily(
+                "skill_sync", "Files that were fetched for a copy.", labels=["source"]
+            )
+            for source, count in sorted(self._syncs.items()):
+                if count:
+                    syncs.add_metric([source], count)
             durations = self._durations()
             skills = self._skills
-        yield from (loads, durations, tokens, errors)
+        yield from (loads, durations, tokens, errors, syncs)
         if skills is not None:
             yield GaugeMetricFamily(
                 "skill_catalog_skills", "Skills on offer.", value=skills

@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from satchel.errors import ConfigError, MissingPathError
-from satchel.usage.lines import CLOSED, DROPPED, STARTED
+from satchel.usage.lines import CLOSED, COPIED, DROPPED, STARTED
 from satchel.usage.records import (
     DAY_S,
+    Copied,
     Listed,
     Records,
     Tally,
@@ -22,7 +23,7 @@ from satchel.usage.records import (
     checked_day,
 )
 from satchel.usage.sqlite import check_version
-from satchel.usage.stores import SCHEMA_VERSION
+from satchel.usage.stores import COPY_VERSION
 
 __all__ = ["read_records"]
 
@@ -37,6 +38,11 @@ _WRITERS: Final = (
     "SELECT id, process, host, pid, bound, started, seen, closed, dropped "
     "FROM writers ORDER BY number"
 )
+_COPIES: Final = f"""
+SELECT CAST(at / {DAY_S} AS INTEGER), name, count(*)
+FROM copies WHERE code IS NULL GROUP BY 1, 2
+"""  # noqa: S608 - our own number
+_HAS_COPIES: Final = "SELECT 1 FROM sqlite_master WHERE name = 'copies'"
 _T = TypeVar("_T")
 _Key = tuple[int, str, str, str, str, str, str, str, str, str, str]
 
@@ -78,6 +84,9 @@ def _rows(url: str, file: Path) -> Records:
         rows = _Rows()
         tallies = list(rows.of(_tally, base.execute(_TALLIES)))
         writers = list(rows.of(_writer, base.execute(_WRITERS)))
+        has_copies = base.execute(_HAS_COPIES).fetchone() is not None
+        copied = base.execute(_COPIES) if has_copies else ()
+        copies = list(rows.of(_copied, copied))
         days: defaultdict[str, list[int]] = defaultdict(list)
         offers = base.execute("SELECT name, day FROM offers ORDER BY day")
         for name, day in rows.of(_offer, offers):
@@ -87,7 +96,7 @@ def _rows(url: str, file: Path) -> Records:
             name: replace(each, days=tuple(days[name]))
             for name, each in rows.of(_skill, skills)
         }
-    return Records(tallies, listed, writers, rows.unread)
+    return Records(tallies, listed, writers, rows.unread, copies)
 
 
 class _Rows:
@@ -110,6 +119,10 @@ class _Rows:
 
 def _tally(day: object, *rest: Any) -> Tally:  # noqa: ANN401 - whatever is there
     return checked(Tally(checked_day(day), *rest))
+
+
+def _copied(day: object, *rest: Any) -> Copied:  # noqa: ANN401
+    return checked(Copied(checked_day(day), *rest))
 
 
 def _writer(*row: Any) -> WriterState:  # noqa: ANN401
@@ -141,6 +154,7 @@ class _Lines:
         self._path = path
         self._counts: Counter[_Key] = Counter()
         self._tokens: Counter[_Key] = Counter()
+        self._copies: Counter[tuple[int, str]] = Counter()
         self._listed: dict[str, Listed] = {}
         self._days: defaultdict[str, set[int]] = defaultdict(set)
         self._writers: dict[str, WriterState] = {}
@@ -151,7 +165,7 @@ class _Lines:
         try:
             value: Any = json.loads(line)
             version = value["schema_version"]
-            if version <= SCHEMA_VERSION:
+            if version <= COPY_VERSION:
                 self._take(value)
                 return
         except (
@@ -167,7 +181,7 @@ class _Lines:
         raise ConfigError(
             self._path,
             f"written by a later Satchel (schema {version!r}, known is "
-            f"{SCHEMA_VERSION}); update this one",
+            f"{COPY_VERSION}); update this one",
         )
 
     def records(self) -> Records:
@@ -179,7 +193,9 @@ class _Lines:
             name: replace(each, days=tuple(sorted(self._days[name])))
             for name, each in self._listed.items()
         }
-        return Records(tallies, listed, list(self._writers.values()), self._unread)
+        writers = list(self._writers.values())
+        copies = [Copied(*key, count) for key, count in sorted(self._copies.items())]
+        return Records(tallies, listed, writers, self._unread, copies)
 
     def _take(self, value: Mapping[str, Any]) -> None:
         event, writer = value["event"], value["writer"]
@@ -206,6 +222,8 @@ class _Lines:
             return  # tried a second time, and it was there
         elif event == "catalog_synced":
             self._offered(value)
+        elif event == COPIED:
+            self._copied(value)
         else:
             self._loaded(value)
         if "seq" in value:
@@ -238,6 +256,10 @@ class _Lines:
                     (),
                 )
             self._days[name].add(day)
+
+    def _copied(self, value: Mapping[str, Any]) -> None:
+        key = checked_day(int(value["at"] // DAY_S)), _text(value["name"])
+        self._copies[key] += value["code"] is None
 
     def _loaded(self, value: Mapping[str, Any]) -> None:
         key = (

@@ -3,12 +3,12 @@
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, TypeAlias
 
-from satchel.model import CatalogSynced, UsageEvent
+from satchel.model import CatalogSynced, SkillSynced, UsageEvent
 from satchel.protocols import UsageSink
 
 __all__ = ["Event", "ListSink", "LoadsOnly", "Note", "Sinks", "make", "record"]
 
-Event: TypeAlias = UsageEvent | CatalogSynced
+Event: TypeAlias = UsageEvent | SkillSynced | CatalogSynced
 Note: TypeAlias = tuple[Any, ...]
 """What makes an event, and what it is to be given, as one tuple.
 
@@ -29,6 +29,7 @@ class ListSink:
         """Start with none."""
         self.events: list[UsageEvent] = []
         self.syncs: list[CatalogSynced] = []
+        self.skill_syncs: list[SkillSynced] = []
 
     def record(self, event: UsageEvent) -> None:
         """Keep the event."""
@@ -37,6 +38,10 @@ class ListSink:
     def synced(self, event: CatalogSynced) -> None:
         """Keep what was on offer, apart from the loads."""
         self.syncs.append(event)
+
+    def skill_synced(self, event: SkillSynced) -> None:
+        """Keep what was fetched for a copy, apart from the loads."""
+        self.skill_syncs.append(event)
 
 
 class LoadsOnly:
@@ -68,7 +73,9 @@ class Sinks:
     Besides ``record`` a sink may have
 
     - ``synced(event)``, which is given a `CatalogSynced` for each day and change;
-    - ``defer(note)``, which is given a note of an event in its place, for `make`;
+    - ``skill_synced(event)``, which is given a `SkillSynced` for each copy;
+    - ``defer(note)``, which is given a note of each such event in its place, for
+      `make`;
     - ``awake``, False while it would throw every event away;
     - ``flush()``, ``close()``, and ``retire()``, which is to close without a wait.
     """
@@ -76,11 +83,8 @@ class Sinks:
     def __init__(self, sinks: Iterable[UsageSink]) -> None:
         """Take the sinks, which may be none."""
         self._takers = [(sink, getattr(sink, "defer", None)) for sink in sinks]
-        self._listeners = [
-            (sink, synced, defer)
-            for sink, defer in self._takers
-            if (synced := getattr(sink, "synced", None)) is not None
-        ]
+        self._listeners = self._that_have("synced")
+        self._copy_listeners = self._that_have("skill_synced")
         sleepers: list[Any] = [s for s, _ in self._takers if hasattr(s, "awake")]
         self._sleepers = sleepers
         self._is_awake = len(sleepers) < len(self._takers)
@@ -111,14 +115,28 @@ class Sinks:
 
     def tell_synced(self, note: Note) -> None:
         """Tell the sinks that want to know what is on offer."""
+        self._tell_some(self._listeners, note)
+
+    def tell_skill_synced(self, note: Note) -> None:
+        """Tell the sinks that want to know what was fetched for a copy."""
+        self._tell_some(self._copy_listeners, note)
+
+    def _that_have(self, name: str) -> list[tuple[object, Any, Any]]:
+        return [
+            (sink, method, defer)
+            for sink, defer in self._takers
+            if (method := getattr(sink, name, None)) is not None
+        ]
+
+    def _tell_some(self, listeners: list[tuple[object, Any, Any]], note: Note) -> None:
         event: Any = None
-        for sink, synced, defer in self._listeners:
+        for sink, method, defer in listeners:
             try:
                 if defer is not None:
                     defer(note)
                     continue
                 event = event or make(note)
-                synced(event)
+                method(event)
             except BaseException as error:  # noqa: BLE001 - as above
                 self._failed(sink, error)
 

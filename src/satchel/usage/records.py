@@ -7,6 +7,7 @@ from typing import Any, Final, TypeVar, cast, get_args
 
 __all__ = [
     "DAY_S",
+    "Copied",
     "Listed",
     "Records",
     "Tally",
@@ -51,6 +52,15 @@ class Tally:
 
 
 @dataclass(frozen=True, slots=True)
+class Copied:
+    """How often a skill was fetched on one day to be kept elsewhere."""
+
+    day: int
+    name: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
 class Listed:
     """A skill as it was last on offer, and the days on which it was."""
 
@@ -84,9 +94,10 @@ class Records:
     listed: Mapping[str, Listed] = field(default_factory=dict[str, Listed])
     writers: Sequence[WriterState] = ()
     unread: int = 0
+    copies: Sequence[Copied] = ()
 
 
-_Row = TypeVar("_Row", Tally, Listed, WriterState)
+_Row = TypeVar("_Row", Tally, Listed, WriterState, Copied)
 
 
 def checked_day(day: object) -> int:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import Final, Literal
 
-from satchel.usage.records import DAY_S, Listed, Records, Tally, WriterState
+from satchel.usage.records import DAY_S, Copied, Listed, Records, Tally, WriterState
 
 __all__ = ["CORE_SHARE", "Report", "SkillUse", "Standing", "make_report"]
 
@@ -14,6 +14,8 @@ CORE_SHARE: Final = 0.8
 """The core set is the fewest skills that make this share of the loads."""
 REPORT_VERSION: Final = 1
 NOT_FOUND: Final = "skill-not-found"
+_CONSUMER: Final = "http", "satchel"
+"""Edge and client of what an earlier version called loads: another Satchel's syncs."""
 BY_HAND: Final = "cli"
 """A person who looks at a skill on the command line is no use of it by an agent."""
 _EPOCH: Final = date(1970, 1, 1).toordinal()
@@ -98,7 +100,8 @@ class Report:
     that nobody read on record, of skills that were loaded in these days. ``missing``
     counts names that were asked for and are not there, ``errors`` failures by code.
     ``unclosed`` writers ended without their close: of each at most its ``bound`` events
-    are missing.
+    are missing. ``synced`` counts what was fetched to be kept elsewhere, by skill: that
+    counts in nothing else.
     """
 
     until: int
@@ -112,6 +115,7 @@ class Report:
     dropped: int = 0
     unclosed: tuple[WriterState, ...] = ()
     bad_lines: int = 0
+    synced: Mapping[str, int] = field(default_factory=dict[str, int])
 
     @property
     def loads(self) -> int:
@@ -146,6 +150,7 @@ class Report:
             "writers_not_closed": len(self.unclosed),
             "may_be_missing": self.may_be_missing,
             "lines_not_read": self.bad_lines,
+            "synced": dict(self.synced),
         }
 
 
@@ -171,7 +176,10 @@ def make_report(
     """
     until = int(now // DAY_S)
     first = until - days + 1
-    known = [t for t in records.tallies if t.day <= until]
+    dated = [t for t in records.tallies if t.day <= until]
+    known = [t for t in dated if (t.via, t.client) != _CONSUMER]
+    fetched = (t for t in dated if (t.via, t.client) == _CONSUMER and not t.code)
+    copies = [*records.copies, *(Copied(t.day, t.name, t.count) for t in fetched)]
     ours = [t for t in known if only is None or t.name in only]
     skills = _uses(ours, first)
     last = _last_days(ours)
@@ -206,6 +214,7 @@ def make_report(
         dropped=sum(writer.dropped for writer in records.writers),
         unclosed=tuple(unclosed),
         bad_lines=records.unread,
+        synced=_counted((c.name, c.count) for c in copies if first <= c.day <= until),
     )
 
 

@@ -9,7 +9,7 @@ from operator import attrgetter
 from typing import Final
 
 from satchel.errors import ConfigError
-from satchel.model import CatalogSynced, UsageEvent
+from satchel.model import CatalogSynced, SkillSynced, UsageEvent
 from satchel.usage._locking import locked
 from satchel.usage._private import open_private
 from satchel.usage.records import DAY_S
@@ -76,6 +76,20 @@ CREATE TABLE offers (
     day INTEGER NOT NULL, name TEXT NOT NULL, PRIMARY KEY (day, name)
 ) WITHOUT ROWID;
 """
+# Of its own, so that the version before, which reads the others, calls none a load.
+_COPIES: Final = """
+CREATE TABLE IF NOT EXISTS copies (
+    writer INTEGER NOT NULL REFERENCES writers, seq INTEGER NOT NULL,
+    at REAL NOT NULL, name TEXT NOT NULL, file TEXT, source TEXT NOT NULL,
+    via TEXT NOT NULL, code TEXT, client TEXT NOT NULL,
+    PRIMARY KEY (writer, seq)
+) WITHOUT ROWID
+"""
+_INSERT_COPY: Final = (
+    "INSERT INTO copies VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) "
+    "ON CONFLICT (writer, seq) DO NOTHING"
+)
+_copy_values = attrgetter("at", "name", "file", "source", "via", "code", "client")
 _marks = ", ".join("?" * (len(LOAD_COLUMNS) + 2))
 _columns = ", ".join(f'"{name}"' for name in LOAD_COLUMNS)
 _INSERT: Final = (
@@ -132,6 +146,7 @@ class SqliteStore:
             for statement in _SCHEMA.split(";\n"):
                 base.execute(statement)
             base.execute("INSERT INTO satchel_usage VALUES (?)", (SCHEMA_VERSION,))
+        base.execute(_COPIES)
         self._number = base.execute(
             "INSERT INTO writers (id, process, host, pid, bound, started, seen) "
             "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6) RETURNING number",
@@ -159,10 +174,16 @@ class SqliteStore:
             for seq, event in rows
             if isinstance(event, UsageEvent)
         ]
+        copies = [
+            (self._number, seq, *map(_storable, _copy_values(event)))
+            for seq, event in rows
+            if isinstance(event, SkillSynced)
+        ]
         syncs = [event for _, event in rows if isinstance(event, CatalogSynced)]
         offered = self._offered
         with self._turn(), _transaction(base):
             base.executemany(_INSERT, loads)
+            base.executemany(_INSERT_COPY, copies)
             for event in syncs:
                 offered = self._offer(base, event, offered)
             base.execute(

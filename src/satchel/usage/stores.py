@@ -8,6 +8,7 @@ from typing import Final, Protocol, TypeAlias
 from satchel.usage.recording import Event
 
 __all__ = [
+    "COPY_VERSION",
     "SCHEMA_VERSION",
     "OpenStore",
     "Row",
@@ -20,6 +21,8 @@ __all__ = [
 
 SCHEMA_VERSION: Final = 1
 """That of every file that holds events. A later one reads all earlier ones (R37)."""
+COPY_VERSION: Final = 2
+"""That of a line that tells of a copy, which the version before would call a load."""
 
 Row: TypeAlias = tuple[int, Event]
 """An event with its number in the writer's own count: nothing is stored twice."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from satchel.model import CatalogSynced, Descriptor, Origin, UsageEvent
+from satchel.model import CatalogSynced, Descriptor, Origin, SkillSynced, UsageEvent
 from satchel.usage.choosing import Place, store_at
 from satchel.usage.reading import read_records
 from satchel.usage.stores import Writer
@@ -17,7 +17,18 @@ if TYPE_CHECKING:
     from satchel.usage.records import Records
     from satchel.usage.stores import Store
 
-__all__ = ["DAY", "KINDS", "NOON", "day", "keep", "load", "skill", "store", "sync"]
+__all__ = [
+    "DAY",
+    "KINDS",
+    "NOON",
+    "copied",
+    "day",
+    "keep",
+    "load",
+    "skill",
+    "store",
+    "sync",
+]
 
 DAY: Final = 86_400.0
 NOON: Final = 20_000 * DAY + DAY / 2
@@ -54,6 +65,11 @@ def miss(name: str, at: float = NOON, **more: Any) -> UsageEvent:  # noqa: ANN40
     error = f"skill {name!r} not found"
     values = {"error": error, "code": "skill-not-found", "source": "", "digest": ""}
     return load(name, at, **{**values, "tokens": 0, **more})
+
+
+def copied(name: str = "a", at: float = NOON, code: str | None = None) -> SkillSynced:
+    """Return that a skill was fetched to be kept elsewhere."""
+    return SkillSynced(name, "SKILL.md", "shelf", "http", code, "copier", at)
 
 
 def skill(name: str, *references: str) -> Descriptor:

@@ -9,7 +9,7 @@ import pytest
 
 from satchel.errors import ExtraMissingError
 from satchel.usage import Sinks
-from tests.unit.usage.library import NOON, load, miss, sync
+from tests.unit.usage.library import NOON, copied, load, miss, sync
 
 pytest.importorskip("prometheus_client")
 
@@ -22,7 +22,7 @@ def lines(sink: MetricsSink) -> list[str]:
     return [line for line in text.decode().splitlines() if not line.startswith("#")]
 
 
-@pytest.mark.row("C48", "C49", "G14", "X03")
+@pytest.mark.row("C48", "C49", "G14", "X03", "F45")
 def test_the_names_and_labels_are_exactly_these() -> None:
     sink = MetricsSink()
     for event in (
@@ -48,10 +48,38 @@ def test_the_names_and_labels_are_exactly_these() -> None:
     of_a = 'skill_load_duration_seconds_{}{{name="a"}} {}'
     assert of_a.format("count", 2.0) in times
     assert of_a.format("sum", 0.0202) in times
-    assert 'skill_load_duration_seconds_bucket{le="0.0001",name="a"} 0.0' in times
-    assert 'skill_load_duration_seconds_bucket{le="0.00025",name="a"} 1.0' in times
-    assert 'skill_load_duration_seconds_bucket{le="+Inf",name="a"} 2.0' in times
-    assert 'skill_load_duration_seconds_bucket{le="10.0",name="b\\"\\n"} 0.0' in times
+    buckets = [line for line in times if "_bucket" in line and 'name="a"' in line]
+    assert buckets == [
+        'skill_load_duration_seconds_bucket{le="0.001",name="a"} 1.0',
+        'skill_load_duration_seconds_bucket{le="0.05",name="a"} 2.0',
+        'skill_load_duration_seconds_bucket{le="1.0",name="a"} 2.0',
+        'skill_load_duration_seconds_bucket{le="+Inf",name="a"} 2.0',
+    ]
+    assert 'skill_load_duration_seconds_bucket{le="1.0",name="b\\"\\n"} 0.0' in times
+
+
+@pytest.mark.row("F45")
+def test_a_skill_that_was_loaded_has_eight_lines_and_no_other_has_any() -> None:
+    sink = MetricsSink()
+    sink.synced(sync(NOON, *(f"s{number}" for number in range(1000))))
+    sink.record(load("s1"))
+    shown = [line for line in lines(sink) if "name=" in line]
+    sink.close()
+
+    assert len(shown) == 8
+    assert all('name="s1"' in line for line in shown)
+
+
+@pytest.mark.row("F40", "T10")
+def test_a_copy_is_counted_apart() -> None:
+    sink = MetricsSink()
+    sink.skill_synced(copied("a"))
+    sink.skill_synced(copied("b"))
+    sink.skill_synced(copied("c", code="skill-not-found"))
+    shown = lines(sink)
+    sink.close()
+
+    assert shown == ['skill_sync_total{source="shelf"} 2.0']
 
 
 @pytest.mark.row("X03")

@@ -9,7 +9,7 @@ import pytest
 
 from satchel.usage.records import Records, WriterState
 from satchel.usage.report import make_report
-from tests.unit.usage.library import KINDS, day, keep, load, miss, skill, sync
+from tests.unit.usage.library import KINDS, copied, day, keep, load, miss, skill, sync
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -246,3 +246,19 @@ def test_what_may_be_missing_is_said() -> None:
     assert (told["dropped"], told["writers_not_closed"]) == (3, 2)
     assert (told["may_be_missing"], told["lines_not_read"]) == (1000, 2)
     assert (made.core, made.loads) == ((), 0)
+
+
+@pytest.mark.row("F40", "T10", "T17", "C51")
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_copy_revives_nothing_and_stands_apart(kind: str, tmp_path: Path) -> None:
+    """So does what the version before called a load of another Satchel."""
+    events: list[Event] = [sync(day(n), "a", "b", "c") for n in range(30)]
+    events += [load("a", day(29)), copied("b", day(29)), copied("b", day(29))]
+    events += [load("c", day(29), via="http", client="satchel")]
+    found = report(tmp_path, events, at=day(29), kind=kind)
+
+    assert [each.name for each in found.skills] == ["a"]
+    assert (found.loads, found.core) == (1, ("a",))
+    assert [each.name for each in found.of("dead")] == ["b", "c"]
+    assert found.synced == {"b": 2, "c": 1}
+    assert found.as_dict()["synced"] == {"b": 2, "c": 1}

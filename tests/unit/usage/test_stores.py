@@ -19,7 +19,7 @@ from satchel.errors import ConfigError, MissingPathError
 from satchel.model import Origin
 from satchel.usage.files import LineStore
 from satchel.usage.reading import read_records
-from satchel.usage.records import Tally
+from satchel.usage.records import Copied, Tally
 from satchel.usage.report import make_report
 from satchel.usage.stores import UnfitRowError
 from satchel.usage.writers import ended_unclosed
@@ -27,6 +27,7 @@ from tests.unit.usage.library import (
     DAY,
     KINDS,
     NOON,
+    copied,
     day,
     keep,
     load,
@@ -300,7 +301,7 @@ def test_what_a_later_satchel_wrote_is_refused(kind: str, tmp_path: Path) -> Non
             store(kind, tmp_path).open(writer("w2"))
     else:
         text = file.read_text()
-        file.write_text(text.replace('on": 1', 'on": 2').replace('on":1', 'on":2'))
+        file.write_text(text.replace('on": 1', 'on": 3').replace('on":1', 'on":3'))
 
     with pytest.raises(ConfigError, match="later Satchel"):
         read_records(file)
@@ -484,3 +485,51 @@ def test_where_the_system_locks_bytes_a_far_one_is_locked(
     keep("jsonl", tmp_path, [load("a")])
 
     assert calls == [("lock", True), ("unlock", True)] * 3
+
+
+@pytest.mark.row("F40", "T10", "R37")
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_was_copied_is_kept_apart_from_the_loads(
+    kind: str, tmp_path: Path
+) -> None:
+    missed = copied("c", code="skill-not-found")
+    events: list[Event] = [copied("a"), load("b"), copied("a"), missed]
+    records = keep(kind, tmp_path, events)
+    first = next(iter(records.copies))
+
+    assert [tally.name for tally in records.tallies] == ["b"]
+    assert [c for c in records.copies if c.count] == [Copied(first.day, "a", 2)]
+
+
+@pytest.mark.row("T17", "R37")
+def test_the_version_before_reads_no_copy_as_a_load(tmp_path: Path) -> None:
+    """A database is to it as it was; a line that it would misread it refuses."""
+    keep("sqlite", tmp_path, [copied("a"), load("b")])
+    with closing(sqlite3.connect(tmp_path / "usage.sqlite")) as base:
+        loads = base.execute("SELECT name FROM loads").fetchall()
+        version = base.execute("SELECT schema_version FROM satchel_usage").fetchone()
+    keep("jsonl", tmp_path, [copied("a"), load("b")])
+    lines = map(json.loads, (tmp_path / "usage.jsonl").read_text().splitlines())
+    versions = {line["event"]: line["schema_version"] for line in lines}
+
+    assert (loads, version) == ([("b",)], (1,))
+    assert versions["skill_loaded"] == 1
+    assert versions["skill_synced"] == 2
+
+
+@pytest.mark.row("T17", "R37")
+def test_a_database_of_the_version_before_is_written_on(tmp_path: Path) -> None:
+    file = tmp_path / "usage.sqlite"
+    keep("sqlite", tmp_path, [load("a")])
+    with closing(sqlite3.connect(file)) as base:
+        base.execute("DROP TABLE copies")  # as that version made it
+    assert [tally.name for tally in read_records(file).tallies] == ["a"]
+
+    kept = store("sqlite", tmp_path)
+    kept.open(writer("w2"))
+    kept.write([(1, copied("b"))], 0, NOON)
+    kept.close(0, NOON)
+
+    records = read_records(file)
+    assert [tally.name for tally in records.tallies] == ["a"]
+    assert [each.name for each in records.copies] == ["b"]

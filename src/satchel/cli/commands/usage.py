@@ -225,6 +225,9 @@ def _sections(report: "Report") -> Iterator[tuple[str, list[str]]]:
     yield "Asked for, and not there", missing
     errors = [f"{flat(code)}: {count:,}" for code, count in report.errors.items()]
     yield "Loads that failed", errors
+    synced = [_names([*report.synced])] if report.synced else []
+    times = _many(sum(report.synced.values()), "time")
+    yield f"Fetched {times} to be kept elsewhere, which is no load", synced
     yield "What is not on record", list(_gaps(report))
 
 

@@ -126,6 +126,22 @@ class Reading:
         request = self._request(skill_id, file, via)
         self._shelf.load.refuse(self.scoped, request, error)
 
+    def copy(self, skill_id: str, file: str | None, *, via: str) -> Loaded:
+        """Load one file for a copy that is kept elsewhere: a sync, and no use of it.
+
+        Raises:
+            SkillError: It is not there, or may not be read.
+        """
+        request = self._request(skill_id, file, via)
+        return self._shelf.load.copy(self.scoped, request, self._gate.asking())
+
+    def refuse_copy(
+        self, skill_id: str, file: str | None, error: SkillError, *, via: str
+    ) -> NoReturn:
+        """Raise an error that was decided on before a copy; it is a sync too."""
+        request = self._request(skill_id, file, via)
+        self._shelf.load.refuse_copy(self.scoped, request, error)
+
     def again(self, skill_id: str) -> Loaded:
         """Load the SKILL.md of a skill that is in use already, or worn.
 

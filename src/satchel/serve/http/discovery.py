@@ -138,7 +138,7 @@ def _artifacts(site: Site) -> Callable[[Request], Response]:
                 tell_missed(view, request, name, file)
                 return refusal(request, NOT_FOUND)
             if request.method != "HEAD":
-                view.load(artifact.id)  # one use, however many files it has
+                view.copy(artifact.id)  # one sync, however many files it has
             data = artifact_bytes(artifact, _reader(view, artifact))
         except SkillError as error:
             return refusal(request, tell(error))
@@ -160,7 +160,7 @@ def _files(site: Site) -> Callable[[Request], Response]:
                 tell_missed(view, request, name, path)
                 return refusal(request, NOT_FOUND)
             counts = path == SKILL_FILE and request.method != "HEAD"
-            loaded = view.load(name) if counts else view.peek(name, path)
+            loaded = view.copy(name) if counts else view.peek(name, path)
         except SkillError as error:
             return refusal(request, tell(error))
         return file_answer(site.answers, request, loaded)

@@ -79,7 +79,7 @@ def _answer(
             view.descriptor(skill_id)  # it may say why
             return None  # a release has addresses, and no short names
         used = file == SKILL_FILE and request.method != "HEAD"
-        loaded = view.load(skill_id) if used else view.peek(skill_id, file)
+        loaded = view.copy(skill_id) if used else view.peek(skill_id, file)
         return file_answer(site.answers, request, loaded)
     folder, _, name = (path := "/".join(rest)).partition("/")
     skill_id = name.removesuffix(ARCHIVE_SUFFIX) if folder == "archives" else ""
@@ -88,7 +88,7 @@ def _answer(
         tell_missed(view, request, skill_id)
         return None
     if skill_id and request.method != "HEAD":
-        view.load(skill_id)  # one use, however many files it has
+        view.copy(skill_id)  # one sync, however many files it has
     return _held(site, request, source, held)
 
 

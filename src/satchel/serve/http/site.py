@@ -1,7 +1,7 @@
 """What every route stands on: the library, who asks, and how answers are made."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final, cast
 from urllib.parse import quote, unquote_to_bytes
@@ -11,6 +11,7 @@ from starlette.responses import Response
 
 from satchel.errors import SkillError
 from satchel.model import SKILL_FILE
+from satchel.model.purpose import SYNC
 from satchel.runtime.view import View
 from satchel.serve.caller import ANYBODY, Caller
 from satchel.serve.http.answers import Answers, refusal
@@ -23,6 +24,7 @@ __all__ = [
     "ARCHIVE_SUFFIX",
     "NOT_FOUND",
     "Site",
+    "is_copy",
     "product",
     "segments",
     "tell_missed",
@@ -32,6 +34,7 @@ ARCHIVE_SUFFIX: Final = ".tar.gz"
 
 NOT_FOUND: Final = Told(404, "not-found", "there is nothing here; / says what there is")
 
+_PREFETCH: Final = "prefetch"
 _PRODUCT: Final = re.compile(r"[A-Za-z0-9][\w.+-]{0,63}", re.ASCII)
 
 
@@ -103,6 +106,17 @@ def segments(request: Request, behind: str) -> list[str] | None:
 
 
 def tell_missed(view: View, request: Request, name: str, file: str = "") -> None:
-    """Tell that a skill was to be fetched from an address that is none; not of HEAD."""
+    """Tell that a skill was to be copied from an address that is none; not of HEAD."""
     if name and request.method != "HEAD":
-        view.missed(name, file if file not in ("", SKILL_FILE) else None)
+        view.missed(name, file if file not in ("", SKILL_FILE) else None, copy=True)
+
+
+def is_copy(headers: Mapping[str, str]) -> bool:
+    """Tell whether a caller says that it fetches for a copy, and nobody loads.
+
+    By ``Satchel-Purpose: sync``, or by what browsers send ahead of any use.
+    """
+    said = (headers.get("sec-purpose", ""), headers.get("purpose", ""))
+    return headers.get("satchel-purpose", "").strip().lower() == SYNC or any(
+        _PREFETCH in each.lower() for each in said
+    )

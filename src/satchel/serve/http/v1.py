@@ -1,15 +1,16 @@
 """The API for programs that speak neither MCP nor discovery: ``/v1``."""
 
 from bisect import bisect_right
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from starlette.responses import Response
 
 from satchel.errors import SkillManifestError
-from satchel.model import SKILL_FILE, Catalog, Descriptor, FileStat
+from satchel.model import SKILL_FILE, Catalog, Descriptor, FileStat, Loaded
 from satchel.runtime.view import View
 from satchel.serve.http.files import file_answer
+from satchel.serve.http.site import is_copy
 from satchel.serve.http.table import Ask, Endpoint, Parameter
 from satchel.serve.telling import labels_outside
 
@@ -65,8 +66,7 @@ def prompt(ask: Ask) -> Response:
 def skill(ask: Ask) -> Response:
     """Answer with a skill's SKILL.md, and what lies beside it; it is a load."""
     skill_id = ask.values["id"]
-    is_head = ask.request.method == "HEAD"
-    loaded = ask.view.peek(skill_id) if is_head else ask.view.load(skill_id)
+    loaded = _reader(ask)(skill_id)
     whole = ask.library.catalog
     large = ask.view.too_large(loaded.descriptor)
     value = {
@@ -88,10 +88,15 @@ def _left_out(file: FileStat) -> str:
 
 def file(ask: Ask) -> Response:
     """Answer with the exact bytes of one file; it is a load."""
-    skill_id, path = ask.values["id"], ask.values["path"]
-    is_head = ask.request.method == "HEAD"
-    loaded = (ask.view.peek if is_head else ask.view.load)(skill_id, path)
+    loaded = _reader(ask)(ask.values["id"], ask.values["path"])
     return file_answer(ask.answers, ask.request, loaded)
+
+
+def _reader(ask: Ask) -> Callable[..., Loaded]:
+    """Return what reads, by what it is for: nothing, a copy elsewhere, or a use."""
+    if ask.request.method == "HEAD":
+        return ask.view.peek
+    return ask.view.copy if is_copy(ask.request.headers) else ask.view.load
 
 
 def find(ask: Ask) -> Response:
@@ -240,7 +245,8 @@ ENDPOINTS: Final = (
         "One skill",
         "The whole SKILL.md, its frontmatter, and every file with digest and size; "
         "the notes tell of one that is too large to be handed out. "
-        "Each answer to GET counts as one use of the skill.",
+        "Each answer to GET counts as one use of the skill, unless the request has "
+        "the header `Satchel-Purpose: sync`.",
         skill,
         "Skill",
         {
@@ -265,7 +271,8 @@ ENDPOINTS: Final = (
         "One file of a skill, byte for byte",
         "The path is a listed one, its slashes encoded or not; a file name that only "
         "one file bears is enough. The ETag is the SHA-256 of the bytes. Each answer "
-        "to GET counts as one use of the skill.",
+        "to GET counts as one use of the skill, unless the request has the header "
+        "`Satchel-Purpose: sync`.",
         file,
         "",
         "# Rules\n",

@@ -1,7 +1,7 @@
 """Files of skills as ordinary resources: listed, and read byte for byte."""
 
 from base64 import b64encode
-from typing import Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 from mcp_types import (
     BlobResourceContents,
@@ -17,7 +17,9 @@ from mcp_types import (
 
 from satchel.load.media import media_type
 from satchel.model import SKILL_FILE, Descriptor, Loaded
+from satchel.model.purpose import PURPOSE_KEY, SYNC
 from satchel.runtime.view import View
+from satchel.serve.http.site import is_copy
 from satchel.serve.mcp.answering import Asked, answer
 from satchel.serve.mcp.asking import Context
 from satchel.serve.mcp.compat import INDEX_URI, index_text, is_manifest, manifest_text
@@ -26,6 +28,9 @@ from satchel.serve.mcp.paging import only_page, page_of
 from satchel.serve.mcp.served import Served
 from satchel.serve.mcp.uris import SCHEME, parts_of, uri_of
 from satchel.text import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 __all__ = ["TEMPLATE", "Resources", "contents_of", "file_resource", "main_resource"]
 
@@ -95,11 +100,15 @@ class Resources:
     async def read(
         self, ctx: Context, params: ReadResourceRequestParams
     ) -> ReadResourceResult:
-        """Return one file, exactly; it is a load, and an event."""
+        """Return one file, exactly; it is an event.
+
+        It is a load, unless the request says that it is for a copy.
+        """
+        copy = _is_copy(ctx, params)
 
         def work(asked: Asked) -> ReadResourceResult:
             return ReadResourceResult(
-                contents=[self._contents(asked.view, params.uri)],
+                contents=[self._contents(asked.view, params.uri, copy=copy)],
                 ttl_ms=asked.ttl_ms,
                 cache_scope=asked.scope,
             )
@@ -108,25 +117,35 @@ class Resources:
         near = first[0] if first else None
         return await answer(self._library, ctx, work, near=near)
 
-    def _contents(self, view: View, uri: str) -> _Contents:
+    def _contents(self, view: View, uri: str, *, copy: bool) -> _Contents:
+        load = view.copy if copy else view.load
         compat = self._library.settings.compat
         if compat and uri == INDEX_URI:
             return _json(uri, index_text(self._served, view))
         place = self._served.place(view, uri)
         if place is None or place.above:
             if uri != INDEX_URI:  # readers of the older index ask whether there is one
-                view.missed((parts_of(uri) or ("",))[0])
+                view.missed((parts_of(uri) or ("",))[0], copy=copy)
             raise unknown("resource", uri, self._served.why_not(view, uri))
         skill, path = place.entry, place.path
         if path == SKILL_FILE:
-            return contents_of(view.load(skill.id), uri)
+            return contents_of(load(skill.id), uri)
         if path in skill.resources:
-            return contents_of(view.load(skill.id, path), uri)
+            return contents_of(load(skill.id, path), uri)
         if compat and is_manifest(place):
             return _json(uri, manifest_text(view, place))
         if not is_manifest(place):
-            view.missed(skill.id, path)
+            view.missed(skill.id, path, copy=copy)
         raise unknown("resource", uri)
+
+
+def _is_copy(ctx: Context, params: ReadResourceRequestParams) -> bool:
+    """Tell whether a client fetches for a copy: by ``_meta``, or by a header."""
+    said = cast("Mapping[str, object]", params.meta or {})
+    if said.get(PURPOSE_KEY) == SYNC:
+        return True
+    headers = getattr(ctx.request, "headers", None)
+    return headers is not None and is_copy(headers)
 
 
 def contents_of(loaded: Loaded, uri: str) -> _Contents:

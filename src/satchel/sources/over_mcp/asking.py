@@ -10,6 +10,7 @@ from mcp.client import Client
 from pydantic import RootModel
 
 from satchel.errors import SourceUnavailableError
+from satchel.model.purpose import IS_LOAD, PURPOSE_KEY, SYNC
 from satchel.sources.over_mcp.connection import AnsweredError, Connection
 from satchel.sources.over_mcp.targets import EXTENSION
 from satchel.sources.over_mcp.verifying import raw_bytes
@@ -21,6 +22,7 @@ T = TypeVar("T")
 INDEX_URI: Final = "skill://index.json"
 _UNKNOWN: Final = frozenset({types.INVALID_PARAMS, types.METHOD_NOT_FOUND, -32002})
 """What a server says of what it does not serve; the last is that of 2025."""
+_NO_LOAD: Final = cast("types.RequestParamsMeta", {PURPOSE_KEY: SYNC})
 _MAX_CURSOR_CHARS: Final = 4_096
 _MAX_TTL_MS: Final = 10**9
 """Far above what is believed; a JSON number may have any count of digits."""
@@ -112,9 +114,11 @@ class Asking:
         Raises:
             Unknown: The server has no such resource.
         """
+        # In the caller's context: what is asked runs in another thread.
+        meta = None if IS_LOAD.get() else _NO_LOAD
 
         async def ask(client: Client) -> types.ReadResourceResult:
-            return await client.session.read_resource(uri)
+            return await client.session.read_resource(uri, meta=meta)
 
         contents = self._ask(ask).contents
         if len(contents) != 1:

@@ -85,15 +85,15 @@ def test_what_it_does_not_name_is_not_there(client: TestClient, path: str) -> No
     assert answer.json()["error"]["code"] == "not-found"
 
 
-def test_one_fetch_is_one_use(client: TestClient, sink: ListSink) -> None:
+def test_one_fetch_is_one_sync(client: TestClient, sink: ListSink) -> None:
     client.get(V2)
     client.head("/.well-known/agent-skills/beta.tar.gz")
     client.get("/.well-known/agent-skills/beta.tar.gz")
 
-    loads = [each for each in sink.events if each.event == "skill_loaded"]
-    assert [(each.name, each.file, each.via) for each in loads] == [
+    assert [(each.name, each.file, each.via) for each in sink.skill_syncs] == [
         ("beta", "SKILL.md", "http")
     ]
+    assert sink.events == []
 
 
 @pytest.mark.row("X03", "G09")
@@ -116,7 +116,9 @@ def test_a_fetch_in_vain_is_told_of(
     client.head(f"/.well-known/{path}")
     assert client.get(f"/.well-known/{path}").status_code == 404
 
-    assert [(e.name, e.file, e.code, e.via) for e in sink.events] == [(*told, "http")]
+    assert [(e.name, e.file, e.code, e.via) for e in sink.skill_syncs] == [
+        (*told, "http")
+    ]
 
 
 def test_the_older_index_is_there_where_it_is_wanted(
@@ -132,7 +134,7 @@ def test_the_older_index_is_there_where_it_is_wanted(
     assert client.get(V1).status_code == 404
     assert beta["files"][0] == "SKILL.md"
     assert texts == {path: (shelf / "beta" / path).read_bytes() for path in texts}
-    assert [e.name for e in sink.events if e.event == "skill_loaded"] == ["beta"]
+    assert [e.name for e in sink.skill_syncs] == ["beta"]
     for path in ("beta/nothing.md", "beta/guide.md", "nobody/SKILL.md", "beta", "%ff"):
         assert old.get(f"/.well-known/skills/{path}").status_code == 404
     assert "v0.1.0" in old.get("/").text
