@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, Protocol, TypeAlias, cast
 
-from satchel.compose import compose
+from satchel.compose import Text, Tools, check_part, compose
 from satchel.tools import Run, Tool, Toolbox, result_text
 
 __all__ = ["Agent", "Call", "Message", "Model", "Result", "Role", "Skill", "Stopped"]
@@ -25,23 +25,24 @@ Stopped: TypeAlias = Literal["answered", "max-steps", "model-error"]
 class Skill(Protocol):
     """What an agent can wear: any object with these three members, read-only.
 
-    They are read anew before each call of the model, so that a skill may open tools
-    while a run goes on. There are no hooks and no lifecycle.
+    Each is an attribute, a property, or a method without arguments. They are read anew
+    before each call of the model, so that a skill may open tools while a run goes on.
+    There are no hooks and no lifecycle.
     """
 
     @property
-    def name(self) -> str:
+    def name(self) -> Text:
         """What it is called, for messages about its tools."""
         ...
 
     @property
-    def instructions(self) -> str:
+    def instructions(self) -> Text:
         """What it adds to the system prompt; empty for nothing."""
         ...
 
     @property
-    def tools(self) -> Toolbox | None:
-        """What it adds to the tools; None for nothing."""
+    def tools(self) -> Tools | Callable[[], Tools]:
+        """What it adds to the tools: a `Toolbox`, or tools; None for nothing."""
         ...
 
 
@@ -167,9 +168,12 @@ class Agent:
 
         Raises:
             DuplicateToolError: Two of the loose tools share a name.
+            TypeError: One of the skills lacks one of the three members; names it.
         """
         self.name = name
-        self.skills = tuple(skills)
+        self.skills: tuple[Skill, ...] = ()
+        for skill in skills:
+            self.add_skill(skill)
         self.max_steps = max_steps
         self._model = model
         self._system = system
@@ -177,7 +181,12 @@ class Agent:
         self._on_step = on_step
 
     def add_skill(self, skill: Skill) -> None:
-        """Wear one more skill, after the others, from the next run on."""
+        """Wear one more skill, after the others, from the next run on.
+
+        Raises:
+            TypeError: It lacks one of the three members; names it.
+        """
+        check_part(skill)
         self.skills = (*self.skills, skill)
 
     def run(

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 if TYPE_CHECKING:  # it costs start-up time
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from satchel.tools import Tool, Toolbox
 
@@ -71,8 +71,9 @@ class Skill:
 class BaseSkill:
     """The class form of a skill: name and instructions as attributes of a subclass.
 
-    ``instructions`` are always in the prompt of an agent that wears the skill, so
-    they are short, and name the references that can be loaded.
+    ``instructions`` are always in the prompt of an agent that has the skill, so they
+    are short, and name the references that can be loaded. A subclass with tools either
+    says so in `get_tools`, or sets ``tools`` to a `Toolbox`.
     """
 
     name: str = ""
@@ -81,8 +82,19 @@ class BaseSkill:
 
     @property
     def tools(self) -> "Toolbox | None":
-        """None; a subclass with tools sets it to a `Toolbox`."""
-        return None
+        """What `get_tools` gives, boxed under the skill's name; None for no tools.
+
+        Raises:
+            DuplicateToolError: Two of them share a name.
+            ToolError: No tool can be made of one of them.
+        """
+        return _boxed(self.name, self.get_tools())
+
+    def get_tools(self) -> "Sequence[Tool | Callable[..., Any]]":
+        """Return the tools: `Tool` objects and plain functions, in order."""
+        if type(self).tools is BaseSkill.tools:
+            return []
+        return list(self.tools or ())
 
 
 def _boxed(

@@ -40,6 +40,7 @@ if TYPE_CHECKING:  # each costs start-up time, and most programs need few of the
     from satchel.runtime.session import Session
     from satchel.runtime.staging import Stager
     from satchel.runtime.view import View
+    from satchel.runtime.whole import Whole
     from satchel.runtime.why import Why
     from satchel.spec import Profile
 
@@ -395,7 +396,7 @@ class Satchel:
             render=self._parts.sections.render,
         )
 
-    def as_skill(self, name: str = "skills") -> "AgentSkill":
+    def as_skill(self, name: str = "skills") -> "Whole":
         """Return all of it as one skill with the three members, to be worn.
 
         Its instructions are the catalog section and its tools those of the style; both

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from satchel.errors import DuplicateToolError, ToolError, error_payload
 from satchel.tools.from_function import tool_from_function
@@ -10,6 +10,9 @@ from satchel.tools.run import Run
 from satchel.tools.tool import Tool
 
 __all__ = ["Toolbox"]
+
+_SHOWN: Final = 120
+"""Characters of an object that is no tool in the error about it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +42,7 @@ class Toolbox:
         """
         return cls(
             name,
-            tuple(
-                tool if isinstance(tool, Tool) else tool_from_function(tool)
-                for tool in tools
-            ),
+            tuple(map(_tool, tools)),
         )
 
     @classmethod
@@ -81,6 +81,15 @@ class Toolbox:
         """Do as `call` does; takes tools with asynchronous handlers, too."""
         tool = self.get(name)
         return _unknown(name) if tool is None else await tool.acall(arguments, run)
+
+
+def _tool(each: object) -> Tool:
+    if isinstance(each, Tool):
+        return each
+    if not callable(each):
+        kind = type(each).__name__
+        raise ToolError(kind, f"want a function or a Tool, got {each!r}"[:_SHOWN])
+    return tool_from_function(each)
 
 
 def _check_unique(owned: Iterable[tuple[str, Tool]]) -> None:

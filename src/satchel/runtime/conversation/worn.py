@@ -2,15 +2,14 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, cast, get_args
 
 from satchel.agent import Skill
+from satchel.compose import check_part, text_of, tools_of
 from satchel.model import Descriptor
+from satchel.model.pack import Category
 from satchel.policy import Decides
 from satchel.tools import Toolbox
-
-if TYPE_CHECKING:
-    from satchel.model.pack import Category
 
 __all__ = ["Worn", "wear"]
 
@@ -30,9 +29,9 @@ class Worn:
     def boxes(self) -> tuple[tuple[Descriptor, Toolbox], ...]:
         """The skills that are no packs and have tools, each with its tools."""
         return tuple(
-            (_described(each), each.tools)
+            (_described(each), tools)
             for each in self.order
-            if not isinstance(each, str) and each.tools is not None
+            if not isinstance(each, str) and (tools := tools_of(each)) is not None
         )
 
     def permitted(self, policy: Decides, who: Mapping[str, Any]) -> "Worn":
@@ -52,22 +51,35 @@ class Worn:
             SkillError: A pack cannot be loaded now.
         """
         return [
-            text(each) if isinstance(each, str) else each.instructions
+            text(each) if isinstance(each, str) else text_of(each, "instructions")
             for each in self.order
         ]
 
 
 def wear(always: Iterable[str | Skill]) -> Worn:
-    """Return what is worn, each once; a mere text is one id."""
-    each = (always,) if isinstance(always, str) else always
-    return Worn(tuple(dict.fromkeys(each)))
+    """Return what is worn, each once; a mere text is one id.
+
+    Raises:
+        TypeError: Something is neither an id nor has a skill's three members.
+    """
+    order: list[str | Skill] = []
+    for each in (always,) if isinstance(always, str) else always:
+        if not isinstance(each, str):
+            check_part(each)
+        if each not in order:  # somebody else's object need not be hashable
+            order.append(each)
+    return Worn(tuple(order))
 
 
 def _id(each: str | Skill) -> str:
-    return each if isinstance(each, str) else each.name
+    return each if isinstance(each, str) else text_of(each, "name")
 
 
 def _described(skill: Skill) -> Descriptor:
-    """Return what a policy is asked about; a foreign object is a standard skill."""
-    category: Category = getattr(skill, "category", "standard")
-    return Descriptor(skill.name, "", category=category)
+    """Return what a policy is asked about; without a category it is standard."""
+    said = text_of(skill, "category") if hasattr(skill, "category") else "standard"
+    if said not in get_args(Category):
+        kind = type(skill).__name__
+        raise ValueError(f"{kind}.category is to be standard or raw, got {said!r}")
+    category = cast("Category", said)
+    return Descriptor(text_of(skill, "name"), "", category=category)
