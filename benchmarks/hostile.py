@@ -240,9 +240,9 @@ What this does not show:
 - The machine had two cores and other work to do: who needed close to a second, or to
   {timeout} s, may fall on the other side of it elsewhere.
 - `double-*` packs take the good neighbour's name. Ours is asked with
-  `on_conflict="precedence"`. By default it lists neither and refuses to make a prompt,
-  with an error that names both folders. That is loud, and it is not service: seven of
-  these packs then cost it the good neighbour.
+  `on_conflict="precedence"`. By default it lists neither, with
+  an error that names both folders where the id is asked for: seven of these packs then
+  cost it the good neighbour, and nothing else.
 - Catalogs are looked at only where a peer's public API makes one. "Leaky" counts packs
   that brought a control or hidden character, a line of their own, a tag or a secret
   into it; a program may clean the text afterwards.

@@ -76,8 +76,8 @@ def test_a_conflict_names_both_owners(folder: Path) -> None:
     result = run("doctor", "--skills", "skills", "--skills", "more")
 
     assert result.exit_code == 1
-    assert "duplicate-skill: good: skills/good and more/good" in result.stdout
-    assert "no prompt is made" in result.stdout
+    assert "error duplicate-skill" in result.stdout
+    assert "skills/good and more/good" in result.stdout
 
 
 @pytest.mark.row("R19")

@@ -93,13 +93,16 @@ def test_no_skills_no_section(tmp_path: Path) -> None:
     assert "no-skills" in result.stderr
 
 
-@pytest.mark.row("C36", "R03")
-def test_a_conflict_makes_no_prompt(tmp_path: Path) -> None:
+@pytest.mark.row("F03", "T02")
+def test_a_conflict_is_told_and_the_rest_is_in_the_prompt(tmp_path: Path) -> None:
     write_pack(tmp_path / "more" / "pdf-forms", text("pdf-forms", "Another one"))
     result = run("prompt", "--skills", "skills", "--skills", "more")
 
-    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.exit_code == 0
+    assert "<id>pdf-forms</id>" not in result.stdout
+    assert "<available_skills>" in result.stdout
     assert "skills/pdf-forms and more/pdf-forms" in result.stderr
+    assert "--prefix" in result.stderr
 
 
 def test_find_lists_the_best_first() -> None:

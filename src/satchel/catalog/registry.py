@@ -3,7 +3,7 @@
 import threading
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from satchel.catalog.assemble import Rules, assemble
 from satchel.catalog.digests import Digests
@@ -49,8 +49,9 @@ class Registry:
     """Keeps one catalog current; readers never see half a sync.
 
     `sync` never raises. What it cannot use is a finding, what it cannot reach keeps
-    its last good answer, and a conflict that arises later leaves the last good
-    catalog in use, with `health` saying so.
+    its last good answer. An id that several packs claim costs that id and nothing
+    else: none of its claimants is listed, but one that had the id before the conflict
+    keeps it for as long as it is there and this registry lives.
     """
 
     def __init__(
@@ -78,12 +79,12 @@ class Registry:
 
     @property
     def catalog(self) -> Catalog:
-        """The catalog in use: the newest, or the last one without a conflict."""
+        """The catalog in use: `latest`, and the packs that keep a contested id."""
         return self._catalog
 
     @property
     def latest(self) -> Catalog:
-        """The newest catalog, unresolved conflicts and all."""
+        """The catalog of a fresh process; whatever is written is made of this one."""
         return self._latest
 
     def sync(self) -> SyncReport:
@@ -96,10 +97,7 @@ class Registry:
             self._ask_all()
             new = assemble(self._fields, self._rules, self._digests)
             old = self._catalog
-            keep_old = bool(new.unresolved) and len(old) > 0 and not old.unresolved
-            self._latest = new
-            if not keep_old:
-                self._catalog = new
+            self._latest, self._catalog = new, _with_holders(new, old)
             self._digests.keep(_all_descriptors(new) + _all_descriptors(old))
             report = _compare(old, self._catalog)
             self._remember(report)
@@ -123,12 +121,12 @@ class Registry:
         entry = self._catalog.get(skill_id)
         if entry is not None:
             return entry
-        held = self._catalog.withheld_as(skill_id)
-        if held is not None:
-            return held.descriptor
         conflict = self._catalog.conflict_of(skill_id)
         if conflict is not None:
             raise duplicate_error(conflict)
+        held = self._catalog.withheld_as(skill_id)
+        if held is not None:
+            return held.descriptor
         raise SkillNotFoundError(skill_id)
 
     def last_updated(self, skill_id: str) -> float:
@@ -143,7 +141,7 @@ class Registry:
             raise SkillNotFoundError(skill_id) from None
 
     def health(self) -> Health:
-        """Return how each source is, and what keeps the newest catalog from use."""
+        """Return how each source is, and which ids are in conflict."""
         now = self._clock.monotonic()
         sources = tuple(
             SourceHealth(each.state, now - each.harvest.at if each.harvest else None)
@@ -156,15 +154,6 @@ class Registry:
         ]
         problems += [str(duplicate_error(c)) for c in self._latest.unresolved]
         return Health(sources, tuple(problems))
-
-    def check_conflicts(self) -> None:
-        """Refuse to go on where the catalog in use has an undecided conflict.
-
-        Raises:
-            DuplicateSkillError: Two packs claim one id; names both.
-        """
-        if self._catalog.unresolved:
-            raise duplicate_error(self._catalog.unresolved[0])
 
     @property
     def sources(self) -> dict[str, SkillSource]:
@@ -205,11 +194,31 @@ def _labels(sources: Sequence[SkillSource]) -> list[str]:
 def duplicate_error(conflict: Conflict) -> DuplicateSkillError:
     """Return the error that names the first two owners of a conflicting id."""
     first, second, *_ = (owner.origin.location for owner in conflict.owners)
-    return DuplicateSkillError(
-        conflict.id,
-        first,
-        second,
-        'rename one, give a source a prefix, or choose on_conflict="precedence"',
+    return DuplicateSkillError(conflict.id, first, second, conflict.fix)
+
+
+def _with_holders(new: Catalog, old: Catalog) -> Catalog:
+    """Return ``new`` with each contested id left to the pack that has it in ``old``."""
+    holders = tuple(filter(None, (_holder(each, old) for each in new.unresolved)))
+    if not holders:
+        return new
+    entries = sorted((*new.entries, *holders), key=lambda entry: entry.id)
+    return replace(new, entries=tuple(entries))
+
+
+def _holder(conflict: Conflict, old: Catalog) -> Descriptor | None:
+    """Return the claimant that had the id so far, as it is now; None for none."""
+    before = old.get(conflict.id)
+    if before is None:
+        return None
+    places = {(origin.source, origin.key) for origin in before.origins}
+    return next(
+        (
+            owner
+            for owner in conflict.owners
+            if not places.isdisjoint((each.source, each.key) for each in owner.origins)
+        ),
+        None,
     )
 
 

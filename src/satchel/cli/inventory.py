@@ -2,7 +2,6 @@
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from satchel.cli.opening import unanswered
 from satchel.errors import SkillError
 from satchel.model import SKILL_FILE, Conflict, Descriptor, Finding, Withheld
 
@@ -68,7 +67,7 @@ def take_inventory(skills: "Satchel") -> Inventory:
     held = [each for each in catalog.withheld if each.reason != "refused"]
     items += [Item(each.descriptor, each.reason) for each in held]
     items.sort(key=lambda item: (item.descriptor.id, item.descriptor.origin.location))
-    findings = (*skills.findings, *unanswered(skills), *map(_withheld, held))
+    findings = (*skills.findings, *map(_withheld, held))
     return Inventory(tuple(items), findings, catalog.conflicts)
 
 

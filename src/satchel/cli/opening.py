@@ -1,15 +1,15 @@
 """From ``--skills``, or satchel.toml, to an open Satchel."""
 
 import os
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
 from satchel.cli.output import tell
-from satchel.errors import ConfigError
-from satchel.model import SKILL_FILE, Finding
+from satchel.errors import ConfigError, DuplicateSkillError, SourceUnavailableError
+from satchel.model import SKILL_FILE
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -24,13 +24,14 @@ __all__ = [
     "opened",
     "recording",
     "skills_option",
-    "unanswered",
     "warn_empty",
 ]
 
 _F = TypeVar("_F", bound=Callable[..., object])
 
-NO_SKILLS: Final = "no-skills"
+KEEPS_AWAY: Final = frozenset(
+    {"no-skills", SourceUnavailableError.code, DuplicateSkillError.code}
+)
 
 
 def named_paths(
@@ -156,22 +157,15 @@ def find_settings() -> str | None:
 
 
 def warn_empty(skills: "Satchel") -> None:
-    """Say on standard error which sources hold no skill (R19), or do not answer."""
+    """Say on standard error what keeps skills from being here at all.
+
+    Sources that hold none (R19) or do not answer, and ids that several packs claim.
+    """
     for finding in skills.findings:
-        if finding.code == NO_SKILLS:
+        if finding.code in KEEPS_AWAY:
             tell(str(finding))
-    for finding in unanswered(skills):
-        tell(str(finding))
-
-
-def unanswered(skills: "Satchel") -> Iterator[Finding]:
-    """Yield an error for each source that did not answer, so that it is not silent."""
-    for state in skills.registry.latest.sources:
-        if state.error:
-            fix = "bring it back, and sync again"
-            yield Finding(
-                "source-unavailable", "error", state.error, state.label, fix=fix
-            )
+            if finding.code == DuplicateSkillError.code:
+                tell(f"    fix: {finding.fix}")
 
 
 def complete_skill(

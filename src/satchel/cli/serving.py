@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, TypedDict
 from satchel.cli.keeping import kept
 from satchel.cli.opening import opened, warn_empty
 from satchel.cli.output import tell
-from satchel.errors import ConfigError, DuplicateSkillError, ExtraMissingError
+from satchel.errors import ConfigError, ExtraMissingError
 
 if TYPE_CHECKING:
     from satchel.model import Finding, Style
@@ -122,13 +122,7 @@ def measure(metrics: "MetricsSink", library: "Library") -> None:
     """Let the figures call things as they are called outside."""
     from satchel.serve.telling import labels_outside
 
-    def tokens() -> int:
-        try:
-            return library.skills.prompt().tokens
-        except DuplicateSkillError:
-            return 0
-
-    metrics.measure_catalog(tokens)
+    metrics.measure_catalog(lambda: library.skills.prompt().tokens)
     metrics.name_sources(lambda label: labels_outside(library.catalog).get(label, ""))
 
 

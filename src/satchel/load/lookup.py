@@ -32,9 +32,7 @@ def look_up(catalog: Catalog, id: str) -> tuple[Descriptor, tuple[str, ...]]:
     conflict = catalog.conflict_of(id)
     if conflict is not None:
         first, second = (owner.origin.location for owner in conflict.owners[:2])
-        raise DuplicateSkillError(
-            id, first, second, "rename one, or choose a precedence"
-        )
+        raise DuplicateSkillError(id, first, second, conflict.fix)
     held = catalog.withheld_as(id)
     if held is None:
         raise _not_found(catalog, id)

@@ -23,6 +23,9 @@ OnConflict = Literal["error", "precedence"]
 MAX_HEIRS: Final = 8
 """Retired skills that are followed from one to the next."""
 
+MAX_OWNERS: Final = 3
+"""Owners of one id that a message names."""
+
 WithheldReason = Literal[
     "refused", "filtered", "untrusted", "disabled", "shadowed", "deprecated", "hidden"
 ]
@@ -45,12 +48,50 @@ class Conflict:
     """Two packs or more that claim one id.
 
     ``kept`` is the one that a chosen precedence let through; None means that none
-    was chosen, so that no prompt and no session is made until one is.
+    was chosen, so that none of them is listed until one is.
     """
 
     id: str
     owners: tuple[Descriptor, ...]
     kept: Descriptor | None = None
+
+    @property
+    def places(self) -> str:
+        """Where the owners are, for a message."""
+        shown = [owner.origin.location for owner in self.owners[:MAX_OWNERS]]
+        more = len(self.owners) - len(shown)
+        return " and ".join([*shown, *([f"{more} more"] if more else [])])
+
+    @property
+    def fix(self) -> str:
+        """The ways out, each with its line for code, command line and satchel.toml."""
+        code, option, line = self._prefixes()
+        return (
+            f"rename one in its SKILL.md; or put a prefix in front of ids: {code} in "
+            f"Satchel(...), {option} on the command line, {line} in satchel.toml; or "
+            'let the first one win: on_conflict="precedence" in Satchel(...), '
+            '--on-conflict precedence on the command line, on_conflict = "precedence" '
+            "in satchel.toml"
+        )
+
+    def _prefixes(self) -> tuple[str, str, str]:
+        """Return the shortest prefix that tells the first two owners apart, thrice."""
+        first, second = self.owners[:2]
+        one, other = (each.origin.location.split("/") for each in (first, second))
+        if one[-2:-1] != other[-2:-1]:
+            prefix = "{parent}"
+        elif one[:-1] == other[:-1]:
+            prefix = "{folder}"
+        elif first.source == second.source:
+            prefix = "{path}"
+        else:
+            named = second.source
+            return (
+                f'prefix={{"{named}": "other-"}}',
+                f"--prefix '{named}=other-'",
+                f'prefix = {{ "{named}" = "other-" }}',
+            )
+        return f'prefix="{prefix}"', f"--prefix '{prefix}'", f'prefix = "{prefix}"'
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from satchel.catalog.registry import duplicate_error
 from satchel.model import Finding
 from satchel.runtime import Satchel
+from satchel.runtime.findings import unanswered
 
 __all__ = ["refusals"]
 
@@ -20,13 +21,8 @@ def refusals(skills: Satchel) -> tuple[Finding, ...]:
 
 def _refusals(skills: Satchel) -> Iterator[Finding]:
     latest = skills.registry.latest
-    for state in latest.sources:
-        if state.error:
-            fix = "bring it back, and try again"
-            yield Finding(
-                "source-unavailable", "error", state.error, state.label, fix=fix
-            )
+    yield from unanswered(latest)
     for conflict in latest.unresolved:
         error = duplicate_error(conflict)
-        yield Finding(error.code, "error", str(error))
+        yield Finding(error.code, "error", str(error), fix=error.fix)
     yield from (each for each in latest.findings if each.severity == "error")

@@ -20,6 +20,7 @@ from satchel.prompt import render
 from satchel.roles.resolved import ResolvedRolePrompt
 from satchel.roles.stock import Stock
 from satchel.roles.wish import Wish
+from satchel.runtime.findings import unanswered
 
 __all__ = ["PackPath"]
 
@@ -41,10 +42,14 @@ class PackPath:
         """Return the prompt, or None; add to ``found`` what there is to tell.
 
         Raises:
-            DuplicateSkillError: Two packs claim one name.
+            DuplicateSkillError: Two packs claim the name of the role; names a plug-in
+                with the switch that leaves it out.
         """
         folder = self.folder(wish)
         catalog, latest = self.stock.current()
+        conflict = catalog.conflict_of(wish.role)
+        if conflict is not None and wish.role not in catalog:
+            raise self.stock.duplicate(conflict)
         found.extend(_of_role(latest, folder, self.stock))
         if wish.role not in catalog:
             found.extend(_not_used(latest, wish.role, self.stock.source, folder))
@@ -131,15 +136,10 @@ def _of_role(latest: Catalog, folder: str, stock: Stock) -> Iterator[Finding]:
         inside = finding.path == folder or finding.path.startswith(f"{folder}/")
         if inside or finding.severity == "error":
             yield finding
-    for conflict in latest.unresolved:  # arisen since: the last good catalog is in use
+    for conflict in latest.unresolved:
         error = stock.duplicate(conflict)
         yield Finding(error.code, "error", str(error), fix=error.fix)
-    for state in latest.sources:
-        if state.error:
-            fix = "bring it back; until then its last answer is used"
-            yield Finding(
-                "source-unavailable", "error", state.error, state.label, fix=fix
-            )
+    yield from unanswered(latest)
 
 
 def _not_used(

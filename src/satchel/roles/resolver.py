@@ -92,7 +92,7 @@ class RoleResolver:
 
         Raises:
             InvalidRoleError: ``role`` is no name of a role; nothing was looked at.
-            DuplicateSkillError: Two packs claim one name.
+            DuplicateSkillError: Two packs claim the role.
             ValueError: ``primary`` is neither of its two values.
         """
         check_role(role)
@@ -125,11 +125,7 @@ class RoleResolver:
         counter: TokenCounter | None = None,
         find_tool: str | None = "find_skills",
     ) -> Rendered:
-        """Return the index alone, no skill marked in it; empty where there is none.
-
-        Raises:
-            DuplicateSkillError: Two packs claim one name.
-        """
+        """Return the index alone, no skill marked in it; empty where there is none."""
         catalog, _ = self._stock.current()
         return render(
             catalog,
@@ -140,11 +136,7 @@ class RoleResolver:
         )
 
     def roles(self) -> tuple[str, ...]:
-        """Return every role that has a pack or a template, sorted.
-
-        Raises:
-            DuplicateSkillError: Two packs claim one name.
-        """
+        """Return every role that has a pack or a template, sorted."""
         catalog, _ = self._stock.current()
         packed = {entry.id for entry in catalog if is_role(entry.id)}
         return tuple(sorted(packed | self._templates.names()))

@@ -72,7 +72,7 @@ def resolve_role_prompt(  # noqa: PLR0913 - one call, its options all by name
 
     Raises:
         InvalidRoleError: ``role`` is no name of a role; no file was looked at.
-        DuplicateSkillError: Two packs claim one name; names both, and a plug-in with
+        DuplicateSkillError: Two packs claim the role; names both, and a plug-in with
             the switch that leaves it out.
         ValueError: ``primary`` is neither of its two values.
     """
@@ -103,11 +103,7 @@ def build_index_only(
     include_plugins: bool = True,
     deny: Collection[str] = (),
 ) -> Rendered:
-    """Return the index that stands in a role's prompt, without the role.
-
-    Raises:
-        DuplicateSkillError: Two packs claim one name.
-    """
+    """Return the index that stands in a role's prompt, without the role."""
     resolver = _resolver(templates_dir, include_plugins=include_plugins, deny=deny)
     return resolver.build_index_only(budget_tokens=budget_tokens)
 

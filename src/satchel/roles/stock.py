@@ -66,22 +66,14 @@ class Stock:
         return self._tree.label
 
     def current(self) -> tuple[Catalog, Catalog]:
-        """Return the catalog in use, and the newest with all that is wrong in it.
-
-        Raises:
-            DuplicateSkillError: Two packs claim one name from the start on; names a
-                plug-in with the switch that leaves it out.
-        """
+        """Return the catalog in use, and the newest with all that is wrong in it."""
         with self._lock:
             registry = self._registry or self._open()
             seen = self._tree.look()
             if self._registry is None or seen != self._seen:
                 registry.sync()
                 self._registry, self._seen = registry, seen
-            catalog, latest = registry.catalog, registry.latest
-        if catalog.unresolved:
-            raise self.duplicate(catalog.unresolved[0])
-        return catalog, latest
+            return registry.catalog, registry.latest
 
     def duplicate(self, conflict: Conflict) -> DuplicateSkillError:
         """Return the error of a conflict, with a way out that there is for roles."""

@@ -2,35 +2,87 @@
 
 from typing import TYPE_CHECKING
 
+from satchel.errors import DuplicateSkillError, SourceUnavailableError
 from satchel.model import SKILL_FILE, Catalog, Finding
 from satchel.policy import Policy
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
+    from satchel.catalog import Registry
     from satchel.runtime.offers import Offers
 
-__all__ = ["all_findings", "no_skills"]
+__all__ = ["all_findings", "library_findings", "no_skills", "unanswered"]
 
 
 def all_findings(
-    latest: Catalog,
+    registry: "Registry",
     named: frozenset[str],
     policy: Policy,
     offers: "Callable[[], Offers]",
 ) -> tuple[Finding, ...]:
-    """Return what the registry found, and what only the whole can know.
+    """Return what there is to say of the library, of its tools and of its policy.
 
-    Tools that packs name and nobody offers; folders that were named and hold nothing;
-    rules of the policy that raised. ``offers`` is asked only where a pack names tools.
+    Tools that packs name and nobody offers; rules of the policy that raised.
+    ``offers`` is asked only where a pack names tools.
     """
+    latest = registry.latest
     missing = offers().missing(latest) if _carries(latest) else ()
-    empty = tuple(
+    return (*library_findings(registry, named), *missing, *policy.problems)
+
+
+def library_findings(
+    registry: "Registry", named: frozenset[str]
+) -> tuple[Finding, ...]:
+    """Return what was found, and which sources, ids and folders give nothing.
+
+    Sources that do not answer, ids that several packs claim, what the sources and
+    packs told, folders that were named and hold no pack.
+    """
+    latest = registry.latest
+    empty = (
         no_skills(state.label)
         for state in latest.sources
         if state.label in named and not state.packs and not state.error
     )
-    return latest.findings + missing + empty + policy.problems
+    return (
+        *unanswered(latest),
+        *_contested(latest, registry.catalog),
+        *latest.findings,
+        *empty,
+    )
+
+
+def unanswered(latest: Catalog) -> "Iterator[Finding]":
+    """Yield an error for each source that did not answer."""
+    for state in latest.sources:
+        if state.error:
+            yield Finding(
+                SourceUnavailableError.code,
+                "error",
+                state.error,
+                state.label,
+                fix="bring the source back; until then its last answer is used",
+            )
+
+
+def _contested(latest: Catalog, in_use: Catalog) -> "Iterator[Finding]":
+    """Yield an error for each id that several packs claim."""
+    for conflict in latest.unresolved:
+        holder = in_use.get(conflict.id)
+        ends = (
+            "none of them is listed"
+            if holder is None
+            else f"{holder.origin.location} had it first and keeps it until this "
+            "process ends"
+        )
+        yield Finding(
+            DuplicateSkillError.code,
+            "error",
+            f"{conflict.id!r} is claimed by {conflict.places}; {ends}",
+            f"{conflict.owners[1].origin.location}/{SKILL_FILE}",
+            fix=conflict.fix,
+        )
 
 
 def _carries(catalog: Catalog) -> bool:

@@ -152,9 +152,8 @@ class Satchel:
         """What could not be read, was repaired or is worth knowing; nothing is lost."""
         from satchel.runtime.findings import all_findings
 
-        latest = self.registry.latest
         return all_findings(
-            latest, self._named, self.policy, lambda: self._parts.offers
+            self.registry, self._named, self.policy, lambda: self._parts.offers
         )
 
     @property
@@ -196,7 +195,7 @@ class Satchel:
         return self._parts.telling.sinks.failures
 
     def health(self) -> Health:
-        """Return how each source is, and what keeps the newest catalog from use."""
+        """Return how each source is, and which ids are in conflict."""
         return self.registry.health()
 
     def prompt(
@@ -211,11 +210,7 @@ class Satchel:
         ``budget_tokens`` None lists everything in full; by default it is the budget
         of this object. ``style`` is whose load tool the text names; None is that of
         this object. What the policy lets nobody in particular list is left out.
-
-        Raises:
-            DuplicateSkillError: Two packs claim one id and no precedence was chosen.
         """
-        self.registry.check_conflicts()
         return self._parts.sections.of(
             self._parts.listed, style or self.style, format, budget_tokens
         )
@@ -330,7 +325,6 @@ class Satchel:
             resume: What `Session.dump` gave, as it is or as JSON.
 
         Raises:
-            DuplicateSkillError: Two packs claim one id and no precedence was chosen.
             DuplicateToolError: Tools of one name would meet; names both owners.
             SkillError: A skill of ``always`` cannot be loaded.
             ValueError: ``resume`` is no dump.
@@ -343,7 +337,6 @@ class Satchel:
         from satchel.runtime.session import Session
         from satchel.session.ledger import State
 
-        self.registry.check_conflicts()
         settings = Settings(
             agent=agent,
             who=who or {},
@@ -374,14 +367,10 @@ class Satchel:
             style: Names, parameters and results of its tools.
             via: The edge that it came through, for events: ``mcp``, ``http``.
             client: The program that asks, for events.
-
-        Raises:
-            DuplicateSkillError: Two packs claim one id and no precedence was chosen.
         """
         from satchel.runtime.conversation.settings import Settings
         from satchel.runtime.view import View
 
-        self.registry.check_conflicts()
         settings = Settings(
             who=who or {},
             style=style or self.style,
@@ -410,8 +399,7 @@ class Satchel:
         """Sync again whenever a file below a folder of the sources changes.
 
         Changes within ``debounce_ms`` milliseconds of one another are one sync. Call
-        ``stop()`` on what is returned, or use it in a ``with``. Where the new catalog
-        has a conflict the old one stays in use, and `health` says so.
+        ``stop()`` on what is returned, or use it in a ``with``.
 
         Raises:
             ExtraMissingError: The extra ``watch`` is not installed.

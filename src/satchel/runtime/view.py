@@ -77,11 +77,7 @@ class View:
         via: str,
         client: str,
     ) -> "View":
-        """Return the skills as another may have them; see `satchel.Satchel.view`.
-
-        It follows the same catalog, so it is not refused for a conflict that came up
-        since this one was made: that costs the skills of one name, for everybody.
-        """
+        """Return the skills as another may have them; see `satchel.Satchel.view`."""
         settings = replace(
             self.settings,
             who=who,

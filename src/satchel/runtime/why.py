@@ -75,12 +75,11 @@ def why(
         return _listed(name, entry.origin.location, prompt)
     conflict = catalog.conflict_of(name)
     if conflict is not None:
-        owners = " and ".join(owner.origin.location for owner in conflict.owners)
         return Why(
             name,
             "conflict",
-            f"{owners} both claim this id",
-            'rename one, give a source a prefix, or choose on_conflict="precedence"',
+            f"{conflict.places} claim this id",
+            conflict.fix,
             conflict.owners[0].origin.location,
         )
     held = next((each for each in catalog.withheld if _is_called(each, name)), None)

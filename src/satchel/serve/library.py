@@ -48,10 +48,6 @@ class Library:
         """Return the skills as ``caller`` may have them.
 
         ``client`` is what the program says it is called: untrusted, for events only.
-
-        Raises:
-            DuplicateSkillError: Two packs claim one id and no precedence was chosen,
-                from the start. One that comes later keeps nobody out.
         """
         key = caller, via, client
         with self._lock:

@@ -138,7 +138,7 @@ def test_two_owners_of_one_name_are_both_named() -> None:
     assert kept.catalog.entries == ()
     assert [o.source for o in kept.catalog.conflicts[0].owners] == ["first", "second"]
     with pytest.raises(DuplicateSkillError, match=r"first/a and second/a"):
-        kept.check_conflicts()
+        kept.descriptor("a")
 
 
 @pytest.mark.row("C36")
@@ -151,7 +151,7 @@ def test_two_packs_of_one_name_in_one_source_are_a_conflict() -> None:
     kept.sync()
 
     with pytest.raises(DuplicateSkillError, match=r"s/x and s/y"):
-        kept.check_conflicts()
+        kept.descriptor("a")
 
 
 @pytest.mark.row("X04")
@@ -168,7 +168,6 @@ def test_a_chosen_precedence_keeps_the_shadowed_pack_visible() -> None:
     held = kept.catalog.withheld_as("a")
     assert held is not None
     assert (held.reason, held.descriptor.source) == ("shadowed", "second")
-    kept.check_conflicts()
 
 
 @pytest.mark.parametrize("other", ["aaa", "zzz", "aaa/mine"])
@@ -233,7 +232,7 @@ def test_packs_with_equal_manifests_and_other_files_are_a_conflict() -> None:
     assert len(kept.catalog.unresolved) == 1
 
 
-def test_a_later_conflict_leaves_the_last_good_catalog_in_use() -> None:
+def test_a_later_conflict_leaves_the_id_to_who_had_it() -> None:
     """Health says so, and the newest catalog shows both owners."""
     first, second = one("first", "a"), FakeSource("second", {})
     kept = registry(first, second)

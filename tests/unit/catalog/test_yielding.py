@@ -67,7 +67,7 @@ def test_it_yields_to_one_in_a_conflict_it_does_not_decide() -> None:
         assert [owner.source for owner in conflict.owners] == ["one", "two", "far"]
         assert conflict.kept is None
         with pytest.raises(DuplicateSkillError, match=r"one.* two"):
-            skills.prompt()
+            skills.load("x")
 
     with Satchel(far, here("one"), here("two"), on_conflict="precedence") as skills:
         (conflict,) = skills.conflicts

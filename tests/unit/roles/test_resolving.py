@@ -465,7 +465,8 @@ def test_a_plugin_that_claims_a_taken_name_aborts_with_the_switch(
 
     for _ in range(2):
         with pytest.raises(DuplicateSkillError, match=r"plugin:mine.*--no-plugins"):
-            resolve_role_prompt("analyst", templates)
+            resolve_role_prompt("backend", templates)
+    assert resolve_role_prompt("analyst", templates).source == "skill"
     assert resolve_role_prompt("backend", templates, deny=["mine"]).body == INDEX
 
 
@@ -542,7 +543,7 @@ def test_two_packs_of_one_folder_that_claim_a_name_are_told_a_way_out(
     edit(templates / "skills/coder/SKILL.md", "name: coder", "name: backend")
 
     with pytest.raises(DuplicateSkillError) as caught:
-        resolve_role_prompt("qa", templates)
+        resolve_role_prompt("backend", templates)
 
     assert caught.value.fix == "rename one, and its folder with it"
     assert "precedence" not in str(caught.value)

@@ -156,20 +156,27 @@ def test_an_edit_of_equal_length_is_seen(shelf: Path) -> None:
         skills.load("pdf-forms", "fields.md")
 
 
-@pytest.mark.row("C36", "A12")
-def test_a_conflict_aborts_where_a_prompt_or_a_session_is_made(tmp_path: Path) -> None:
-    """And a load of that id names both owners; everything else still works."""
+@pytest.mark.row("C36", "A12", "F03", "T02")
+def test_a_conflict_costs_its_id_wherever_skills_are_used(tmp_path: Path) -> None:
+    """A load of that id names both owners; everything else works."""
     write(tmp_path / "x", "same")
     write(tmp_path / "y", "same", pack("same", body="# Other\n"))
     write(tmp_path / "y", "other")
     skills = Satchel(tmp_path / "x", tmp_path / "y")
 
-    for act in (skills.prompt, skills.session, lambda: skills.load("same")):
-        with pytest.raises(DuplicateSkillError) as caught:
-            act()
-        assert str(tmp_path / "x") in str(caught.value)
-        assert str(tmp_path / "y") in str(caught.value)
+    with pytest.raises(DuplicateSkillError) as caught:
+        skills.load("same")
+    assert str(tmp_path / "x") in str(caught.value)
+    assert str(tmp_path / "y") in str(caught.value)
     assert skills.load("other").id == "other"
+    for text in (skills.prompt().text, skills.session().instructions()):
+        assert "<id>other</id>" in text
+        assert "<id>same</id>" not in text
+    assert [hit.id for hit in skills.find("same other testing")] == ["other"]
+    called = skills.session().call("load_skill", {"skill_id": "same"})
+    assert "several packs claim" in str(called)
+    found = [each for each in skills.findings if each.code == "duplicate-skill"]
+    assert [each.fix for each in found] == [caught.value.fix]
 
 
 def test_a_named_path_must_exist(tmp_path: Path) -> None:

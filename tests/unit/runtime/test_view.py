@@ -178,7 +178,8 @@ def test_many_skills_are_found_by_a_tool(tmp_path: Path) -> None:
     assert "find_skills" in [tool.name for tool in tools]
 
 
-def test_a_conflict_lets_nobody_in(tmp_path: Path) -> None:
+@pytest.mark.row("F03", "T02")
+def test_a_conflict_keeps_nobody_out(tmp_path: Path) -> None:
     for folder in ("one", "two"):
         home = tmp_path / folder
         home.mkdir()
@@ -186,5 +187,21 @@ def test_a_conflict_lets_nobody_in(tmp_path: Path) -> None:
             f"---\nname: same\ndescription: In {folder}.\n---\n{folder}\n"
         )
 
+    view = Satchel(tmp_path).view()
+
+    assert [entry.id for entry in view.catalog] == []
     with pytest.raises(DuplicateSkillError):
-        Satchel(tmp_path).view()
+        view.load("same")
+
+
+@pytest.mark.row("T02")
+def test_a_conflict_over_what_a_caller_may_not_have_is_not_told(tmp_path: Path) -> None:
+    for folder in ("one", "two"):
+        home = tmp_path / folder
+        home.mkdir()
+        (home / "SKILL.md").write_text(
+            f"---\nname: same\ndescription: In {folder}.\n---\n{folder}\n"
+        )
+
+    with pytest.raises(SkillNotFoundError):
+        Satchel(tmp_path).view(only=["other*"]).load("same")

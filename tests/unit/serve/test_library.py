@@ -44,7 +44,6 @@ def test_many_clients_do_not_fill_the_memory(tmp_path: Path) -> None:
 
 
 def test_a_later_conflict_is_the_same_for_callers_old_and_new(tmp_path: Path) -> None:
-    """A server that began with nothing has no good catalog to go back to."""
     served = Library(Satchel(tmp_path, environ={}))
     old = served.view()
     write_pack(tmp_path, "alpha")
@@ -60,14 +59,16 @@ def test_a_later_conflict_is_the_same_for_callers_old_and_new(tmp_path: Path) ->
     assert served.skills.registry.latest.unresolved
 
 
-def test_a_conflict_from_the_start_is_an_error(tmp_path: Path) -> None:
+@pytest.mark.row("F03", "T02")
+def test_a_server_that_starts_with_a_conflict_serves_the_rest(tmp_path: Path) -> None:
+    write_pack(tmp_path, "alpha")
     for place in ("one", "two"):
         write_pack(tmp_path / place, "secret", body=f"From {place}.\n")
     served = Library(Satchel(tmp_path, environ={}))
 
-    for _ in range(2):
-        with pytest.raises(DuplicateSkillError):
-            served.view()
+    assert [entry.id for entry in served.view().catalog] == ["alpha"]
+    with pytest.raises(DuplicateSkillError):
+        served.view().load("secret")
 
 
 def test_who_listens_is_told_of_changes_only(tmp_path: Path) -> None:

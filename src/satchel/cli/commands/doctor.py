@@ -8,7 +8,7 @@ import click
 from satchel.cli.findings import counted
 from satchel.cli.opening import opened, skills_option
 from satchel.cli.output import bold, flat, say
-from satchel.errors import NoSources, SkillError
+from satchel.errors import NoSources
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -104,10 +104,7 @@ def _prompt(skills: "Satchel") -> list[str]:
     counts += [f"{len(withheld)} withheld"] if withheld else []
     counts += [f"{refused} refused"] if refused else []
     lines = [", ".join(counts)]
-    try:
-        section = skills.prompt()
-    except SkillError as error:
-        return [*lines, f"no prompt is made: {flat(str(error))}"]
+    section = skills.prompt()
     of = f" of {section.budget_tokens:,}" if section.budget_tokens else ""
     whole = "all in full" if section.complete else "some cut: raise the budget"
     said = f"{section.tokens:,}{of} tokens, by {section.counted_by}; {whole}"
@@ -118,9 +115,6 @@ def _findings(inventory: "Inventory") -> list[str]:
     from satchel.lint.reporters.text import lines_of
 
     lines: list[str] = []
-    for conflict in inventory.unresolved:
-        places = " and ".join(owner.origin.location for owner in conflict.owners)
-        lines.append(f"error duplicate-skill: {flat(conflict.id)}: {flat(places)}")
     for severity in _GRAVEST:
         for finding in inventory.findings:
             if finding.severity == severity:
@@ -130,8 +124,6 @@ def _findings(inventory: "Inventory") -> list[str]:
 
 def _advice(inventory: "Inventory") -> list[str]:
     lines: list[str] = []
-    if inventory.unresolved:
-        lines.append("rename one of two packs of one name: no prompt until then")
     if inventory.findings:
         lines.append(f"{counted(inventory.findings)}: mend them by their fixes")
         gravest = min(inventory.findings, key=lambda f: _GRAVEST.index(f.severity))

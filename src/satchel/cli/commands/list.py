@@ -6,7 +6,7 @@ import click
 
 from satchel.cli.findings import show_findings
 from satchel.cli.opening import opened, skills_option
-from satchel.cli.output import bold, flat, say, say_json, tell, width
+from satchel.cli.output import bold, flat, say, say_json, width
 from satchel.cli.table import layout
 
 if TYPE_CHECKING:
@@ -54,10 +54,6 @@ def _print(inventory: "Inventory") -> None:
         say(bold(head))
         for line in lines:
             say(line)
-    for conflict in inventory.unresolved:
-        places = " and ".join(owner.origin.location for owner in conflict.owners)
-        tell(f"error duplicate-skill: {conflict.id!r} is claimed by {places}")
-        tell("    fix: rename one of them, or choose an order of precedence")
     show_findings(inventory.findings, hint="satchel doctor")
 
 

@@ -98,9 +98,10 @@ class Editions:
         """
         kept = tuple(map(keep, catalog.entries))
         held = tuple(keep(each.descriptor) for each in catalog.withheld if whole)
-        if all(kept) and all(held):
+        claimed = tuple(keep(each.owners[0]) for each in catalog.conflicts if whole)
+        if all(kept) and all(held) and all(claimed):
             return catalog
-        place = id(catalog), bytes((*kept, *held))
+        place = id(catalog), bytes((*kept, *held, *claimed))
         with self._lock:
             known = self._views.get(place)
             if known is not None and known[0] is catalog:
@@ -109,7 +110,7 @@ class Editions:
         view = Catalog(
             tuple(compress(catalog.entries, kept)),
             tuple(compress(catalog.withheld, held)) if whole else catalog.withheld,
-            catalog.conflicts,
+            tuple(compress(catalog.conflicts, claimed)) if whole else catalog.conflicts,
             catalog.findings,
             catalog.sources,
             catalog.readers,

@@ -10,6 +10,8 @@ from satchel.serve.telling import is_of_machine, labels_outside
 
 __all__ = ["Reason", "reasons"]
 
+_TOLD_ABOVE: Final = ("source-unavailable", "duplicate-skill")
+
 _TAIL: Final = 2
 """Last names of a path that are told: a pack's folder, and the file in it."""
 
@@ -49,7 +51,7 @@ def _reasons(skills: Satchel) -> Iterator[Reason]:
             f"skill {conflict.id!r} is claimed by {places}",
         )
     for finding in skills.findings:
-        if finding.severity == "error":
+        if finding.severity == "error" and finding.code not in _TOLD_ABOVE:
             where = _place(finding)
             message = f"error {finding.code}{where}"
             yield Reason(finding.code, message, str(finding))

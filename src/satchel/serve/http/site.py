@@ -47,11 +47,7 @@ class Site:
     answers: Answers
 
     def view(self, request: Request) -> View:
-        """Return the skills as whoever sent this may have them.
-
-        Raises:
-            DuplicateSkillError: Two packs claim one id and no precedence was chosen.
-        """
+        """Return the skills as whoever sent this may have them."""
         client = product(request.headers.get("user-agent", ""))
         return self.library.view(caller_of(request), via="http", client=client)
 

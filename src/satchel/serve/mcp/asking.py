@@ -42,9 +42,5 @@ def client_of(ctx: Context) -> str:
 
 
 def view_for(library: Library, ctx: Context) -> View:
-    """Return the skills as whoever sent this request may have them.
-
-    Raises:
-        DuplicateSkillError: Two packs claim one id and no precedence was chosen.
-    """
+    """Return the skills as whoever sent this request may have them."""
     return library.view(caller_of(ctx), via="mcp", client=client_of(ctx))

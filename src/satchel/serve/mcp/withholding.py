@@ -17,9 +17,6 @@ def withheld_from_mcp(library: Library, *, read: bool = False) -> tuple[Finding,
     By id. Without ``read`` no file is read, and the few are left out that only their
     SKILL.md can tell, such as a name that is a number in YAML; the extension leaves
     these out when it is asked for them. Whatever is left out, the tools serve.
-
-    Raises:
-        DuplicateSkillError: Two packs claim one id and no precedence was chosen.
     """
     return tuple(_findings(library, read=read))
 

@@ -429,19 +429,24 @@ def test_no_answer_holds_a_path_of_the_machine(client: TestClient, shelf: Path) 
         assert json.dumps(str(shelf.parent))[1:-1] not in text, path
 
 
-def test_two_packs_of_one_id_are_told_and_nothing_is_served(tmp_path: Path) -> None:
+@pytest.mark.row("F03", "T02")
+def test_two_packs_of_one_id_are_told_and_the_rest_is_served(tmp_path: Path) -> None:
     write_pack(tmp_path / "one", "alpha")
+    write_pack(tmp_path / "one", "beta")
     write_pack(tmp_path / "two", "alpha", "Use for something else.")
     skills = Satchel(tmp_path / "one", tmp_path / "two")
     client = TestClient(create_app(Library(skills)))
 
-    answer = client.get("/v1/catalog")
+    answer = client.get("/v1/skills/alpha")
 
     assert answer.status_code == 503
     assert answer.json()["error"]["code"] == "duplicate-skill"
     assert str(tmp_path) not in answer.text
-    assert client.get("/.well-known/agent-skills/index.json").status_code == 503
-    assert client.get("/.well-known/agent-skills/alpha/SKILL.md").status_code == 503
+    assert client.get("/v1/skills/beta").status_code == 200
+    listed = client.get("/v1/catalog").json()["skills"]
+    assert [skill["id"] for skill in listed] == ["beta"]
+    index = client.get("/.well-known/agent-skills/index.json").json()
+    assert [skill["name"] for skill in index["skills"]] == ["beta"]
 
 
 def test_an_id_may_hold_a_slash() -> None:

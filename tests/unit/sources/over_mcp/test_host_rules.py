@@ -328,7 +328,7 @@ def test_two_servers_of_one_name_are_a_conflict_that_names_both() -> None:
         Satchel(first, second) as skills,
         pytest.raises(DuplicateSkillError) as e,
     ):
-        skills.prompt()
+        skills.load("x")
 
     assert "one: skill://x" in str(e.value)
     assert "two: skill://x" in str(e.value)
