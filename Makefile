@@ -16,7 +16,7 @@ ARGS  ?=
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help run test hostile lint format types layers docs coverage fuzz bench adapters clients generate lock all clean
+.PHONY: help run test hostile lint format types layers docs record replay coverage fuzz bench adapters clients generate lock all clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' Makefile
@@ -51,6 +51,12 @@ docs: $(VENV)/.dev ## run every example of README.md and docs/, and check the pa
 	$(BIN)/satchel check src/satchel/packs --profile strict --fail-on warning
 	$(BIN)/satchel check examples/skills --profile auto --fail-on warning
 
+record: $(VENV)/.dev ## record what 2,000 questions are answered, in tests/record
+	@$(BIN)/python -m tools.record make
+
+replay: $(VENV)/.dev ## ask them again; fails where an answer differs from the record
+	@$(BIN)/python -m tools.record replay
+
 coverage: $(VENV)/.dev ## what the last `make test` did not reach
 	$(BIN)/coverage report
 
@@ -73,7 +79,7 @@ generate: $(VENV)/.dev ## write what is made from other files: tests/api.txt, ta
 	$(BIN)/python -m tools.adapters table
 	$(BIN)/python -m tools.clients table
 
-all: test hostile lint types layers docs clients adapters ## what .ci/run does
+all: test hostile lint types layers docs replay clients adapters ## what .ci/run does
 
 clean: ## remove the environment and everything that was generated
 	rm -rf $(VENV) build dist htmlcov .coverage .coverage.* .hypothesis .*_cache
