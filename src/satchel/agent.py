@@ -6,11 +6,11 @@ in one loop that can be read in a minute, and a bench to test skills on.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, Protocol, TypeAlias, cast
 
 from satchel.compose import Text, Tools, check_part, compose
-from satchel.tools import Run, Tool, Toolbox, result_text
+from satchel.tools import Run, Tool, Toolbox, Turn, result_text
 
 __all__ = ["Agent", "Call", "Message", "Model", "Result", "Role", "Skill", "Stopped"]
 
@@ -203,7 +203,8 @@ class Agent:
         """Ask the model, carry out its calls one by one, and ask again.
 
         An unknown tool, wrong arguments and a handler that raises are results, which
-        the model sees. The calls of the last step are carried out, too.
+        the model sees. The calls of the last step are carried out, too. One run is one
+        turn: what tools keep for a turn ends with it.
 
         Args:
             text: What the user says.
@@ -215,7 +216,7 @@ class Agent:
         """
         skills = self.skills
         messages = [*history, Message("user", text)]
-        context = context or Run(agent=self.name)
+        context = replace(context or Run(agent=self.name), turn=Turn())
         said = ""
         for step in range(1, self.max_steps + 1):
             given = compose(self._system, skills, toolboxes=self._toolboxes)

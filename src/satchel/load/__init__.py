@@ -12,7 +12,12 @@ from satchel.load.loading import load
 from satchel.load.options import StyleOptions
 from satchel.load.packs import packs_result
 from satchel.load.paths import resolve
-from satchel.load.references import render_descriptor, render_reference_error
+from satchel.load.references import (
+    find_matches,
+    list_entries,
+    render_descriptor,
+    render_reference_error,
+)
 from satchel.load.toolset import offer_reader, tools_for
 from satchel.load.turn import TurnCache
 from satchel.model import Style
@@ -23,6 +28,8 @@ __all__ = [
     "StyleOptions",
     "TurnCache",
     "fill_folder",
+    "find_matches",
+    "list_entries",
     "load",
     "offer_find",
     "offer_reader",

@@ -387,7 +387,7 @@ class Session:
 
     @property
     def _run(self) -> Run:
-        return Run(self.who, self.deps, self, self.agent)
+        return Run(self.who, self.deps, self, self.agent, self._reading.turn)
 
     def _worn_texts(self) -> list[str]:
         return self.settings.worn.instructions(self._pinned)

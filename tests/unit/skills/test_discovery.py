@@ -1,14 +1,21 @@
 """find-skills: discover, then load."""
 
+import asyncio
+import inspect
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pytest
 
 from satchel import Satchel, SkillDiscoverySkill
 from satchel.agent import Agent, Call, Message
+from satchel.errors import (
+    ReferenceNotAllowedError,
+    ReferenceUnreadableError,
+    SkillNotFoundError,
+)
 from satchel.policy import Policy, deny
-from satchel.tools import Toolbox
+from satchel.tools import Run, Toolbox
 from tests.fakes import FakeSource, pack
 
 WEATHER = """\
@@ -154,6 +161,177 @@ def test_a_skill_that_only_a_user_may_invoke_is_not_loaded() -> None:
     told = box.call("load_skill_instructions", {"skill_name": "h"})
 
     assert told["error"]["code"] == "skill-withheld"  # type: ignore[index]
+
+
+WEATHER_ARGS = {"skill_name": "weather"}
+RAG = {"skill_name": "agentic-rag"}
+AZURE = {**RAG, "reference": "azure_search_config.md"}
+
+
+class Counting(FakeSource):
+    """Counts how often a reference is read."""
+
+    def __init__(self) -> None:
+        packs: dict[str, dict[str, str | bytes]] = {
+            "agentic_rag": {
+                "SKILL.md": pack("agentic-rag", "Answer from documents."),
+                "references/azure_search_config.md": "# Azure\n",
+            }
+        }
+        super().__init__("s", packs)
+        self.reads = 0
+
+    def read(self, key: str, path: str, limit_bytes: int) -> bytes:
+        self.reads += path != "SKILL.md"
+        return super().read(key, path, limit_bytes)
+
+
+def counted() -> tuple[Counting, Satchel]:
+    """Return a source that counts its reads, and a shelf with it."""
+    source = Counting()
+    return source, Satchel(source)
+
+
+@pytest.mark.row("F31", "T12", "A11", "A12", "A14", "A18", "A27", "A40")
+def test_the_methods_give_what_the_tools_give_and_raise() -> None:
+    """The parameters are those of the tool; ``get_tools`` is how a class has tools."""
+    skill = SkillDiscoverySkill(SHELF)
+    tools = skill.tools
+    method = skill.load_skill_instructions
+
+    assert list(inspect.signature(method).parameters) == ["skill_name", "reference"]
+    assert method("agentic-rag", "references/azure_search_config.md") == (
+        "# Azure\nset AZURE_SEARCH_KEY\n"
+    )
+    assert method(**AZURE) == "# Azure\nset AZURE_SEARCH_KEY\n"
+    assert method("weather") == tools.call("load_skill_instructions", WEATHER_ARGS)
+    assert skill.list_skills() == tools.call("list_skills", {})
+    query = {"query": "AZURE"}
+    assert skill.search_skills("AZURE") == tools.call("search_skills", query)
+    assert list(skill.get_tools()) == list(tools)
+    for name, reference, error in (
+        ("nope", None, SkillNotFoundError),
+        ("nope", "a.md", SkillNotFoundError),
+        ("agentic-rag", "hidden.md", ReferenceNotAllowedError),
+        ("agentic-rag", "../weather/SKILL.md", ReferenceNotAllowedError),
+    ):
+        with pytest.raises(error):
+            method(name, reference)
+
+
+@pytest.mark.row("A05", "F31")
+def test_a_reference_that_is_no_text_is_told_as_one() -> None:
+    packs: dict[str, dict[str, str | bytes]] = {
+        "a": {"SKILL.md": pack("a"), "references/b.bin": b"\0\1\2"}
+    }
+    skill = SkillDiscoverySkill(Satchel(FakeSource("s", packs)))
+
+    with pytest.raises(ReferenceUnreadableError, match="it is no text: 3 bytes"):
+        skill.load_skill_instructions("a", "b.bin")
+
+
+@pytest.mark.row("F23", "A06", "A07", "A15")
+def test_one_run_of_an_agent_reads_a_reference_once() -> None:
+    """Three calls of one run are one read; the next run reads anew, and sees edits."""
+    source, shelf = counted()
+    skill = SkillDiscoverySkill(shelf)
+
+    def run() -> str:
+        steps = [("load_skill_instructions", AZURE)] * 3
+        return Agent(Caller(steps), skills=[skill]).run("Go.").text
+
+    assert (run(), source.reads) == ("# Azure\n", 1)
+    changed = "# Azure, revised\n"
+    source.packs["agentic_rag"]["references/azure_search_config.md"] = changed
+    shelf.sync()
+    source.reads = 0
+    assert (run(), source.reads) == (changed, 1)
+
+
+@pytest.mark.row("F23", "A06", "A07")
+def test_a_context_that_is_handed_in_twice_is_two_turns() -> None:
+    source, shelf = counted()
+    agent = Agent(
+        Caller([("load_skill_instructions", AZURE)] * 2),
+        skills=[SkillDiscoverySkill(shelf)],
+    )
+    context = Run(agent="one")
+
+    for _ in range(2):
+        agent.run("Go.", context=context)
+
+    assert source.reads == 2
+
+
+@pytest.mark.row("F23", "A06", "A15")
+def test_a_turn_of_a_session_that_has_it_reads_once() -> None:
+    source, shelf = counted()
+    session = shelf.session(always=[SkillDiscoverySkill(shelf)])
+
+    for _ in range(2):
+        with session.turn():
+            for _ in range(3):
+                assert session.call("load_skill_instructions", AZURE) == "# Azure\n"
+
+    assert source.reads == 2
+    session.call("load_skill_instructions", AZURE)
+    session.call("load_skill_instructions", AZURE)
+    assert source.reads == 4, "outside of a turn nothing is kept"
+
+
+@pytest.mark.row("F23", "A06", "A07", "A15")
+def test_a_turn_can_be_bounded_by_hand_and_counts() -> None:
+    source, shelf = counted()
+    skill = SkillDiscoverySkill(shelf)
+
+    async def loads() -> None:
+        tools = skill.tools
+        await asyncio.gather(
+            *(tools.acall("load_skill_instructions", AZURE) for _ in range(3))
+        )
+
+    with skill.turn() as turn:
+        skill.load_skill_instructions("agentic-rag", "azure_search_config.md")
+        asyncio.run(loads())
+
+    assert (turn.reads, turn.hits, source.reads) == (1, 3, 1)
+    skill.load_skill_instructions("agentic-rag", "azure_search_config.md")
+    assert source.reads == 2
+
+
+@pytest.mark.row("F23", "A06")
+def test_errors_are_not_kept_and_two_skills_share_nothing() -> None:
+    """One turn may see two shelves that have different files of one name."""
+    _, first = counted()
+    source, second = counted()
+    source.packs["agentic_rag"]["references/azure_search_config.md"] = "# Other\n"
+    second.sync()
+    one, two = SkillDiscoverySkill(first), SkillDiscoverySkill(second)
+
+    with one.turn():
+        for _ in range(2):
+            with pytest.raises(ReferenceNotAllowedError):
+                one.load_skill_instructions("agentic-rag", "nope.md")
+        assert one.load_skill_instructions(**AZURE) == "# Azure\n"
+        assert two.load_skill_instructions(**AZURE) == "# Other\n"
+
+
+class Caller:
+    """A model that makes calls, one a step, and answers with the last result."""
+
+    def __init__(self, steps: Sequence[tuple[str, Mapping[str, object]]]) -> None:
+        self.steps = steps
+
+    async def complete(
+        self, system: str, messages: Sequence[Message], tools: Toolbox
+    ) -> Message:
+        assert system
+        assert tools
+        done = [each for each in messages if each.role == "tool"]
+        if len(done) == len(self.steps):
+            return Message("assistant", done[-1].text)
+        name, arguments = self.steps[len(done)]
+        return Message("assistant", calls=(Call(str(len(done)), name, arguments),))
 
 
 class Reader:

@@ -51,6 +51,11 @@ class Reading:
         self._turns.remove(turn)
 
     @property
+    def turn(self) -> TurnCache | None:
+        """The turn that began last and has not ended; None outside of any."""
+        return next(reversed(self._turns), None)
+
+    @property
     def scoped(self) -> Catalog:
         """The skills that this session is about, whatever the policy says of them."""
         catalog = self._shelf.catalog()
@@ -116,8 +121,7 @@ class Reading:
         """
         request = self._request(skill_id, file, via)
         asking = self._gate.asking(approved=approved)
-        turn = next(reversed(self._turns), None)
-        return self._shelf.load(self.scoped, request, turn, asking)
+        return self._shelf.load(self.scoped, request, self.turn, asking)
 
     def refuse(
         self, skill_id: str, file: str | None, error: SkillError, *, via: str
