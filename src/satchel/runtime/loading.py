@@ -6,7 +6,7 @@ from typing import Final, NoReturn
 
 from satchel.errors import SkillError, SkillWithheldError
 from satchel.load import TurnCache, load
-from satchel.model import Catalog, Limits, Loaded, Request
+from satchel.model import Catalog, Limits, Loaded, Request, UsageEvent
 from satchel.model.purpose import IS_LOAD
 from satchel.policy import OPEN_POLICY, Decides
 from satchel.protocols import Clock
@@ -111,6 +111,11 @@ class LoadPath:
             now = self._monotonic()
             self._telling.failed(catalog, request, error, now, now)
         raise error
+
+    def reported(self, catalog: Catalog, event: UsageEvent) -> None:
+        """Tell of a load that was done elsewhere, from a copy."""
+        if self._sinks.awake:
+            self._telling.reported(catalog, event)
 
     def plain(self, catalog: Catalog, request: Request) -> Loaded:
         """Load without an event or a policy: for what is no use of it by anybody."""

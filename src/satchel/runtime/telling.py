@@ -169,7 +169,21 @@ class Telling:
             client=_called(request.client),
             at=self._time_of(end),
         )
-        self.sinks.tell((self._make_failure, event, entry))
+        self.sinks.tell((self._make_owned, event, entry))
+
+    def reported(self, catalog: Catalog, event: UsageEvent) -> None:
+        """Tell of a load that was done elsewhere; what is known here is put in."""
+        reference, script = _beside(event.file)
+        told = replace(
+            event,
+            reference=reference,
+            script=script,
+            release=catalog.release_of(event.source),
+            agent=_called(event.agent),
+            client=_called(event.client),
+            at=self._clock.now(),
+        )
+        self.sinks.tell((self._make_owned, told, _known(catalog, event.name)))
 
     def copied(
         self, catalog: Catalog, request: Request, error: Exception | None = None
@@ -197,7 +211,7 @@ class Telling:
         cost = self._costs[digest] = _Cost(text)
         return cost
 
-    def _make_failure(self, event: UsageEvent, entry: Descriptor | None) -> UsageEvent:
+    def _make_owned(self, event: UsageEvent, entry: Descriptor | None) -> UsageEvent:
         return replace(event, owner=self._owners.of(entry)) if entry else event
 
     def _make_success(  # noqa: PLR0913, PLR0917 - what there was, for one caller

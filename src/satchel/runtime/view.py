@@ -23,6 +23,7 @@ from satchel.model import (
     Request,
     Resource,
     Style,
+    UsageEvent,
 )
 from satchel.runtime.conversation.gate import Gate
 from satchel.runtime.conversation.invoking import Invoked, invoked
@@ -151,6 +152,37 @@ class View:
             raise SkillNotFoundError(
                 error.name, close, self.catalog.heir_of(error.name)
             ) from None
+
+    def reported(
+        self,
+        request: Request,
+        *,
+        digest: str,
+        size_bytes: int,
+        tokens: int,
+        duration_s: float,
+    ) -> None:
+        """Tell of a load of a copy that is kept elsewhere, as whoever keeps it says.
+
+        Raises:
+            SkillError: As for `descriptor`.
+        """
+        event = UsageEvent(
+            request.id,
+            None,
+            None,
+            self.descriptor(request.id).source,
+            duration_s,
+            None,
+            request.file,
+            self.via,
+            digest,
+            size_bytes,
+            tokens=tokens,
+            agent=request.agent,
+            client=self.settings.client,
+        )
+        self._shelf.load.reported(self.catalog, event)
 
     def missed(
         self, skill_id: str, file: str | None = None, *, copy: bool = False

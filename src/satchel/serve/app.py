@@ -18,6 +18,7 @@ from satchel.serve.http.discovery import discovery_routes
 from satchel.serve.http.figures import Used, figures_route
 from satchel.serve.http.health import health_routes
 from satchel.serve.http.releases import releases_routes
+from satchel.serve.http.reporting import LOADS_PATH, reporting_route
 from satchel.serve.http.settings import HttpSettings
 from satchel.serve.http.site import NOT_FOUND, Site
 from satchel.serve.library import Library
@@ -66,6 +67,7 @@ def create_app(
     routes: list[BaseRoute] = [
         Route("/mcp", mcp.app),  # first: it is asked for most
         *health_routes(site),
+        reporting_route(site),
         *api_routes(site),
         *discovery_routes(site),
         *releases_routes(site),
@@ -100,8 +102,10 @@ def _refused(request: Request, error: Exception) -> Response:
     """Answer where no route, or none for this method, was found."""
     status = error.status_code if isinstance(error, HTTPException) else 0
     if status == HTTPStatus.METHOD_NOT_ALLOWED:
-        told = Told(status, "method-not-allowed", "only GET and HEAD are answered here")
-        return refusal(request, told, {"Allow": "GET, HEAD"})
+        may = "POST" if request.url.path == LOADS_PATH else "GET, HEAD"
+        said = f"only {may.replace(', ', ' and ')} are answered here"
+        told = Told(status, "method-not-allowed", said)
+        return refusal(request, told, {"Allow": may})
     return refusal(request, NOT_FOUND)
 
 

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import threading
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
+import jsonschema  # type: ignore[import-untyped]  # it comes with mcp
 import pytest
 import uvicorn
 from starlette.testclient import TestClient
 
-from satchel import Satchel, sources
+from satchel import Policy, Satchel, deny, sources
+from satchel.errors import ConfigError, SkillError
 from satchel.release.folder import build_folder
 from satchel.serve.app import create_app
+from satchel.serve.http.api import openapi
 from satchel.serve.http.settings import HttpSettings
 from satchel.serve.library import Library
 from satchel.serve.mcp import build_server
 from satchel.testing import write_pack
 from satchel.usage import ListSink
+from satchel.usage.reporting import report_to
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -147,3 +151,121 @@ def test_a_mirror_marks_its_requests(
     ]
     if not is_load:
         assert {(e.via, e.client) for e in sink.skill_syncs} == {("http", "copier")}
+
+
+@pytest.mark.row("F40", "T10", "C50")
+def test_what_is_loaded_from_a_copy_can_be_told_back(shelf: Path) -> None:
+    sink = ListSink()
+    with Satchel(shelf, sinks=[sink]) as skills, listening(skills) as url:
+        back = report_to(url)
+        with Satchel(url, allow_private=True, sinks=[back]) as there:
+            there.load("alpha")
+            there.load("beta", "more.md")
+            there.load("beta", via="cli")
+            with pytest.raises(SkillError):
+                there.load("nobody")
+        back.close()
+
+    assert [(e.name, e.file, e.via, e.client, e.code) for e in sink.events] == [
+        ("alpha", "SKILL.md", "report", "satchel", None),
+        ("beta", "references/more.md", "report", "satchel", None),
+    ]
+    assert sink.events[0].digest == skills.catalog.get("alpha").digest  # type: ignore[union-attr]
+    assert sink.events[1].reference == "references/more.md"
+    assert all(e.tokens > 0 and e.size_bytes > 0 for e in sink.events)
+    assert back.dropped == 0
+
+
+def told(**more: object) -> dict[str, object]:
+    return {"writer": "w" * 8, "loads": [{"seq": 1, "id": "alpha"}], **more}
+
+
+def test_the_description_names_it() -> None:
+    post = cast("Any", openapi())["paths"]["/v1/loads"]["post"]
+    schema = post["requestBody"]["content"]["application/json"]["schema"]
+
+    jsonschema.validate(told(), schema)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(told(writer="short"), schema)
+    assert {"200", "401", "413", "422", "429"} <= {*post["responses"]}
+
+
+@pytest.mark.row("F40", "T10")
+def test_a_report_that_comes_twice_counts_once(shelf: Path) -> None:
+    sink = ListSink()
+    client = TestClient(create_app(Library(Satchel(shelf, sinks=[sink]))))
+    loads = [{"seq": 1, "id": "alpha"}, {"seq": 2, "id": "beta"}]
+    first = client.post("/v1/loads", json=told())
+    again = client.post("/v1/loads", json=told(loads=loads))
+    other = client.post("/v1/loads", json=told(writer="x" * 8))
+
+    answers = [answer.json()["counted"] for answer in (first, again, other)]
+    assert answers == [1, 1, 1]
+    assert [event.name for event in sink.events] == ["alpha", "beta", "alpha"]
+
+
+@pytest.mark.row("F40", "T10")
+def test_a_report_is_no_way_to_count_what_is_not_here(shelf: Path) -> None:
+    sink = ListSink()
+    client = TestClient(
+        create_app(Library(Satchel(shelf, sinks=[sink], policy=Policy(deny("beta")))))
+    )
+    loads: list[dict[str, object]] = [
+        {"id": "nobody"},
+        {"id": "beta"},
+        {"id": "alpha", "file": "../../etc/passwd"},
+        {"id": "alpha", "file": ["a"]},
+        {"id": {}},
+        {"id": "gamma", "digest": "<x>", "tokens": -1, "size_bytes": 1e99, "agent": 3},
+    ]
+    numbered = [{"seq": number, **each} for number, each in enumerate(loads, 1)]
+    answer = client.post("/v1/loads", json=told(loads=numbered))
+
+    assert answer.json() == {"counted": 1, "refused": 5}
+    (event,) = sink.events
+    assert (event.name, event.digest, event.tokens, event.size_bytes) == (
+        *("gamma", ""),
+        *(0, 0),
+    )
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"[]",
+        b"{}",
+        b"[" * 100_000,
+        b'{"writer": "short", "loads": []}',
+        b'{"writer": "wwwwwwww", "loads": {}}',
+        b'{"writer": "wwwwwwww", "loads": [{"id": "alpha"}]}',
+        b'{"writer": "wwwwwwww", "loads": [{"seq": 0, "id": "alpha"}]}',
+        b'{"writer": "wwwwwwww", "loads": [{"seq": 1}, {"seq": 1}]}',
+        b'{"writer": "wwwwwwww", "loads": [%s{"seq": 9999}]}'
+        % b"".join(b'{"seq": %d},' % n for n in range(1, 1001)),
+    ],
+    ids=range(10),
+)
+def test_what_is_no_report_is_refused(shelf: Path, body: bytes) -> None:
+    sink = ListSink()
+    client = TestClient(create_app(Library(Satchel(shelf, sinks=[sink]))))
+    answer = client.post("/v1/loads", content=body)
+
+    assert answer.status_code == 422
+    assert answer.json()["error"]["code"] == "invalid-parameter"
+    assert client.post("/v1/loads", content=b"x" * 2_000_000).status_code == 413
+    assert client.get("/v1/loads").status_code == 405
+    assert sink.events == []
+
+
+def test_a_site_that_takes_no_reports_is_left_alone_and_said(shelf: Path) -> None:
+    for url in ("ftp://x", "skills", "https://ana:secret@x"):
+        with pytest.raises(ConfigError):
+            report_to(url)
+    label = Satchel(shelf).catalog.sources[0].label
+    back = report_to("http://127.0.0.1:1", source=label)
+    with Satchel(shelf, sinks=[back]) as skills:
+        skills.load("alpha")
+    back.close()
+
+    assert back.dropped > 0

@@ -2,6 +2,7 @@
 
 from typing import Any, Final
 
+from satchel.serve.http.reporting import LOADS_PATH, REPORT_SCHEMA
 from satchel.serve.http.shapes import SCHEMAS
 from satchel.serve.http.table import Endpoint, Parameter
 
@@ -15,7 +16,7 @@ _ALWAYS: Final = {
     "400": "The request is not one that this server takes.",
     "401": "A token is needed, and none that is known was given.",
     "403": "This caller, or a page of this origin, may not.",
-    "405": "Only GET and HEAD are answered.",
+    "405": "Only the methods that are described here are answered.",
     "413": "The request is larger than is accepted.",
     "421": "This server does not answer to the name in the Host header.",
     "422": "A parameter is not as described; the message says which.",
@@ -41,7 +42,10 @@ def described(
             "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
         },
         "servers": [{"url": "/"}],
-        "paths": {each.path: _path(each) for each in endpoints},
+        "paths": {
+            **{each.path: _path(each) for each in endpoints},
+            LOADS_PATH: {"post": _reporting()},
+        },
         "components": {"schemas": SCHEMAS},
     }
     if private:
@@ -58,6 +62,29 @@ def _path(endpoint: Endpoint) -> dict[str, Any]:
         "parameters": [_parameter(each) for each in endpoint.parameters],
         "get": get,
         "head": _operation(endpoint, f"{endpoint.operation}Head", None),
+    }
+
+
+def _reporting() -> dict[str, Any]:
+    error = {_JSON: {"schema": _ERROR}}
+    counts = {"$ref": "#/components/schemas/Counted"}
+    return {
+        "operationId": "reportLoads",
+        "summary": "Tell what was loaded from a copy",
+        "description": "For programs that fetch once and load from their own copy. "
+        "What is told counts as loads; a number that a writer has told of before, and "
+        "what this caller may not load, counts as nothing.",
+        "requestBody": {
+            "required": True,
+            "content": {_JSON: {"schema": REPORT_SCHEMA}},
+        },
+        "responses": {
+            "200": {"description": "As told.", "content": {_JSON: {"schema": counts}}},
+            **{
+                status: {"description": text, "content": error}
+                for status, text in sorted(_ALWAYS.items())
+            },
+        },
     }
 
 

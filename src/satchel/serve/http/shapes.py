@@ -104,6 +104,7 @@ SCHEMAS: Final[dict[str, dict[str, Any]]] = {
             "source": _TEXT,
         }
     ),
+    "Counted": _object({"counted": _COUNT, "refused": _COUNT}),
     "Hits": _object({"query": _TEXT, "hits": _list_of("Hit")}),
     "OpenApi": {"type": "object"},
 }

@@ -74,7 +74,7 @@ def test_every_way_to_refuse_is_described() -> None:
         *("429", "500", "502", "503"),
     }
     assert "404" not in paths["/v1/catalog"]["get"]["responses"]
-    for path in paths.values():
+    for path in (each for each in paths.values() if "get" in each):
         assert set(path["head"]["responses"]) == set(path["get"]["responses"])
         assert not any("content" in each for each in path["head"]["responses"].values())
 

@@ -1,0 +1,185 @@
+"""``POST /v1/loads``: what a program that keeps a copy loads from it, told back.
+
+Such a program fetches once and loads from its own copy, so that nothing here would
+tell which of the skills it uses.
+"""
+
+import json
+import re
+import threading
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Mapping
+from functools import partial
+from typing import Any, Final, cast
+
+from anyio import to_thread
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from satchel.errors import SkillError
+from satchel.model import SKILL_FILE
+from satchel.model import Request as Wish
+from satchel.runtime.view import View
+from satchel.serve.http.answers import fresh, refusal, to_json
+from satchel.serve.http.site import Site, caller_of, product
+from satchel.serve.telling import Told, tell
+
+__all__ = ["LOADS_PATH", "MAX_LOADS", "REPORT_SCHEMA", "reporting_route"]
+
+LOADS_PATH: Final = "/v1/loads"
+MAX_LOADS: Final = 1_000
+"""Loads of one report."""
+MAX_BYTES: Final = 1024 * 1024
+MAX_WRITERS: Final = 1_024
+"""Programs whose last number is remembered, so that nothing is counted twice."""
+MAX_DURATION_S: Final = 3_600.0
+MAX_SIZE: Final = 1 << 40
+
+_DIGEST: Final = re.compile(r"sha256:[0-9a-f]{64}")
+_WRITER: Final = re.compile(r"[A-Za-z0-9_-]{8,64}")
+_INVALID: Final = Told(
+    422,
+    "invalid-parameter",
+    'want {"writer": "8 to 64 of A-Z a-z 0-9 _ -", "loads": [{"seq": 1, "id": ID}]}, '
+    f"at most {MAX_LOADS:,} loads, their numbers rising",
+)
+_TOO_LARGE: Final = Told(413, "too-large", f"a report may have {MAX_BYTES:,} bytes")
+
+
+_TEXT: Final = {"type": "string"}
+_LOAD: Final = {
+    "type": "object",
+    "properties": {
+        "seq": {"type": "integer", "minimum": 1, "description": "Rises, per writer."},
+        "id": _TEXT,
+        "file": {**_TEXT, "description": "Default: SKILL.md."},
+        "digest": {**_TEXT, "description": "Of the bytes that were loaded."},
+        "size_bytes": {"type": "integer", "minimum": 0},
+        "tokens": {"type": "integer", "minimum": 0},
+        "duration_s": {"type": "number", "minimum": 0},
+        "agent": _TEXT,
+    },
+    "required": ["seq", "id"],
+}
+REPORT_SCHEMA: Final[dict[str, Any]] = {
+    "type": "object",
+    "properties": {
+        "writer": {**_TEXT, "pattern": f"^{_WRITER.pattern}$"},
+        "loads": {"type": "array", "items": _LOAD, "maxItems": MAX_LOADS},
+    },
+    "required": ["writer", "loads"],
+}
+"""What is sent; further keys are passed over."""
+
+
+class _Writers:
+    """The last number that each writer told of. Thread-safe."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self._last: OrderedDict[tuple[object, str], int] = OrderedDict()
+
+    def last(self, key: tuple[object, str]) -> int:
+        return self._last.get(key, 0)
+
+    def put(self, key: tuple[object, str], number: int) -> None:
+        self._last[key] = number
+        self._last.move_to_end(key)
+        while len(self._last) > MAX_WRITERS:
+            self._last.popitem(last=False)
+
+
+def reporting_route(site: Site) -> Route:
+    """Return the route; what is told counts as loads ``via`` ``report``."""
+    writers = _Writers()
+
+    async def answer(request: Request) -> Response:
+        body = await _body(request.stream())
+        if body is None:
+            return refusal(request, _TOO_LARGE)
+        return await to_thread.run_sync(
+            partial(_take, site, writers, request, body), abandon_on_cancel=True
+        )
+
+    return Route(LOADS_PATH, answer, methods=["POST"])
+
+
+async def _body(stream: AsyncIterator[bytes]) -> bytes | None:
+    parts: list[bytes] = []
+    size = 0
+    async for part in stream:
+        size += len(part)
+        if size > MAX_BYTES:
+            return None
+        parts.append(part)
+    return b"".join(parts)
+
+
+def _take(site: Site, writers: _Writers, request: Request, body: bytes) -> Response:
+    report = _parsed(body)
+    if report is None:
+        return refusal(request, _INVALID)
+    writer, loads = report
+    caller = caller_of(request)
+    client = product(request.headers.get("user-agent", ""))
+    try:
+        view = site.library.view(caller, via="report", client=client)
+    except SkillError as error:
+        return refusal(request, tell(error))
+    counted = refused = 0
+    with writers.lock:
+        last = writers.last((caller, writer))
+        for each in loads:
+            if each["seq"] <= last:
+                continue  # told a second time, as its answer was lost
+            last = each["seq"]
+            is_told = _tell(view, each)
+            counted, refused = counted + is_told, refused + (not is_told)
+        writers.put((caller, writer), last)
+    return fresh(request, to_json({"counted": counted, "refused": refused}))
+
+
+def _parsed(body: bytes) -> tuple[str, list[Mapping[str, Any]]] | None:
+    """Return who reports, and the loads; None where it is no report."""
+    try:
+        value: Any = json.loads(body)
+        writer, loads = value["writer"], value["loads"]
+        numbers = [each["seq"] for each in loads]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return None
+    known = isinstance(writer, str) and _WRITER.fullmatch(writer) is not None
+    listed = isinstance(loads, list) and len(cast("list[object]", loads)) <= MAX_LOADS
+    whole = all(type(number) is int and number > 0 for number in numbers)
+    if not (known and listed and whole and numbers == sorted(set(numbers))):
+        return None
+    return writer, loads
+
+
+def _tell(view: View, load: Mapping[str, Any]) -> bool:
+    """Tell of one load; tell whether it was of a file that this caller may have."""
+    skill_id, file = load.get("id"), load.get("file") or SKILL_FILE
+    if not isinstance(skill_id, str) or not isinstance(file, str):
+        return False
+    try:
+        entry = view.descriptor(skill_id)
+    except SkillError:
+        return False
+    if file != SKILL_FILE and file not in entry.resources:
+        return False
+    agent, digest = load.get("agent"), load.get("digest")
+    view.reported(
+        Wish(skill_id, file, agent=agent if isinstance(agent, str) else ""),
+        digest=digest if isinstance(digest, str) and _DIGEST.fullmatch(digest) else "",
+        size_bytes=int(_bounded(load.get("size_bytes"), MAX_SIZE)),
+        tokens=int(_bounded(load.get("tokens"), MAX_SIZE)),
+        duration_s=_bounded(load.get("duration_s"), MAX_DURATION_S),
+    )
+    return True
+
+
+def _bounded(value: object, most: float) -> float:
+    """Return a number from 0 to ``most``; 0 for anything else."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return 0
+    return value if 0 <= value <= most else 0
