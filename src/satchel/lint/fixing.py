@@ -7,11 +7,13 @@ twice is to fix once.
 """
 
 import re
+from collections import Counter
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from satchel.model import DEFAULT_LIMITS, SKILL_FILE, Finding, Limits, Manifest
 from satchel.spec import body_of, parse
+from satchel.spec.misspelled import meant_keys
 from satchel.text.unified import LineMatcher, unified_lines
 
 if TYPE_CHECKING:
@@ -117,9 +119,9 @@ def fix_skill(  # noqa: PLR0913 - one pack, its parts by name
             continue
         after = _page(proposed, folder, files, profile, limits)
         if after is not None and _is_safe(page, after, fixer, codes):
-            mended |= codes
+            mended |= codes - _codes(after).keys()
             page = after
-    if page is None or not mended:
+    if page is None or page.text == text:
         return None
     return Fix(path, data, page.text.encode(), frozenset(mended))
 
@@ -163,12 +165,13 @@ def _is_safe(
     if _kept(before.manifest, fixer) != _kept(after.manifest, fixer):
         return False
     old, new = before.manifest.references, after.manifest.references
-    left = _codes(after)
+    had, left = _codes(before), _codes(after)
+    fewer = any(left[code] < had[code] for code in codes)
     return (
         new[: len(old)] == old
-        and codes.isdisjoint(left)
+        and (fewer if fixer.partly else codes.isdisjoint(left))
         # What a reader of ours repairs, no other reader need understand.
-        and not (left - _codes(before)) & FIXABLE
+        and not (left.keys() - had.keys()) & FIXABLE
         and fixer.mend(after) in (None, after.text)
     )
 
@@ -180,15 +183,15 @@ def _kept(manifest: Manifest, fixer: "Fixer") -> dict[str, object]:
         for field in fields(manifest)
         if field.name not in fixer.fields
     }
-    frontmatter = manifest.frontmatter
+    frontmatter = meant_keys(manifest.frontmatter)
     kept["frontmatter"] = {k: v for k, v in frontmatter.items() if k not in fixer.keys}
     return kept
 
 
-def _codes(page: "Page") -> frozenset[str]:
-    """Return the codes of what is left, for a lenient reader and for the profile."""
+def _codes(page: "Page") -> Counter[str]:
+    """Count what is left by code, for a lenient reader and for the profile."""
     profiles: tuple[Profile, ...] = ("lenient", page.profile)
-    return frozenset(
+    return Counter(
         finding.code
         for profile in profiles
         for finding in parse(

@@ -12,11 +12,29 @@ from typing import Final
 from satchel.model import Json
 from satchel.spec.fields import decode_items
 
-__all__ = ["SET_ASIDE", "encode_items", "from_spec", "to_spec"]
+__all__ = [
+    "SCHEMA_FIELD",
+    "SET_ASIDE",
+    "SPEC_FIELDS",
+    "STRICT_FIELDS",
+    "encode_items",
+    "from_spec",
+    "to_spec",
+]
 
 _LISTS: Final = ("trigger_keywords", "references", "scripts", "assets")
-_SCHEMA: Final = "manifest_schema"
-_MOVED: Final = (*_LISTS, "version", "author", _SCHEMA)
+SCHEMA_FIELD: Final = "manifest_schema"
+SPEC_FIELDS: Final = frozenset(
+    ["name", "description", "license", "compatibility", "metadata", "allowed-tools"]
+)
+"""Source: agentskills.io/specification, "Frontmatter"."""
+
+STRICT_FIELDS: Final = frozenset(
+    ["name", "description", "version", "author", SCHEMA_FIELD, *_LISTS]
+)
+"""Source: the manifest of the packs that profile ``strict`` comes from."""
+
+_MOVED: Final = (*_LISTS, "version", "author", SCHEMA_FIELD)
 SET_ASIDE: Final = "satchel:"
 """Stands before a moved key that ``metadata`` already uses for something else."""
 _AMBIGUOUS: Final = re.compile(r"[\s,]|\A\[|\A\Z")
@@ -82,11 +100,11 @@ def encode_items(items: Iterable[str]) -> str:
 def _decoded(key: str, text: str) -> Json:
     if key in _LISTS:
         return list(decode_items(text))
-    return int(text) if key == _SCHEMA and _NUMBER.fullmatch(text) else text
+    return int(text) if key == SCHEMA_FIELD and _NUMBER.fullmatch(text) else text
 
 
 def _encoded(key: str, value: Json) -> str | None:
-    if key == _SCHEMA:
+    if key == SCHEMA_FIELD:
         text = str(value) if type(value) is int else ""
         return text if _NUMBER.fullmatch(text) else None
     if key not in _LISTS:

@@ -15,26 +15,29 @@ from satchel.spec.fields import (
 )
 from satchel.spec.frontmatter import Node, Tree
 
-__all__ = ["manifest_of"]
+__all__ = ["KEYS_AT_THE_TOP", "KEYS_IN_METADATA", "manifest_of"]
 
 _Within: TypeAlias = "dict[str, Node]"
 
 
-def manifest_of(tree: Tree, name: str, description: str, profile: str) -> Manifest:
+def manifest_of(
+    tree: Tree, name: str, description: str, profile: str, *, written: _Within
+) -> Manifest:
     """Return the manifest; every field but name and description is read from the tree.
 
+    ``written`` is the frontmatter as its author wrote it, misspelled keys and all.
     What stands at the top goes before what stands in ``metadata``. Only keys that are
     there cost anything.
     """
     root = tree.root
-    fields: dict[str, Any] = {"frontmatter": root}
+    fields: dict[str, Any] = {"frontmatter": written}
     client: dict[str, Any] = {}
     if "metadata" in root:
         fields["metadata"] = metadata = mapping(root["metadata"])
-        _read(tree, metadata, _IN_METADATA, fields, client)
+        _read(tree, metadata, KEYS_IN_METADATA, fields, client)
         if not _SET_ASIDE.keys().isdisjoint(metadata):
             _read(tree, metadata, _SET_ASIDE, fields, client)
-    _read(tree, root, _AT_THE_TOP, fields, client)
+    _read(tree, root, KEYS_AT_THE_TOP, fields, client)
     if client:
         fields["client"] = ClientFields(**client)
     if not fields.keys().isdisjoint(_FILES):
@@ -131,7 +134,7 @@ def _either_spelling(table: dict[str, _Field]) -> dict[str, _Field]:
     }
 
 
-_AT_THE_TOP: Final = {
+KEYS_AT_THE_TOP: Final = {
     **_BOTH,
     **_either_spelling(_OF_CLIENTS),
     "allowed-tools": _Field("allowed_tools", tool_list),
@@ -139,7 +142,7 @@ _AT_THE_TOP: Final = {
     "triggers": _Field("trigger_keywords", text_list),
     "trigger_keywords": _Field("trigger_keywords", text_list),
 }
-_IN_METADATA: Final = {
+KEYS_IN_METADATA: Final = {
     **_BOTH,
     "trigger_keywords": _Field("trigger_keywords", file_list),
     "status": _Field("status", _word),
@@ -153,6 +156,6 @@ _IN_METADATA: Final = {
 # Where `to_spec` puts a field whose name metadata used already.
 _SET_ASIDE: Final = {
     f"{SET_ASIDE}{key}": field
-    for key, field in _IN_METADATA.items()
+    for key, field in KEYS_IN_METADATA.items()
     if not field.of_client
 }

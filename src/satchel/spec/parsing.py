@@ -7,13 +7,15 @@ from typing import Final, NamedTuple
 from satchel.errors import LimitExceededError
 from satchel.model import DEFAULT_LIMITS, Finding, Limits, Manifest, Severity
 from satchel.spec.draft import Draft, draft_of, line_of
+from satchel.spec.frontmatter import Node
 from satchel.spec.normalise import manifest_of
-from satchel.spec.opening import Opened, open_file
+from satchel.spec.opening import Opened, as_meant, open_file
 from satchel.spec.profiles import (
     MAX_NAME_CHARS,
     Breach,
     Profile,
     guide_breaches,
+    misspelled_breaches,
     spec_breaches,
     strict_breaches,
 )
@@ -88,9 +90,11 @@ def _parse(data: bytes, wish: _Wish) -> Parsed:
     opened = open_file(data, limits)
     if isinstance(opened, Finding):
         return Parsed(None, (replace(opened, path=path),))
+    written = opened.tree.root
+    opened = as_meant(opened)
     draft = draft_of(opened, directory)
     if profile in _RULES:
-        return _by_rule(data, opened, draft, profile, path)
+        return _by_rule(data, opened, draft, written, wish)
     # A name is a key that stands in the catalog: what it hides would make it another's.
     name = clean_line(draft.name or "") or clean_line(directory)
     findings = _noticed(opened, draft, path)
@@ -104,7 +108,9 @@ def _parse(data: bytes, wish: _Wish) -> Parsed:
         return Parsed(None, (refusal, *findings))
     # What is noticed here breaks a rule of both other profiles.
     matched = _matching(draft) if profile == "auto" and not findings else "lenient"
-    manifest = manifest_of(draft.tree, name, draft.description, matched)
+    manifest = manifest_of(
+        draft.tree, name, draft.description, matched, written=written
+    )
     return Parsed(manifest, findings, matched)
 
 
@@ -116,8 +122,9 @@ def _matching(draft: Draft) -> str:
 
 
 def _by_rule(
-    data: bytes, opened: Opened, draft: Draft, profile: str, path: str
+    data: bytes, opened: Opened, draft: Draft, written: dict[str, Node], wish: "_Wish"
 ) -> Parsed:
+    profile, path = wish.profile, wish.path
     repairs = draft.repairs
     if not repairs and not data.isascii():
         repairs = decode(data).findings
@@ -127,11 +134,13 @@ def _by_rule(
         replace(each, severity="error") for each in _duplicates(opened, draft, path)
     ]
     for breach in _RULES[profile](draft):
-        findings.append(_finding(breach, opened, path, "error"))
+        findings.append(_finding(breach, opened, path, breach.severity))
         refused = refused or breach.refuses
     if refused or draft.name is None:
         return Parsed(None, tuple(findings))
-    manifest = manifest_of(draft.tree, draft.name, draft.description, profile)
+    manifest = manifest_of(
+        draft.tree, draft.name, draft.description, profile, written=written
+    )
     return Parsed(manifest, tuple(findings), profile)
 
 
@@ -139,6 +148,10 @@ def _noticed(opened: Opened, draft: Draft, path: str) -> tuple[Finding, ...]:
     """Return what is worth a warning at run time."""
     found: list[Finding] = [replace(each, path=path) for each in draft.repairs]
     found += _duplicates(opened, draft, path)
+    found += [
+        _finding(breach, opened, path, "warning")
+        for breach in misspelled_breaches(draft.slips)
+    ]
     name, directory = draft.name, draft.directory
     if name is None or not name.strip():
         if directory.strip():

@@ -5,13 +5,16 @@ is how ``auto`` finds the profile that matches.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final, Literal, NamedTuple
 
 from satchel.files.paths import path_problem
+from satchel.model import Severity
+from satchel.spec.dialects import SCHEMA_FIELD, SPEC_FIELDS, STRICT_FIELDS
 from satchel.spec.draft import Draft
 from satchel.spec.fields import mapping
 from satchel.spec.frontmatter import Node, Tree
+from satchel.spec.misspelled import Slip
 
 __all__ = [
     "MAX_COMPATIBILITY_CHARS",
@@ -22,6 +25,7 @@ __all__ = [
     "Breach",
     "Profile",
     "guide_breaches",
+    "misspelled_breaches",
     "portable_name",
     "spec_breaches",
     "spec_name_breaches",
@@ -36,21 +40,10 @@ MAX_DESCRIPTION_CHARS: Final = 1024
 MAX_COMPATIBILITY_CHARS: Final = 500
 STRICT_DESCRIPTION_CHARS: Final = (20, 500)
 
-SPEC_FIELDS: Final = frozenset(
-    ["name", "description", "license", "compatibility", "metadata", "allowed-tools"]
-)
-"""Source: agentskills.io/specification, "Frontmatter"."""
-
 _FILES: Final = ("references", "scripts", "assets")
 _LISTS: Final = ("trigger_keywords", *_FILES)
-SCHEMA_FIELD: Final = "manifest_schema"
 MANIFEST_SCHEMA: Final = 1
 """The schema of the fields that are known here; a pack of a later one may have more."""
-STRICT_FIELDS: Final = frozenset(
-    ["name", "description", "version", "author", SCHEMA_FIELD, *_LISTS]
-)
-"""Source: the manifest of the packs that profile ``strict`` comes from."""
-
 _SPEC_NAME: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _STRICT_NAME: Final = re.compile(r"[a-z][a-z0-9-]*")
 _NOT_PORTABLE: Final = re.compile(r"[^a-z0-9]+")
@@ -60,6 +53,7 @@ class Breach(NamedTuple):
     """A rule that is broken: where, as the keys that lead there, and what to do.
 
     ``refuses`` is false where the profile reports it and takes the pack all the same.
+    ``severity`` is that of the profiles that go by rules.
     """
 
     code: str
@@ -67,6 +61,7 @@ class Breach(NamedTuple):
     at: tuple[str, ...]
     fix: str = ""
     refuses: bool = True
+    severity: Severity = "error"
 
 
 def portable_name(text: str) -> str:
@@ -119,12 +114,17 @@ def spec_breaches(draft: Draft) -> Iterator[Breach]:
         yield _MISSING_DESCRIPTION
     elif len(draft.description) > MAX_DESCRIPTION_CHARS:
         yield _description(len(draft.description), f"at most {MAX_DESCRIPTION_CHARS}")
-    if tree.root.keys() <= _ESSENTIAL:
+    if tree.root.keys() <= _ESSENTIAL and not draft.slips:
         return
+    yield from misspelled_breaches(draft.slips)
+    slips = _by_key(draft.slips)
     for key in tree.root:
-        if key not in SPEC_FIELDS:
+        slip = slips.get(key)
+        if key not in SPEC_FIELDS and (slip is None or slip.counts):
             yield _unknown(
-                key, "metadata is the place for further fields", refuses=False
+                slip.written if slip else key,
+                "metadata is the place for further fields",
+                refuses=False,
             )
     yield from _spec_optional(tree)
 
@@ -144,11 +144,36 @@ def strict_breaches(draft: Draft) -> Iterator[Breach]:
         if not shortest <= folded <= longest:
             yield _description(folded, f"{shortest} to {longest}")
     later = _schema(tree) > MANIFEST_SCHEMA
+    slips = _by_key(draft.slips)
     for key, value in tree.root.items():
+        slip = slips.get(key)
+        if slip is not None and not later:
+            yield _unknown(slip.written, f"did you mean `{slip.meant}:`?")
         if key in STRICT_FIELDS:
             yield from _strict_field(tree, key, value)
-        elif not later:
+        elif slip is None and not later:
             yield _unknown(key, f"want one of {', '.join(sorted(STRICT_FIELDS))}")
+    yield from misspelled_breaches(s for s in draft.slips if s.within or later)
+
+
+def _by_key(slips: Iterable[Slip]) -> dict[str, Slip]:
+    """Return the slips at the top by the key that a tree has for each."""
+    return {s.meant if s.counts else s.written: s for s in slips if not s.within}
+
+
+def misspelled_breaches(slips: Iterable[Slip]) -> Iterator[Breach]:
+    """Yield what there is to say of keys that are nearly known ones."""
+    for slip in slips:
+        shown, meant = ".".join(slip.at), ".".join((*slip.within, slip.meant))
+        told = "it is read as that" if slip.counts else "that is there too, and counts"
+        yield Breach(
+            "misspelled-field",
+            f"unknown field {shown!r}; did you mean {meant!r}? {told}",
+            slip.at,
+            f"write `{slip.meant}:`" if slip.counts else "keep one of the two",
+            refuses=False,
+            severity="warning",
+        )
 
 
 def _strict_field(tree: Tree, key: str, value: Node) -> Iterator[Breach]:

@@ -13,12 +13,11 @@ from satchel.authoring.convert.draft import Dialect
 from satchel.authoring.convert.frontmatter import comments_in, edited, equal
 from satchel.model import DEFAULT_LIMITS, SKILL_FILE, Finding, Json, Limits, Manifest
 from satchel.spec import from_spec, parse, render_frontmatter, to_spec
-from satchel.spec.dialects import SET_ASIDE
+from satchel.spec.dialects import SCHEMA_FIELD, SET_ASIDE
 from satchel.spec.fences import span_of_bytes
 from satchel.spec.frontmatter import Node, Tree, read_tree
 from satchel.spec.loose import body_of, loose_span
 from satchel.spec.opening import Opened, open_file
-from satchel.spec.profiles import SCHEMA_FIELD
 from satchel.text.decoding import decode
 
 __all__ = ["Rewritten", "breaches", "rewrite"]

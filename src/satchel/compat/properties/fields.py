@@ -5,8 +5,8 @@ from typing import Final
 
 from satchel.compat.property import Property
 from satchel.compat.reading import Reading
+from satchel.spec.dialects import SPEC_FIELDS
 from satchel.spec.frontmatter import Node
-from satchel.spec.profiles import SPEC_FIELDS
 
 __all__ = ["PROPERTIES"]
 

@@ -31,13 +31,15 @@ class Fixer:
 
     ``codes`` are those of the findings that it is for. ``keys`` are those of the
     frontmatter that it may write differently, and ``fields`` what a manifest may say
-    differently afterwards; all others stay what they are, which is checked.
+    differently afterwards; all others stay what they are, which is checked. ``partly``
+    is that some of these findings may stay, as they may be of another kind.
     """
 
     mend: Callable[[Page], str | None]
     codes: frozenset[str]
     keys: frozenset[str]
     fields: frozenset[str]
+    partly: bool = False
 
     @property
     def name(self) -> str:
@@ -46,11 +48,14 @@ class Fixer:
 
 
 def fixer(
-    *codes: str, keys: tuple[str, ...] = (), fields: tuple[str, ...] = ()
+    *codes: str,
+    keys: tuple[str, ...] = (),
+    fields: tuple[str, ...] = (),
+    partly: bool = False,
 ) -> Callable[[Callable[[Page], str | None]], Fixer]:
     """Make a fixer of a function."""
 
     def make(mend: Callable[[Page], str | None]) -> Fixer:
-        return Fixer(mend, frozenset(codes), frozenset(keys), frozenset(fields))
+        return Fixer(mend, frozenset(codes), frozenset(keys), frozenset(fields), partly)
 
     return make

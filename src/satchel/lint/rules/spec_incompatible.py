@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from satchel.lint.context import Context, rule
 from satchel.model import SKILL_FILE, Finding
 from satchel.spec import to_spec
-from satchel.spec.profiles import SPEC_FIELDS
+from satchel.spec.dialects import SPEC_FIELDS
 
 __all__ = ["spec_incompatible"]
 

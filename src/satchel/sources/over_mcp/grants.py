@@ -6,12 +6,15 @@ from typing import Final
 
 from satchel.model import SKILL_FILE, Finding, Manifest
 from satchel.sources.over_mcp.entry import SkillEntry
+from satchel.spec.misspelled import meant_keys
 
 __all__ = ["OPENING_KEYS", "as_granted", "asked_for"]
 
 OPENING_KEYS: Final = ("tools", "adk_additional_tools", "include_tools")
 """Keys of ``metadata`` whose tools would open with the skill: those of
 `satchel.catalog.tool_names`, which a source knows nothing of."""
+
+_ALLOWED: Final = ("allowed-tools", "allowed_tools")
 
 
 def as_granted(
@@ -36,8 +39,9 @@ def as_granted(
 
 def asked_for(entry: SkillEntry, approved: Mapping[str, str]) -> Finding | None:
     """Return what to tell of a skill that asks for tools; None where all is settled."""
-    fields = [key for key in ("allowed-tools", "allowed_tools") if _has(entry, key)]
-    metadata = entry.frontmatter.get("metadata")
+    frontmatter = meant_keys(entry.frontmatter)
+    fields = [key for key in _ALLOWED if frontmatter.get(key) not in (None, "", [])]
+    metadata = frontmatter.get("metadata")
     if isinstance(metadata, Mapping):
         fields += [f"metadata.{key}" for key in OPENING_KEYS if key in metadata]
     if not fields or _is_approved(entry, approved):
@@ -54,10 +58,6 @@ def asked_for(entry: SkillEntry, approved: Mapping[str, str]) -> Finding | None:
         SKILL_FILE,
         fix=fix,
     )
-
-
-def _has(entry: SkillEntry, key: str) -> bool:
-    return entry.frontmatter.get(key) not in (None, "", [])
 
 
 def _is_approved(entry: SkillEntry, approved: Mapping[str, str]) -> bool:
