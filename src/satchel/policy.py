@@ -31,6 +31,12 @@ Condition: TypeAlias = Callable[[Mapping[str, Any]], object]
 """Is given ``who``; what it returns is taken as true or false."""
 
 _ACTIONS: Final = frozenset(get_args(Action))
+_ASKED_BEFORE: Final[dict[str, str]] = {
+    "load": "this skill is loaded",
+    "read": "a file of this skill is read",
+    "tool": "this tool is called",
+    "script": "a script of this skill is run",
+}
 _SILENT: Final = frozenset({"list", "find"})
 """What is done without a call that could wait, so that nobody can be asked."""
 
@@ -58,9 +64,10 @@ class Rule:
     ``pattern`` is a shell pattern (``*``, ``?``, ``[...]``) over skill ids, and
     ``tool`` one over tool names, which limits the rule to tools. No ``actions`` are
     all of them. ``when`` has to hold for the rule to match and ``unless`` not to.
+    ``reason`` says why, for the person who is asked and for the operator.
 
     Raises:
-        TypeError: A pattern is no text.
+        TypeError: A pattern or the reason is no text.
         ValueError: There is no such action, or the rule could never match.
     """
 
@@ -70,12 +77,15 @@ class Rule:
     tool: str | None = None
     when: Condition | None = None
     unless: Condition | None = None
+    reason: str = ""
 
     def __post_init__(self) -> None:
         """Refuse what would never match: a rule that denies nothing lets it be done."""
         for pattern in (self.pattern, self.tool or ""):
             if type(cast("object", pattern)) is not str:
                 raise TypeError(f"want a shell pattern, got {pattern!r}")
+        if type(cast("object", self.reason)) is not str:
+            raise TypeError(f"the reason of a rule is a text, not {self.reason!r}")
         unknown = self.actions - _ACTIONS
         if unknown:
             known = ", ".join(sorted(_ACTIONS))
@@ -165,7 +175,8 @@ class Policy:
         for number, rule in enumerate(self._rules, 1):
             try:
                 if rule.matches(action, skill, who, tool):
-                    return Decision(rule.verdict, f"rule {number}", by_rule=True)
+                    reason = _reason(rule, number, action)
+                    return Decision(rule.verdict, reason, by_rule=True)
             except Exception as error:  # noqa: BLE001 - a condition is a plug-in: R20
                 kind = type(error).__name__
                 self._remember(number, rule, kind)
@@ -190,40 +201,53 @@ OPEN_POLICY: Final = Policy()
 """No rules: the defaults alone."""
 
 
-def allow(
+def allow(  # noqa: PLR0913 - by name, and each with a default
     pattern: str = "*",
     *,
     action: Action | Iterable[Action] = (),
     tool: str | None = None,
     when: Condition | None = None,
     unless: Condition | None = None,
+    reason: str = "",
 ) -> Rule:
     """Return a rule that lets it be done."""
-    return Rule("allow", pattern, _actions(action), tool, when, unless)
+    return Rule("allow", pattern, _actions(action), tool, when, unless, reason)
 
 
-def ask(
+def ask(  # noqa: PLR0913 - as above
     pattern: str = "*",
     *,
     action: Action | Iterable[Action] = (),
     tool: str | None = None,
     when: Condition | None = None,
     unless: Condition | None = None,
+    reason: str = "",
 ) -> Rule:
-    """Return a rule by which somebody is asked first."""
-    return Rule("ask", pattern, _actions(action), tool, when, unless)
+    """Return a rule by which somebody is asked first.
+
+    ``reason`` is what they read; by default that the policy asks.
+    """
+    return Rule("ask", pattern, _actions(action), tool, when, unless, reason)
 
 
-def deny(
+def deny(  # noqa: PLR0913 - as above
     pattern: str = "*",
     *,
     action: Action | Iterable[Action] = (),
     tool: str | None = None,
     when: Condition | None = None,
     unless: Condition | None = None,
+    reason: str = "",
 ) -> Rule:
     """Return a rule by which it is not done."""
-    return Rule("deny", pattern, _actions(action), tool, when, unless)
+    return Rule("deny", pattern, _actions(action), tool, when, unless, reason)
+
+
+def _reason(rule: Rule, number: int, action: Action) -> str:
+    """Say why, for the person who is asked; and which rule it was, for the operator."""
+    if rule.verdict == "ask":
+        return rule.reason or f"the policy asks before {_ASKED_BEFORE[action]}"
+    return f"rule {number}" + (f": {rule.reason}" if rule.reason else "")
 
 
 def _actions(action: Action | Iterable[Action]) -> frozenset[Action]:

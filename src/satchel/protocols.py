@@ -12,10 +12,12 @@ from satchel.model import (
     Hit,
     Manifest,
     Question,
+    Reply,
     UsageEvent,
 )
 
 __all__ = [
+    "Approval",
     "Approver",
     "Clock",
     "NamesSkills",
@@ -25,8 +27,11 @@ __all__ = [
     "UsageSink",
 ]
 
-Approver: TypeAlias = Callable[[Question], Answer | bool | Awaitable[Answer | bool]]
-"""Somebody who is asked before a thing is done; True is ``yes_once``, False ``no``."""
+Approval: TypeAlias = Reply | Answer | bool
+"""What somebody answers; True is ``yes_once``, False ``no``."""
+
+Approver: TypeAlias = Callable[[Question], Approval | Awaitable[Approval]]
+"""Somebody who is asked before a thing is done."""
 
 
 @runtime_checkable

@@ -86,8 +86,28 @@ def test_the_first_rule_that_matches_decides_and_is_named() -> None:
     assert [policy.decide("load", skill, {}) for skill in ("a-b", "a-c", "d")] == [
         Decision("allow", "rule 1", by_rule=True),
         Decision("deny", "rule 2", by_rule=True),
-        Decision("ask", "rule 3", by_rule=True),
+        Decision("ask", "the policy asks before this skill is loaded", by_rule=True),
     ]
+
+
+@pytest.mark.row("T08")
+@pytest.mark.parametrize("action", ["load", "read", "tool", "script"])
+def test_somebody_who_is_asked_reads_why_and_no_number(action: Action) -> None:
+    said = Policy(ask("*")).decide(action, "pay", {}).reason
+    given = Policy(ask("*", reason="It costs money.")).decide(action, "pay", {}).reason
+
+    assert "rule" not in said
+    assert said.startswith("the policy asks before ")
+    assert given == "It costs money."
+
+
+def test_the_operator_reads_which_rule_denies_and_why() -> None:
+    policy = Policy(deny("a"), deny("b", reason="It is retired."))
+
+    assert policy.decide("load", "a", {}).reason == "rule 1"
+    assert policy.decide("load", "b", {}).reason == "rule 2: It is retired."
+    with pytest.raises(TypeError):
+        deny("a", reason=5)  # type: ignore[arg-type]
 
 
 def test_patterns_tell_upper_and_lower_case_apart() -> None:

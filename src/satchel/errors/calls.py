@@ -52,10 +52,31 @@ class ApprovalNeededError(DeniedError):
 
 
 class ApprovalDeclinedError(DeniedError):
-    """Somebody was asked and said no; it may be asked again later."""
+    """Somebody was asked and said no; it may be asked again later.
+
+    ``words`` are what they said to the model with it.
+    """
 
     code: ClassVar[str] = "approval-declined"
     sentence: ClassVar[str] = "{what} was declined by the user; it was not done"
+
+    def __init__(
+        self,
+        action: str,
+        skill: str,
+        tool: str = "",
+        reason: str = "",
+        words: str = "",
+    ) -> None:
+        """Keep what was wanted, why it is not done, and what the user said."""
+        super().__init__(action, skill, tool, reason)
+        self.args = (*self.args, words)
+        self.words = words
+
+    def __str__(self) -> str:
+        """Return a sentence without the reason, and with the words."""
+        words = f". The user says: {self.words}" if self.words else ""
+        return f"{super().__str__()}{words}"
 
 
 class StateError(SkillError, ValueError):

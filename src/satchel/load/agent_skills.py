@@ -80,7 +80,9 @@ def render_context_error(
     ``advice`` is a further line of the error.
     """
     id = _shown(skill_id)
-    more = f"    {_shown(advice)}\n" if advice else ""
+    words = error.words if isinstance(error, ApprovalDeclinedError) else ""
+    said = (f"The user says: {words}" if words else "", advice or "")
+    more = "".join(f"    {_shown(line)}\n" for line in said if line)
     return (
         f'<skill_context id="{id}">\n  <error>\n    {_sentence(error, id)}\n'
         f"{more}  </error>\n</skill_context>"

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Final, Literal, cast, get_args
 
 __all__ = [
     "Action",
@@ -10,6 +10,7 @@ __all__ = [
     "Answer",
     "Decision",
     "Question",
+    "Reply",
     "Savings",
     "Seen",
     "Verdict",
@@ -22,7 +23,13 @@ handed out, one of its tools called, one of its scripts run."""
 Verdict = Literal["allow", "ask", "deny"]
 
 Answer = Literal["yes_once", "yes_in_session", "no"]
-"""What somebody says to a question; ``yes_in_session`` holds until the session ends."""
+"""What somebody says to a question.
+
+``yes_once`` is for one call. ``yes_in_session`` holds for the action, the skill and the
+tool, with any arguments, until the session ends.
+"""
+
+_ANSWERS: Final = frozenset(get_args(Answer))
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +57,40 @@ class Question:
     who: Mapping[str, object] = field(default_factory=dict[str, object], hash=False)
     agent: str = ""
     reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """An answer to a question, with what somebody adds to it.
+
+    ``words`` are for the model, which reads them with a no. ``arguments`` take the
+    place of those that the question showed; None keeps them.
+
+    Raises:
+        TypeError: The words are no text, or the arguments are no mapping.
+        ValueError: The answer is none of the three.
+    """
+
+    answer: Answer
+    words: str = ""
+    arguments: Mapping[str, object] | None = field(default=None, hash=False)
+
+    def __post_init__(self) -> None:
+        """Refuse what could be taken for another answer than it is."""
+        answer, words = cast("object", self.answer), cast("object", self.words)
+        if not isinstance(answer, str) or answer not in _ANSWERS:
+            known = ", ".join(sorted(_ANSWERS))
+            raise ValueError(f"no such answer: {answer!r}; the answers are {known}")
+        if not isinstance(words, str):
+            raise TypeError(f"the words are {type(words).__name__}; expected text")
+        if not isinstance(cast("object", self.arguments), (Mapping, type(None))):
+            kind = type(self.arguments).__name__
+            raise TypeError(f"the arguments are {kind}; expected a mapping")
+
+    @property
+    def is_yes(self) -> bool:
+        """Whether it may be done."""
+        return self.answer != "no"
 
 
 @dataclass(frozen=True, slots=True)

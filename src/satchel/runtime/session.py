@@ -7,7 +7,7 @@ from itertools import chain
 from operator import is_
 from typing import TYPE_CHECKING, Any
 
-from satchel.errors import SkillError, ToolError
+from satchel.errors import ToolError
 from satchel.load import Hooks, TurnCache
 from satchel.load.telling import error_result
 from satchel.model import (
@@ -18,15 +18,17 @@ from satchel.model import (
     Hit,
     Loaded,
     Question,
+    Reply,
     Request,
     Savings,
     Seen,
     Style,
 )
+from satchel.protocols import Approval
 from satchel.runtime.conversation.belt import Belt, Offer
+from satchel.runtime.conversation.calling import Calling, Permit
 from satchel.runtime.conversation.comments import Comments
 from satchel.runtime.conversation.gate import Gate
-from satchel.runtime.conversation.history import wish_of
 from satchel.runtime.conversation.memory import Memory
 from satchel.runtime.conversation.reading import Reading
 from satchel.runtime.conversation.restating import restate
@@ -35,7 +37,7 @@ from satchel.runtime.conversation.worn import wear
 from satchel.runtime.switches import patterns_of
 from satchel.session.approvals import Approvals
 from satchel.session.ledger import State
-from satchel.tools import Run, Tool, Toolbox
+from satchel.tools import Run, Tool, Toolbox, result_text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -93,6 +95,9 @@ class Session:
             misses=comments.missed,
         )
         self._belt = Belt(shelf, settings, self._reading, self._load, hooks)
+        self._calling = Calling(
+            settings.style, self._gate, self._reading, self._find_tool
+        )
         self._staged_texts: dict[str, str] = {}
         self._offered: tuple[tuple[Offer, ...], Toolbox] = (), Toolbox("satchel")
         self._mark: tuple[object, ...] = (None, None, None)
@@ -221,75 +226,103 @@ class Session:
             self._offered = offers, toolbox
         return toolbox
 
-    def decide(self, name: str, arguments: Mapping[str, object]) -> Decision:
+    def decide(self, name: str, arguments: Mapping[str, object] | str) -> Decision:
         """Return what the policy says of a call, for a framework's own approval.
 
         A call that means no skill, or one that is not there, is allowed: it fails by
         itself.
         """
-        asked = self._ask(name, arguments)
-        return asked[0] if asked else Decision("allow")
+        return self._calling.decide(name, arguments)
+
+    def question(
+        self, name: str, arguments: Mapping[str, object] | str
+    ) -> Question | None:
+        """Return what somebody has to be asked before a call; None for nothing.
+
+        For a framework's own approval; `satchel.session.question_text` writes it for
+        a person. Never raises.
+        """
+        return self._calling.question(name, arguments)
 
     def call(
         self,
         name: str,
-        arguments: Mapping[str, object],
+        arguments: Mapping[str, object] | str,
         *,
-        approved: bool | None = None,
+        approved: Approval | None = None,
     ) -> object:
-        """Carry out one tool call of a model. Never raises: an error is a result.
+        """Make one tool call of a model. Never raises: an error is a result.
 
-        ``approved`` is the answer of a framework's own approval; None asks the
-        session's ``approve`` where the policy says so.
+        Args:
+            name: The tool.
+            arguments: An object, or its JSON text, as a model's API gives it.
+            approved: What somebody answered to the call's `question`, for this call
+                alone; None asks the session's ``approve`` where the policy says so.
         """
-        try:
-            tool = self._permitted(name, arguments, approved=approved)
-        except SkillError as error:
-            return error_result(error)
-        return tool.call(arguments, self._run)
+        permit = self._calling.permit(name, arguments, approved)
+        if permit.tool is None:
+            return permit.refusal
+        return permit.tool.call(permit.arguments, self._run)
 
     async def acall(
         self,
         name: str,
-        arguments: Mapping[str, object],
+        arguments: Mapping[str, object] | str,
         *,
-        approved: bool | None = None,
+        approved: Approval | None = None,
     ) -> object:
         """Do as `call` does; waits for asynchronous tools, runs others in a thread."""
-        approved = await self._settled(name, arguments, approved=approved)
-        try:
-            tool = self._permitted(name, arguments, approved=approved)
-        except SkillError as error:
-            return error_result(error)
-        return await tool.acall(arguments, self._run)
+        permit = await self._calling.apermit(name, arguments, approved)
+        if permit.tool is None:
+            return permit.refusal
+        return await permit.tool.acall(permit.arguments, self._run)
+
+    def permit(
+        self,
+        name: str,
+        arguments: Mapping[str, object] | str,
+        *,
+        approved: Approval | None = None,
+    ) -> Permit:
+        """Return whether a tool may be called, and with which arguments.
+
+        For a framework's own tool objects (`Tool.native`), which adapters call. Asks
+        and answers as `call` does. Never raises.
+        """
+        return self._calling.permit(name, arguments, approved)
+
+    async def apermit(
+        self,
+        name: str,
+        arguments: Mapping[str, object] | str,
+        *,
+        approved: Approval | None = None,
+    ) -> Permit:
+        """Do as `permit` does; waits for an asynchronous approver."""
+        return await self._calling.apermit(name, arguments, approved)
 
     def refusal(
         self,
         name: str,
-        arguments: Mapping[str, object],
+        arguments: Mapping[str, object] | str,
         *,
-        approved: bool | None = None,
+        approved: Approval | None = None,
     ) -> object | None:
         """Return why a tool is not to be called, as its result; None where it may be.
 
-        For a framework's own tool objects (`Tool.native`), which adapters hand on.
+        Use `permit` where arguments can be edited: here an edit is a refusal.
         """
-        try:
-            self._permitted(name, arguments, approved=approved)
-        except SkillError as error:
-            return error_result(error)
-        return None
+        return _unedited(name, self.permit(name, arguments, approved=approved))
 
     async def arefusal(
         self,
         name: str,
-        arguments: Mapping[str, object],
+        arguments: Mapping[str, object] | str,
         *,
-        approved: bool | None = None,
+        approved: Approval | None = None,
     ) -> object | None:
         """Do as `refusal` does; waits for an asynchronous approver."""
-        approved = await self._settled(name, arguments, approved=approved)
-        return self.refusal(name, arguments, approved=approved)
+        return _unedited(name, await self.apermit(name, arguments, approved=approved))
 
     @contextmanager
     def turn(self) -> Generator[TurnCache]:
@@ -407,35 +440,9 @@ class Session:
     def _given(self, skill_id: str) -> str:
         return self._reading.render(self._reading.again(skill_id))
 
-    def _find_tool(self, name: str, *, approved: bool | None = None) -> Offer:
+    def _find_tool(self, name: str, *, approved: Reply | None = None) -> Offer:
         memory = self._memory
         return self._belt.find(name, memory.edition, memory.in_use, approved=approved)
-
-    def _permitted(
-        self, name: str, arguments: Mapping[str, object], *, approved: bool | None
-    ) -> Tool:
-        """Return the tool of that name, if it may be called so.
-
-        Raises:
-            SkillError: There is none; or the policy, or who was asked, says no.
-        """
-        owner, tool = self._find_tool(name, approved=approved)
-        if not _is_object(arguments):
-            raise ToolError(name, "the arguments are to be an object")
-        if owner is not None:
-            self._gate.permit(owner, name, arguments, approved=approved)
-        return tool
-
-    async def _settled(
-        self, name: str, arguments: Mapping[str, object], *, approved: bool | None
-    ) -> bool | None:
-        """Ask ahead of a call, where there is something to ask."""
-        if not self._shelf.policy.rules:
-            return approved  # nobody is asked but by a rule
-        asked = self._ask(name, arguments)
-        if asked is None:
-            return approved
-        return await self._gate.settle(*asked, approved=approved)
 
     def _bound(self, owner: Descriptor | None, tool: Tool) -> Tool:
         """Return a skill's tool so that every call of it goes through the gate.
@@ -455,28 +462,7 @@ class Session:
         handler = acall if tool.is_async else call
         return replace(tool, handler=handler, run_parameter=None, coerce=dict)
 
-    def _ask(
-        self, name: str, arguments: Mapping[str, object]
-    ) -> tuple[Decision, Question] | None:
-        if not _is_object(arguments):
-            return None
-        wish = wish_of(self.style, name, arguments)
-        if wish is not None:
-            actions, skill_id = wish
-            entry = self._reading.descriptor(skill_id)
-            if entry is None:
-                return None
-            asked = [self._gate.ask(action, entry) for action in actions]
-            return next(
-                (each for each in asked if each[0].verdict != "allow"), asked[0]
-            )
-        try:
-            owner, _ = self._find_tool(name)
-        except SkillError:
-            return None
-        return self._gate.ask("tool", owner, name, arguments) if owner else None
-
-    def _load(self, request: Request, *, approved: bool | None) -> Loaded:
+    def _load(self, request: Request, *, approved: Reply | None) -> Loaded:
         """Load for a tool of this session's style."""
         loaded = self._reading.fetch(
             request.id, request.file, via=request.via, approved=approved
@@ -487,6 +473,9 @@ class Session:
         return loaded
 
 
-def _is_object(arguments: object) -> bool:
-    """Tell whether a model gave arguments by name: it may write any JSON."""
-    return isinstance(arguments, Mapping)
+def _unedited(name: str, permit: Permit) -> object | None:
+    """Return why a call is not to be made with the arguments that it came with."""
+    if permit.refusal is not None or not permit.is_edited:
+        return permit.refusal
+    detail = "the user approved it with other arguments; call it with those: "
+    return error_result(ToolError(name, detail + result_text(permit.arguments)))

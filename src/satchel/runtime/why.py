@@ -68,7 +68,7 @@ def why(
     """
     entry = catalog.get(name)
     if entry is not None and decision.verdict == "deny":
-        denied = f"{decision.reason} denies listing it without a `who`"
+        denied = f"the policy denies listing it without a `who` ({decision.reason})"
         fix = "change the policy; a session with a `who` may list it"
         return Why(name, "policy", denied, fix, entry.origin.location)
     if entry is not None:

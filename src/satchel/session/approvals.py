@@ -1,28 +1,39 @@
 """Approvals: who is asked before something is done, and what they said (E25)."""
 
+import json
 import threading
 from collections.abc import Awaitable, Coroutine, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from satchel.errors import ApprovalDeclinedError, ApprovalNeededError
-from satchel.model import Answer, Question
-from satchel.protocols import Approver
+from satchel.model import Question, Reply
+from satchel.protocols import Approval, Approver
 from satchel.session.ledger import Grant
+from satchel.text import printable
 
 if TYPE_CHECKING:  # it costs start-up time
     from concurrent.futures import Future
 
-__all__ = ["Approvals", "Approver"]
+__all__ = ["Approvals", "Approver", "reply_of"]
+
+_READING: Final = frozenset({"load", "read"})
+"""What may be done for several calls with one answer, since nothing happens."""
+_YES: Final = Reply("yes_once")
+_FAILURES: Final = (Exception, SystemExit)
+"""What an approver raises, and it means no: it is a plug-in (R33)."""
+
+MAX_WORDS: Final = 1_000
+"""Characters of the words that come with a no."""
 
 
 class Approvals:
-    """Puts questions to whoever may answer; without anybody the answer is no.
+    """Puts questions to anyone who may answer; without anybody the answer is no.
 
-    Equal questions that come at the same time are one prompt, and its answer holds
-    for all of them. A yes for the session is kept as a grant of this action, skill and
-    tool, whatever the arguments; a no is not kept, so that it may be asked again.
-    Safe across threads and tasks.
+    A yes is for one call. Equal calls that come at the same time are asked about one
+    after the other; only questions about reading share one answer. A yes for the
+    session is kept as a grant of this action, skill and tool, with any arguments; a no
+    is not kept, so that it may be asked again. Safe across threads and tasks.
     """
 
     def __init__(
@@ -32,7 +43,7 @@ class Approvals:
         self._approve = approve
         self._lock = threading.Lock()
         self._grants = {(action, skill, tool) for action, skill, tool in grants}
-        self._open: dict[Question, _Prompt] = {}
+        self._open: dict[_Place, _Prompt] = {}
 
     @property
     def grants(self) -> tuple[Grant, ...]:
@@ -50,17 +61,12 @@ class Approvals:
         with self._lock:
             self._grants.clear()
 
-    def settle(
-        self,
-        question: Question,
-        approved: bool | None = None,  # noqa: FBT001 - it has three values
-    ) -> None:
-        """Return when it may be done.
+    def settle(self, question: Question, approved: Approval | None = None) -> Reply:
+        """Return the yes with which it may be done.
 
         Args:
             question: What is to be done.
-            approved: The answer of the framework's own approval, for this call only;
-                None asks here.
+            approved: The answer of the framework's own approval; None asks here.
 
         Raises:
             ApprovalNeededError: There is nobody to ask, or nobody who can be asked
@@ -68,114 +74,113 @@ class Approvals:
             ApprovalDeclinedError: The answer was no, or none that means yes, or the
                 approver raised.
         """
-        if self._is_settled(question, approved):
-            return
-        reply = None
-        while reply is None:
+        heard = self._known(question, approved)
+        while heard is None:
             prompt, is_mine = self._join(question)
-            if is_mine:
+            if prompt is None:
+                heard = _Heard(_YES)
+            elif is_mine:
                 try:
-                    reply = self._ask(question)
+                    heard = self._ask(question)
                 finally:
-                    self._close(question, prompt, reply)
+                    self._close(question, prompt, heard)
             elif prompt.thread == threading.get_ident():
                 raise _unasked(question, "it is being asked, by this very thread")
             else:
-                reply = prompt.done.result()
-        _check(question, reply)
+                heard = _shared(question, prompt.done.result())
+        return _checked(question, heard)
 
     async def asettle(
-        self,
-        question: Question,
-        approved: bool | None = None,  # noqa: FBT001 - as above
-    ) -> None:
+        self, question: Question, approved: Approval | None = None
+    ) -> Reply:
         """Do as `settle` does; a sync approver is called in a thread."""
         import asyncio
 
-        if self._is_settled(question, approved):
-            return
-        reply = None
-        while reply is None:
+        heard = self._known(question, approved)
+        while heard is None:
             prompt, is_mine = self._join(question)
-            if is_mine:
+            if prompt is None:
+                heard = _Heard(_YES)
+            elif is_mine:
                 try:
-                    reply = await self._aask(question)
+                    heard = await self._aask(question)
                 finally:
-                    self._close(question, prompt, reply)
+                    self._close(question, prompt, heard)
             else:
-                reply = await asyncio.wrap_future(prompt.done)
-        _check(question, reply)
+                heard = _shared(question, await asyncio.wrap_future(prompt.done))
+        return _checked(question, heard)
 
-    def _is_settled(
-        self,
-        question: Question,
-        approved: bool | None,  # noqa: FBT001 - as above
-    ) -> bool:
+    def _known(self, question: Question, approved: Approval | None) -> "_Heard | None":
+        """Return what is known without a prompt; None where somebody is to be asked."""
         if approved is not None:
-            _check(question, _YES if approved is True else _Reply("not approved"))
-            return True
+            heard = _heard(approved)
+            with self._lock:
+                self._keep(question, heard)
+            return heard
         if self.is_granted(question):
-            return True
+            return _Heard(_YES)
         if self._approve is None:
             raise _unasked(question, question.reason)
-        return False
+        return None
 
-    def _join(self, question: Question) -> "tuple[_Prompt, bool]":
-        """Return the prompt of an equal question, or open one; and whose it is."""
+    def _join(self, question: Question) -> "tuple[_Prompt | None, bool]":
+        """Return the prompt of an equal question, or open one; and whose it is.
+
+        None where a yes for the session was given in the meantime.
+        """
         from concurrent.futures import Future
 
+        place = _place(question)
         with self._lock:
-            prompt = self._open.get(question)
+            if _grant(question) in self._grants:
+                return None, False
+            prompt = self._open.get(place)
             if prompt is not None:
                 return prompt, False
-            done: Future[_Reply | None] = Future()
+            done: Future[_Heard | None] = Future()
             done.set_running_or_notify_cancel()  # who waits can only cancel its wait
-            prompt = self._open[question] = _Prompt(threading.get_ident(), done)
+            prompt = self._open[place] = _Prompt(threading.get_ident(), done)
             return prompt, True
 
     def _close(
-        self, question: Question, prompt: "_Prompt", reply: "_Reply | None"
+        self, question: Question, prompt: "_Prompt", heard: "_Heard | None"
     ) -> None:
-        """End a prompt; where it was broken off, whoever waits for it asks anew."""
+        """End a prompt; where it was broken off, those who wait for it ask again."""
         with self._lock:
-            if reply is not None and reply.holds:
-                self._grants.add(_grant(question))
-            del self._open[question]
-        prompt.done.set_result(reply)
+            if heard is not None:
+                self._keep(question, heard)
+            del self._open[_place(question)]
+        prompt.done.set_result(heard)
 
-    def _ask(self, question: Question) -> "_Reply":
+    def _keep(self, question: Question, heard: "_Heard") -> None:
+        if heard.reply.answer == "yes_in_session":
+            self._grants.add(_grant(question))
+
+    def _ask(self, question: Question) -> "_Heard":
         said = self._said(question)
-        return said if isinstance(said, _Reply) else _run(question, said)
+        return said if isinstance(said, _Heard) else _run(question, said)
 
-    async def _aask(self, question: Question) -> "_Reply":
+    async def _aask(self, question: Question) -> "_Heard":
         import asyncio
 
         said = await asyncio.to_thread(self._said, question)
-        if isinstance(said, _Reply):
-            return said
-        try:
-            return _reply(await said)
-        except Exception as error:  # noqa: BLE001 - an approver is a plug-in: R33
-            return _raised(error)
+        return said if isinstance(said, _Heard) else await _waited(said)
 
-    def _said(self, question: Question) -> "_Reply | Awaitable[Answer | bool]":
+    def _said(self, question: Question) -> "_Heard | Awaitable[object]":
         """Ask now; no error leaves, for a thread cannot hand on a StopIteration."""
         try:
             said = False if self._approve is None else self._approve(question)
-        except Exception as error:  # noqa: BLE001 - an approver is a plug-in: R33
+        except _FAILURES as error:
             return _raised(error)
-        return said if isinstance(said, Awaitable) else _reply(said)
+        return said if isinstance(said, Awaitable) else _heard(said)
 
 
 @dataclass(frozen=True, slots=True)
-class _Reply:
-    """What came of a question: why not, or nothing; and whether the yes is kept."""
+class _Heard:
+    """What came of a question; ``why_not`` tells the operator of a no."""
 
+    reply: Reply
     why_not: str = ""
-    holds: bool = False
-
-
-_YES: Final = _Reply()
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,24 +188,46 @@ class _Prompt:
     """A question that somebody looks at now; ``done`` gives None if it broke off."""
 
     thread: int
-    done: "Future[_Reply | None]"
+    done: "Future[_Heard | None]"
 
 
-def _reply(said: object) -> _Reply:
-    """Return what was meant; all but a clear yes is no."""
+_Place: TypeAlias = tuple[str, ...]
+
+
+def reply_of(said: object) -> Reply:
+    """Return an answer as a `Reply`; everything but a clear yes is a no."""
+    return _heard(said).reply
+
+
+def _heard(said: object) -> _Heard:
+    if isinstance(said, Reply):
+        return _Heard(said, "" if said.is_yes else "no")
     if said is True or said == "yes_once":
-        return _YES
+        return _Heard(_YES)
     if said == "yes_in_session":
-        return _Reply(holds=True)
-    known = said is False or said == "no"
-    return _Reply("no" if known else f"the approver answered {type(said).__name__}")
+        return _Heard(Reply("yes_in_session"))
+    is_plain_no = said is False or said == "no"
+    why = "no" if is_plain_no else f"the approver answered {type(said).__name__}"
+    return _Heard(Reply("no"), why)
 
 
-def _raised(error: Exception) -> _Reply:
-    return _Reply(f"the approver raised {type(error).__name__}")
+def _raised(error: BaseException) -> _Heard:
+    return _Heard(Reply("no"), f"the approver raised {type(error).__name__}")
 
 
-def _run(question: Question, said: Awaitable[Answer | bool]) -> _Reply:
+def _shared(question: Question, heard: _Heard | None) -> _Heard | None:
+    """Return what somebody else's answer means for an equal question."""
+    return heard if question.action in _READING else None
+
+
+async def _waited(said: Awaitable[object]) -> _Heard:
+    try:
+        return _heard(await said)
+    except _FAILURES as error:
+        return _raised(error)
+
+
+def _run(question: Question, said: Awaitable[object]) -> _Heard:
     """Wait for an async approver, in an event loop of its own."""
     import asyncio
 
@@ -212,23 +239,19 @@ def _run(question: Question, said: Awaitable[Answer | bool]) -> _Reply:
         if isinstance(said, Coroutine):
             said.close()  # or Python warns that nobody awaited it
         raise _unasked(question, "the approver is async and a loop runs: use acall")
-
-    async def wait() -> Answer | bool:
-        return await said
-
     # With a factory the runner leaves the thread's own event loop alone.
     with asyncio.Runner(loop_factory=asyncio.new_event_loop) as runner:
-        try:
-            return _reply(runner.run(wait()))
-        except Exception as error:  # noqa: BLE001 - an approver is a plug-in: R33
-            return _raised(error)
+        return runner.run(_waited(said))
 
 
-def _check(question: Question, reply: _Reply) -> None:
-    if reply.why_not:
-        raise ApprovalDeclinedError(
-            question.action, question.skill, question.tool, reply.why_not
-        )
+def _checked(question: Question, heard: _Heard) -> Reply:
+    reply = heard.reply
+    if reply.is_yes:
+        return reply
+    words = printable(reply.words[:MAX_WORDS], keep="")
+    raise ApprovalDeclinedError(
+        question.action, question.skill, question.tool, heard.why_not, words
+    )
 
 
 def _unasked(question: Question, reason: str) -> ApprovalNeededError:
@@ -237,3 +260,15 @@ def _unasked(question: Question, reason: str) -> ApprovalNeededError:
 
 def _grant(question: Question) -> Grant:
     return question.action, question.skill, question.tool
+
+
+def _place(question: Question) -> _Place:
+    """Return what is the same for equal questions of one session.
+
+    Arguments are compared as JSON: what a model sends can be too deep for ``==``.
+    """
+    try:
+        arguments = json.dumps(question.arguments, sort_keys=True, default=repr)
+    except (TypeError, ValueError, RecursionError):
+        arguments = ""
+    return (*_grant(question), arguments)

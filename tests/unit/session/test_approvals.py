@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from satchel.errors import ApprovalDeclinedError, ApprovalNeededError
-from satchel.model import Question
+from satchel.model import Question, Reply
 from satchel.session import Approvals
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from satchel.protocols import Approver
 
 REFUND = Question("tool", "refunds", "refund", {"cents": 5})
+LOAD = Question("load", "refunds")
 GRANT = ("tool", "refunds", "refund")
 
 pytestmark = pytest.mark.row("E25")
@@ -174,19 +175,20 @@ def test_grants_are_restored_and_cleared() -> None:
 
 
 class Crowd(Approvals):
-    """Lets its approver answer when ``count`` threads stand before one prompt."""
+    """Lets its approver answer when ``count`` threads wait for the first prompt."""
 
-    def __init__(self, count: int, *, answer: bool) -> None:
-        super().__init__(self._wait)
+    def __init__(self, count: int, *, answer: object) -> None:
+        super().__init__(self._wait)  # type: ignore[arg-type]
         self.count = count
         self.answer = answer
         self.asked = 0
         self._here = threading.Semaphore(0)
 
-    def _wait(self, _: Question) -> bool:
+    def _wait(self, _: Question) -> object:
         self.asked += 1
-        for _each in range(self.count):
+        while self.asked == 1 and self.count:
             assert self._here.acquire(timeout=30)
+            self.count -= 1
         return self.answer
 
     def _join(self, question: Question) -> Any:  # noqa: ANN401 - as it is
@@ -195,47 +197,155 @@ class Crowd(Approvals):
         return joined
 
 
-@pytest.mark.parametrize(
-    ("answer", "outcome"), [(True, "done"), (False, "ApprovalDeclinedError")]
-)
-def test_equal_questions_of_threads_are_one_prompt(answer: bool, outcome: str) -> None:
-    """One answer for all of them, yes or no."""
-    approvals = Crowd(8, answer=answer)
+def crowd(approvals: Approvals, question: Question, count: int) -> list[str]:
+    """Return what came of ``count`` equal questions of as many threads."""
     outcomes: list[str] = []
 
     def work() -> None:
         try:
-            settle(approvals)
+            approvals.settle(question)
             outcomes.append("done")
         except ApprovalDeclinedError as error:
             outcomes.append(type(error).__name__)
 
-    threads = [threading.Thread(target=work) for _ in range(8)]
+    threads = [threading.Thread(target=work) for _ in range(count)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
+    return outcomes
 
-    assert outcomes == [outcome] * 8
+
+@pytest.mark.row("T08")
+@pytest.mark.parametrize(
+    ("answer", "outcome"), [(True, "done"), (False, "ApprovalDeclinedError")]
+)
+def test_equal_questions_about_reading_are_one_prompt(
+    answer: bool, outcome: str
+) -> None:
+    """One answer for all of them, yes or no: nothing happens by it."""
+    approvals = Crowd(8, answer=answer)
+
+    assert crowd(approvals, LOAD, 8) == [outcome] * 8
     assert approvals.asked == 1
 
 
+@pytest.mark.row("F20", "T08")
+@pytest.mark.parametrize(
+    ("answer", "asked"),
+    [("yes_once", 8), ("no", 8), (Reply("yes_once"), 8), ("yes_in_session", 1)],
+)
+def test_equal_calls_of_threads_are_asked_one_by_one(
+    answer: object, asked: int
+) -> None:
+    """But for a yes for the session, which covers those that wait."""
+    approvals = Crowd(8, answer=answer)
+
+    outcomes = crowd(approvals, REFUND, 8)
+
+    assert outcomes == ["ApprovalDeclinedError" if answer == "no" else "done"] * 8
+    assert approvals.asked == asked
+
+
+@pytest.mark.row("F20", "T08")
 @pytest.mark.parametrize("is_async", [False, True])
-def test_equal_questions_of_tasks_are_one_prompt(is_async: bool) -> None:
-    asked = Asked("yes_once")
+@pytest.mark.parametrize(("question", "asked"), [(REFUND, 8), (LOAD, 1)])
+def test_equal_calls_of_tasks_are_asked_one_by_one(
+    question: Question, asked: int, *, is_async: bool
+) -> None:
+    answers = Asked(*["yes_once"] * asked)
+    at_once = most = 0
 
     async def slow(question: Question) -> object:
+        nonlocal at_once, most
+        at_once += 1
+        most = max(most, at_once)
         await asyncio.sleep(0)
-        return asked(question)
+        at_once -= 1
+        return answers(question)
 
-    approvals = of(slow if is_async else asked)
+    approvals = of(slow if is_async else answers)
 
     async def main() -> None:
-        await asyncio.gather(*(approvals.asettle(REFUND) for _ in range(8)))
+        await asyncio.gather(*(approvals.asettle(question) for _ in range(8)))
 
     asyncio.run(main())
 
-    assert asked.questions == [REFUND]
+    assert answers.questions == [question] * asked
+    assert most <= 1
+
+
+@pytest.mark.row("T08")
+@both
+def test_one_yes_of_two_is_for_one_of_two_equal_calls(way: Callable[..., None]) -> None:
+    approvals = of(Asked("yes_once", "no"))
+
+    way(approvals)
+    with pytest.raises(ApprovalDeclinedError):
+        way(approvals)
+
+
+@pytest.mark.row("T08", "F24")
+@both
+def test_the_words_of_a_no_are_kept_clean_and_short(way: Callable[..., None]) -> None:
+    words = "not \u202ebefore\nfriday" + "!" * 5_000
+
+    with pytest.raises(ApprovalDeclinedError) as caught:
+        way(of(Asked(Reply("no", words))))
+
+    assert caught.value.words.startswith("not <U+202E>before<U+000A>friday!")
+    assert len(caught.value.words) < 1_100
+    assert "The user says: not <U+202E>before" in str(caught.value)
+
+
+@pytest.mark.row("T08", "F24")
+def test_a_reply_hands_over_edited_arguments() -> None:
+    approvals = of(Asked(Reply("yes_once", arguments={"cents": 1})))
+
+    assert approvals.settle(REFUND).arguments == {"cents": 1}
+
+
+@pytest.mark.parametrize(
+    ("given", "error"),
+    [
+        (("maybe",), ValueError),
+        ((["no"],), ValueError),
+        (("no", 5), TypeError),
+        (("yes_once", "", [1]), TypeError),
+    ],
+)
+def test_a_reply_that_could_mean_anything_is_refused(
+    given: Any,  # noqa: ANN401 - anything
+    error: type[Exception],
+) -> None:
+    with pytest.raises(error):
+        Reply(*given)
+
+
+@pytest.mark.row("F29")
+@both
+@pytest.mark.parametrize("is_async", [False, True])
+def test_an_approver_that_exits_has_said_no(
+    is_async: bool, way: Callable[..., None]
+) -> None:
+    asked = Asked(SystemExit(3))
+
+    with pytest.raises(ApprovalDeclinedError) as caught:
+        way(of(asked.later if is_async else asked))
+
+    assert "SystemExit" in caught.value.reason
+
+
+@pytest.mark.row("F29")
+def test_arguments_that_cannot_be_compared_are_asked_about() -> None:
+    deep: list[object] = []
+    for _ in range(100_000):
+        deep = [deep]
+    approvals = of(Asked(True, True))
+    odd = Question(*GRANT, arguments={"x": deep})  # type: ignore[arg-type]
+
+    approvals.settle(odd)
+    approvals.settle(odd)
 
 
 def test_other_arguments_are_another_question() -> None:

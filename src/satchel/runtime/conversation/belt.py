@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
 
 from satchel.errors import DuplicateToolError, ToolError
 from satchel.load import Hooks, StyleOptions, offer_find, offer_reader, tools_for
-from satchel.model import Descriptor, Loaded, Request
+from satchel.model import Descriptor, Loaded, Reply, Request
 from satchel.runtime.conversation.editions import Edition
 from satchel.runtime.conversation.history import READ_TOOL
 from satchel.runtime.conversation.reading import Reading
@@ -32,7 +32,7 @@ _AGENT: Final = "the agent"
 class LoadForTool(Protocol):
     """Loads for a tool of the style."""
 
-    def __call__(self, request: Request, *, approved: bool | None) -> Loaded:
+    def __call__(self, request: Request, *, approved: Reply | None) -> Loaded:
         """Load; ``approved`` is the answer of a framework's own approval."""
         ...
 
@@ -72,7 +72,7 @@ class Belt:
         edition: Edition,
         in_use: Iterable[str],
         *,
-        approved: bool | None,
+        approved: Reply | None,
     ) -> Offer:
         """Return the tool of that name, and who carries it.
 
@@ -143,7 +143,7 @@ class Belt:
                     raise DuplicateToolError(name, _AGENT, f"skill {entry.id!r}")
 
     def _every(
-        self, edition: Edition, in_use: Iterable[str], *, approved: bool | None
+        self, edition: Edition, in_use: Iterable[str], *, approved: Reply | None
     ) -> Iterator[Offer]:
         """Yield what can be called in the order of `offered`, denied tools too."""
         carried = self.shelf.offers.carried
@@ -191,7 +191,7 @@ class Belt:
         for owner, box in self.settings.worn.boxes:
             yield from ((owner, tool) for tool in box)
 
-    def _of_style(self, edition: Edition, *, approved: bool | None = None) -> Toolbox:
+    def _of_style(self, edition: Edition, *, approved: Reply | None = None) -> Toolbox:
         """Return the style's tools; those that nobody approved are made once."""
         told = bool(edition.catalog.entries)
         place = edition.key, told or bool(self.reading.listed.entries)

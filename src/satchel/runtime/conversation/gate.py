@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from satchel.errors import ApprovalDeclinedError, ApprovalNeededError, DeniedError
-from satchel.model import Action, Decision, Descriptor, Question
+from satchel.model import Action, Decision, Descriptor, Question, Reply
 from satchel.policy import Policy
 from satchel.session.approvals import Approvals
 
@@ -44,51 +43,9 @@ class Gate:
             return Decision("allow", "granted for this session"), question
         return decision, question
 
-    def permit(
-        self,
-        skill: Descriptor,
-        tool: str,
-        arguments: Mapping[str, object],
-        *,
-        approved: bool | None,
-    ) -> None:
-        """Return where a skill's tool may be called; ask first if the policy says so.
-
-        ``approved`` is what a framework's own approval brought; None asks here.
-
-        Raises:
-            DeniedError: The policy says no.
-            ApprovalNeededError: There is nobody to ask.
-            ApprovalDeclinedError: Somebody said no.
-        """
-        if approved is False:
-            raise ApprovalDeclinedError("tool", skill.id, tool)
-        decision, question = self.ask("tool", skill, tool, arguments)
-        if decision.verdict == "deny":
-            raise DeniedError("tool", skill.id, tool, decision.reason)
-        if decision.verdict == "ask":
-            self.approvals.settle(question, approved)
-
-    def asking(self, *, approved: bool | None = None) -> "Asking":
+    def asking(self, *, approved: Reply | None = None) -> "Asking":
         """Return a policy for one load, which asks where this one says ask."""
         return Asking(self, approved)
-
-    async def settle(
-        self, decision: Decision, question: Question, *, approved: bool | None
-    ) -> bool | None:
-        """Ask ahead of a call, on the caller's own event loop; return the answer.
-
-        None means that there was nothing to ask, or nobody.
-        """
-        if decision.verdict != "ask" or approved is not None:
-            return approved
-        try:
-            await self.approvals.asettle(question)
-        except ApprovalNeededError:
-            return None
-        except DeniedError:
-            return False
-        return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +53,7 @@ class Asking:
     """A policy whose questions have been put when it decides."""
 
     gate: Gate
-    approved: bool | None
+    approved: Reply | None
 
     def decide(
         self,
@@ -113,13 +70,12 @@ class Asking:
             ApprovalNeededError: There is nobody to ask.
             ApprovalDeclinedError: Somebody said no.
         """
-        if self.approved is False:
-            raise ApprovalDeclinedError(action, skill, tool)
         gate = self.gate
         decision = gate.policy.decide(action, skill, who, tool=tool, raw=raw)
-        if decision.verdict != "ask":
+        no = self.approved is not None and not self.approved.is_yes
+        if decision.verdict != "ask" and not no:
             return decision
         question = Question(action, skill, tool, {}, who, gate.agent, decision.reason)
-        if not gate.approvals.is_granted(question):
+        if no or not gate.approvals.is_granted(question):
             gate.approvals.settle(question, self.approved)
         return Decision("allow", "approved")

@@ -13,6 +13,7 @@ from satchel.model import (
     FileStat,
     Hit,
     Loaded,
+    Reply,
     Request,
 )
 from satchel.runtime.conversation.gate import Gate
@@ -112,7 +113,7 @@ class Reading:
         file: str | None,
         *,
         via: str,
-        approved: bool | None = None,
+        approved: Reply | None = None,
     ) -> Loaded:
         """Load one file, if it may be read.
 

@@ -1,0 +1,205 @@
+"""One tool call of a model: what it asks for, who is asked, and whether it is made."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Protocol, cast
+
+from satchel.errors import (
+    ApprovalDeclinedError,
+    ApprovalNeededError,
+    DeniedError,
+    SkillError,
+    ToolError,
+)
+from satchel.load.telling import error_result
+from satchel.model import Decision, Descriptor, Question, Reply, Style
+from satchel.protocols import Approval
+from satchel.runtime.conversation.belt import Offer
+from satchel.runtime.conversation.gate import Gate
+from satchel.runtime.conversation.history import wish_of
+from satchel.runtime.conversation.reading import Reading
+from satchel.session.approvals import reply_of
+from satchel.tools import Tool
+
+__all__ = ["Calling", "Permit"]
+
+
+@dataclass(frozen=True, slots=True)
+class Permit:
+    """Whether a tool may be called, and with which arguments.
+
+    ``refusal`` is the result that takes the place of the call, None where it may be
+    made. ``arguments`` are those to call it with; ``is_edited`` tells that a person
+    put them in the place of the model's.
+    """
+
+    arguments: Mapping[str, object]
+    refusal: object | None = None
+    tool: Tool | None = None
+    is_edited: bool = False
+
+
+class FindTool(Protocol):
+    """Finds a tool by its name."""
+
+    def __call__(self, name: str, *, approved: Reply | None = None) -> Offer:
+        """Return the tool and who carries it, or raise a `ToolError`."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Calling:
+    """Decides about the tool calls of one session. No method raises."""
+
+    style: Style
+    gate: Gate
+    reading: Reading
+    find: FindTool
+
+    def decide(self, name: object, arguments: object) -> Decision:
+        """Return what the policy says of a call; what cannot be called is allowed."""
+        asked = self._asked(name, arguments)
+        return asked[0] if asked else Decision("allow")
+
+    def question(self, name: object, arguments: object) -> Question | None:
+        """Return what somebody has to be asked before a call; None for nothing."""
+        asked = self._asked(name, arguments)
+        return asked[1] if asked and asked[0].verdict == "ask" else None
+
+    def permit(
+        self, name: object, arguments: object, approved: Approval | None
+    ) -> Permit:
+        """Ask where somebody has to be asked, and return whether it may be called."""
+        question = self.question(name, arguments)
+        reply = None if approved is None else reply_of(approved)
+        if question is not None:
+            try:
+                reply = _once(self.gate.approvals.settle(question, approved))
+            except ApprovalNeededError:
+                reply = None
+            except ApprovalDeclinedError as error:
+                reply = Reply("no", error.words)
+        return self._permit(name, arguments, reply)
+
+    async def apermit(
+        self, name: object, arguments: object, approved: Approval | None
+    ) -> Permit:
+        """Do as `permit` does, on the caller's own event loop."""
+        question = self.question(name, arguments)
+        reply = None if approved is None else reply_of(approved)
+        if question is not None:
+            try:
+                reply = _once(await self.gate.approvals.asettle(question, approved))
+            except ApprovalNeededError:
+                reply = None
+            except ApprovalDeclinedError as error:
+                reply = Reply("no", error.words)
+        return self._permit(name, arguments, reply)
+
+    def _permit(self, name: object, arguments: object, reply: Reply | None) -> Permit:
+        """Return whether a tool may be called with this answer to its question."""
+        try:
+            known = _name(name)
+            owner, tool = self.find(known, approved=reply)
+            given = _arguments(known, arguments)
+            edited = reply.arguments if reply is not None and reply.is_yes else None
+            given = given if edited is None else dict(edited)
+            if owner is not None:
+                self._permit_skill(owner, tool, given, reply)
+        except SkillError as error:
+            return Permit({}, error_result(error))
+        return Permit(given, tool=tool, is_edited=edited is not None)
+
+    def _permit_skill(
+        self,
+        owner: Descriptor,
+        tool: Tool,
+        arguments: Mapping[str, object],
+        reply: Reply | None,
+    ) -> None:
+        """Return where a skill's tool may be called.
+
+        Raises:
+            SkillError: The policy or a person says no, or nobody answered.
+        """
+        decision, _ = self.gate.ask("tool", owner, tool.name, arguments)
+        if decision.verdict == "deny":
+            raise DeniedError("tool", owner.id, tool.name, decision.reason)
+        if reply is not None and not reply.is_yes:
+            raise ApprovalDeclinedError("tool", owner.id, tool.name, "", reply.words)
+        if decision.verdict == "ask":
+            _check(tool, arguments)
+            if reply is None:
+                raise ApprovalNeededError("tool", owner.id, tool.name, decision.reason)
+
+    def _asked(
+        self, name: object, arguments: object
+    ) -> tuple[Decision, Question] | None:
+        """Return what the policy says of a call, with the question that it raises.
+
+        None for a call that cannot be made: nobody is asked about it.
+        """
+        try:
+            known = _name(name)
+            given = _arguments(known, arguments)
+            wish = wish_of(self.style, known, given)
+            if wish is None:
+                owner, tool = self.find(known)
+                if owner is None:
+                    return None
+                asked = self.gate.ask("tool", owner, known, given)
+                if asked[0].verdict == "ask":
+                    _check(tool, given)
+                return asked
+        except SkillError:
+            return None
+        actions, skill_id = wish
+        entry = self.reading.descriptor(skill_id)
+        if entry is None:
+            return None
+        each = [self.gate.ask(action, entry) for action in actions]
+        return next((one for one in each if one[0].verdict != "allow"), each[0])
+
+
+def _once(reply: Reply) -> Reply:
+    """Return a yes as one for this call: a longer one is kept by now."""
+    return replace(reply, answer="yes_once")
+
+
+def _check(tool: Tool, arguments: Mapping[str, object]) -> None:
+    """Let arguments pass that the tool takes; a framework's own tool checks its own.
+
+    Raises:
+        ToolError: It would refuse them, so that nobody has to be asked.
+    """
+    if tool.native is None:
+        tool.check(arguments)
+
+
+def _name(name: object) -> str:
+    """Return a tool's name; a model may write any JSON.
+
+    Raises:
+        ToolError: It is no text.
+    """
+    if isinstance(name, str):
+        return name
+    kind = type(name).__name__
+    raise ToolError("tool call", f"the name of a tool is a text, not a {kind}")
+
+
+def _arguments(tool: str, arguments: object) -> dict[str, object]:
+    """Return the arguments of a call, which may come as JSON text.
+
+    Raises:
+        ToolError: They are no object.
+    """
+    if isinstance(arguments, str):
+        try:
+            arguments = json.loads(arguments) if arguments.strip() else {}
+        except (ValueError, RecursionError):
+            raise ToolError(tool, "the arguments are no valid JSON") from None
+    if not isinstance(arguments, Mapping):
+        raise ToolError(tool, "the arguments have to be an object")
+    return dict(cast("Mapping[str, object]", arguments))
