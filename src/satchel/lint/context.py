@@ -3,16 +3,31 @@
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Final, TypeVar, TypeVarTuple, cast
+from typing import Final, NamedTuple, TypeVar, TypeVarTuple, cast
 
 from satchel.model import DEFAULT_LIMITS, Descriptor, Finding, Limits, Manifest
 from satchel.model.lint import DEFAULT_THRESHOLDS, Thresholds
 
-__all__ = ["Context", "Rule", "rule"]
+__all__ = ["Context", "Neighbour", "Rule", "rule"]
 
 _FENCE: Final = re.compile(r"\n(?=---|\.\.\.)")
 _Made = TypeVar("_Made")
 _Args = TypeVarTuple("_Args")
+
+
+class Neighbour(NamedTuple):
+    """A file or folder outside of the pack: the folder of the skill that holds it.
+
+    ``skill`` is empty for what is in no skill.
+    """
+
+    skill: str = ""
+
+
+def _alone(path: str) -> Neighbour | None:
+    """Find nothing: the pack is all there is."""
+    del path
+    return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,14 +35,17 @@ class Context:
     """One pack, and a way to its files.
 
     ``text`` is the whole SKILL.md; ``read`` takes its path or a listed one; ``told`` is
-    what making the list of files had to say. A pack that the profile refuses is looked
-    at too, as far as it can be read.
+    what making the list of files had to say. ``around`` finds what lies outside: a path
+    from the pack's root that begins with ``..``, or with ``/`` for the root of the
+    project; it finds nothing where only the pack is known. A pack that the profile
+    refuses is looked at too, as far as it can be read.
     """
 
     descriptor: Descriptor
     manifest: Manifest
     text: str
     read: Callable[[str], bytes]
+    around: Callable[[str], Neighbour | None] = _alone
     told: tuple[Finding, ...] = ()
     profile: str = "spec"
     limits: Limits = DEFAULT_LIMITS

@@ -2,15 +2,15 @@
 
 import posixpath
 import re
-from collections.abc import Mapping
-from typing import Final, Literal, NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import Final, Literal, NamedTuple, TypeAlias
 from urllib.parse import unquote
 
 from satchel.lint.context import Context
 from satchel.lint.reading import listed
 from satchel.model import SKILL_FILE
 
-__all__ = ["Target", "find_case", "find_target", "held_paths"]
+__all__ = ["Target", "find_case", "find_target", "held_paths", "places_of"]
 
 _ELSEWHERE: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
 """A URL, an address, a drive of Windows; none is ever looked at."""
@@ -20,19 +20,25 @@ _PLACEHOLDER: Final = re.compile(
     r"[{}<>$*|\[\]]|\.\.\.|\u2026|path/to|\byour[-_]|\bxxx|(?:\A|/)(?:url|link)\Z",
     re.IGNORECASE,
 )
+State: TypeAlias = Literal[
+    "found", "beside", "unlisted", "missing", "machine", "outside", "sibling", "project"
+]
 
 
 class Target(NamedTuple):
     """Where a path leads: ``path`` from the pack's root, and the fragment behind it.
 
-    ``state`` is ``found``; ``beside`` where it is found from the file's own folder and
-    not from the root; ``unlisted`` where the file is there and no load gives it;
-    ``missing``; ``outside`` where it leaves the pack.
+    ``state`` is ``found``; ``beside`` where it is found from the folder of the file, or
+    from one between that and the root; ``unlisted`` where the file is there and no load
+    gives it; ``missing``; ``machine`` for a path of one machine; ``outside`` where it
+    leaves the pack and nothing is known to be there. ``sibling`` leads into another
+    skill, whose folder is ``skill``, ``project`` to another file of the project.
     """
 
     path: str
     fragment: str
-    state: Literal["found", "beside", "unlisted", "missing", "outside"]
+    state: State
+    skill: str = ""
 
 
 def find_target(pack: Context, file: str, to: str) -> Target | None:
@@ -41,7 +47,7 @@ def find_target(pack: Context, file: str, to: str) -> Target | None:
     That is a URL, a placeholder, or a word with neither a dot nor a slash.
     """
     if _OF_A_MACHINE.match(to) and not _PLACEHOLDER.search(to):
-        return Target(to, "", "outside")
+        return Target(to, "", "machine")
     if _ELSEWHERE.match(to) or _PLACEHOLDER.search(to):
         return None
     path, _, fragment = to.partition("#")
@@ -50,21 +56,46 @@ def find_target(pack: Context, file: str, to: str) -> Target | None:
         return Target(file, fragment, "found") if fragment else None
     if "/" not in path and "." not in path:
         return None
-    return _inside(pack, file, path, fragment)
+    return _inside(pack, file, path, fragment) or _around(pack, file, path, fragment)
 
 
-def _inside(pack: Context, file: str, path: str, fragment: str) -> Target:
+def places_of(file: str, path: str) -> Iterator[str]:
+    """Yield what a path in a file may mean, from the pack's root: the likeliest first.
+
+    It counts from the root, from the folder of the file, or from one between the two.
+    """
+    yield posixpath.normpath(path)
+    folder = posixpath.dirname(file)
+    while folder:
+        yield posixpath.normpath(posixpath.join(folder, path))
+        folder = posixpath.dirname(folder)
+
+
+def _inside(pack: Context, file: str, path: str, fragment: str) -> Target | None:
     if path.startswith(("/", "~")):
-        return Target(path, fragment, "outside")
+        return None
     held = held_paths(pack)
-    from_root = posixpath.normpath(path)
-    from_file = posixpath.normpath(posixpath.join(posixpath.dirname(file), path))
-    if from_root in held:
-        return Target(from_root, fragment, _state(pack, from_root, "found"))
-    if from_file in held:
-        return Target(from_file, fragment, _state(pack, from_file, "beside"))
-    for each in (from_root, from_file):
-        if each.partition("/")[0] != "..":
+    state: Literal["found", "beside"] = "found"
+    for place in places_of(file, path):
+        if place in held:
+            return Target(place, fragment, _state(pack, place, state))
+        state = "beside"
+    return None
+
+
+def _around(pack: Context, file: str, path: str, fragment: str) -> Target:
+    """Return what is not in the pack: in the project around it, or nowhere."""
+    if path.startswith("~"):
+        return Target(path, fragment, "machine")
+    from_file = posixpath.join(posixpath.dirname(file), path)
+    for each in (path, posixpath.normpath(from_file), posixpath.normpath(path)):
+        if each.startswith(("../", "/")) or each == "..":
+            found = pack.around(each)
+            if found is not None:
+                state: State = "sibling" if found.skill else "project"
+                return Target(path, fragment, state, found.skill)
+    for each in (posixpath.normpath(path), posixpath.normpath(from_file)):
+        if not each.startswith("/") and each.partition("/")[0] != "..":
             return Target(each, fragment, "missing")
     return Target(path, fragment, "outside")
 

@@ -18,6 +18,7 @@ from satchel.model import (
     Limits,
     Manifest,
 )
+from satchel.runtime.around import look_around
 from satchel.runtime.findings import no_skills
 from satchel.runtime.fixing import plan_fixes
 from satchel.runtime.library import Library, named_places, opened_library
@@ -175,6 +176,7 @@ def _context(
         manifest=manifest,
         text=data.decode("utf-8", "replace"),
         read=cache(read),
+        around=look_around(library.folder_of(entry.origin.location)),
         told=listed.findings,
         profile=settings.profile,
         limits=limits,

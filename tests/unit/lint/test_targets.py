@@ -59,9 +59,9 @@ PACK = pack("references/a.md", "references/b c.md", "references/deep/d.md", "x.m
         ("SKILL.md", "../y.md", Target("../y.md", "", "outside")),
         ("SKILL.md", "a/../../y.md", Target("a/../../y.md", "", "outside")),
         ("SKILL.md", "/etc/passwd", Target("/etc/passwd", "", "outside")),
-        ("SKILL.md", "~/notes.md", Target("~/notes.md", "", "outside")),
-        ("SKILL.md", "C:\\a.md", Target("C:\\a.md", "", "outside")),
-        ("SKILL.md", "file:///srv/a.md", Target("file:///srv/a.md", "", "outside")),
+        ("SKILL.md", "~/notes.md", Target("~/notes.md", "", "machine")),
+        ("SKILL.md", "C:\\a.md", Target("C:\\a.md", "", "machine")),
+        ("SKILL.md", "file:///srv/a.md", Target("file:///srv/a.md", "", "machine")),
     ],
 )
 def test_where_a_path_leads(file: str, to: str, expected: Target | None) -> None:

@@ -1,4 +1,4 @@
-"""Links to files that are missing, not listed, or outside of the pack (R36)."""
+"""Links that lead nowhere, out of the pack, or count from another folder (R36)."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -12,29 +12,38 @@ from satchel.model import Finding
 __all__ = ["dead_link"]
 
 
-@rule("dead-link", "file-name-case", "file-relative-link")
+@rule(
+    "dead-link", "file-name-case", "file-relative-link", "outside-link", "sibling-link"
+)
 def dead_link(pack: Context) -> Iterator[Finding]:
     """Yield each relative link or image that does not lead to a file of the pack.
 
-    A path counts from the skill's root, as the specification has it; one that counts
-    from the file's own folder is a note, for not every agent finds it (S16). Links of
-    one file to the same place are told of once.
+    A path counts from the skill's root, as the specification has it; those that count
+    from the file's own folder are one note a file, for not every agent finds them
+    (S16). A link out of the pack is a note where something is there, in another skill
+    or elsewhere in the project, and else a warning. Links of one file to the same place
+    are told of once.
     """
     for path, document in documents(pack):
         yield from _once_each(_look_at(pack, path, document.links))
 
 
 def _look_at(pack: Context, path: str, links: Iterable[Link]) -> Iterator[Finding]:
+    beside: list[tuple[Link, Target]] = []
     for link in links:
         target = find_target(pack, path, link.to)
         if target is None or target.state == "found":
             continue
         if target.state == "beside":
-            yield _beside(path, link.line, link.to, target)
+            beside.append((link, target))
+        elif target.state in {"sibling", "project", "outside"}:
+            yield _elsewhere(path, link.line, target)
         elif target.state == "missing" and (held := find_case(pack, target.path)):
             yield _other_case(path, link.line, target.path, held)
         else:
             yield _dead(path, link.line, link.kind, target)
+    if beside:
+        yield _beside(path, beside)
 
 
 def _once_each(findings: Iterable[Finding]) -> Iterator[Finding]:
@@ -50,12 +59,12 @@ def _once_each(findings: Iterable[Finding]) -> Iterator[Finding]:
 def _dead(path: str, line: int, kind: str, target: Target) -> Finding:
     what = {
         "missing": f"{target.path} is not in the pack",
-        "outside": f"{target.path} is outside of the pack",
+        "machine": f"{target.path} is a path of one machine",
         "unlisted": f"{target.path} is not listed, so no agent can load it",
     }[target.state]
     fix = {
         "missing": "add the file, or take the link away",
-        "outside": "copy what is needed into the pack, or name it with a full address",
+        "machine": "copy what is needed into the pack, or name it with a full address",
         "unlisted": "list the file in the frontmatter, or take the link away",
     }[target.state]
     return Finding(
@@ -63,14 +72,42 @@ def _dead(path: str, line: int, kind: str, target: Target) -> Finding:
     )
 
 
-def _beside(path: str, line: int, to: str, target: Target) -> Finding:
+def _elsewhere(path: str, line: int, target: Target) -> Finding:
+    if target.state == "sibling":
+        return Finding(
+            "sibling-link",
+            "note",
+            f"{target.path} is in the skill {target.skill}: an agent loads that skill "
+            "by its id, and cannot follow the link",
+            path,
+            line,
+            fix=f"name the skill in words, such as `load the skill {target.skill}`",
+        )
+    is_there = target.state == "project"
+    return Finding(
+        "outside-link",
+        "note" if is_there else "warning",
+        f"{target.path} is outside of the pack"
+        + (", in its project" if is_there else "")
+        + ": an agent that loads the skill does not have it",
+        path,
+        line,
+        fix="copy what is needed into the pack, or name it with a full address",
+    )
+
+
+def _beside(path: str, links: list[tuple[Link, Target]]) -> Finding:
+    (first, target), *others = links
+    more = f", as {len(others)} more links of this file do" if others else ""
+    fragment = f"#{target.fragment}" if target.fragment else ""
     return Finding(
         "file-relative-link",
         "note",
-        f"{to} counts from this file's folder; agents count from the skill's root",
+        f"{first.to} counts from this file's folder{more}; agents count from the "
+        "skill's root",
         path,
-        line,
-        fix=f"write {target.path}{'#' if target.fragment else ''}{target.fragment}",
+        first.line,
+        fix=f"write {target.path}{fragment}",
     )
 
 

@@ -1,0 +1,2 @@
+import { x } from './lib.mjs';
+console.log(x);

@@ -1,0 +1,3 @@
+from tools import pens, inks
+import helper
+print(pens, inks, helper)

@@ -1,0 +1,85 @@
+"""What good packs do is no fault, and what authors get wrong is one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from satchel.runtime.checking import check
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+HEAD = "---\nname: {}\ndescription: Fill in forms. Use when one is completed.\n---\n"
+
+
+@pytest.fixture
+def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder, which is the current one."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def said(library: Path, files: Mapping[str, str | bytes]) -> list[str]:
+    """Write files, and return what a check says: ``severity code path:line``.
+
+    A SKILL.md without frontmatter is a body.
+    """
+    for path, text in files.items():
+        file = library / "skills" / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        data = text.encode() if isinstance(text, str) else text
+        if file.name == "SKILL.md" and not data.startswith(b"---"):
+            data = HEAD.format(file.parent.name).encode() + data
+        file.write_bytes(data)
+    return [
+        f"{each.severity} {each.code} {each.path.removeprefix('skills/')}:{each.line}"
+        for each in check(["skills"]).findings
+    ]
+
+
+@pytest.mark.row("F50")
+@pytest.mark.parametrize(
+    ("text", "held", "expected"),
+    [
+        ("See `references/b.md`.", "forms/guides/references/b.md", []),
+        ("See `references/b.md`.", "forms/guides/ink/references/b.md", []),
+        ("See `merge`, `references/b.md`.", "merge/references/b.md", []),
+        (
+            "See `references/b.md`.",
+            "merge/references/b.md",
+            ["warning mentioned-file-missing forms/guides/ink/a.md:1"],
+        ),
+        (
+            "See `references/b.md`.",
+            "forms/guides/ink/pens/references/b.md",
+            ["warning mentioned-file-missing forms/guides/ink/a.md:1"],
+        ),
+    ],
+)
+def test_a_file_is_found_where_a_reader_finds_it(
+    library: Path, text: str, held: str, expected: list[str]
+) -> None:
+    files = {
+        "forms/SKILL.md": "# Forms\n\nRead guides/ink/a.md, references/c.md.\n",
+        "forms/references/c.md": "C\n",
+        "forms/guides/ink/a.md": text,
+        "merge/SKILL.md": "# Merge\n\nRead b.md.\n",
+        held: "B\n",
+    }
+
+    assert said(library, files) == expected
+
+
+@pytest.mark.row("F50")
+def test_many_links_from_a_files_own_folder_are_one_note(library: Path) -> None:
+    files = {
+        "forms/SKILL.md": "# Forms\n\nRead references/a.md, b.md, c.md.\n",
+        "forms/references/a.md": "[b](b.md) [c](c.md)\n\n[b](./b.md)\n",
+        "forms/references/b.md": "B\n",
+        "forms/references/c.md": "C\n",
+    }
+
+    assert said(library, files) == ["note file-relative-link forms/references/a.md:1"]
