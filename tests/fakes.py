@@ -14,7 +14,7 @@ from satchel.model import FileStat, Finding, Found, Manifest
 if TYPE_CHECKING:
     import threading
 
-__all__ = ["FakeClock", "FakeSource", "pack"]
+__all__ = ["FakeClock", "FakeSource", "RunningClock", "away", "pack"]
 
 
 def pack(
@@ -34,6 +34,14 @@ class FakeClock:
         return self.time
 
     def now(self) -> float:
+        return self.time
+
+
+class RunningClock(FakeClock):
+    """Goes on by a second whenever somebody looks at it."""
+
+    def monotonic(self) -> float:
+        self.time += 1
         return self.time
 
 

@@ -46,6 +46,11 @@ class SkillSource(Protocol):
     ``yields`` is true, no skill of the source takes another's place. ``remote`` names
     the kind of place (``MCP server``): it is told wherever a skill of the source is,
     and nothing of it is read before somebody asks.
+
+    A third one, ``progress``, is for places where `scan` takes long before it yields:
+    any value that changes while it gets on. A first scan is waited for as long as
+    ``progress`` changes or packs are yielded, and given up when nothing moved for the
+    deadline of the registry.
     """
 
     @property

@@ -1,7 +1,7 @@
-"""One source's answers over time: in a thread, with a deadline, the last good kept."""
+"""One source's answers over time: in a thread, waited for while it gets on."""
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -20,11 +20,16 @@ NEVER_ANSWERED: Final = "no answer yet"
 
 @dataclass(frozen=True, slots=True)
 class Harvest:
-    """All that one good answer of a source held; ``entries`` by key, in its order."""
+    """What one answer of a source held; ``entries`` by key, in its order.
+
+    ``whole`` is false where the source was given up, or failed, before its first
+    answer was complete: these are the packs that were read until then.
+    """
 
     entries: Mapping[str, Entry]
     findings: tuple[Finding, ...]
     at: float
+    whole: bool = True
 
 
 class Field:
@@ -33,50 +38,107 @@ class Field:
     ``label`` is the source's own, made unique among its neighbours.
 
     A source that hangs keeps its thread; until that comes back, no second one is
-    started, and the last harvest is served, marked stale.
+    started, and the last harvest is served, marked stale. What was read before it hung
+    is used where there is no harvest, and is not read again.
     """
 
     def __init__(
-        self, source: SkillSource, label: str, accept: Acceptance, clock: Clock
+        self,
+        source: SkillSource,
+        label: str,
+        accept: Acceptance,
+        clock: Clock,
+        ended: Callable[[], object],
     ) -> None:
+        """Take what to call, in the thread that asks, when an answer is there."""
         self.source = source
         self.label = label
         self.harvest: Harvest | None = None
         self.error = NEVER_ANSWERED
         self._accept = accept
         self._clock = clock
-        self._thread: threading.Thread | None = None
-        self._answer: Harvest | str = NEVER_ANSWERED
+        self._ended = ended
+        self._asking = False
+        self._answer: Harvest | str | None = None
+        self._read: dict[str, Entry] = {}
+        self._told: list[Finding] = []
+        self._progress: object = None
+        self._began_at = self._moved_at = 0.0
 
     def begin(self) -> None:
         """Start asking, unless an earlier question is still open."""
-        if self._thread is not None and self._thread.is_alive():
+        self._take()  # an answer that came after nobody waited any more
+        if self._asking:
             return
-        self._answer = NEVER_ANSWERED
-        self._thread = threading.Thread(
+        self._asking = True
+        self._began_at = self._moved_at = self._clock.monotonic()
+        self._progress = self._look()
+        thread = threading.Thread(
             target=self._ask, name=f"satchel-sync-{self.label}", daemon=True
         )
-        self._thread.start()
+        try:
+            thread.start()
+        except RuntimeError as error:  # the system has no more threads to give
+            self._answer, self._asking = str(error), False
 
-    def finish(self, timeout_s: float) -> None:
-        """Wait at most ``timeout_s`` seconds; take what came, or say what did not."""
-        thread = self._thread
-        if thread is None:
-            return
-        thread.join(max(timeout_s, 0.0))
-        if thread.is_alive():
-            self.error = "no answer within the deadline"
-        elif isinstance(self._answer, Harvest):
-            self.harvest, self.error = self._answer, ""
-        else:
-            self.error = self._answer
+    def settled(self, patience_s: float) -> bool:
+        """Tell whether there is nothing to wait for: an answer, or no hope of one.
+
+        A first answer is waited for as long as the source makes progress: until
+        nothing moved for ``patience_s`` seconds. A source that has answered before is
+        waited for ``patience_s`` seconds at most, since its last answer is there.
+        """
+        if self._take():
+            return True
+        now = self._clock.monotonic()
+        progress = self._look()
+        if progress != self._progress:
+            self._progress, self._moved_at = progress, now
+        whole = self.harvest is not None and self.harvest.whole
+        if now - (self._began_at if whole else self._moved_at) < patience_s:
+            return False
+        lack = "no answer" if whole else "no progress"
+        self._fail(f"{lack} for {patience_s:g} s")
+        return True
 
     @property
     def state(self) -> SourceState:
         """How the source answered, for the catalog."""
         packs = len(self.harvest.entries) if self.harvest else 0
         release = getattr(self.source, "release", "")
-        return SourceState(self.label, packs, self.error, release)
+        partial = self.harvest is None or not self.harvest.whole
+        return SourceState(self.label, packs, self.error, release, partial)
+
+    def _take(self) -> bool:
+        """Take the answer that is there; tell whether nothing is asked any more."""
+        if self._asking:
+            return False
+        answer, self._answer = self._answer, None
+        if isinstance(answer, Harvest):
+            self.harvest, self.error = answer, ""
+            self._read = {}
+        elif answer is not None:
+            self._fail(answer)
+        return True
+
+    def _fail(self, error: str) -> None:
+        """Keep the last answer; where none was whole, add what was read since."""
+        self.error = error
+        last, read = self.harvest, dict(self._read)
+        if last is None or not last.whole:
+            entries = {**(last.entries if last else {}), **read}
+            if entries:
+                ordered = {key: entries[key] for key in sorted(entries)}
+                at = self._clock.monotonic()
+                self.harvest = Harvest(ordered, tuple(self._told), at, whole=False)
+
+    def _look(self) -> object:
+        """Return what is another value when the source got on."""
+        try:
+            own: object = getattr(self.source, "progress", None)
+        except Exception:  # noqa: BLE001 - a source is a plug-in: R33
+            own = None
+        return len(self._read), len(self._told), own
 
     def _ask(self) -> None:
         try:
@@ -85,22 +147,24 @@ class Field:
             self._answer = str(error)
         except Exception as error:  # noqa: BLE001 - a source is a plug-in: R33
             self._answer = f"the source raised {type(error).__name__}: {error}"
+        self._asking = False
+        self._ended()
 
     def _reap(self) -> Harvest:
         known: Mapping[str, Entry] = self.harvest.entries if self.harvest else {}
+        known = {**known, **self._read}  # with what an attempt that failed has read
+        read, told = self._read, self._told = dict[str, Entry](), list[Finding]()
         intake: Intake | None = None
-        entries: dict[str, Entry] = {}
-        findings: list[Finding] = []
         for item in self.source.scan():
             if not isinstance(item, Found):
-                findings.append(item)
+                told.append(item)
                 continue
             last = known.get(item.key)
             if last is None or last.stamp != item.stamp:
                 intake = intake or self._intake()
                 last = intake.read(item)
-            entries[item.key] = last
-        return Harvest(entries, tuple(findings), self._clock.monotonic())
+            read[item.key] = last
+        return Harvest(read, tuple(told), self._clock.monotonic())
 
     def _intake(self) -> "Intake":
         from satchel.catalog.intake import Intake

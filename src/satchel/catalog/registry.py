@@ -4,6 +4,7 @@ import threading
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 from satchel.catalog.assemble import Rules, assemble
 from satchel.catalog.digests import Digests
@@ -20,6 +21,9 @@ from satchel.model import (
     SyncReport,
 )
 from satchel.protocols import Clock, SkillSource
+
+LOOK_S: Final = 0.1
+"""How often it is asked whether a source that takes its time makes progress."""
 
 __all__ = ["Health", "Registry", "SourceHealth", "duplicate_error"]
 
@@ -63,9 +67,14 @@ class Registry:
         clock: Clock,
         deadline_s: float = 30.0,
     ) -> None:
-        """Take the sources in order; nothing is asked before the first `sync`."""
+        """Take the sources in order; nothing is asked before the first `sync`.
+
+        ``deadline_s`` is how long a source may make no progress before it is given
+        up, and how long one that has answered before may take.
+        """
+        self._moved = threading.Event()
         self._fields = tuple(
-            Field(source, label, accept, clock)
+            Field(source, label, accept, clock, self._moved.set)
             for source, label in zip(sources, _labels(sources), strict=True)
         )
         self._rules = rules
@@ -168,9 +177,12 @@ class Registry:
     def _ask_all(self) -> None:
         for each in self._fields:
             each.begin()
-        end = self._clock.monotonic() + self._deadline_s
-        for each in self._fields:
-            each.finish(end - self._clock.monotonic())
+        waiting = list(self._fields)
+        while waiting:
+            self._moved.clear()
+            waiting = [each for each in waiting if not each.settled(self._deadline_s)]
+            if waiting:
+                self._moved.wait(min(LOOK_S, self._deadline_s))
 
     def _remember(self, report: SyncReport) -> None:
         now = self._clock.now()

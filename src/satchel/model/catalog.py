@@ -115,12 +115,15 @@ class SourceState:
     ``packs`` counts what it holds in the catalog's making, refused ones included.
     ``error`` is empty where the source answered; else the packs are those of its
     last good answer. ``release`` is the release that it holds, if it is one.
+    ``partial`` says that no answer was ever complete, so that there may be packs that
+    nobody knows of.
     """
 
     label: str
     packs: int
     error: str = ""
     release: str = ""
+    partial: bool = False
 
     @property
     def stale(self) -> bool:

@@ -64,6 +64,10 @@ class Satchel:
     by ``SATCHEL_DISABLED`` and, for labels of sources, ``SATCHEL_DISABLED_SOURCES``:
     a JSON array, or names parted by commas. None is that of the process.
 
+    ``deadline_s`` is how long a source may make no progress before it is given up; one
+    that makes progress is waited for. What was read of it until then is used, and its
+    last answer where there is one.
+
     ``sinks`` take an event for every load. None is what ``SATCHEL_USAGE`` says, and
     without it a line of `logging` each: nothing is ever written to disk unasked. Sinks
     that are given here are flushed by `close`, and closed by whoever made them.

@@ -62,6 +62,8 @@ class Search:
         self._places: dict[str, Place] = {}
         self._links: list[tuple[str, str]] = []
         self._visited: set[str] = set()
+        self.seen = 0
+        """Entries that were looked at so far: more while the search gets on."""
         self._left = 0
         self._kept = 0
         self._too_deep = 0
@@ -107,6 +109,7 @@ class Search:
             return
         entries = list_folder(path, self._left - self._kept)
         self._left -= len(entries)
+        self.seen += len(entries)
         self._visited.add(path)
         if self.root_may_be_pack or depth:
             for entry in entries:

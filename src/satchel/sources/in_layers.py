@@ -211,6 +211,11 @@ class LayeredSource:
             self.scan()
         return tuple(self._packs or ())
 
+    @property
+    def progress(self) -> tuple[object, ...]:
+        """How far the scan of each layer got."""
+        return tuple(getattr(source, "progress", None) for _, source in self._layers)
+
     def close(self) -> None:
         """Close every layer."""
         for _, source in self._layers:

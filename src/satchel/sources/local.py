@@ -83,6 +83,7 @@ class LocalSource:
         self._limits = limits
         self._missing_ok = missing_ok
         self._places: dict[str, Place] | None = None
+        self._under_way: Search | None = None
 
     def __repr__(self) -> str:
         """Return what a debugger shows."""
@@ -94,7 +95,7 @@ class LocalSource:
         Raises:
             SourceUnavailableError: The folder is not there, or cannot be listed.
         """
-        search = self._search()
+        search = self._under_way = self._search()
         try:
             searched = search.run()
         except FileNotFoundError as error:
@@ -106,6 +107,11 @@ class LocalSource:
             raise SourceUnavailableError(self.label, reason) from error
         self._places = searched.places
         return (*searched.found, *searched.findings)
+
+    @property
+    def progress(self) -> int:
+        """How many entries of folders the last scan has seen, while it goes on, too."""
+        return 0 if self._under_way is None else self._under_way.seen
 
     def _search(self) -> Search:
         return Search(self.root, self._shown, self._limits, self._limits.scan_depth)

@@ -1,0 +1,266 @@
+"""Whom a sync waits for: a source that gets on; and what is kept of one that does not.
+
+No test here sleeps: the sources turn the clock themselves, and go on when the side
+that waits has looked at it.
+"""
+
+import threading
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+from satchel import sources
+from satchel.catalog import Registry
+from satchel.catalog.assemble import Rules
+from satchel.catalog.entry import Acceptance
+from satchel.errors import SourceUnavailableError
+from satchel.model import Catalog, Finding, Found
+from satchel.protocols import SkillSource
+from tests.fakes import FakeClock, FakeSource, pack
+
+DEADLINE_S = 0.05
+NAMES = [f"s{n}" for n in range(10)]
+
+
+class WatchedClock(FakeClock):
+    """Lets a source wait until somebody has looked at the clock again."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._looked = threading.Condition()
+        self._looks = 0
+        self._watched = True
+
+    def monotonic(self) -> float:
+        with self._looked:
+            self._looks += 1
+            self._looked.notify_all()
+        return self.time
+
+    def wait_for_a_look(self) -> None:
+        with self._looked:
+            before = self._looks
+            self._looked.wait_for(
+                lambda: self._looks > before or not self._watched, timeout=2
+            )
+
+    def look_away(self) -> None:
+        with self._looked:
+            self._watched = False
+            self._looked.notify_all()
+
+
+class Laborious(FakeSource):
+    """Needs nearly the whole deadline for each pack."""
+
+    def __init__(self, clock: WatchedClock, *, yields: bool) -> None:
+        super().__init__("slow", {name: {"SKILL.md": pack(name)} for name in NAMES})
+        self.progress = 0
+        self._clock = clock
+        self._yields = yields
+
+    def scan(self) -> Iterable[Found | Finding]:
+        found: list[Found | Finding] = []
+        for each in super().scan():
+            self._clock.time += DEADLINE_S * 0.8
+            if self._yields:
+                yield each
+            else:
+                self.progress += 1
+                found.append(each)
+            self._clock.wait_for_a_look()
+        yield from found
+
+
+class HangClock(FakeClock):
+    """Runs from when a source hangs, so that nothing before that is given up."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.hangs = threading.Event()
+
+    def monotonic(self) -> float:
+        if self.hangs.is_set():
+            self.time += 1
+        return self.time
+
+
+class Stopping(FakeSource):
+    """Stops after so many packs, until it is let go on, or raises there."""
+
+    def __init__(
+        self, names: list[str], stop_after: int, clock: HangClock | None = None
+    ) -> None:
+        super().__init__("s", {name: {"SKILL.md": pack(name)} for name in names})
+        self.stop_after = stop_after
+        self.hangs = (clock or HangClock()).hangs
+        self.go_on = threading.Event()
+        self.broken = False
+
+    def scan(self) -> Iterable[Found | Finding]:
+        for number, each in enumerate(super().scan()):
+            if number == self.stop_after:
+                if self.broken:
+                    raise SourceUnavailableError(self.label, "the line is dead")
+                self.hangs.set()
+                self.go_on.wait(30)
+            yield each
+
+
+def registry(
+    *given: SkillSource, clock: FakeClock, deadline_s: float = DEADLINE_S
+) -> Registry:
+    return Registry(
+        given, accept=Acceptance(), rules=Rules(), clock=clock, deadline_s=deadline_s
+    )
+
+
+def ids(catalog: Catalog) -> list[str]:
+    return [entry.id for entry in catalog]
+
+
+def let_finish(label: str) -> None:
+    """Wait until the thread that asks a source has come back."""
+    for thread in threading.enumerate():
+        if thread.name == f"satchel-sync-{label}":
+            thread.join(30)
+
+
+@pytest.mark.row("F02", "T04")
+@pytest.mark.parametrize("yields", [True, False])
+def test_a_first_scan_that_gets_on_is_waited_for(yields: bool) -> None:
+    """Eight deadlines long: packs that come count, and so does `progress`."""
+    clock = WatchedClock()
+    kept = registry(Laborious(clock, yields=yields), clock=clock)
+
+    kept.sync()
+
+    assert ids(kept.catalog) == NAMES
+    assert kept.catalog.sources[0].error == ""
+
+
+@pytest.mark.row("F02", "T04")
+def test_what_was_read_before_a_source_hung_is_used_and_not_read_again() -> None:
+    clock = HangClock()
+    source = Stopping(["a", "b", "c"], 2, clock)
+    kept = registry(source, clock=clock)
+
+    kept.sync()
+
+    state = kept.catalog.sources[0]
+    assert ids(kept.catalog) == ["a", "b"]
+    assert (state.error, state.packs, state.partial) == (
+        "no progress for 0.05 s",
+        2,
+        True,
+    )
+    source.go_on.set()
+    let_finish("s")
+    kept.sync()
+    assert ids(kept.catalog) == ["a", "b", "c"]
+    assert not kept.catalog.sources[0].partial
+    assert source.manifests_read == 3
+
+
+@pytest.mark.row("T04")
+def test_what_was_read_before_a_source_failed_is_used() -> None:
+    source = Stopping(["a", "b", "c"], stop_after=2)
+    source.broken = True
+    kept = registry(source, clock=FakeClock())
+
+    kept.sync()
+
+    assert ids(kept.catalog) == ["a", "b"]
+    assert "the line is dead" in kept.catalog.sources[0].error
+    source.stop_after = 1
+    kept.sync()
+    assert ids(kept.catalog) == ["a", "b"]
+    source.stop_after = 3
+    kept.sync()
+    assert (ids(kept.catalog), source.manifests_read) == (["a", "b", "c"], 3)
+
+
+@pytest.mark.row("T04", "R08")
+def test_a_whole_answer_is_not_replaced_by_part_of_a_newer_one() -> None:
+    source = Stopping(["a", "b", "c"], stop_after=9)
+    kept = registry(source, clock=FakeClock())
+    kept.sync()
+    source.stop_after, source.broken = 1, True
+
+    kept.sync()
+
+    assert ids(kept.catalog) == ["a", "b", "c"]
+    assert kept.catalog.sources[0].stale
+    assert not kept.catalog.sources[0].partial
+
+
+@pytest.mark.row("R08")
+def test_one_that_has_answered_before_delays_nobody_however_it_gets_on() -> None:
+    """Its last answer is there; the new one is taken when it has come."""
+    clock = WatchedClock()
+    source = Laborious(clock, yields=True)
+    kept = registry(source, clock=clock)
+    kept.sync()
+    source.packs["new"] = {"SKILL.md": pack("new")}
+
+    kept.sync()
+
+    assert ids(kept.catalog) == NAMES
+    assert kept.catalog.sources[0].error == f"no answer for {DEADLINE_S} s"
+    clock.look_away()
+    let_finish("slow")
+    kept.sync()
+    assert "new" in kept.catalog
+
+
+@pytest.mark.row("T04")
+def test_an_answer_that_comes_late_is_taken_though_the_next_question_hangs() -> None:
+    clock = HangClock()
+    source = Stopping(["a"], 0, clock)
+    kept = registry(source, clock=clock)
+    kept.sync()
+    assert ids(kept.catalog) == []
+    first, source.go_on = source.go_on, threading.Event()
+
+    first.set()
+    let_finish("s")
+    kept.sync()
+
+    assert ids(kept.catalog) == ["a"]
+    source.go_on.set()
+
+
+def test_a_system_without_threads_is_told_and_takes_nothing_away(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def start(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    source = Stopping(["a"], stop_after=9)
+    kept = registry(source, clock=FakeClock())
+    kept.sync()
+    with monkeypatch.context() as patched:
+        patched.setattr(threading.Thread, "start", start)
+        kept.sync()
+
+    assert ids(kept.catalog) == ["a"]
+    assert kept.catalog.sources[0].error == "can't start new thread"
+
+
+@pytest.mark.row("T04")
+def test_a_folder_tells_how_far_its_scan_got(tmp_path: Path) -> None:
+    """Also through whatever is put around it, and of every layer."""
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "SKILL.md").write_text(pack(name))
+    folder = sources.folder(tmp_path)
+    around = sources.prefixed(folder, "x-")
+    layers = sources.layered(tmp_path, tmp_path, tmp_path)
+
+    assert getattr(around, "progress", None) == 0
+    folder.scan()
+    layers.scan()
+
+    assert getattr(around, "progress", None) == 4  # two folders, a file in each
+    assert layers.progress == (4, 4, 4)
