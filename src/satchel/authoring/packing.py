@@ -87,7 +87,7 @@ def pack_skill(
         SkillError: It cannot be read.
     """
     whole = _only(path, limits)
-    report = check([path], limits=limits)
+    report = check([path], profile="spec", limits=limits)
     reasons = () if force else tuple(_reasons(report.findings))
     pack = _without_evals(whole)
     name = pack.name

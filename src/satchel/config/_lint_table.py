@@ -10,7 +10,7 @@ from satchel.model.lint import FailOn, Level, LintConfig, Thresholds
 __all__ = ["lint_config"]
 
 _KEYS: Final = tuple(field.name for field in fields(LintConfig))
-_PROFILES: Final = ("strict", "spec", "lenient", "auto")
+_PROFILES: Final = ("dialect", "strict", "spec", "lenient", "auto")
 _THRESHOLDS: Final = frozenset(field.name for field in fields(Thresholds))
 
 

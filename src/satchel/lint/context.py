@@ -38,7 +38,8 @@ class Context:
     what making the list of files had to say. ``around`` finds what lies outside: a path
     from the pack's root that begins with ``..``, or with ``/`` for the root of the
     project; it finds nothing where only the pack is known. A pack that the profile
-    refuses is looked at too, as far as it can be read.
+    refuses is looked at too, as far as it can be read. ``by_dialect`` is that nobody
+    chose ``profile``: it is that of the dialect that the pack is written in.
     """
 
     descriptor: Descriptor
@@ -48,6 +49,7 @@ class Context:
     around: Callable[[str], Neighbour | None] = _alone
     told: tuple[Finding, ...] = ()
     profile: str = "spec"
+    by_dialect: bool = False
     limits: Limits = DEFAULT_LIMITS
     thresholds: Thresholds = DEFAULT_THRESHOLDS
     memory: dict[object, object] = field(

@@ -39,6 +39,17 @@ __all__ = [
 COMMAND_LINE: Final = "the command line"
 
 
+def thresholds_for(profile: str, given: Mapping[str, int] | None = None) -> Thresholds:
+    """Return the thresholds of a profile, with those that were given in their place."""
+    base = DEFAULT_THRESHOLDS
+    if profile == "strict":
+        base = replace(base, body_bytes=STRICT_BODY_BYTES)
+    return replace(base, **given) if given else base
+
+
+STRICT_THRESHOLDS: Final = thresholds_for("strict")
+
+
 def _no_levels() -> "Mapping[str, Level]":
     return {}
 
@@ -49,17 +60,19 @@ class Settings:
 
     ``select`` is None for every code. ``per_path`` holds patterns that match a whole
     path, relative to the folder ``base``, with the codes that are off there.
-    ``limits`` are those of the same file: what a check reads, a run reads too.
-    ``told_by`` says who turned anything off, for people.
+    ``strict_thresholds`` are those of packs of the strict dialect, where each is judged
+    by its own. ``limits`` are those of the same file: what a check reads, a run reads
+    too. ``told_by`` says who turned anything off, for people.
     """
 
-    profile: "Profile" = "spec"
+    profile: "Profile" = "dialect"
     fail_on: FailOn = "error"
     select: frozenset[str] | None = None
     ignore: frozenset[str] = frozenset()
     severity: "Mapping[str, Level]" = field(default_factory=_no_levels)
     per_path: tuple[tuple[re.Pattern[str], frozenset[str]], ...] = ()
     thresholds: Thresholds = DEFAULT_THRESHOLDS
+    strict_thresholds: Thresholds = STRICT_THRESHOLDS
     limits: Limits = DEFAULT_LIMITS
     base: str = ""
     told_by: str = ""
@@ -97,14 +110,6 @@ class Settings:
 DEFAULT_SETTINGS: Final = Settings()
 
 
-def thresholds_for(profile: str, given: Mapping[str, int] | None = None) -> Thresholds:
-    """Return the thresholds of a profile, with those that were given in their place."""
-    base = DEFAULT_THRESHOLDS
-    if profile == "strict":
-        base = replace(base, body_bytes=STRICT_BODY_BYTES)
-    return replace(base, **given) if given else base
-
-
 def settings_of(  # noqa: PLR0913 - what a file says, and what a command line may add
     config: LintConfig = DEFAULT_LINT,
     path: str = "",
@@ -134,7 +139,7 @@ def settings_of(  # noqa: PLR0913 - what a file says, and what a command line ma
         if level != "off" or code not in wanted
     }
     chosen = wanted or _named(config.select, path)
-    kind = cast("Profile", profile or config.profile or "spec")
+    kind = cast("Profile", profile or config.profile or "dialect")
     by_file = off or config.per_path or config.select or "off" in levels.values()
     told = [os.path.basename(path)] if by_file else []  # noqa: PTH119
     told += [COMMAND_LINE] if wanted or unwanted else []
@@ -148,6 +153,7 @@ def settings_of(  # noqa: PLR0913 - what a file says, and what a command line ma
             (glob_pattern(glob), _named(names, path)) for glob, names in config.per_path
         ),
         thresholds=thresholds_for(kind, dict(config.thresholds)),
+        strict_thresholds=thresholds_for("strict", dict(config.thresholds)),
         limits=limits,
         base=os.path.dirname(os.path.abspath(path)) if path else "",  # noqa: PTH100, PTH120
         told_by=" and ".join(told),

@@ -22,7 +22,7 @@ from satchel.runtime.around import look_around
 from satchel.runtime.findings import no_skills
 from satchel.runtime.fixing import plan_fixes
 from satchel.runtime.library import Library, named_places, opened_library
-from satchel.spec import Profile, parse
+from satchel.spec import Profile, dialect_of, parse
 
 __all__ = ["check", "report_on"]
 
@@ -30,7 +30,7 @@ __all__ = ["check", "report_on"]
 def check(
     paths: Sequence[str],
     *,
-    profile: Profile = "spec",
+    profile: Profile = "dialect",
     limits: Limits | None = None,
     settings: Settings | None = None,
     skip_others: bool = False,
@@ -157,7 +157,10 @@ def _context(
     folder = key.rpartition("/")[2]
     parsed = parse(data, profile="lenient", directory=folder, limits=limits)
     manifest = parsed.manifest or Manifest(name=folder, description="")
-    listed = allow(manifest, files, closed=settings.profile == "strict")
+    profile, by_dialect = settings.profile, settings.profile == "dialect"
+    if by_dialect:
+        profile = dialect_of(manifest)
+    listed = allow(manifest, files, closed=profile == "strict")
 
     def read(path: str) -> bytes:
         if path == SKILL_FILE:
@@ -178,9 +181,12 @@ def _context(
         read=cache(read),
         around=look_around(library.folder_of(entry.origin.location)),
         told=listed.findings,
-        profile=settings.profile,
+        profile=profile,
+        by_dialect=by_dialect,
         limits=limits,
-        thresholds=settings.thresholds,
+        thresholds=settings.strict_thresholds
+        if by_dialect and profile == "strict"
+        else settings.thresholds,
     )
 
 

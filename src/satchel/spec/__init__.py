@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 from satchel.spec.dialects import from_spec, to_spec
-from satchel.spec.parsing import Parsed, parse
+from satchel.spec.parsing import Parsed, dialect_of, parse
 from satchel.spec.profiles import (
     Breach,
     Profile,
@@ -26,6 +26,7 @@ __all__ = [
     "Parsed",
     "Profile",
     "body_of",
+    "dialect_of",
     "first_sentence",
     "from_spec",
     "parse",

@@ -6,14 +6,17 @@ from typing import Final, NamedTuple
 
 from satchel.errors import LimitExceededError
 from satchel.model import DEFAULT_LIMITS, Finding, Limits, Manifest, Severity
+from satchel.spec.dialects import SPEC_FIELDS, STRICT_FIELDS
 from satchel.spec.draft import Draft, draft_of, line_of
 from satchel.spec.frontmatter import Node
+from satchel.spec.misspelled import meant_keys
 from satchel.spec.normalise import manifest_of
 from satchel.spec.opening import Opened, as_meant, open_file
 from satchel.spec.profiles import (
     MAX_NAME_CHARS,
     Breach,
     Profile,
+    dialect_of_keys,
     guide_breaches,
     misspelled_breaches,
     spec_breaches,
@@ -22,7 +25,7 @@ from satchel.spec.profiles import (
 from satchel.text import clean_line, find_hidden
 from satchel.text.decoding import decode
 
-__all__ = ["Parsed", "parse"]
+__all__ = ["Parsed", "dialect_of", "parse"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +44,20 @@ class Parsed:
 _RULES: Final = {"spec": spec_breaches, "strict": strict_breaches}
 
 
+def _of_dialect(draft: Draft) -> tuple[str, list[Breach]]:
+    """Return the profile of the dialect a manifest is in, and how it breaks that.
+
+    One whose fields may be of either, and which breaks no rule of ``strict``, is that.
+    """
+    keys = draft.tree.root.keys()
+    broken = list(strict_breaches(draft, forgiving=True))
+    sound = not any(breach.severity == "error" for breach in broken)
+    either = keys - SPEC_FIELDS and keys <= STRICT_FIELDS and sound
+    if either or dialect_of_keys(keys) == "strict":
+        return "strict", broken
+    return "spec", list(spec_breaches(draft))
+
+
 def parse(  # noqa: PLR0913 - keywords, each with a default
     data: bytes,
     *,
@@ -53,9 +70,10 @@ def parse(  # noqa: PLR0913 - keywords, each with a default
     """Return what a SKILL.md says; nothing is ever raised, whatever the bytes.
 
     ``strict`` and ``spec`` report everything that breaks their rules, each as an
-    error with its line. ``lenient`` and ``auto`` take what gives a name and a
-    description, and report what was repaired, refused, or is likely to fail in other
-    clients; ``auto`` also says which profile matched.
+    error with its line; ``dialect`` is that of the two whose fields the file has.
+    ``lenient`` and ``auto`` take what gives a name and a description, and report what
+    was repaired, refused, or is likely to fail in other clients; ``auto`` also says
+    which profile matched.
 
     Args:
         data: The whole file.
@@ -73,6 +91,11 @@ def parse(  # noqa: PLR0913 - keywords, each with a default
         message = f"the parser failed: {error!r}"
         fix = "report the file; it can be told by its frontmatter alone"
         return Parsed(None, (Finding("parser-failed", "error", message, path, 1, fix),))
+
+
+def dialect_of(manifest: Manifest) -> Profile:
+    """Return the profile of the dialect that a manifest is written in."""
+    return dialect_of_keys(meant_keys(manifest.frontmatter).keys())
 
 
 class _Wish(NamedTuple):
@@ -93,7 +116,7 @@ def _parse(data: bytes, wish: _Wish) -> Parsed:
     written = opened.tree.root
     opened = as_meant(opened)
     draft = draft_of(opened, directory)
-    if profile in _RULES:
+    if profile in _RULES or profile == "dialect":
         return _by_rule(data, opened, draft, written, wish)
     # A name is a key that stands in the catalog: what it hides would make it another's.
     name = clean_line(draft.name or "") or clean_line(directory)
@@ -133,15 +156,19 @@ def _by_rule(
     findings += [
         replace(each, severity="error") for each in _duplicates(opened, draft, path)
     ]
-    for breach in _RULES[profile](draft):
+    if profile == "dialect":
+        matched, breaches = _of_dialect(draft)
+    else:
+        matched, breaches = profile, list(_RULES[profile](draft))
+    for breach in breaches:
         findings.append(_finding(breach, opened, path, breach.severity))
         refused = refused or breach.refuses
     if refused or draft.name is None:
         return Parsed(None, tuple(findings))
     manifest = manifest_of(
-        draft.tree, draft.name, draft.description, profile, written=written
+        draft.tree, draft.name, draft.description, matched, written=written
     )
-    return Parsed(manifest, tuple(findings), profile)
+    return Parsed(manifest, tuple(findings), matched)
 
 
 def _noticed(opened: Opened, draft: Draft, path: str) -> tuple[Finding, ...]:

@@ -6,6 +6,7 @@ is how ``auto`` finds the profile that matches.
 
 import re
 from collections.abc import Iterable, Iterator
+from collections.abc import Set as AbstractSet
 from typing import Final, Literal, NamedTuple
 
 from satchel.files.paths import path_problem
@@ -24,6 +25,7 @@ __all__ = [
     "STRICT_FIELDS",
     "Breach",
     "Profile",
+    "dialect_of_keys",
     "guide_breaches",
     "misspelled_breaches",
     "portable_name",
@@ -33,7 +35,7 @@ __all__ = [
     "strict_name_breaches",
 ]
 
-Profile = Literal["strict", "spec", "lenient", "auto"]
+Profile = Literal["strict", "spec", "lenient", "auto", "dialect"]
 
 MAX_NAME_CHARS: Final = 64
 MAX_DESCRIPTION_CHARS: Final = 1024
@@ -44,6 +46,8 @@ _FILES: Final = ("references", "scripts", "assets")
 _LISTS: Final = ("trigger_keywords", *_FILES)
 MANIFEST_SCHEMA: Final = 1
 """The schema of the fields that are known here; a pack of a later one may have more."""
+_ONLY_STRICT: Final = STRICT_FIELDS - SPEC_FIELDS - {"version", "author"}
+
 _SPEC_NAME: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _STRICT_NAME: Final = re.compile(r"[a-z][a-z0-9-]*")
 _NOT_PORTABLE: Final = re.compile(r"[^a-z0-9]+")
@@ -129,8 +133,11 @@ def spec_breaches(draft: Draft) -> Iterator[Breach]:
     yield from _spec_optional(tree)
 
 
-def strict_breaches(draft: Draft) -> Iterator[Breach]:
-    """Yield every way in which a manifest breaks the rules of profile ``strict``."""
+def strict_breaches(draft: Draft, *, forgiving: bool = False) -> Iterator[Breach]:
+    """Yield every way in which a manifest breaks the rules of profile ``strict``.
+
+    ``forgiving`` takes a misspelled field with a warning, as all other profiles do.
+    """
     tree = draft.tree
     if draft.name is None:
         yield _MISSING_NAME
@@ -147,13 +154,26 @@ def strict_breaches(draft: Draft) -> Iterator[Breach]:
     slips = _by_key(draft.slips)
     for key, value in tree.root.items():
         slip = slips.get(key)
-        if slip is not None and not later:
+        if slip is not None and not (later or forgiving):
             yield _unknown(slip.written, f"did you mean `{slip.meant}:`?")
         if key in STRICT_FIELDS:
             yield from _strict_field(tree, key, value)
         elif slip is None and not later:
             yield _unknown(key, f"want one of {', '.join(sorted(STRICT_FIELDS))}")
-    yield from misspelled_breaches(s for s in draft.slips if s.within or later)
+    yield from misspelled_breaches(
+        slip for slip in draft.slips if slip.within or later or forgiving
+    )
+
+
+def dialect_of_keys(keys: AbstractSet[str]) -> Literal["strict", "spec"]:
+    """Return the profile of the dialect that these keys at the top are of.
+
+    ``strict`` where some are fields that only its dialect has, and where fewer are
+    unknown to it than to the public specification. ``version`` and ``author``, which
+    many write in either, decide nothing.
+    """
+    own = keys & _ONLY_STRICT
+    return "strict" if own and len(keys - STRICT_FIELDS) < len(own) else "spec"
 
 
 def _by_key(slips: Iterable[Slip]) -> dict[str, Slip]:

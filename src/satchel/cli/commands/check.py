@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 FORMATS = ("text", "json", "sarif", "github", "markdown")
-PROFILES = ("strict", "spec", "lenient", "auto")
+PROFILES = ("dialect", "strict", "spec", "lenient", "auto")
 FAIL_ON = ("error", "warning", "note", "never")
 
 
@@ -72,7 +72,8 @@ class _Check(click.Command):
     "--profile",
     type=click.Choice(PROFILES),
     help="What is accepted: spec is agentskills.io, strict adds declared files, "
-    "lenient and auto take what most clients take.  [default: spec]",
+    "dialect is that of the two in which each pack is written, lenient and auto take "
+    "what most clients take.  [default: dialect]",
 )
 @click.option(
     "--format",

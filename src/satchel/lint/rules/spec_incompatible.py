@@ -17,7 +17,8 @@ def spec_incompatible(pack: Context) -> Iterator[Finding]:
     Nothing in profile ``strict``: whoever asks for it has chosen its fields.
     """
     written = pack.manifest.frontmatter
-    if pack.profile == "strict" or written.keys() <= SPEC_FIELDS:
+    chosen = pack.profile == "strict" and not pack.by_dialect
+    if chosen or written.keys() <= SPEC_FIELDS:
         return
     moved = [field for field in written if field not in to_spec(written)]
     others = [field for field in written if field not in {*SPEC_FIELDS, *moved}]
