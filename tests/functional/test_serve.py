@@ -132,13 +132,40 @@ async def _load_over_stdio(shelf: Path) -> tuple[list[str], str]:
         return [tool.name for tool in tools.tools], str(result.content[0].text)
 
 
+@posix
+@pytest.mark.row("F16", "F17", "T10")
+def test_an_empty_mount_and_a_full_disk_are_told_where_an_operator_looks(
+    shelf: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "empty").mkdir()
+    off = {"SATCHEL_USAGE": "off"}
+    with serving("--skills", "empty", cwd=tmp_path, env=off) as served:
+        answer = httpx2.get(f"{served.url}/readyz", timeout=30)
+        assert answer.status_code == 503
+        assert answer.json()["reasons"][0]["code"] == "empty-library"
+        assert any("no skill is served: 0 packs found" in line for line in served.said)
+    if not Path("/dev/full").exists():
+        return
+    full = {"SATCHEL_USAGE": "jsonl:///dev/full"}
+    with serving("--skills", "skills", cwd=tmp_path, env=full) as served:
+        with httpx2.Client(base_url=served.url, timeout=30) as http:
+            assert http.get("/v1/skills/alpha").status_code == 200
+            answer = http.get("/readyz")
+            figures = http.get("/metrics").text
+        assert answer.status_code == 200
+        (reason,) = answer.json()["degraded"]
+        assert reason["code"] == "usage-not-kept"
+        assert answer.json()["usage"]["waiting"] >= 1
+        assert "satchel_usage_kept 0\n" in figures
+
+
 def test_strict_does_not_start_what_is_not_ready(shelf: Path) -> None:
     write_pack(shelf.parent / "more", "alpha", "Use for something else.")
 
     result = run("serve", "--skills", "skills", "--skills", "more", "--strict")
 
     assert result.exit_code == 1
-    assert "not ready, and /readyz says so:" in result.stderr
+    assert "degraded, and /readyz says so:" in result.stderr
     assert "skill 'alpha' is claimed by skills/alpha and more/alpha" in result.stderr
     assert result.stderr.endswith("not started, because of --strict\n")
     assert not result.stdout
@@ -260,7 +287,8 @@ def test_figures_are_there_though_two_packs_claim_one_name(
     with Satchel("skills", "more") as skills, closing(MetricsSink()) as metrics:
         cli_serving.measure(metrics, Library(skills))
 
-        assert b"skill_catalog_tokens 0.0" in metrics.render()[0]
+        tokens = skills.prompt().tokens
+        assert f"skill_catalog_tokens {tokens}.0".encode() in metrics.render()[0]
 
 
 @pytest.mark.parametrize("killed", [False, True])

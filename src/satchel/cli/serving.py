@@ -47,6 +47,7 @@ class Options(TypedDict):
     name: str
     refresh: float
     strict: bool
+    allow_empty: bool
     compat: bool
     v1_index: bool
     token_file: str | None
@@ -81,7 +82,10 @@ def serve(options: Options) -> int:
 
     metrics = MetricsSink()
     settings = ServeSettings(
-        name=options["name"], style=options["style"], compat=options["compat"]
+        name=options["name"],
+        style=options["style"],
+        compat=options["compat"],
+        allow_empty=options["allow_empty"],
     )
     with (
         _tuned() as settle,
@@ -253,14 +257,15 @@ def _url(host: str, port: int) -> str:
 
 
 def _tell_reasons(library: "Library") -> bool:
-    """Say why a deploy should not go live with this, if it should not."""
-    from satchel.serve.http.readiness import reasons
+    """Say what is wrong with what is served; tell whether anything is."""
+    from satchel.serve.http.readiness import readiness
 
-    wrong = reasons(library.skills)
-    if wrong:
-        tell("not ready, and /readyz says so:")
-        _tell_some(each.detail for each in wrong)
-    return bool(wrong)
+    found = readiness(library)
+    for what, wrong in (("not ready", found.against), ("degraded", found.degraded)):
+        if wrong:
+            tell(f"{what}, and /readyz says so:")
+            _tell_some(each.detail for each in wrong)
+    return bool(found.every)
 
 
 def _tell_served(library: "Library") -> None:

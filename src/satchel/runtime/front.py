@@ -43,6 +43,7 @@ if TYPE_CHECKING:  # each costs start-up time, and most programs need few of the
     from satchel.runtime.whole import Whole
     from satchel.runtime.why import Why
     from satchel.spec import Profile
+    from satchel.usage import UsageState
 
 __all__ = ["Satchel"]
 
@@ -197,6 +198,11 @@ class Satchel:
     def sink_failures(self) -> Mapping[str, int]:
         """How often sinks of usage events failed, by their class; no load failed."""
         return self._parts.telling.sinks.failures
+
+    @property
+    def usage_state(self) -> "UsageState":
+        """How many events of use are lost or wait, and why they are not kept now."""
+        return self._parts.telling.sinks.state
 
     def health(self) -> Health:
         """Return how each source is, and which ids are in conflict."""

@@ -25,6 +25,8 @@ class ServeSettings:
     ttl_s: int = 60
     page_size: int = 250
     compat: bool = False
+    allow_empty: bool = False
+    """Whether a server without a skill calls itself ready."""
     max_resources: int = 512
     """Files of one skill in MCP's skills extension (SEP-2640)."""
     max_skill_bytes: int = 16 * _MIB

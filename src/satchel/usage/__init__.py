@@ -7,13 +7,14 @@ which are imported when they are used: ``satchel.usage.background`` and its stor
 
 from satchel.usage.choosing import open_sink, usage_sinks
 from satchel.usage.logs import LoggingSink
-from satchel.usage.recording import ListSink, LoadsOnly, Sinks, record
+from satchel.usage.recording import ListSink, LoadsOnly, Sinks, UsageState, record
 
 __all__ = [
     "ListSink",
     "LoadsOnly",
     "LoggingSink",
     "Sinks",
+    "UsageState",
     "open_sink",
     "record",
     "usage_sinks",

@@ -5,7 +5,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from satchel.errors import SkillError
 from satchel.model import CatalogSynced, SkillSynced, UsageEvent
@@ -14,6 +14,9 @@ from satchel.usage._process import enrol, process_mark, see_to_the_end
 from satchel.usage.recording import Note, make
 from satchel.usage.stores import OpenStore, Row, Store, UnfitRowError, Writer
 from satchel.usage.writers import host_mark
+
+if TYPE_CHECKING:
+    import logging
 
 __all__ = ["BOUND", "Background"]
 
@@ -81,6 +84,7 @@ class Background:
         self._taken = self._done = self._dropped = self._failures = self._setbacks = 0
         self._quiet = QUIET_ROUNDS
         self._refusing = self._closing = self._is_ready = False
+        self._problem, self._told, self._told_of_loss = "", False, False
         self._is_open = self._is_woken = self._is_over = False
 
     @property
@@ -95,6 +99,16 @@ class Background:
     def failures(self) -> int:
         """How often the store, or the making of an event, has failed."""
         return self._failures
+
+    @property
+    def waiting(self) -> int:
+        """How many events are not written yet, those being written included."""
+        return max(self._waiting, 0)
+
+    @property
+    def problem(self) -> str:
+        """Why events are not kept now; empty while they are."""
+        return self._problem
 
     def record(self, event: UsageEvent) -> None:
         """Take an event that is made already."""
@@ -129,6 +143,7 @@ class Background:
                 self._wait_for_room()
             if self._closing or self._refusing:
                 self._dropped += 1
+                self._tell_of_loss()
                 return False
             self._queue.append(note)
             self._is_open = True
@@ -277,6 +292,8 @@ class Background:
             except BaseException as error:  # noqa: BLE001 - as above
                 self._set_back(error)
                 return False
+            if self._problem:
+                self._recovered()
             with self._lock:
                 self._batch = []
                 self._done = self._taken
@@ -337,19 +354,40 @@ class Background:
     def _set_back(self, error: BaseException) -> None:
         """Count a failure of the store, and tell who waits for it."""
         self._failed(error)
+        self._problem = _said(error)
         with self._lock:
             self._setbacks += 1
             self._moved.notify_all()
 
     def _failed(self, error: BaseException) -> None:
         self._failures += 1
-        if self._failures == 1:
-            import logging
-
-            log = logging.getLogger("satchel")
-            said = _said(error)
+        if not self._told:
+            self._told, said = True, _said(error)
+            log = _log()
             log.warning("usage events are not kept now (%s); loads go on", said)
             log.debug("usage events are not kept now", exc_info=error)
+
+    def _tell_of_loss(self) -> None:
+        """Say once that events are lost from now on; `_recovered` says how many."""
+        if self._refusing and not self._told_of_loss:
+            self._told_of_loss = True
+            _log().warning(
+                "usage events are lost from now on: %s events wait, and no more fit",
+                f"{self._waiting:,}",
+            )
+
+    def _recovered(self) -> None:
+        self._problem = ""
+        if self._told_of_loss:
+            lost = f"{self._dropped:,}"
+            _log().warning("usage events are kept again; %s are lost so far", lost)
+            self._told = self._told_of_loss = False
+
+
+def _log() -> "logging.Logger":
+    import logging
+
+    return logging.getLogger("satchel")
 
 
 def _said(error: BaseException) -> str:

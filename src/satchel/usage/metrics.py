@@ -84,6 +84,11 @@ class MetricsSink:
         """Count one copy."""
         self._behind.skill_synced(event)
 
+    @property
+    def dropped(self) -> int:
+        """How many events are in no figure."""
+        return self._behind.dropped
+
     def render(self) -> tuple[bytes, str]:
         """Return the figures as text and the type of that text, all loads counted."""
         self._behind.flush()

@@ -1,12 +1,22 @@
 """Giving an event to every sink, whatever one of them does."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 from satchel.model import CatalogSynced, SkillSynced, UsageEvent
 from satchel.protocols import UsageSink
 
-__all__ = ["Event", "ListSink", "LoadsOnly", "Note", "Sinks", "make", "record"]
+__all__ = [
+    "Event",
+    "ListSink",
+    "LoadsOnly",
+    "Note",
+    "Sinks",
+    "UsageState",
+    "make",
+    "record",
+]
 
 Event: TypeAlias = UsageEvent | SkillSynced | CatalogSynced
 Note: TypeAlias = tuple[Any, ...]
@@ -15,6 +25,21 @@ Note: TypeAlias = tuple[Any, ...]
 A loaded file waits for a note to be made, and the collector looks at each that waits;
 a tuple is the least that there is.
 """
+
+
+@dataclass(frozen=True, slots=True)
+class UsageState:
+    """How the keeping of events is, in this process, since it began.
+
+    ``lost`` events are nowhere; ``waiting`` ones are not written yet; ``failures`` is
+    how often a sink or its store failed. ``problem`` is why events are not kept now,
+    empty while they are.
+    """
+
+    lost: int = 0
+    waiting: int = 0
+    failures: int = 0
+    problem: str = ""
 
 
 def make(note: Note) -> Any:  # noqa: ANN401 - what the note is of
@@ -89,6 +114,7 @@ class Sinks:
         self._sleepers = sleepers
         self._is_awake = len(sleepers) < len(self._takers)
         self._failures: dict[str, int] = {}
+        self._lost = 0
 
     @property
     def awake(self) -> bool:
@@ -99,6 +125,19 @@ class Sinks:
     def failures(self) -> Mapping[str, int]:
         """How often sinks failed, by their class."""
         return dict(self._failures)
+
+    @property
+    def state(self) -> UsageState:
+        """How the keeping of events is; a sink that writes behind tells its own."""
+        sinks: list[Any] = [sink for sink, _ in self._takers]
+        problems = [getattr(sink, "problem", "") for sink in sinks]
+        return UsageState(
+            self._lost + sum(getattr(sink, "dropped", 0) for sink in sinks),
+            sum(getattr(sink, "waiting", 0) for sink in sinks),
+            sum(self._failures.values())
+            + sum(getattr(sink, "failures", 0) for sink in sinks),
+            next(filter(None, problems), ""),
+        )
 
     def tell(self, note: Note) -> None:
         """Give the event of one load to every sink; it is made once, or later."""
@@ -112,6 +151,7 @@ class Sinks:
                 sink.record(event)
             except BaseException as error:  # noqa: BLE001 - a sink is a plug-in: R33, C34
                 self._failed(sink, error)
+                self._lost += 1
 
     def tell_synced(self, note: Note) -> None:
         """Tell the sinks that want to know what is on offer."""
@@ -139,6 +179,7 @@ class Sinks:
                 method(event)
             except BaseException as error:  # noqa: BLE001 - as above
                 self._failed(sink, error)
+                self._lost += 1
 
     def flush(self) -> None:
         """Wait until all that was told is written, where a sink can be asked."""

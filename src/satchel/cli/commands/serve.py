@@ -53,7 +53,12 @@ PORT = 8321
     help="How often to ask sources that cannot be watched; 0 is never.",
 )
 @click.option(
-    "--strict", is_flag=True, help="Do not start where /readyz would say no: status 1."
+    "--strict",
+    is_flag=True,
+    help="Do not start where /readyz would tell of anything wrong: status 1.",
+)
+@click.option(
+    "--allow-empty", is_flag=True, help="Be ready though there is no skill to serve."
 )
 @click.option("--compat", is_flag=True, help="Add MCP resources of older readers.")
 @click.option("--v1-index", is_flag=True, help="Add the discovery index of v0.1.0.")

@@ -9,7 +9,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from satchel.serve.http.answers import fresh
-from satchel.serve.http.readiness import reasons
+from satchel.serve.http.readiness import readiness
 from satchel.serve.http.site import Site
 from satchel.serve.telling import labels_outside
 
@@ -37,6 +37,7 @@ def gauges(site: Site) -> Iterator[str]:
     """Yield the figures of the catalog, a line each."""
     skills = site.library.skills
     catalog, latest = site.library.catalog, skills.registry.latest
+    found = readiness(site.library)
     withheld = Counter(held.reason for held in catalog.withheld)
     findings = Counter(finding.severity for finding in skills.findings)
     names = labels_outside(latest)
@@ -64,8 +65,29 @@ def gauges(site: Site) -> Iterator[str]:
     yield from _gauge(
         "satchel_ready",
         "Whether /readyz says yes.",
-        [("", int(not reasons(skills)))],
+        [("", int(not found.against))],
     )
+    yield from _gauge(
+        "satchel_degraded",
+        "How many things are wrong that /readyz tells of and is ready all the same.",
+        [("", len(found.degraded))],
+    )
+    usage = skills.usage_state
+    yield from _gauge(
+        "satchel_usage_events_waiting",
+        "Events of use that are not written yet.",
+        [("", usage.waiting)],
+    )
+    yield from _gauge(
+        "satchel_usage_kept",
+        "Whether events of use are kept now.",
+        [("", int(not usage.problem))],
+    )
+    for name, meaning, value in (
+        ("satchel_usage_events_lost_total", "Events that are lost.", usage.lost),
+        ("satchel_usage_failures_total", "Failures to keep events.", usage.failures),
+    ):
+        yield f"# HELP {name} {meaning}\n# TYPE {name} counter\n{name} {value}\n"
 
 
 def _gauge(name: str, meaning: str, values: Iterable[tuple[str, int]]) -> Iterator[str]:

@@ -8,7 +8,7 @@ from starlette.routing import Route
 
 from satchel.errors import SkillError
 from satchel.serve.http.answers import JSON, PLAIN, fresh, to_json
-from satchel.serve.http.readiness import reasons
+from satchel.serve.http.readiness import Reason, readiness
 from satchel.serve.http.site import Site
 from satchel.text import printable
 
@@ -57,7 +57,7 @@ def health_routes(site: Site) -> list[Route]:
 
 
 def ready_answer(site: Site, request: Request) -> Response:
-    """Answer 200 with what is served, or 503 with why that should not go live."""
+    """Answer 200 with what is served and what is wrong, or 503 where nothing is."""
     library = site.library
     catalog = library.catalog
     served = {
@@ -66,17 +66,34 @@ def ready_answer(site: Site, request: Request) -> Response:
         "withheld": len(catalog.withheld),
         "sources": len(catalog.sources),
     }
-    wrong = reasons(library.skills)
-    if not wrong:
-        value: dict[str, object] = {"status": "ready", **served}
+    usage = library.skills.usage_state
+    found = readiness(library)
+    around = {
+        "degraded": _told(found.degraded),
+        "degraded_count": len(found.degraded),
+        "usage": {
+            "lost": usage.lost,
+            "waiting": usage.waiting,
+            "failures": usage.failures,
+            "kept": not usage.problem,
+        },
+    }
+    if not found.against:
+        value: dict[str, object] = {"status": "ready", **served, **around}
         return fresh(request, to_json(value))
-    count = f"{len(wrong)} reason{'' if len(wrong) == 1 else 's'}"
+    count = len(found.against)
+    reasons = f"{count} reason{'' if count == 1 else 's'}"
     value = {
-        "error": {"code": "not-ready", "message": f"{count} not to use this server"},
+        "error": {"code": "not-ready", "message": f"{reasons} not to use this server"},
         "status": "not-ready",
         **served,
-        "reasons": [
-            {"code": each.code, "message": each.message} for each in wrong[:MAX_REASONS]
-        ],
+        "reasons": _told(found.against),
+        **around,
     }
     return fresh(request, to_json(value), media_type=JSON, status=503)
+
+
+def _told(reasons: tuple[Reason, ...]) -> list[dict[str, str]]:
+    return [
+        {"code": each.code, "message": each.message} for each in reasons[:MAX_REASONS]
+    ]
