@@ -202,7 +202,7 @@ def test_roles_are_completed(tmp_path: Path) -> None:
     assert complete("--templates", "nowhere", "") == []
 
 
-def test_nothing_is_completed_where_two_claim_a_name(
+def test_a_name_that_two_claim_is_not_completed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     from tests.fakes import FakeSource, pack
@@ -210,7 +210,7 @@ def test_nothing_is_completed_where_two_claim_a_name(
     plugin = FakeSource("plugin:mine", {"backend": {"SKILL.md": pack("backend")}})
     monkeypatch.setattr("satchel.roles.stock.load_plugin_sources", lambda **_: [plugin])
 
-    assert complete("") == []
+    assert [item.value for item in complete("")] == ["analyst", "qa"]
     assert len(complete("--no-plugins", "")) == 3
 
 

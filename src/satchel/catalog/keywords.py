@@ -13,7 +13,7 @@ MAX_KEYWORD_CHARS: Final = 1_024
 A pack is untrusted: without a bound its keywords could outweigh everybody's text.
 """
 
-_KEYS: Final = ("keywords", "trigger_keywords", "trigger-keywords", "triggers", "tags")
+_KEYS: Final = frozenset(["keywords", "trigger_keywords", "triggers", "tags"])
 
 
 def keywords_of(manifest: Manifest) -> tuple[str, ...]:
@@ -38,9 +38,9 @@ def _phrases(manifest: Manifest) -> Iterator[str]:
     if manifest.client.when_to_use:
         yield " ".join(manifest.client.when_to_use.split())
     for table in (manifest.frontmatter, manifest.metadata):
-        for key in _KEYS:
-            if key in table:
-                yield from _texts(table[key])
+        for key, value in table.items():
+            if key.replace("-", "_") in _KEYS:
+                yield from _texts(value)
 
 
 def _texts(value: Json) -> Iterator[str]:

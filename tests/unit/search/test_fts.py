@@ -142,6 +142,7 @@ def test_a_query_that_is_an_id_finds_it_first(query: str, best: str) -> None:
         "when_to_use: Whenever pyright complains.",
         "keywords: mypy, pyright",
         "tags: [pyright]",
+        "trigger-keywords: [pyright]",
         "metadata:\n  trigger_keywords: pyright",
         "metadata:\n  keywords: [pyright]",
         "metadata:\n  tags: types, pyright",
