@@ -35,12 +35,11 @@ if TYPE_CHECKING:
     from satchel.model.registered import SkillDescriptor
     from satchel.policy import Policy, allow, ask, deny
     from satchel.protocols import SkillSource
-    from satchel.roles import resolve_role_prompt
+    from satchel.roles import load_skill, resolve_role_prompt
     from satchel.runtime.default import default_registry
     from satchel.runtime.front import Satchel
     from satchel.runtime.loader import SkillLoader
     from satchel.runtime.session import Session
-    from satchel.runtime.tool import load_skill
     from satchel.skill import BaseSkill, Skill
     from satchel.skills.discovery import SkillDiscoverySkill
     from satchel.sources import LocalDirSkillSource, load_plugin_sources
@@ -109,7 +108,7 @@ _HOMES: Final = {
     "Satchel": ("satchel.runtime.front", "Satchel"),
     "SkillLoader": ("satchel.runtime.loader", "SkillLoader"),
     "Session": ("satchel.runtime.session", "Session"),
-    "load_skill": ("satchel.runtime.tool", "load_skill"),
+    "load_skill": ("satchel.roles", "load_skill"),
     "BaseSkill": ("satchel.skill", "BaseSkill"),
     "Skill": ("satchel.skill", "Skill"),
     "SkillDiscoverySkill": ("satchel.skills.discovery", "SkillDiscoverySkill"),

@@ -10,6 +10,7 @@ from satchel.roles.resolving import (
     resolve_role_prompt,
 )
 from satchel.roles.template import render_template
+from satchel.roles.tool import load_skill
 
 __all__ = [
     "LegacyRenderer",
@@ -20,6 +21,7 @@ __all__ = [
     "build_index_only",
     "check_role",
     "invalidate_cache",
+    "load_skill",
     "render_role_prompt",
     "render_template",
     "resolve_role_prompt",

@@ -54,6 +54,7 @@ class PackPath:
         if wish.role not in catalog:
             found.extend(_not_used(latest, wish.role, self.stock.source, folder))
             return None
+        found.extend(_elsewhere(catalog, wish.role, self.stock.source, folder))
         if wish.primary == "hint":
             index = _render(catalog, wish, role=wish.role)
             text = _with_role_line(index.text, wish.role)
@@ -94,7 +95,7 @@ def _prompt(
     text: str, wish: Wish, index: Rendered, *findings: Finding
 ) -> ResolvedRolePrompt:
     prompt = ResolvedRolePrompt(
-        text, "skill", wish.role, index=index, findings=(*findings, *index.findings)
+        text, "skill", wish.role, section=index, findings=(*findings, *index.findings)
     )
     return wish.counted(prompt)
 
@@ -159,6 +160,22 @@ def _not_used(
                 "name of the role",
                 f"write name: {role} in its SKILL.md, or rename the folder",
             )
+
+
+def _elsewhere(
+    catalog: Catalog, role: str, source: str, folder: str
+) -> Iterator[Finding]:
+    """Yield that the role's pack is in a folder of another name, where it is."""
+    entry = catalog.get(role)
+    if entry is None or entry.origin.source != source or entry.origin.key == role:
+        return
+    yield Finding(
+        "role-pack-elsewhere",
+        "warning",
+        f"the role's pack is in a folder of another name, {entry.origin.key!r}",
+        entry.origin.location,
+        fix=f"rename the folder to {folder}, or the pack in its SKILL.md",
+    )
 
 
 def _all(latest: Catalog) -> Iterator[Descriptor]:

@@ -1,7 +1,7 @@
 """A role's prompt as a value: the text, where it came from, what it costs."""
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal, Self
 
 from satchel.model import Finding, Rendered
 
@@ -13,13 +13,15 @@ Primary = Literal["hint", "body"]
 RoleSource = Literal["skill", "legacy", "fallback"]
 
 
-@dataclass(frozen=True, slots=True)
-class ResolvedRolePrompt:
-    """The prompt of a role; ``str()`` of it is the text, plain and for any agent.
+@dataclass(frozen=True, slots=True, eq=False)
+class ResolvedRolePrompt(str):  # noqa: SLOT000 - the dataclass has them
+    """The prompt of a role: a text, plain and for any agent, that knows more of itself.
+
+    It is the same text as ``body``, and equal to any text of the same characters.
 
     ``source`` says where the text came from: ``skill`` is the role's pack, ``legacy``
     its template, ``fallback`` one fixed sentence. ``skill_name`` is the pack's id, and
-    ``index`` the catalog section inside the text with what a budget did to it, both
+    ``section`` the catalog section inside the text with what a budget did to it, both
     only for a pack.
 
     ``tokens`` is what the text costs, counted by ``counted_by``. ``legacy_tokens`` is
@@ -35,13 +37,13 @@ class ResolvedRolePrompt:
     skill_name: str | None = None
     tokens: int = 0
     counted_by: str = ""
-    index: Rendered | None = field(default=None, repr=False)
+    section: Rendered | None = field(default=None, repr=False)
     legacy_tokens: int | None = None
     findings: tuple[Finding, ...] = ()
 
-    def __str__(self) -> str:
-        """Return the text."""
-        return self.body
+    def __new__(cls, body: str, *_: Any, **__: Any) -> Self:  # noqa: ANN401 - fields
+        """Make the text; the other values are its fields."""
+        return str.__new__(cls, body)  # not super(): the slots make another class
 
     @property
     def saved_tokens(self) -> int | None:

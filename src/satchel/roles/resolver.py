@@ -18,6 +18,7 @@ from satchel.roles.resolved import Primary, ResolvedRolePrompt
 from satchel.roles.stock import Stock, StockOptions
 from satchel.roles.templated import TemplatePath
 from satchel.roles.wish import DEFAULT_BUDGET_TOKENS, Wish
+from satchel.runtime import Satchel
 from satchel.spec import Profile
 from satchel.text import EstimateCounter, printable
 
@@ -33,6 +34,8 @@ class RoleResolver:
     both. Packs are read when the first role is asked for, and again only where the
     tree below ``skills`` changed; templates are read at every call. Safe across
     threads.
+
+    ``named_packs`` tells whether some prompt so far was that of a pack.
 
     A folder called ``roles`` with neither of the two in it stands for the folder that
     it lies in, as users of the earlier system gave it.
@@ -67,6 +70,15 @@ class RoleResolver:
         roles = os.path.join(self.templates_dir, "roles")
         self._templates: Final = TemplatePath(roles, _fixed(roles), limits)
         self._logged: Final = Once()
+        self.named_packs = False
+
+    @property
+    def skills(self) -> Satchel:
+        """The packs that prompts of this folder name, as they are now, for loads.
+
+        `satchel.load_skill` asks it; one can be handed to an agent as well.
+        """
+        return self._stock.skills_now()
 
     @property
     def parses(self) -> int:
@@ -112,8 +124,13 @@ class RoleResolver:
         found: list[Finding] = []
         resolved = self._packs.resolve(wish, found)
         if resolved is not None:
+            self.named_packs = True
+            for finding in found:
+                self._log(role, finding)
             return self._compared(resolved, wish, found)
-        resolved = self._templates.resolve(wish, found) or self._stub(wish, found)
+        resolved = self._templates.resolve(wish, found)
+        if resolved is None:  # a prompt may be an empty text
+            resolved = self._stub(wish, found)
         for finding in found:
             self._log(role, finding)
         return replace(resolved, findings=(*found, *resolved.findings))

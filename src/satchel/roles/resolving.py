@@ -5,6 +5,7 @@ import threading
 from collections.abc import Collection, Mapping
 from typing import Final
 
+from satchel.errors import DuplicateSkillError
 from satchel.model import DEFAULT_LIMITS, Limits, Rendered
 from satchel.protocols import TokenCounter
 from satchel.roles.legacy import LegacyRenderer
@@ -12,14 +13,21 @@ from satchel.roles.naming import check_role
 from satchel.roles.resolved import Primary, ResolvedRolePrompt
 from satchel.roles.resolver import RoleResolver
 from satchel.roles.wish import DEFAULT_BUDGET_TOKENS
+from satchel.runtime import Satchel
 from satchel.spec import Profile
 
-__all__ = ["build_index_only", "invalidate_cache", "resolve_role_prompt"]
+__all__ = [
+    "build_index_only",
+    "invalidate_cache",
+    "resolve_role_prompt",
+    "skills_in",
+    "skills_named",
+]
 
 MAX_KEPT: Final = 16
 """Folders, each with its options, that are kept; most programs have one."""
 
-_kept: Final[dict[object, RoleResolver]] = {}
+_kept: Final[dict[tuple[object, ...], RoleResolver]] = {}
 _lock: Final = threading.Lock()
 
 
@@ -49,6 +57,8 @@ def resolve_role_prompt(  # noqa: PLR0913 - one call, its options all by name
     2. The legacy template ``roles/<role>/system_prompt.md``, rendered. It is
        deprecated: a `DeprecationWarning` says so, once for each role.
     3. ``You are a <role> specialist.``
+
+    What an index names, `satchel.load_skill` finds, without being told the folder.
 
     What is there and cannot be used is passed over, and is a finding of the result and
     a line of the log: a pack in error, a template behind a link, a renderer that
@@ -115,6 +125,55 @@ def invalidate_cache() -> None:
         _kept.clear()
     for resolver in kept:
         resolver.invalidate_cache()
+
+
+def skills_in(templates_dir: str | os.PathLike[str]) -> Satchel:
+    """Return the packs of a folder as prompts of it name them, for loads."""
+    place = os.path.abspath(os.fspath(templates_dir))  # noqa: PTH100 - as below
+    with _lock:
+        kept = [each for key, each in _kept.items() if key[0] == place]
+    resolver = (
+        kept[-1] if kept else _resolver(templates_dir, include_plugins=True, deny=())
+    )
+    return resolver.skills
+
+
+def skills_named(name: str) -> Satchel | None:
+    """Return where prompts of this process named a pack by this name; None if nowhere.
+
+    Raises:
+        DuplicateSkillError: Prompts of several folders did, and the packs differ.
+    """
+    with _lock:
+        kept = [each for each in _kept.values() if each.named_packs]
+    holders = [
+        shelf
+        for shelf in (each.skills for each in reversed(kept))
+        if name in shelf.catalog or shelf.catalog.withheld_as(name) is not None
+    ]
+    if not holders:
+        return None
+    first, *others = holders
+    for other in others:
+        if _pack(other, name) != _pack(first, name):
+            raise DuplicateSkillError(
+                name,
+                _place(first, name),
+                _place(other, name),
+                "say which one load_skill is to look in, with templates_dir=",
+            )
+    return first
+
+
+def _pack(shelf: Satchel, name: str) -> str:
+    """Return what tells a pack from another one; of one that is withheld, nothing."""
+    return shelf.digest(name) if name in shelf.catalog else ""
+
+
+def _place(shelf: Satchel, name: str) -> str:
+    held = shelf.catalog.withheld_as(name)
+    entry = held.descriptor if held is not None else shelf.catalog.get(name)
+    return entry.origin.location if entry is not None else ""
 
 
 def _resolver(

@@ -10,6 +10,7 @@ from satchel.catalog.entry import Acceptance
 from satchel.errors import DuplicateSkillError
 from satchel.model import Catalog, Conflict, Limits
 from satchel.roles.tree import Tree
+from satchel.runtime import Satchel
 from satchel.runtime.loader import duplicate_with_switch
 from satchel.runtime.time import SystemClock
 from satchel.sources import LocalDirSkillSource, load_plugin_sources
@@ -17,6 +18,8 @@ from satchel.spec import Profile
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
+
+    from satchel.protocols import SkillSource
 
 __all__ = ["Stock", "StockOptions"]
 
@@ -49,6 +52,9 @@ class Stock:
         self._tree = Tree(LocalDirSkillSource(skills, limits=options.limits))
         self._registry: Registry | None = None
         self._seen: Hashable = None
+        self._plugins: tuple[SkillSource, ...] = ()
+        self._skills: Satchel | None = None
+        self._of: Catalog | None = None
 
     @property
     def parses(self) -> int:
@@ -75,6 +81,27 @@ class Stock:
                 self._registry, self._seen = registry, seen
             return registry.catalog, registry.latest
 
+    def skills_now(self) -> Satchel:
+        """Return the same packs for loads, synced where they changed since the last.
+
+        Made when it is first asked for: a program that only makes prompts needs none.
+        """
+        _, latest = self.current()
+        with self._lock:
+            if self._skills is None:
+                options = self._options
+                self._skills = Satchel(
+                    LocalDirSkillSource(self.skills, limits=options.limits),
+                    *self._plugins,
+                    profile=options.profile,
+                    limits=options.limits,
+                    deadline_s=DEADLINE_S,
+                )
+            elif latest is not self._of:
+                self._skills.sync()
+            self._of = latest
+            return self._skills
+
     def duplicate(self, conflict: Conflict) -> DuplicateSkillError:
         """Return the error of a conflict, with a way out that there is for roles."""
         error = duplicate_with_switch(conflict, {self.source})
@@ -89,15 +116,17 @@ class Stock:
         """Forget all that was read; plug-ins are enumerated again at the next look."""
         with self._lock:
             registry, self._registry = self._registry, None
-        if registry is not None:
-            registry.close()
+            skills, self._skills = self._skills, None
+        for each in (skills, registry):
+            if each is not None:
+                each.close()
 
     def _open(self) -> Registry:
         options = self._options
         wanted = options.include_plugins
-        plugins = load_plugin_sources(deny=options.deny) if wanted else []
+        self._plugins = tuple(load_plugin_sources(deny=options.deny) if wanted else ())
         return Registry(
-            (self._tree, *plugins),
+            (self._tree, *self._plugins),
             accept=Acceptance(profile=options.profile, limits=options.limits),
             rules=Rules(),
             clock=SystemClock(),

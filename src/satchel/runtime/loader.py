@@ -13,6 +13,7 @@ from satchel.errors import (
 )
 from satchel.load import load
 from satchel.model import (
+    SKILL_FILE,
     Catalog,
     Conflict,
     Descriptor,
@@ -25,6 +26,7 @@ from satchel.model.limits import DEFAULT_LIMITS
 from satchel.protocols import SkillSource
 from satchel.runtime.time import SystemClock
 from satchel.sources import load_plugin_sources
+from satchel.sources.duck import DuckSource, OlderSource, as_source
 from satchel.spec import Profile, parse
 
 __all__ = ["LoadedSkill", "SkillLoader", "duplicate_with_switch"]
@@ -51,9 +53,12 @@ class SkillLoader:
     Unlike `satchel.Satchel` it refuses to exist over a broken pack of a first-party
     source or a name that two packs claim. Packs of installed plug-ins are included
     unless ``include_plugins`` is false; a broken one of these is left out, and stands
-    in ``findings``.
+    in ``findings``. A source may be of the older protocol: with a ``name``,
+    ``iter_skills()``, and as far as its skills have files ``read_reference``,
+    ``read_script`` and ``read_asset``.
 
     Raises:
+        TypeError: Something is no source.
         SkillManifestError: Packs cannot be used; names each of them.
         DuplicateSkillError: Two packs claim one name; names both, and a plug-in with
             the switch that leaves it out.
@@ -61,7 +66,7 @@ class SkillLoader:
 
     def __init__(
         self,
-        sources: Iterable[SkillSource] = (),
+        sources: Iterable[SkillSource | OlderSource] = (),
         *,
         include_plugins: bool = True,
         deny: Iterable[str] = (),
@@ -69,7 +74,7 @@ class SkillLoader:
         limits: Limits = DEFAULT_LIMITS,
     ) -> None:
         """Read every pack."""
-        first_party = tuple(sources)
+        first_party = tuple(as_source(each, limits=limits) for each in sources)
         plugins: Sequence[SkillSource] = (
             load_plugin_sources(deny=tuple(deny)) if include_plugins else ()
         )
@@ -132,8 +137,8 @@ class SkillLoader:
         """Return how many skills there are."""
         return len(self.catalog)
 
-    def find_source_for(self, name: str) -> SkillSource:
-        """Return the source that a skill came from.
+    def find_source_for(self, name: str) -> SkillSource | OlderSource:
+        """Return the source that a skill came from, as it was given.
 
         Raises:
             SkillNotFoundError: No skill of exactly this name.
@@ -141,7 +146,8 @@ class SkillLoader:
         entry = self.catalog.get(name)
         if entry is None:
             raise SkillNotFoundError(name)
-        return self._registry.sources[entry.source]
+        source = self._registry.sources[entry.source]
+        return source.older if isinstance(source, DuckSource) else source
 
     def load(self, request: Request) -> Loaded:
         """Load what is asked for, by the one read path.
@@ -163,17 +169,35 @@ class SkillLoader:
         self._registry.sync()
         latest = self._registry.latest
         broken = [
-            held
+            f"{held.descriptor.origin.location}/{SKILL_FILE}"
             for held in latest.withheld
             if held.reason == "refused" and held.descriptor.source in self._ours
         ]
         if broken:
-            first = broken[0].descriptor.origin.location
-            raise SkillManifestError(
-                f"{first}/SKILL.md", "; ".join(held.detail for held in broken)
-            )
+            raise _unusable(broken, latest.findings)
         if latest.unresolved:
             raise duplicate_with_switch(latest.unresolved[0], self._ours)
+
+
+def _unusable(paths: Sequence[str], findings: Iterable[Finding]) -> SkillManifestError:
+    """Return one error of all packs that cannot be used; it says each path once."""
+    wrong: dict[str, list[Finding]] = {path: [] for path in paths}
+    for each in findings:
+        if each.severity == "error" and each.path in wrong:
+            wrong[each.path].append(each)
+    first, *others = (
+        SkillManifestError(path, _told(its), its[0].line if its else None)
+        for path, its in wrong.items()
+    )
+    detail = "; ".join((first.detail, *map(str, others)))
+    return SkillManifestError(first.path, detail, first.line)
+
+
+def _told(findings: Iterable[Finding]) -> str:
+    return "; ".join(
+        f"{each.message} ({each.fix})" if each.fix else each.message
+        for each in findings
+    )
 
 
 def duplicate_with_switch(

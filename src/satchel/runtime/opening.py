@@ -17,10 +17,12 @@ from satchel.sources import folder, layered, memory, packages, released, usual
 if TYPE_CHECKING:  # it costs start-up time
     from pathlib import Path
 
+    from satchel.sources.duck import OlderSource
+
 __all__ = ["Named", "Opened", "open_any", "open_config", "open_named"]
 
-One: TypeAlias = str | os.PathLike[str] | SkillSource | Skill
-Named: TypeAlias = One | Sequence[One]
+One: TypeAlias = "str | os.PathLike[str] | SkillSource | OlderSource | Skill"
+Named: TypeAlias = "One | Sequence[One]"
 
 _LIKELY: Final = ("skills", ".agents/skills", ".claude/skills", ".github/skills")
 
@@ -75,7 +77,11 @@ def open_named(
         elif isinstance(each, Skill):
             skills.append(each)
         elif hasattr(each, "label"):
-            sources.append(each)
+            sources.append(cast("SkillSource", each))
+        elif hasattr(each, "iter_skills"):
+            from satchel.sources.duck import as_source
+
+            sources.append(as_source(each, limits=limits))
         else:
             kind = type(each).__name__
             raise TypeError(f"want a folder, a source or a Skill, got a {kind}")

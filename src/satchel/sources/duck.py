@@ -1,6 +1,7 @@
 """Objects of the older source protocol, as sources: name, iter_skills, read_*."""
 
 import json
+import os
 from collections.abc import Callable, Iterable
 from typing import Final, Protocol, cast, runtime_checkable
 
@@ -15,8 +16,9 @@ from satchel.errors import (
 )
 from satchel.files import Listing, check_path, digest_bytes
 from satchel.model import DEFAULT_LIMITS, SKILL_FILE, FileStat, Finding, Found, Limits
+from satchel.protocols import SkillSource
 
-__all__ = ["DuckSource", "OlderSource"]
+__all__ = ["DuckSource", "OlderSource", "as_source"]
 
 _READERS: Final = {
     "references": "read_reference",
@@ -41,6 +43,26 @@ class OlderSource(Protocol):
         ...
 
 
+def as_source(source: object, *, limits: Limits = DEFAULT_LIMITS) -> SkillSource:
+    """Return a source as it is, or one of the older protocol wrapped.
+
+    Raises:
+        TypeError: It is neither.
+    """
+    if isinstance(source, type):
+        name = source.__name__
+        raise TypeError(f"want a source, got the class {name}; write {name}(...)")
+    if isinstance(source, SkillSource):
+        return source
+    if isinstance(source, OlderSource):
+        return DuckSource(source, label=str(source.name), limits=limits)
+    kind = type(source).__name__
+    hint = ""
+    if isinstance(source, (str, os.PathLike)):
+        hint = f"; write LocalDirSkillSource({os.fspath(source)!r})"
+    raise TypeError(f"want a source, got a {kind}{hint}")
+
+
 class DuckSource:
     """Makes an `OlderSource` a source; keys are the skills' names.
 
@@ -53,12 +75,12 @@ class DuckSource:
     ) -> None:
         """Wrap ``older``; nothing of it is called yet."""
         self.label: Final = label
-        self._older = older
+        self.older: Final = older
         self._limits = limits
 
     def __repr__(self) -> str:
         """Return what a debugger shows."""
-        return f"{type(self).__name__}({self._older!r}, label={self.label!r})"
+        return f"{type(self).__name__}({self.older!r}, label={self.label!r})"
 
     def scan(self) -> tuple[Found | Finding, ...]:
         """Return the skills, sorted by name."""
@@ -99,7 +121,7 @@ class DuckSource:
 
     def _skills(self) -> dict[str, object]:
         try:
-            skills = list(self._older.iter_skills())
+            skills = list(self.older.iter_skills())
         except Exception as error:
             detail = f"{type(error).__name__}: {error}"
             raise SourceUnavailableError(self.label, detail) from error
@@ -115,7 +137,7 @@ class DuckSource:
         if path == SKILL_FILE:
             return _skill_md(skill)
         bucket, _, name = path.partition("/")
-        reader = getattr(self._older, _READERS.get(bucket, ""), None)
+        reader = getattr(self.older, _READERS.get(bucket, ""), None)
         if path not in _declared(skill) or not callable(reader):
             raise ReferenceNotFoundError(key, path)
         return _call(reader, key, path, name)

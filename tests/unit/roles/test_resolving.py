@@ -63,8 +63,8 @@ def test_the_body_stands_below_the_index(templates: Path) -> None:
         "Do it well.\n"
     )
     assert resolved.source == "skill"
-    assert resolved.index is not None
-    assert resolved.body.startswith(resolved.index.text)
+    assert resolved.section is not None
+    assert resolved.body.startswith(resolved.section.text)
 
 
 def test_an_empty_body_adds_nothing(templates: Path) -> None:
@@ -72,7 +72,7 @@ def test_an_empty_body_adds_nothing(templates: Path) -> None:
 
     resolved = resolve_role_prompt("backend", templates, primary="body")
 
-    assert resolved.body == str(resolved.index)
+    assert resolved.body == str(resolved.section)
 
 
 @pytest.mark.row("C20")
@@ -266,10 +266,10 @@ def test_an_index_obeys_its_budget_and_says_so(budget: int, templates: Path) -> 
 
     role_line = INDEX.partition("\n")[0] + "\n"
     assert resolved.body.startswith(role_line)
-    assert resolved.index is not None
-    assert not resolved.index.complete
+    assert resolved.section is not None
+    assert not resolved.section.complete
     assert "over-budget" in codes(resolved)
-    assert resolved.index.budget_tokens == budget
+    assert resolved.section.budget_tokens == budget
     if budget >= 60:
         assert resolved.tokens <= budget
         assert resolved.body.splitlines()[2].startswith("* backend")

@@ -3,6 +3,7 @@
 import asyncio
 import inspect
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -61,7 +62,9 @@ def test_a_skill_as_a_whole(loader: SkillLoader) -> None:
     assert loader.has("backend")
     assert not loader.has("Backend")
     assert len(loader) == len(list(loader)) == 1
-    assert loader.find_source_for("backend").label.startswith("local:")
+    source = loader.find_source_for("backend")
+    assert isinstance(source, LocalDirSkillSource)
+    assert source.label.startswith("local:")
 
 
 def test_unknown_names_are_errors(loader: SkillLoader) -> None:
@@ -92,6 +95,102 @@ def test_broken_packs_are_one_error_that_lists_each(templates: Path) -> None:
     assert isinstance(caught.value, ValueError)
     assert "one/SKILL.md" in str(caught.value)
     assert "two/SKILL.md" in str(caught.value)
+
+
+@pytest.mark.row("F31", "C17", "C18", "G03")
+def test_the_path_is_said_once_and_the_detail_is_what_is_wrong(
+    templates: Path,
+) -> None:
+    path = templates / "backend/SKILL.md"
+    path.write_text("no fence")
+
+    with pytest.raises(SkillManifestError) as caught:
+        SkillLoader([LocalDirSkillSource(templates)], include_plugins=False)
+
+    error = caught.value
+    assert (error.path, error.line) == (str(path), 1)
+    assert error.detail.startswith("the file does not begin with frontmatter (")
+    assert str(error) == f"{path}:1: {error.detail}"
+    (templates / "other").mkdir()
+    (templates / "other/SKILL.md").write_text("no fence")
+    with pytest.raises(SkillManifestError) as caught:
+        SkillLoader([LocalDirSkillSource(templates)], include_plugins=False)
+    assert str(caught.value).count("backend/SKILL.md") == 1
+    assert str(caught.value).count("other/SKILL.md:1: ") == 1
+
+
+class Older:
+    """A source as the earlier system has it: name, iter_skills, readers."""
+
+    name = "house"
+
+    def iter_skills(self) -> list[object]:
+        manifest = SimpleNamespace(
+            name="qa",
+            description="Use when tests are to be planned.",
+            trigger_keywords=["test"],
+            references=["edge-cases.md"],
+            scripts=["run.sh"],
+            assets=[],
+            version="1.2.0",
+            author=None,
+        )
+        return [SimpleNamespace(manifest=manifest, body="# QA\n", origin="house/qa")]
+
+    def read_reference(self, skill: str, name: str) -> str:
+        return f"{skill}: {name}\n"
+
+    def read_script(self, skill: str, name: str) -> str:
+        return f"echo {skill} {name}\n"
+
+
+@pytest.mark.row("F31", "C35", "C39", "C40", "G11")
+def test_a_source_of_the_earlier_system_is_taken_as_it_is(templates: Path) -> None:
+    older = Older()
+    loader = SkillLoader([LocalDirSkillSource(templates), older], include_plugins=False)
+
+    skill = loader.get("qa")
+
+    assert [each.name for each in loader.list_all()] == ["backend", "qa"]
+    assert (skill.body, skill.references, skill.scripts) == (
+        "# QA\n",
+        ("edge-cases.md",),
+        ("run.sh",),
+    )
+    assert (skill.trigger_keywords, skill.source_name) == (("test",), "house")
+    assert loader.read_reference("qa", "edge-cases.md") == "qa: edge-cases.md\n"
+    assert loader.read_script("qa", "run.sh") == "echo qa run.sh\n"
+    assert loader.find_source_for("qa") is older
+
+
+@pytest.mark.row("F31")
+def test_a_satchel_takes_it_too() -> None:
+    skills = Satchel(Older())
+
+    assert [entry.id for entry in skills.catalog] == ["qa"]
+    assert skills.load("qa", "edge-cases.md").text == "qa: edge-cases.md\n"
+
+
+@pytest.mark.row("F31")
+@pytest.mark.parametrize(
+    ("wrong", "reason"),
+    [
+        ("skills", r"got a str; write LocalDirSkillSource\('skills'\)"),
+        (Older, r"got the class Older; write Older\(\.\.\.\)"),
+        (3, "want a source, got a int"),
+    ],
+)
+def test_what_is_no_source_is_told_at_once(wrong: object, reason: str) -> None:
+    with pytest.raises(TypeError, match=reason):
+        SkillLoader([wrong], include_plugins=False)  # type: ignore[list-item]
+
+
+@pytest.mark.row("F31", "C35")
+def test_load_skill_takes_a_loader(loader: SkillLoader) -> None:
+    result = asyncio.run(load_skill("backend", "conventions.md", skills=loader))
+
+    assert result["reference_content"] == "# Conventions\n"
+    assert result["error"] is None
 
 
 @pytest.mark.row("C16")
