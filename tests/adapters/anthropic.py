@@ -228,6 +228,13 @@ class AnthropicRig:
         self._kept[chat].messages.clear()
 
 
+def attach(setup: Setup, **given: Any) -> anthropic.Chat:
+    options = dict(setup.options)
+    deps = options.pop("deps", None)
+    made = deps() if deps else None
+    return anthropic.attach(setup.skills, deps=made, **given, **options)
+
+
 @dataclass
 class Run:
     """One run of the agent whose turn it is."""
@@ -254,16 +261,8 @@ class Run:
         return transfer_to_second
 
     def _attach(self, tools: list[Any]) -> anthropic.Chat:
-        options = dict(self.setup.options)
-        deps = options.pop("deps", None)
-        return anthropic.attach(
-            self.setup.skills,
-            tools=tools,
-            who=self.who,
-            deps=deps() if deps else None,
-            resume=self.kept.states[self.at],
-            **options,
-        )
+        state = self.kept.states[self.at]
+        return attach(self.setup, tools=tools, who=self.who, resume=state)
 
     async def by_loop(self) -> str | suite.Paused:
         own = {each.__name__: beta_tool(cast("Any", each)) for each in self.own}
@@ -369,6 +368,7 @@ class AnthropicDriver:
     limits: Mapping[str, str] = {}
 
     def build(self, setup: Setup) -> Rig:
+        attach(setup)  # each conversation is attached; here what is wrong shows
         return cast("Rig", AnthropicRig(setup))
 
     def build_pair(self, first: Setup, second: Setup) -> Rig:

@@ -316,8 +316,11 @@ class LoopRig:
     ) -> Steps:
         """Yield what is to be sent or made, and take what the model or tools said."""
         kept = self._chats[name]
+        chats: dict[int, Chat] = {}
         while True:
-            chat = self._chat(kept, who)
+            if kept.active not in chats:
+                chats[kept.active] = self._chat(kept, who)
+            chat = chats[kept.active]
             if kept.items[-1].get("role") == "user" or _is_result(kept.items[-1]):
                 base = self._setups[kept.active].base
                 said = yield self._api.request(chat, kept.items, base)
@@ -344,17 +347,19 @@ class LoopRig:
                 return _text(kept.items[-1]["content"])
 
     def _chat(self, kept: Kept, who: dict[str, Any]) -> Chat:
-        setup = self._setups[kept.active]
+        tools = [self._api.own(tool) for tool in self._own_tools(kept)]
+        return self.attach(
+            self._setups[kept.active],
+            tools=tools,
+            who=who,
+            resume=kept.states[kept.active],
+        )
+
+    def attach(self, setup: suite.Setup, **given: Any) -> Chat:
         options = dict(setup.options)
         deps = options.pop("deps", None)
-        return attach(
-            setup.skills,
-            tools=[self._api.own(tool) for tool in self._own_tools(kept)],
-            who=who,
-            deps=deps(self) if deps else None,
-            resume=kept.states[kept.active],
-            **options,
-        )
+        made = deps(self) if deps else None
+        return attach(setup.skills, deps=made, **given, **options)
 
     def _own_tools(self, kept: Kept) -> Toolbox:
         own = self._own[kept.active]
@@ -417,7 +422,9 @@ class OpenAISdk:
     limits: Mapping[str, str] = field(default_factory=lambda: LIMITS)
 
     def build(self, setup: suite.Setup) -> LoopRig:
-        return LoopRig(self.api, setup)
+        rig = LoopRig(self.api, setup)
+        rig.attach(setup)  # each conversation is attached; here what is wrong shows
+        return rig
 
     def build_pair(self, first: suite.Setup, second: suite.Setup) -> LoopRig:
         return LoopRig(self.api, first, second)

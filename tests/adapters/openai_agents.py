@@ -40,7 +40,10 @@ if TYPE_CHECKING:
 
     from tests.adapters import driver as suite
 
-CONFIG = RunConfig(tracing_disabled=True)
+CONFIG = RunConfig(
+    tracing_disabled=True, tool_not_found_behavior="return_error_to_model"
+)
+"""A call of a tool that is not there ends a run unless an application says this."""
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ import pytest
 
 from satchel import Satchel
 from satchel.policy import ask, deny
+from satchel.tools import Tool
 from tests.adapters.desk import (
     BASE,
     LIMITS,
@@ -332,6 +333,43 @@ async def test_the_run_is_filled_in(driver: Driver, tmp_path: Path) -> None:
     assert rig.seen[2].results[1] == "paid"
 
 
+RESERVED = [
+    *("self", "cls", "ctx", "context", "run", "run_context", "tool_context", "runtime"),
+    *("state", "config", "name", "arguments", "args", "kwargs", "input", "session"),
+    *("tool_call_id", "agent", "store", "callbacks", "run_manager", "deps", "messages"),
+    *("function", "func", "model", "class", "from", "async", "lambda", "return"),
+    "type",
+]
+
+
+@pytest.mark.row("F25")
+async def test_a_parameter_has_any_name(
+    driver: Driver, tmp_path: Path, mode: Mode
+) -> None:
+    """Names that mean something to Python or a framework reach a skill's tool."""
+    text = {"type": "string"}
+    schema: Any = {
+        "type": "object",
+        "properties": dict.fromkeys(RESERVED, text),
+        "required": RESERVED,
+    }
+
+    def echo(**given: object) -> str:
+        return " ".join(f"{name}={given[name]}" for name in RESERVED)
+
+    tool = Tool("echo", "Say what was given.", schema, echo)
+    write_pack(tmp_path, "odd", "Use it.\nmetadata: {tools: echo}", "Go.")
+    words = {name: f"{n}" for n, name in enumerate(RESERVED)}
+    model = script([load("odd")], [Call("echo", words)], "done")
+    rig = driver.build(setup(Satchel(tmp_path, tools=[tool]), model))
+
+    said = await rig.say("hi", who=ANA, mode=mode)
+
+    assert len(RESERVED) == 32
+    assert said == "done"
+    assert rig.seen[2].results[1] == echo(**words)
+
+
 @pytest.mark.row("F22")
 async def test_a_closed_tool_is_not_called(driver: Driver, packs: Path) -> None:
     """A tool whose skill was not loaded is not to be had, whoever else has it open."""
@@ -347,7 +385,7 @@ async def test_a_closed_tool_is_not_called(driver: Driver, packs: Path) -> None:
 
     assert said == "done"
     assert desk.done == []
-    assert "load the skill 'refunds' first" in rig.seen[-1].results[-1]
+    assert "refund" in rig.seen[-1].results[-1]
 
 
 @pytest.mark.row("F22", "F29")

@@ -14,12 +14,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
 from copy import copy
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from satchel.adapters import framework
+from satchel.adapters._base import Attached, Conversation
 from satchel.model import Seen
 from satchel.runtime.conversation.history import LOAD_TOOLS, READ_TOOL
 from satchel.tools import Tool, result_text
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from satchel.runtime.front import Satchel
-    from satchel.runtime.session import Session, SessionOptions
+    from satchel.runtime.session import SessionOptions
 
 with framework("Microsoft Agent Framework", "agent-framework"):
     from agent_framework import (
@@ -80,22 +80,22 @@ def attach(
             by default they are the run's ``function_invocation_kwargs``.
         options: As for `satchel.Satchel.session`. ``agent`` is by default the agent's
             name. With ``approve`` no run stops to wait for approval.
+
+    Raises:
+        TypeError: An argument is not known, or of another type.
+        ValueError: No style has that name.
     """
-    return _Skills(skills, who, deps, options)
+    attached: Attached[AgentSession] = Attached(skills, who, None, options)
+    return _Skills(attached, deps)
 
 
 class _Skills(ContextProvider):
     """Opens a session for each run; holds nothing of any run itself."""
 
-    def __init__(
-        self, skills: Satchel, who: Who, deps: Deps, options: SessionOptions
-    ) -> None:
+    def __init__(self, attached: Attached[AgentSession], deps: Deps) -> None:
         super().__init__(_OURS)
         self.deps = deps
-        self.asks = options.get("approve") is None
-        self._skills = skills
-        self._who = who
-        self._options = options
+        self._attached = attached
         self._known: dict[str, _Ours] = {}
 
     async def before_run(
@@ -107,7 +107,7 @@ class _Skills(ContextProvider):
         state: dict[str, Any],
     ) -> None:
         """Add the section, the tools that are open, and what opens others."""
-        if self._options.get("always"):  # they are read
+        if self._attached.options.get("always"):  # they are read
             run = await asyncio.to_thread(self._begin, agent, session, state)
         else:
             run = self._begin(agent, session, state)
@@ -123,22 +123,7 @@ class _Skills(ContextProvider):
         context.extend_middleware(self.source_id, _ModelCalls(run))
         if not run.is_unguarded:
             context.extend_middleware(self.source_id, run)
-        context.metadata[self.source_id] = run
         run.keep()
-
-    async def after_run(
-        self,
-        *,
-        agent: SupportsAgentRun,
-        session: AgentSession,
-        context: SessionContext,
-        state: dict[str, Any],
-    ) -> None:
-        """End the turn; that of a run which fails ends with its objects."""
-        del agent, session, state
-        run = context.metadata.get(self.source_id)
-        if isinstance(run, _Run):
-            run.turn.close()
 
     def template(self, tool: Tool) -> _Ours:
         """Return a tool in the framework's form, made once while it stays as it is."""
@@ -161,17 +146,15 @@ class _Skills(ContextProvider):
         self, agent: SupportsAgentRun, session: AgentSession, state: dict[str, Any]
     ) -> _Run:
         # Agents may share a session: each has its own skills in use.
-        given: SessionOptions = {"agent": agent.name or "agent", **self._options}
-        who = self._who(session) if callable(self._who) else self._who
-        kept = state.get(given["agent"])
-        opened = self._skills.session(who=who, resume=kept, **given)
+        name = self._attached.options.get("agent", agent.name or "agent")
+        talk = self._attached.open(session, state.get(name), agent=name)
         # Where each model call loads the history, it does so below our middleware.
         blind = getattr(agent, "require_per_service_call_history_persistence", False)
-        return _Run(self, opened, state, blind=blind)
+        return _Run(self, talk, state, blind=blind)
 
 
 class _Run(FunctionMiddleware):
-    """One run of an agent: its session, and its tools in the framework's form.
+    """One run of an agent, and so one turn: its tools in the framework's form.
 
     It goes around tool calls only where that can matter (`Session.is_unguarded`): the
     framework would take all of them, the agent's own too, through it.
@@ -180,18 +163,17 @@ class _Run(FunctionMiddleware):
     def __init__(
         self,
         provider: _Skills,
-        session: Session,
+        talk: Conversation,
         state: dict[str, Any],
         *,
         blind: bool,
     ) -> None:
-        self.session = session
-        self.turn = ExitStack()
-        self.turn.enter_context(session.turn())
+        self.session = talk.session
+        self._talk = talk
         self._provider = provider
         self._state = state
-        self.is_unguarded = session.is_unguarded
-        self._asks = provider.asks and not self.is_unguarded
+        self.is_unguarded = self.session.is_unguarded
+        self._asks = talk.asks and not self.is_unguarded
         self._blind = blind
         self._history: list[Message] | None = None
         self._shown: list[Message] = []
@@ -247,6 +229,7 @@ class _Run(FunctionMiddleware):
             before = self._history if is_remote and self._history else []
             self._history = [*before, *filter(_is_shown, messages)]
             self._see()
+        self._talk.tools()  # the list that the model is offered is brought up to them
         self.keep()
         if self.session.reads_files:
             self._more = await asyncio.to_thread(self.session.restated)
@@ -282,7 +265,7 @@ class _Run(FunctionMiddleware):
             await call_next()
             return
         arguments, approved = _arguments(context), _is_approved(context)
-        refused = await self.session.arefusal(name, arguments, approved=approved)
+        refused = await self._talk.arefusal(name, arguments, approved=approved)
         self.keep()
         if refused is None:
             await call_next()
@@ -298,7 +281,7 @@ class _Run(FunctionMiddleware):
         deps = self._provider.deps
         self.session.deps = deps(context) if deps else context.kwargs
         name, approved = context.function.name, _is_approved(context)
-        result = await self.session.acall(name, arguments, approved=approved)
+        result = await self._talk.aanswer(name, arguments, approved=approved)
         self.keep()
         if context.tools is not None:
             self.open(context.tools)
@@ -350,21 +333,23 @@ class _Run(FunctionMiddleware):
         return isinstance(tool, FunctionTool) and self._made.get(tool.name) is tool
 
     def _asks_for(self, name: str, arguments: Mapping[str, object]) -> bool:
-        return self._asks and self.session.decide(name, arguments).verdict == "ask"
+        return self._asks and self._talk.asked(name, arguments) is not None
 
     def _native(self, tool: Tool) -> FunctionTool:
         """Return a tool in the framework's form; one for the whole run."""
         if tool.name in self._made:
             return self._made[tool.name]
-        asks = self._asks_for(tool.name, {})
+        asks = self._asks and self.session.decide(tool.name, {}).verdict == "ask"
         if isinstance(tool.native, FunctionTool):
             self._natives.add(tool.name)
             made = copy(tool.native) if asks else tool.native
         else:
 
-            async def call(ctx: FunctionInvocationContext, **arguments: object) -> str:
-                ctx.metadata[_OURS] = True
-                return await self._call(ctx, arguments)
+            async def call(
+                _satchel_context: FunctionInvocationContext, **arguments: object
+            ) -> str:
+                _satchel_context.metadata[_OURS] = True
+                return await self._call(_satchel_context, arguments)
 
             made = self._provider.template(tool).bound(call)
         if asks:
@@ -440,9 +425,12 @@ class _ModelCalls(ChatMiddleware):
             run.expect(context.result)
 
 
-async def _closed(ctx: FunctionInvocationContext, **_: object) -> str:
-    """Stand for what a tool does, until a run takes a copy of it."""
-    raise NotImplementedError(ctx.function.name)
+async def _closed(_satchel_context: FunctionInvocationContext, **_: object) -> str:
+    """Stand for what a tool does, until a run takes a copy of it.
+
+    The framework fills the context in by the parameter's name, which no tool has.
+    """
+    raise NotImplementedError(_satchel_context.function.name)
 
 
 def _name(tool: object) -> str:

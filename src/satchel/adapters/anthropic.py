@@ -34,6 +34,7 @@ from typing import (
 )
 
 from satchel.adapters import framework
+from satchel.adapters._base import Attached, Conversation, is_error
 from satchel.errors import ToolError as OurToolError
 from satchel.model import Json, Seen
 from satchel.tools import Tool, result_text
@@ -114,27 +115,35 @@ def attach(
         options: As for `satchel.Satchel.session`.
 
     Raises:
+        TypeError: An argument is not known, or of another type.
+        ValueError: No style has that name.
         DuplicateToolError: One of your tools has the name of a skill's.
     """
     own = [*tools]
     names = frozenset(name for tool in own if (name := _name(tool)))
-    session = skills.session(who=who, deps=deps, resume=resume, **options)
-    session.tools(beside=names)
-    return Chat(session, own, names)
+    attached: Attached[None] = Attached(skills, who, None, options)
+    talk = attached.open(None, resume, deps=deps)
+    talk.session.tools(beside=names)
+    return Chat(talk, own, names)
 
 
 @dataclass(eq=False, slots=True)
 class Chat:
     """One conversation with skills; made by `attach`. Safe across threads.
 
-    ``session`` is what stands behind it: what is in use, `satchel.Session.invoke`.
+    A turn begins with each message of the user: within it a file is read once.
     """
 
-    session: "Session"
+    _talk: Conversation
     _own: list[Any]
     _names: frozenset[str]
     _is_seen: bool = False
     _cleared: int = 0
+
+    @property
+    def session(self) -> "Session":
+        """What is behind it: what is in use, `satchel.Session.invoke`."""
+        return self._talk.session
 
     def request(
         self,
@@ -167,7 +176,10 @@ class Chat:
 
     def see(self, messages: Sequence[Any]) -> None:
         """Take the messages that the model sees next; `request` does it by itself."""
-        self.session.see(_seen(messages, self._cleared))
+        seen = _seen(messages, self._cleared)
+        if seen and seen[-1].role == "user":
+            self._talk.begin_turn()
+        self._talk.see(seen)
         self._is_seen = True
 
     def system(
@@ -193,7 +205,7 @@ class Chat:
 
     def tools(self) -> list[Any]:
         """Return the definitions of the tools alone, yours first."""
-        ours = self.session.tools(beside=self._names)
+        ours = self._talk.tools(beside=self._names)
         return [*map(_entry, self._own), *map(_definition, ours)]
 
     def waiting(self, given: Given) -> list[Call]:
@@ -201,28 +213,26 @@ class Chat:
 
         None where the conversation has an ``approve`` of its own to ask.
         """
-        if self.session.settings.approve is not None:
-            return []
         return [
             call
             for call in self._unanswered(given)
-            if self.session.decide(call.name, call.arguments).verdict == "ask"
+            if self._talk.asked(call.name, call.arguments) is not None
         ]
 
     def call(self, call: Call, *, approved: bool | None = None) -> object:
         """Carry out one call; return its result as it is. Never raises."""
-        session, native = self.session, self._native(call)
+        talk, native = self._talk, self._native(call)
         if native is None:
-            return session.call(call.name, call.arguments, approved=approved)
-        refused = session.refusal(call.name, call.arguments, approved=approved)
+            return talk.answer(call.name, call.arguments, approved=approved)
+        refused = talk.refusal(call.name, call.arguments, approved=approved)
         return native.call(call.arguments) if refused is None else refused
 
     async def acall(self, call: Call, *, approved: bool | None = None) -> object:
         """Do as `call` does; waits for asynchronous tools."""
-        session, native = self.session, self._native(call)
+        talk, native = self._talk, self._native(call)
         if native is None:
-            return await session.acall(call.name, call.arguments, approved=approved)
-        refused = await session.arefusal(call.name, call.arguments, approved=approved)
+            return await talk.aanswer(call.name, call.arguments, approved=approved)
+        refused = await talk.arefusal(call.name, call.arguments, approved=approved)
         return await native.acall(call.arguments) if refused is None else refused
 
     def run(
@@ -309,7 +319,7 @@ class Chat:
 
     def dump(self) -> dict[str, object]:
         """Return what `attach` can resume from, safe for JSON; no text."""
-        return self.session.dump()
+        return self._talk.keep()
 
     def _unanswered(self, given: Given) -> list[Call]:
         if isinstance(given, (Message, BetaMessage)):
@@ -330,7 +340,7 @@ class Chat:
 
     def _native(self, call: Call) -> Tool | None:
         """Return one of the SDK's own tools that a skill carries, as a tool of ours."""
-        tool = self.session.tools().get(call.name)
+        tool = self._talk.tool(call.name)
         native = tool.native if tool is not None else None
         return _ours(native, call) if isinstance(native, (*_SYNC, *_ASYNC)) else None
 
@@ -371,7 +381,7 @@ class _Run:
         if more := self.more():
             self.runner.add_tools(*more)
         content = _content(result)
-        if _is_error(result):
+        if is_error(result):
             raise ToolError(content)
         return content
 
@@ -501,7 +511,7 @@ def _text(content: object) -> str:
 
 def _block(call: Call, result: object) -> dict[str, Any]:
     block = {"type": "tool_result", "tool_use_id": call.id, "content": _content(result)}
-    return {**block, "is_error": True} if _is_error(result) else block
+    return {**block, "is_error": True} if is_error(result) else block
 
 
 def _content(result: object) -> Any:
@@ -511,10 +521,6 @@ def _content(result: object) -> Any:
             return result
         case _:
             return result_text(result)
-
-
-def _is_error(result: object) -> bool:
-    return isinstance(result, Mapping) and bool(result.get("error"))
 
 
 def _ours(native: Any, call: Call) -> Tool:

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypedDict, cast
 
 from satchel.adapters import framework
+from satchel.adapters._base import Attached, Conversation
 from satchel.errors import ToolError, error_payload
 from satchel.model import Seen
 from satchel.tools import Tool, result_text
@@ -111,27 +112,35 @@ def attach(
         options: As for `satchel.Satchel.session`.
 
     Raises:
+        TypeError: An argument is not known, or of another type.
+        ValueError: No style has that name.
         DuplicateToolError: One of your tools has the name of a skill's.
     """
     own = [*tools]
     names = [name for tool in own if (name := _name(tool))]
-    session = skills.session(who=who, deps=deps, resume=resume, **options)
-    session.tools(beside=names)
-    return Chat(session, own, frozenset(names))
+    attached: Attached[None] = Attached(skills, who, None, options)
+    talk = attached.open(None, resume, deps=deps)
+    talk.session.tools(beside=names)
+    return Chat(talk, own, frozenset(names))
 
 
 @dataclass(eq=False, slots=True)
 class Chat:
     """One conversation with skills; made by `attach`. Safe across threads.
 
-    ``session`` is what stands behind it: what is in use, `satchel.Session.invoke`.
+    A turn begins with each message of the user: within it a file is read once.
     """
 
-    session: "Session"
+    _talk: Conversation
     _own: list[Any]
     _names: frozenset[str]
     _calls: dict[str, Call] = field(default_factory=dict[str, Call])
     _sent: tuple[Seen, ...] | None = None
+
+    @property
+    def session(self) -> "Session":
+        """What is behind it: what is in use, `satchel.Session.invoke`."""
+        return self._talk.session
 
     def responses(
         self,
@@ -150,7 +159,7 @@ class Chat:
             [{"role": "user", "content": input}] if isinstance(input, str) else input
         )
         self._see(items, is_more=bool(previous_response_id or conversation))
-        tools = [*self._own, *map(_for_responses, self.session.tools(self._names))]
+        tools = [*self._own, *map(_for_responses, self._talk.tools(self._names))]
         request: dict[str, Any] = {
             "instructions": self.session.instructions(instructions),
             "tools": tools,
@@ -168,7 +177,7 @@ class Chat:
         stays as it is.
         """
         self._see(messages)
-        tools = [*self._own, *map(_for_completions, self.session.tools(self._names))]
+        tools = [*self._own, *map(_for_completions, self._talk.tools(self._names))]
         request: CompletionsRequest = {"messages": self._prompted(messages)}
         return {**request, "tools": tools} if tools else request
 
@@ -177,12 +186,10 @@ class Chat:
 
         None where the conversation has an ``approve`` of its own to ask.
         """
-        if self.session.settings.approve is not None:
-            return []
         return [
             call
             for call in self._ours(given)
-            if self.session.decide(call.name, call.arguments or {}).verdict == "ask"
+            if self._talk.asked(call.name, call.arguments or {}) is not None
         ]
 
     def yours(self, given: Given) -> list[Call]:
@@ -215,12 +222,14 @@ class Chat:
 
     def dump(self) -> dict[str, object]:
         """Return what `attach` can resume from, safe for JSON; no text."""
-        return self.session.dump()
+        return self._talk.keep()
 
     def _see(self, messages: Iterable[Any], *, is_more: bool = False) -> None:
         before = (self._sent or ()) if is_more else ()
         self._sent = (*before, *self._seen(messages))
-        self.session.see(self._sent)
+        if self._sent and self._sent[-1].role == "user":
+            self._talk.begin_turn()
+        self._talk.see(self._sent)
 
     def _seen(self, messages: Iterable[Any]) -> Iterator[Seen]:
         for each in messages:
@@ -278,8 +287,8 @@ class Chat:
             return error_payload(ToolError(name, _NO_OBJECT))
         native = self._native(name)
         if native is None:
-            return self.session.call(name, given, approved=answer)
-        refused = self.session.refusal(name, given, approved=answer)
+            return self._talk.answer(name, given, approved=answer)
+        refused = self._talk.refusal(name, given, approved=answer)
         return native.call(given) if refused is None else refused
 
     async def _acall(self, call: Call, approved: Mapping[str, bool]) -> object:
@@ -288,13 +297,13 @@ class Chat:
             return error_payload(ToolError(name, _NO_OBJECT))
         native = self._native(name)
         if native is None:
-            return await self.session.acall(name, given, approved=answer)
-        refused = await self.session.arefusal(name, given, approved=answer)
+            return await self._talk.aanswer(name, given, approved=answer)
+        refused = await self._talk.arefusal(name, given, approved=answer)
         return await native.acall(given) if refused is None else refused
 
     def _native(self, name: str) -> Tool | None:
         """Return a function of the SDK's tool runner, as a tool."""
-        tool = self.session.tools().get(name)
+        tool = self._talk.tool(name)
         execute = getattr(tool and tool.native, "execute", None)
         if tool is None or not callable(execute):
             return None

@@ -10,15 +10,23 @@ in the run's messages; the app's own context may keep the rest::
 
 import asyncio
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
+from collections.abc import (
+    Callable,
+    Container,
+    Iterable,
+    Iterator,
+    Mapping,
+    MutableMapping,
+)
 from copy import copy
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar, cast
 
 from satchel.adapters import framework
+from satchel.adapters._base import Attached, Conversation
 from satchel.errors import ToolError, error_payload
 from satchel.model import Seen
-from satchel.runtime.session import Session, SessionOptions
+from satchel.runtime.conversation.history import LOAD_TOOLS
 from satchel.tools import Tool as OurTool
 from satchel.tools import result_text
 
@@ -26,6 +34,7 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from satchel.runtime.front import Satchel
+    from satchel.runtime.session import Session, SessionOptions
 
 with framework("the OpenAI Agents SDK", "openai-agents"):
     from agents import (
@@ -92,14 +101,16 @@ def attach(
         options: As for `satchel.Satchel.session`; ``agent`` is the agent's name.
 
     Raises:
-        ValueError: The agent has skills already.
+        TypeError: An argument is not known, or of another type.
+        ValueError: The agent has skills already, or no style has that name.
         DuplicateToolError: When it runs: a tool of its own and one of a skill have
             the same name.
     """
     if isinstance(to, _Skilled):
         told = "has skills already; give one Satchel all of them"
         raise ValueError(f"agent {to.name!r} {told}")  # noqa: TRY004 - no other type fits
-    attached = _Attached(skills, who, deps, state, {"agent": to.name, **options})
+    base: Attached[Native] = Attached(skills, who, deps, options)
+    attached = _Attached(base, state, options.get("agent", to.name))
     kind = type(to)
     skilled = type(kind.__name__, (_Skilled, kind), {"_attached": attached})
     given = {each.name: getattr(to, each.name) for each in fields(to) if each.init}
@@ -130,8 +141,11 @@ class _Skilled(Agent[Any]):
             for each in self.handoffs
         ]
         live = await self._attached.live(run_context)
-        begun = await asyncio.to_thread(live.tools, run_context.turn_input, names)
-        return [*own, *begun]
+        ours = await asyncio.to_thread(live.tools, run_context.turn_input, names)
+        tools = [*own, *ours]
+        if _waits(run_context) and not live.was_called:
+            tools += live.closed({*names, *(tool.name for tool in ours)})
+        return tools
 
 
 class _Hooks(AgentHooks[Any]):
@@ -162,51 +176,48 @@ class _Hooks(AgentHooks[Any]):
 
 @dataclass(frozen=True, eq=False, slots=True)
 class _Attached:
-    """What `attach` was told."""
+    """What `attach` was told; ``agent`` is the key of the state."""
 
-    skills: "Satchel"
-    who: "Who[Any] | None"
-    deps: Callable[[Native], object] | None
+    base: Attached[Native]
     state: "State[Any] | None"
-    options: SessionOptions
+    agent: str
 
     async def live(self, run: Native) -> "_Live":
         """Return this run's conversation; another ``who`` is another conversation."""
         lives: dict[_Attached, _Live] = vars(run).setdefault(_LIVE, {})
-        who = self.who(run) if callable(self.who) else self.who
         live = lives.get(self)
-        if live is None or live.session.who != (who or {}):
+        if live is None or live.session.who != self.base.whose(run):
             kept = _kept(run) if self.state is None else self.state(run)
-            resume = None if kept is None else kept.get(self.options["agent"])
             # An agent that is a tool of another begins anew each time it is called.
-            session = await asyncio.to_thread(
-                self.skills.session,
-                who=who,
-                resume=None if isinstance(run, ToolContext) else resume,
-                **self.options,
+            known = None if kept is None or isinstance(run, ToolContext) else kept
+            talk = await asyncio.to_thread(
+                self.base.open,
+                run,
+                known and known.get(self.agent),
+                agent=self.agent,
             )
-            live = lives[self] = _Live(session, kept, self._pauses)
-        live.session.deps = run.context if self.deps is None else self.deps(run)
+            live = lives[self] = _Live(talk, kept, self._pauses)
+        deps = self.base.deps
+        live.session.deps = run.context if deps is None else deps(run)
         return live
 
     @property
     def _pauses(self) -> bool:
         """Whether a run can have to pause; an approver is asked without that."""
-        rules = self.skills.policy.rules
-        has_questions = any(rule.verdict == "ask" for rule in rules)
-        return has_questions and self.options.get("approve") is None
+        rules = self.base.skills.policy.rules
+        return self.base.asks and any(rule.verdict == "ask" for rule in rules)
 
 
 @dataclass(eq=False, slots=True)
 class _Live:
-    """One run's session.
+    """One run's conversation, and so one turn.
 
     The SDK tells before a model call what the run began with, and what it has become
     only when instructions and tools are made; so ``results`` keeps what tools of
     skills have answered since.
     """
 
-    session: Session
+    talk: Conversation
     kept: MutableMapping[str, Any] | None
     pauses: bool
     results: list[Seen] = field(default_factory=list[Seen])
@@ -215,12 +226,35 @@ class _Live:
     )
     was_called: bool = False
 
+    @property
+    def session(self) -> "Session":
+        """The session behind it."""
+        return self.talk.session
+
     def tools(self, messages: Iterable[Any], own: Iterable[str]) -> list[Tool]:
         since = (Seen("assistant"), *self.results) if self.was_called else ()
         self.session.see((*_seen(messages), *since))
-        tools = [self._native(tool) for tool in self.session.tools(beside=own)]
+        tools = [self._native(tool) for tool in self.talk.tools(beside=own)]
         self.keep()
         return tools
+
+    def closed(self, names: Container[str]) -> "Iterator[Tool]":
+        """Yield the tools of all skills that are not open, for a run that waits.
+
+        Where it is taken up elsewhere, nobody tells the session what it has loaded, and
+        the SDK wants the tool that a human was asked about.
+        """
+        found = {name for entry in self.session.catalog.entries for name in entry.tools}
+        for name in sorted(found):
+            if name not in names:
+                yield FunctionTool(
+                    name,
+                    "",
+                    {"type": "object", "properties": {}},
+                    self._invoke,
+                    strict_json_schema=False,
+                    needs_approval=True,
+                )
 
     def instructions(self, base: str) -> str:
         text = self.session.instructions(base)
@@ -268,7 +302,16 @@ class _Live:
         except ValueError as error:
             return result_text(error_payload(ToolError(name, str(error))))
         approved = context.is_tool_approved(name, context.tool_call_id)
-        result = await self.session.acall(name, given, approved=approved)
+        if approved and not self.was_called:
+            await self._open_again(name)
+        native = getattr(self.talk.tool(name), "native", None)
+        if isinstance(native, FunctionTool):
+            refused = await self.talk.arefusal(name, given, approved=approved)
+            if refused is None:
+                return await native.on_invoke_tool(context, arguments)
+            result = refused
+        else:
+            result = await self.talk.aanswer(name, given, approved=approved)
         self.keep()
         if _is_output(result):
             return result
@@ -276,11 +319,24 @@ class _Live:
         self.results.append(Seen("tool", text, name, given))
         return text
 
+    async def _open_again(self, name: str) -> None:
+        """Load the skill whose tool a human has approved, if this run knows it not.
+
+        It was open where the run was paused; what may not be loaded now stays closed.
+        """
+        if self.talk.tool(name) is not None:
+            return
+        tool, parameter = LOAD_TOOLS[self.session.style]
+        for entry in self.session.catalog.entries:
+            if name in entry.tools:
+                await self.session.acall(tool, {parameter: entry.id})
+                self.talk.turn.offered = None  # it was, where the run was paused
+
     def _asks_for(self, name: str) -> Any:  # noqa: ANN401 - what the SDK takes
         """Return whether the run has to pause for a call, or how to find out."""
 
         async def asks(_: Native, arguments: dict[str, Any], __: str) -> bool:
-            return self.session.decide(name, arguments).verdict == "ask"
+            return self.talk.asked(name, arguments) is not None
 
         # For a function the SDK also pauses where a model's arguments are no JSON.
         return asks if self.pauses else False
@@ -298,7 +354,7 @@ class _Live:
         invoke = gated.on_invoke_tool
 
         async def guarded(context: ToolContext[Any], arguments: str) -> Any:  # noqa: ANN401
-            refused = await self.session.arefusal(native.name, _given(arguments))
+            refused = await self.talk.arefusal(native.name, _given(arguments))
             self.keep()
             if refused is not None:
                 return result_text(refused)
@@ -315,6 +371,12 @@ def _kept(run: Native) -> MutableMapping[str, Any] | None:
     else:
         kept = getattr(context, _STATE, None)
     return kept if isinstance(kept, MutableMapping) else None
+
+
+def _waits(run: Native) -> bool:
+    """Tell whether a run was paused before a call; only its wrapper knows."""
+    records: Mapping[str, Any] = getattr(run, "_tool_invocations", None) or {}
+    return any(not each.completed for each in records.values())
 
 
 def _seen(items: Iterable[Any]) -> Iterator[Seen]:

@@ -14,12 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from contextlib import ExitStack
 from dataclasses import replace
 from operator import is_
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from satchel.adapters import framework
+from satchel.adapters._base import Attached, Conversation
 from satchel.model import Seen
 from satchel.tools import result_text
 
@@ -89,19 +89,19 @@ def attach(
         options: As for `satchel.Satchel.session`. ``agent`` is by default the agent's
             name. With ``approve`` no run ends to wait for approval; its yes for the
             session holds for one run, because messages may come from a browser.
+
+    Raises:
+        TypeError: An argument is not known, or of another type.
+        ValueError: No style has that name.
     """
+    attached: Attached[RunContext[AgentDepsT]] = Attached(skills, who, deps, options)
 
-    def begin(ctx: RunContext[AgentDepsT]) -> Session:
+    def begin(ctx: RunContext[AgentDepsT]) -> Conversation:
         agent = options.get("agent") or _name(ctx)
-        given: SessionOptions = {**options, "agent": agent}
-        return skills.session(
-            who=who(ctx) if callable(who) else who,
-            deps=deps(ctx) if deps else ctx.deps,
-            resume=_kept(ctx.messages, agent),
-            **given,
-        )
+        kept = _kept(ctx.messages, agent)
+        return attached.open(ctx, kept, deps=ctx.deps, agent=agent)
 
-    return SkillsCapability(SkillsToolset(begin, asks=options.get("approve") is None))
+    return SkillsCapability(SkillsToolset(begin))
 
 
 class SkillsToolset(AbstractToolset[AgentDepsT]):
@@ -109,23 +109,30 @@ class SkillsToolset(AbstractToolset[AgentDepsT]):
 
     def __init__(
         self,
-        begin: Callable[[RunContext[AgentDepsT]], Session],
-        *,
-        asks: bool,
-        session: Session | None = None,
+        begin: Callable[[RunContext[AgentDepsT]], Conversation],
+        talk: Conversation | None = None,
     ) -> None:
-        """Take what opens a session, and whether calls wait for approval."""
+        """Take what opens a conversation, and the one of a run."""
         self.said = ""
         self._begin = begin
-        self._asks = asks
-        self._session = session
+        self._talk = talk
         self._seen: list[ModelMessage] = []
-        self._turn = ExitStack()
 
     @property
     def id(self) -> str:
         """One for all: two of them would clash in the names of their tools anyway."""
         return _KEY
+
+    @property
+    def talk(self) -> Conversation:
+        """The conversation of this run.
+
+        Raises:
+            RuntimeError: This is the toolset of no run.
+        """
+        if self._talk is None:
+            raise RuntimeError("a session begins with a run, and this toolset has none")
+        return self._talk
 
     @property
     def session(self) -> Session:
@@ -134,25 +141,13 @@ class SkillsToolset(AbstractToolset[AgentDepsT]):
         Raises:
             RuntimeError: This is the toolset of no run.
         """
-        if self._session is None:
-            raise RuntimeError("a session begins with a run, and this toolset has none")
-        return self._session
+        return self.talk.session
 
     async def for_run(self, ctx: RunContext[AgentDepsT]) -> Self:
-        """Return a copy with a session for this run."""
-        if self._session is not None:
+        """Return a copy with a session for this run, which is one turn."""
+        if self._talk is not None:
             return self
-        return type(self)(self._begin, asks=self._asks, session=self._begin(ctx))
-
-    async def __aenter__(self) -> Self:
-        """Begin the turn: what is loaded twice is read once."""
-        if self._session is not None:  # an agent can be entered, too
-            self._turn.enter_context(self._session.turn())
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        """End the turn."""
-        self._turn.close()
+        return type(self)(self._begin, self._begin(ctx))
 
     async def for_run_step(self, ctx: RunContext[AgentDepsT]) -> Self:
         """Take in the history as it is at this step."""
@@ -190,7 +185,7 @@ class SkillsToolset(AbstractToolset[AgentDepsT]):
         self, ctx: RunContext[AgentDepsT]
     ) -> dict[str, ToolsetTool[AgentDepsT]]:
         """Return the tools that are open now, in order."""
-        tools = self.session.tools()
+        tools = self.talk.tools()
         native = [tool.native for tool in tools if isinstance(tool.native, Tool)]
         theirs = await FunctionToolset(native).get_tools(ctx) if native else {}
         return {
@@ -227,18 +222,13 @@ class SkillsToolset(AbstractToolset[AgentDepsT]):
         Raises:
             ApprovalRequired: Somebody has to approve it first.
         """
-        session = self.session
-        approved = True if ctx.tool_call_approved else None
-        if (
-            self._asks
-            and not approved
-            and session.decide(name, tool_args).verdict == "ask"
-        ):
+        talk, approved = self.talk, True if ctx.tool_call_approved else None
+        if not approved and talk.asked(name, tool_args) is not None:
             raise ApprovalRequired
         if tool.toolset is self:
-            result = await session.acall(name, tool_args, approved=approved)
+            result = await talk.aanswer(name, tool_args, approved=approved)
         else:
-            result = await session.arefusal(name, tool_args, approved=approved)
+            result = await talk.arefusal(name, tool_args, approved=approved)
             if result is None:
                 return await tool.toolset.call_tool(name, tool_args, ctx, tool)
         self._keep(ctx)

@@ -2,7 +2,7 @@
 
 import logging
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
@@ -10,10 +10,14 @@ from satchel import Satchel
 from satchel.adapters._base import Attached, Turn, is_error
 from tests.fakes import FakeSource, pack
 
+if TYPE_CHECKING:
+    from satchel.runtime.session import SessionOptions
+
 
 def attached(**options: Any) -> Attached[object]:  # noqa: ANN401 - any option
     source = FakeSource("s", {"a": {"SKILL.md": pack("a")}})
-    return Attached(Satchel(source), options.pop("who", None), None, options)
+    who = options.pop("who", None)
+    return Attached(Satchel(source), who, None, cast("SessionOptions", options))
 
 
 @pytest.mark.row("F58")
