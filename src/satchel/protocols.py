@@ -25,6 +25,7 @@ __all__ = [
     "SkillSource",
     "TokenCounter",
     "UsageSink",
+    "UsedApprovals",
 ]
 
 Approval: TypeAlias = Reply | Answer | bool
@@ -127,6 +128,17 @@ class UsageSink(Protocol):
 
     def record(self, event: UsageEvent) -> None:
         """Take one event."""
+        ...
+
+
+class UsedApprovals(Protocol):
+    """Remembers for which calls an approval was used; see `satchel.session.used`."""
+
+    def use(self, key: str) -> bool:
+        """Note the key for good, and tell whether it is new: at once, for all threads.
+
+        What it raises is taken as: it cannot be noted, so the call is not made.
+        """
         ...
 
 

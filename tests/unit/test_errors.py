@@ -10,6 +10,7 @@ from satchel.errors import (
     AmbiguousReferenceError,
     ApprovalDeclinedError,
     ApprovalNeededError,
+    ApprovalUsedError,
     ArchiveError,
     CannotRetireError,
     ChangedSinceSyncError,
@@ -58,6 +59,21 @@ EXAMPLES: list[tuple[SkillError, str]] = [
     (
         ApprovalNeededError("load", "a", reason="rule 1"),
         "loading skill 'a' needs an approval; it was not done",
+    ),
+    (
+        ApprovalDeclinedError("load", "a", words="Not now."),
+        (
+            "loading skill 'a' was declined by the user; it was not done. The user "
+            "says: Not now."
+        ),
+    ),
+    (
+        ApprovalUsedError("tool", "a", "refund"),
+        (
+            "calling 'refund' of skill 'a' was approved for one call, and that call "
+            "was made or begun before; it was not done again. Find out whether it took "
+            "effect; if not, make a new call"
+        ),
     ),
     (DeniedError("read", "a"), "reading a file of skill 'a' is not allowed here"),
     (InvalidReleaseError("dist", "no JSON"), "dist: no JSON"),

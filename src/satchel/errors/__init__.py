@@ -30,7 +30,8 @@
     ├── NotWrittenError                        a file could not be written
     ├── DeniedError                            the policy does not let it be done
     │   ├── ApprovalNeededError                somebody has to be asked, and was not
-    │   └── ApprovalDeclinedError              somebody was asked, and said no
+    │   ├── ApprovalDeclinedError              somebody was asked, and said no
+    │   └── ApprovalUsedError                  the yes was for a call that was made
     ├── StateError (ValueError)                a state that nothing can resume from
     ├── NotStagedError                         a skill's files could not be copied
     ├── InvalidRoleError (ValueError)          no name that a role could have
@@ -51,6 +52,7 @@ from satchel.errors.base import (
 from satchel.errors.calls import (
     ApprovalDeclinedError,
     ApprovalNeededError,
+    ApprovalUsedError,
     DeniedError,
     DuplicateToolError,
     StateError,
@@ -102,6 +104,7 @@ __all__ = [
     "AmbiguousReferenceError",
     "ApprovalDeclinedError",
     "ApprovalNeededError",
+    "ApprovalUsedError",
     "ArchiveError",
     "CannotRetireError",
     "ChangedSinceSyncError",

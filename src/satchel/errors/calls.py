@@ -7,6 +7,7 @@ from satchel.errors.base import SkillError
 __all__ = [
     "ApprovalDeclinedError",
     "ApprovalNeededError",
+    "ApprovalUsedError",
     "DeniedError",
     "DuplicateToolError",
     "StateError",
@@ -77,6 +78,16 @@ class ApprovalDeclinedError(DeniedError):
         """Return a sentence without the reason, and with the words."""
         words = f". The user says: {self.words}" if self.words else ""
         return f"{super().__str__()}{words}"
+
+
+class ApprovalUsedError(DeniedError):
+    """The approval was for one call, and that call was made, or begun, before."""
+
+    code: ClassVar[str] = "approval-used"
+    sentence: ClassVar[str] = (
+        "{what} was approved for one call, and that call was made or begun before; it "
+        "was not done again. Find out whether it took effect; if not, make a new call"
+    )
 
 
 class StateError(SkillError, ValueError):

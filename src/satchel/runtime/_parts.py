@@ -14,6 +14,7 @@ from satchel.runtime.conversation.editions import Editions
 from satchel.runtime.sections import Sections
 
 if TYPE_CHECKING:  # each costs start-up time, and most programs need few of them
+    from satchel.protocols import UsedApprovals
     from satchel.runtime.conversation.reading import Reading
     from satchel.runtime.conversation.shelf import Shelf
     from satchel.runtime.loading import LoadPath
@@ -134,7 +135,18 @@ class Parts:
             counter=self.counter,
             clock=self.clock,
             local_stager=lambda: self.stager,
+            used=lambda: self.used,
         )
+
+    @cached_property
+    def used(self) -> "UsedApprovals":
+        """Where approvals are noted once they are used."""
+        from pathlib import Path
+
+        from satchel.session.used import used_in
+        from satchel.usage.state import state_file
+
+        return used_in(self.environ, Path(state_file()).parent)
 
     @cached_property
     def anybody(self) -> "Reading":

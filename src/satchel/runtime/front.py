@@ -316,6 +316,7 @@ class Satchel:
         stage: "Stager | bool" = False,
         restate_tokens: int | None = None,
         resume: "Mapping[str, object] | str | None" = None,
+        trust_state: bool = True,
     ) -> "Session":
         """Open a conversation's view of the catalog: instructions, tools, turns.
 
@@ -332,12 +333,17 @@ class Satchel:
                 True copies to a private folder of this machine.
             restate_tokens: What skills in use may cost that are stated again after
                 their text left the messages; None is 25,000.
-            resume: What `Session.dump` gave, as it is or as JSON.
+            resume: What `Session.dump` gave, as it is or as JSON. With anything else
+                the conversation begins again: one line is logged as a warning, and
+                ``problems`` of the session has it.
+            trust_state: False where others than the application can write what
+                ``resume`` is given (messages that a browser keeps, say): grants, and
+                loads that needed a yes, then count only if an approver of this process
+                gave it, for this ``agent`` and ``who``.
 
         Raises:
             DuplicateToolError: Tools of one name would meet; names both owners.
             SkillError: A skill of ``always`` cannot be loaded.
-            ValueError: ``resume`` is no dump.
         """
         from satchel.runtime.conversation.settings import (
             RESTATE_TOKENS,
@@ -356,9 +362,16 @@ class Satchel:
             approve=approve,
             stager=self._parts.stager_for(stage),
             restate_tokens=RESTATE_TOKENS if restate_tokens is None else restate_tokens,
+            trust_state=trust_state,
         )
-        state = None if resume is None else State.from_dict(resume)
-        return Session(self._parts.shelf, settings, deps=deps, state=state)
+        state, problem = (State(), None) if resume is None else State.read(resume)
+        if problem is not None:
+            import logging
+
+            logging.getLogger("satchel").warning("%s", problem.message)
+        problems = () if problem is None else (problem,)
+        shelf = self._parts.shelf
+        return Session(shelf, settings, deps=deps, state=state, problems=problems)
 
     def view(
         self,

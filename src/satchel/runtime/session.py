@@ -15,6 +15,7 @@ from satchel.model import (
     Catalog,
     Decision,
     Descriptor,
+    Finding,
     Hit,
     Loaded,
     Question,
@@ -37,6 +38,7 @@ from satchel.runtime.conversation.worn import wear
 from satchel.runtime.switches import patterns_of
 from satchel.session.approvals import Approvals
 from satchel.session.ledger import State
+from satchel.session.seals import Seals
 from satchel.tools import Run, Tool, Toolbox, result_text
 
 if TYPE_CHECKING:
@@ -56,7 +58,8 @@ class Session:
     conversation; what it remembers, `dump` gives as ids and digests, and
     ``session(resume=...)`` takes up again, in another process too. Before each model
     call `see` is given the messages of that call; without it every load gives the full
-    text, and nothing is stated again.
+    text, and nothing is stated again. ``problems`` tells what of the state that it was
+    to resume from could not be used.
 
     Within a `turn` each file is read at most once; the next turn reads anew. Safe
     across threads. ``deps`` is handed to tools that ask for a `satchel.Run`.
@@ -69,6 +72,7 @@ class Session:
         *,
         deps: object = None,
         state: State | None = None,
+        problems: tuple[Finding, ...] = (),
     ) -> None:
         """Take up what was dumped, or begin with nothing.
 
@@ -82,10 +86,16 @@ class Session:
         self.settings = settings
         self.deps = deps
         self._shelf = shelf
+        self.problems = problems
+        self._seals = Seals(settings.agent, settings.who)
         given = state or State()
+        if not settings.trust_state:
+            given = self._seals.granted(given)
         approvals = Approvals(settings.approve, given.grants)
         self._gate = Gate(shelf.policy, approvals, settings.who, settings.agent)
         self._reading = Reading(shelf, settings, self._gate)
+        if not settings.trust_state:
+            given = self._seals.loaded(given, self._reading.needs_yes)
         self._memory = Memory(shelf, settings, self._reading, given)
         comments = Comments(shelf.offers, self._reading, self._memory)
         hooks = Hooks(
@@ -96,7 +106,7 @@ class Session:
         )
         self._belt = Belt(shelf, settings, self._reading, self._load, hooks)
         self._calling = Calling(
-            settings.style, self._gate, self._reading, self._find_tool
+            settings.style, self._gate, self._reading, self._find_tool, self._use
         )
         self._staged_texts: dict[str, str] = {}
         self._offered: tuple[tuple[Offer, ...], Toolbox] = (), Toolbox("satchel")
@@ -250,6 +260,7 @@ class Session:
         arguments: Mapping[str, object] | str,
         *,
         approved: Approval | None = None,
+        call_id: str = "",
     ) -> object:
         """Make one tool call of a model. Never raises: an error is a result.
 
@@ -258,8 +269,11 @@ class Session:
             arguments: An object, or its JSON text, as a model's API gives it.
             approved: What somebody answered to the call's `question`, for this call
                 alone; None asks the session's ``approve`` where the policy says so.
+            call_id: The framework's id of this call, unique for all conversations.
+                With one, what was ``approved`` counts once: a run that is resumed
+                twice, or again after a crash, does not make the call again.
         """
-        permit = self._calling.permit(name, arguments, approved)
+        permit = self._calling.permit(name, arguments, approved, call_id)
         if permit.tool is None:
             return permit.refusal
         return permit.tool.call(permit.arguments, self._run)
@@ -270,9 +284,10 @@ class Session:
         arguments: Mapping[str, object] | str,
         *,
         approved: Approval | None = None,
+        call_id: str = "",
     ) -> object:
         """Do as `call` does; waits for asynchronous tools, runs others in a thread."""
-        permit = await self._calling.apermit(name, arguments, approved)
+        permit = await self._calling.apermit(name, arguments, approved, call_id)
         if permit.tool is None:
             return permit.refusal
         return await permit.tool.acall(permit.arguments, self._run)
@@ -283,13 +298,14 @@ class Session:
         arguments: Mapping[str, object] | str,
         *,
         approved: Approval | None = None,
+        call_id: str = "",
     ) -> Permit:
         """Return whether a tool may be called, and with which arguments.
 
         For a framework's own tool objects (`Tool.native`), which adapters call. Asks
         and answers as `call` does. Never raises.
         """
-        return self._calling.permit(name, arguments, approved)
+        return self._calling.permit(name, arguments, approved, call_id)
 
     async def apermit(
         self,
@@ -297,9 +313,10 @@ class Session:
         arguments: Mapping[str, object] | str,
         *,
         approved: Approval | None = None,
+        call_id: str = "",
     ) -> Permit:
         """Do as `permit` does; waits for an asynchronous approver."""
-        return await self._calling.apermit(name, arguments, approved)
+        return await self._calling.apermit(name, arguments, approved, call_id)
 
     def refusal(
         self,
@@ -307,12 +324,14 @@ class Session:
         arguments: Mapping[str, object] | str,
         *,
         approved: Approval | None = None,
+        call_id: str = "",
     ) -> object | None:
         """Return why a tool is not to be called, as its result; None where it may be.
 
         Use `permit` where arguments can be edited: here an edit is a refusal.
         """
-        return _unedited(name, self.permit(name, arguments, approved=approved))
+        permit = self._calling.permit(name, arguments, approved, call_id)
+        return _unedited(name, permit)
 
     async def arefusal(
         self,
@@ -320,9 +339,11 @@ class Session:
         arguments: Mapping[str, object] | str,
         *,
         approved: Approval | None = None,
+        call_id: str = "",
     ) -> object | None:
         """Do as `refusal` does; waits for an asynchronous approver."""
-        return _unedited(name, await self.apermit(name, arguments, approved=approved))
+        permit = await self._calling.apermit(name, arguments, approved, call_id)
+        return _unedited(name, permit)
 
     @contextmanager
     def turn(self) -> Generator[TurnCache]:
@@ -416,7 +437,10 @@ class Session:
     def dump(self) -> dict[str, object]:
         """Return what another session can resume from: ids and digests, no text."""
         grants = self._gate.approvals.grants
-        return replace(self._memory.state, grants=grants).to_dict()
+        state = replace(self._memory.state, grants=grants)
+        if not self.settings.trust_state:
+            state = self._seals.sealed(state, self._reading.needs_yes)
+        return state.to_dict()
 
     @property
     def _run(self) -> Run:
@@ -461,6 +485,10 @@ class Session:
 
         handler = acall if tool.is_async else call
         return replace(tool, handler=handler, run_parameter=None, coerce=dict)
+
+    def _use(self, key: str) -> bool:
+        """Note an approval as used, where this conversation and others look."""
+        return self._memory.use(key) and self._shelf.used().use(key)
 
     def _load(self, request: Request, *, approved: Reply | None) -> Loaded:
         """Load for a tool of this session's style."""

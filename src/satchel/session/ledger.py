@@ -8,7 +8,7 @@ from reprlib import repr  # noqa: A004 - a message stays short
 from typing import Final, Self, TypeAlias, cast
 
 from satchel.errors import StateError
-from satchel.model import Activation, Savings
+from satchel.model import Activation, Finding, Savings
 
 __all__ = ["SCHEMA_VERSION", "Grant", "State"]
 
@@ -26,8 +26,11 @@ class State:
     order of their tools; ``at`` tells which was loaded last. ``unloaded`` maps the
     ids that were put away to the ``at`` of what was put away. ``edition`` is the
     digest of the catalog that the prompt shows, ``told`` that of the one whose
-    changes were told last, ``misses`` the misses of the turn. ``edits`` counts how
-    often the grants were taken back; ``saved`` is what did not have to be sent anew.
+    changes were told last. ``misses`` counts the misses of the turn and ``missed``
+    those of each thing that was missed. ``edits`` counts how often the grants were
+    taken back; ``saved`` is what did not have to be sent again. ``used`` are the keys
+    of approvals that were used, and ``seals`` show that an approver of this process
+    gave what stands above: both for states that others can write.
     """
 
     active: tuple[Activation, ...] = ()
@@ -38,6 +41,9 @@ class State:
     misses: int = 0
     edits: int = 0
     saved: Savings = field(default_factory=Savings)
+    missed: Mapping[str, int] = field(default_factory=dict[str, int], hash=False)
+    used: frozenset[str] = frozenset()
+    seals: frozenset[str] = frozenset()
 
     def with_active(self, activation: Activation) -> Self:
         """Return the state with this skill active; a known one keeps its place."""
@@ -67,7 +73,8 @@ class State:
         each skill what was loaded last stands, and being put away goes before what
         was put away. Grants are united, unless one side has taken some back since.
         Of savings the greater number stands, so that parallel calls count once.
-        Edition, told and misses are those of ``other``, the newer one. Up to the
+        Edition, told and misses are those of ``other``, the newer one. Used approvals
+        and seals are united. Up to the
         order of ``active`` it is associative, and commutative but for those three.
         """
         active: dict[str, Activation] = {}
@@ -94,10 +101,17 @@ class State:
             told=other.told or self.told,
             edits=max(self.edits, other.edits),
             saved=Savings(*map(max, zip(*map(_saved, (self, other)), strict=True))),
+            used=self.used | other.used,
+            seals=self.seals | other.seals,
         )
 
     def to_dict(self) -> dict[str, object]:
         """Return what `from_dict` takes; safe for JSON."""
+        rare: dict[str, object] = {
+            "missed": dict(self.missed),
+            "used": sorted(self.used),
+            "seals": sorted(self.seals),
+        }
         return {
             "schema_version": SCHEMA_VERSION,
             "active": [
@@ -119,7 +133,21 @@ class State:
                 "prefix_tokens": self.saved.prefix_tokens,
                 "repeat_tokens": self.saved.repeat_tokens,
             },
+            **{key: value for key, value in rare.items() if value},
         }
+
+    @classmethod
+    def read(cls, dumped: object) -> "tuple[Self, Finding | None]":
+        """Return the state that `to_dict` gave, or an empty one and what was wrong.
+
+        Never raises: a state that cannot be read must not end a conversation.
+        """
+        try:
+            return cls.from_dict(cast("Mapping[str, object] | str", dumped)), None
+        except StateError as error:
+            fix = "store what Session.dump gives, as it is"
+            message = f"{error}; the conversation begins again without it"
+            return cls(), Finding("invalid-state", "warning", message, fix=fix)
 
     @classmethod
     def from_dict(cls, dumped: Mapping[str, object] | str) -> Self:
@@ -137,6 +165,7 @@ class State:
                 f"it is of version {version}; this Satchel reads {SCHEMA_VERSION}"
             )
         unloaded = _mapping(given.get("unloaded", {}), "unloaded")
+        missed = _mapping(given.get("missed", {}), "missed")
         saved = _mapping(given.get("saved", {}), "saved")
         return cls(
             active=tuple(
@@ -148,10 +177,13 @@ class State:
             edition=_text(given, "edition"),
             told=_text(given, "told"),
             misses=_whole(given, "misses"),
+            missed={each: _whole(missed, each) for each in missed},
             edits=_whole(given, "edits"),
             saved=Savings(
                 _whole(saved, "prefix_tokens"), _whole(saved, "repeat_tokens")
             ),
+            used=_texts(given, "used"),
+            seals=_texts(given, "seals"),
         )
 
 
@@ -194,10 +226,21 @@ def _is_list(value: object) -> bool:
     return isinstance(value, (list, tuple))
 
 
+def _texts(given: Mapping[str, object], key: str) -> frozenset[str]:
+    texts = _items(given, key)
+    if not all(isinstance(each, str) for each in texts):
+        raise StateError(f"{key}: expected texts, got {repr(texts)}")
+    return frozenset(cast("Sequence[str]", texts))
+
+
 def _mapping(given: object, where: str) -> Mapping[str, object]:
     if not isinstance(given, Mapping):
         kind = type(given).__name__
         raise StateError(f"{where or 'the state'}: want an object, got {kind}")
+    if not all(
+        isinstance(each, str) for each in cast("Mapping[object, object]", given)
+    ):
+        raise StateError(f"{where or 'the state'}: expected texts as keys")
     return cast("Mapping[str, object]", given)
 
 

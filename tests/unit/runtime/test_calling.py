@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import subprocess
+import sys
 import threading
 from typing import TYPE_CHECKING, Any
 
@@ -18,10 +20,11 @@ from tests.fakes import FakeSource, pack
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from satchel.model import Answer
     from satchel.policy import Rule
-    from satchel.protocols import Approval, Approver
+    from satchel.protocols import Approval
     from satchel.runtime.session import Session
 
 PAY: dict[str, object] = {"order": "A-1", "cents": 995}
@@ -58,7 +61,10 @@ class Person:
 
 
 def open_till(
-    till: Till, *rules: Rule, approve: Approver | None = None, agent: str = ""
+    till: Till,
+    *rules: Rule,
+    environ: dict[str, str] | None = None,
+    **options: Any,  # noqa: ANN401 - of a session
 ) -> Session:
     skill = Skill(
         "till",
@@ -70,8 +76,9 @@ def open_till(
         FakeSource("s", {"wages": {"SKILL.md": pack("wages")}}),
         skill,
         policy=Policy(*rules or (ask("till", tool="pay"),)),
+        environ=environ,
     )
-    return skills.session(always=["till"], approve=approve, agent=agent)
+    return skills.session(always=["till"], **options)
 
 
 def run(session: Session, how: str, count: int, *calls: dict[str, object]) -> list[Any]:
@@ -287,3 +294,143 @@ def test_a_name_that_is_no_tool_is_an_answer(name: Any) -> None:  # noqa: ANN401
 
     assert [code(each) for each in results] == ["bad-tool-call"] * 4
     assert session.decide(name, {}).verdict == "allow"
+
+
+class TestAnApprovalThatIsHandedOverTwice:
+    """By a framework that resumes a paused run twice, or again after a crash."""
+
+    @pytest.mark.row("F20", "F22", "T08")
+    @pytest.mark.parametrize("answer", [True, "yes_once", Reply("yes_once")])
+    def test_it_counts_once_for_one_id(self, answer: Any) -> None:  # noqa: ANN401
+        till = Till()
+        session = open_till(till)
+
+        first = session.call("pay", PAY, approved=answer, call_id="c1")
+        again = session.call("pay", PAY, approved=answer, call_id="c1")
+        later = asyncio.run(session.acall("pay", PAY, approved=answer, call_id="c1"))
+        permit = session.permit("pay", PAY, approved=answer, call_id="c1")
+        other = session.call("pay", PAY, approved=answer, call_id="c2")
+
+        assert (first, other) == ("paid 995", "paid 995")
+        assert [code(each) for each in (again, later, permit.refusal)] == [
+            "approval-used"
+        ] * 3
+        assert len(till.paid) == 2
+
+    @pytest.mark.row("F20", "F22", "T08")
+    def test_on_another_agent_object_and_at_the_same_time_too(self) -> None:
+        till = Till()
+        sessions = [open_till(till) for _ in range(8)]
+        begin, results = threading.Barrier(8), list[object]()
+
+        def work(session: Session) -> None:
+            begin.wait(30)
+            results.append(session.call("pay", PAY, approved=True, call_id="c1"))
+
+        threads = [threading.Thread(target=work, args=(s,)) for s in sessions]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+        assert sorted(map(code, results)) == ["approval-used"] * 7 + ["done"]
+        assert len(till.paid) == 1
+
+    @pytest.mark.row("F22", "T08")
+    def test_the_state_tells_too_where_nothing_else_is_shared(self) -> None:
+        till = Till()
+        session = open_till(till, environ={"SATCHEL_APPROVALS": "memory"})
+        session.call("pay", PAY, approved=True, call_id="c1")
+
+        elsewhere = open_till(
+            till, environ={"SATCHEL_APPROVALS": "memory"}, resume=session.dump()
+        )
+
+        again = elsewhere.call("pay", PAY, approved=True, call_id="c1")
+        assert (code(again), len(till.paid)) == ("approval-used", 1)
+
+    @pytest.mark.row("T08")
+    def test_what_nobody_had_to_approve_or_holds_longer_is_not_counted(self) -> None:
+        till = Till()
+        free = open_till(till, deny("nothing"))
+        session = open_till(till)
+
+        for each in (free, session):
+            for _ in range(2):
+                each.call("pay", PAY, approved="yes_in_session", call_id="c1")
+        loads = [
+            open_till(till, ask("wages")).call(
+                "load_skill", {"skill_id": "wages"}, approved=True, call_id="c2"
+            )
+            for _ in range(2)
+        ]
+
+        assert len(till.paid) == 4
+        assert all("# Do" in str(each) for each in loads)
+
+    @pytest.mark.row("T08")
+    def test_where_it_cannot_be_noted_the_call_is_not_made(
+        self, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        (tmp_path / "file").write_text("x")
+        till = Till()
+        session = open_till(
+            till, environ={"SATCHEL_APPROVALS": str(tmp_path / "file" / "used")}
+        )
+
+        result = session.call("pay", PAY, approved=True, call_id="c1")
+
+        assert (code(result), till.paid) == ("approval-required", [])
+        assert "cannot be noted" in caplog.text
+
+    @pytest.mark.row("F22", "T08")
+    @pytest.mark.skipif(sys.platform == "win32", reason="there is no kill -9")
+    def test_kill_9_after_the_effect_and_before_the_state_is_saved(
+        self, tmp_path: Path
+    ) -> None:
+        """The same yes does not pay again; a second one does."""
+        program = tmp_path / "desk.py"
+        program.write_text(DESK)
+        ledger = tmp_path / "paid"
+
+        def resume(call_id: str, *, die: bool) -> str:
+            done = subprocess.run(
+                [sys.executable, program, ledger, call_id, str(die)],
+                capture_output=True,
+                text=True,
+                check=False,
+                timeout=120,
+            )
+            assert done.returncode == (-9 if die else 0), done.stderr
+            return done.stdout
+
+        resume("c1", die=True)
+        again = resume("c1", die=False)
+        asked_again = resume("c2", die=False)
+
+        assert "approval-used" in again
+        assert "paid" in asked_again
+        assert ledger.read_text() == "paid\npaid\n"
+
+
+DESK = """
+import os, signal, sys
+from pathlib import Path
+from satchel import Satchel, Skill
+from satchel.policy import Policy, ask
+from satchel.tools import Tool
+
+ledger, call_id, die = Path(sys.argv[1]), sys.argv[2], sys.argv[3] == "True"
+
+def pay():
+    with ledger.open("a") as file:
+        file.write("paid\\n")
+    if die:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return "paid"
+
+tool = Tool("pay", "Pay.", {"type": "object", "properties": {}}, pay)
+till = Skill("till", instructions="Pay.", description="Use to pay.", tools=[tool])
+session = Satchel(till, policy=Policy(ask("till"))).session(always=["till"])
+print(session.call("pay", {}, approved=True, call_id=call_id))
+"""

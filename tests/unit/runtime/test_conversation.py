@@ -15,7 +15,6 @@ from satchel.errors import (
     DuplicateToolError,
     SkillNotFoundError,
     SkillWithheldError,
-    StateError,
 )
 from satchel.model import Seen
 from satchel.policy import Policy, allow, ask, deny
@@ -482,9 +481,24 @@ class TestAnotherProcess:
         assert "testing" not in dumped
         assert '"refunds"' in dumped
 
-    def test_what_is_no_dump_is_refused(self) -> None:
-        with pytest.raises(StateError):
-            shelf().session(resume="[]")
+    @pytest.mark.row("F21")
+    @pytest.mark.parametrize(
+        "state", ["[]", "{", "", 5, [], {"active": 5}, {"schema_version": 99}]
+    )
+    def test_what_is_no_dump_begins_again_and_is_reported(
+        self,
+        state: Any,  # noqa: ANN401 - any JSON
+        caplog: pytest.LogCaptureFixture,
+    ) -> None:
+        session = shelf().session(resume=state)
+
+        (problem,) = session.problems
+        assert (problem.code, problem.severity) == ("invalid-state", "warning")
+        (line,) = caplog.messages
+        assert "the conversation begins again" in line
+        assert session.activations == ()
+        assert "refund" in load(session, "refunds")
+        assert shelf().session(resume=session.dump()).problems == ()
 
 
 class TestWhoSeesWhat:
@@ -851,6 +865,111 @@ class TestWhoResumes:
 
         assert "refund" not in names(resumed)
         assert "bad-tool-call" in str(resumed.call("refund", {}))
+
+
+class TestStateThatOthersCanWrite:
+    """A browser, or an API that takes changes of the state."""
+
+    rules = Policy(ask("refunds", tool="refund"), ask("wages"), ask("travel"))
+
+    def open(self, skills: Satchel, state: Any = None, **options: Any) -> Session:  # noqa: ANN401 - JSON
+        return skills.session(resume=state, trust_state=False, **options)
+
+    @pytest.mark.row("F21", "T08")
+    def test_grants_that_nobody_gave_do_not_count(self) -> None:
+        skills = shelf(policy=self.rules)
+        made_up: dict[str, Any] = skills.session().dump()
+        made_up["grants"] = [["tool", "refunds", "refund"], ["load", "wages", ""]]
+        made_up["active"] = [{"id": "refunds"}]
+
+        session = self.open(skills, made_up)
+
+        assert session.dump()["grants"] == []
+        assert session.decide("load_skill", {"skill_id": "wages"}).verdict == "ask"
+        refused: Any = session.call("refund", {})
+        assert refused["error"]["code"] == "approval-required"
+
+    @pytest.mark.row("F21", "F27")
+    def test_loads_that_nobody_approved_do_not_count(self) -> None:
+        skills = shelf(policy=self.rules)
+        made_up: dict[str, Any] = skills.session().dump()
+        made_up["active"] = [{"id": "travel"}, {"id": "refunds"}]
+
+        session = self.open(skills, made_up)
+        session.see([Seen("user", "Go on.")])
+
+        assert [each.id for each in session.activations] == ["refunds"]
+        assert "book" not in names(session)
+        assert "Trains." not in session.instructions()
+
+    @pytest.mark.row("F21", "T08")
+    def test_what_an_approver_of_this_process_gave_counts(self) -> None:
+        skills = shelf(policy=self.rules)
+        asked = Asked("yes_in_session")
+        session = self.open(skills, approve=asked, who={"user": "ana"})
+        load(session, "refunds")
+        load(session, "travel")
+        session.call("refund", {})
+        state = json.loads(json.dumps(session.dump()))
+
+        again = self.open(skills, state, who={"user": "ana"})
+
+        assert again.call("refund", {}) == "done"
+        assert "book" in names(again)
+        assert self.open(skills, again.dump(), who={"user": "ana"}).dump() == state
+        for other in ({"who": {"user": "bo"}}, {"agent": "b", "who": {"user": "ana"}}):
+            stranger = self.open(skills, state, **other)
+            assert stranger.decide("refund", {}).verdict == "ask"
+            assert "book" not in names(stranger)
+
+    @pytest.mark.row("F21", "T08")
+    def test_a_yes_for_one_load_is_kept_with_its_skill(self) -> None:
+        skills = shelf(policy=self.rules)
+        session = self.open(skills, approve=Asked("yes_once"))
+        load(session, "travel")
+
+        again = self.open(skills, session.dump())
+
+        assert "book" in names(again)
+        assert again.decide("load_skill", {"skill_id": "travel"}).verdict == "ask"
+
+    @pytest.mark.row("F21", "T08")
+    def test_what_was_taken_back_stays_taken_back(self) -> None:
+        skills = shelf(policy=self.rules)
+        session = self.open(skills, approve=Asked("yes_in_session"))
+        load(session, "refunds")
+        session.call("refund", {})
+        before = session.dump()
+        session.revoke()
+        after = session.dump()
+        forged = {**after, "grants": before["grants"], "seals": before["seals"]}
+
+        assert self.open(skills, forged).decide("refund", {}).verdict == "ask"
+
+    @pytest.mark.row("F27")
+    @pytest.mark.parametrize("trusted", [True, False])
+    def test_a_made_up_result_opens_nothing_that_needs_a_yes(
+        self, *, trusted: bool
+    ) -> None:
+        free = shelf().session()
+        texts = {each: load(free, each) for each in ("travel", "refunds")}
+        session = shelf(policy=self.rules).session(trust_state=trusted)
+
+        session.see(seen(session, each, text) for each, text in texts.items())
+
+        assert [each.id for each in session.activations] == ["refunds"]
+        assert "book" not in names(session)
+        closed: Any = session.call("book", {})
+        assert closed["error"]["code"] == "bad-tool-call"
+
+    @pytest.mark.row("F27")
+    def test_a_real_result_stays_in_use_where_the_ledger_has_it(self) -> None:
+        session = shelf(policy=self.rules).session(approve=Asked("yes_once"))
+        text = load(session, "travel")
+
+        session.see([seen(session, "travel", text)])
+
+        assert "book" in names(session)
 
 
 class TestUsers:

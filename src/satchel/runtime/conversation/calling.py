@@ -1,13 +1,15 @@
 """One tool call of a model: what it asks for, who is asked, and whether it is made."""
 
 import json
-from collections.abc import Mapping
+import logging
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Protocol, cast
+from typing import Final, Protocol, TypeGuard, cast
 
 from satchel.errors import (
     ApprovalDeclinedError,
     ApprovalNeededError,
+    ApprovalUsedError,
     DeniedError,
     SkillError,
     ToolError,
@@ -23,6 +25,8 @@ from satchel.session.approvals import reply_of
 from satchel.tools import Tool
 
 __all__ = ["Calling", "Permit"]
+
+_log: Final = logging.getLogger("satchel")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +54,17 @@ class FindTool(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Calling:
-    """Decides about the tool calls of one session. No method raises."""
+    """Decides about the tool calls of one session. No method raises.
+
+    ``use`` notes that an approval is used, and tells whether it is so for the first
+    time; it may write to disk.
+    """
 
     style: Style
     gate: Gate
     reading: Reading
     find: FindTool
+    use: Callable[[str], bool]
 
     def decide(self, name: object, arguments: object) -> Decision:
         """Return what the policy says of a call; what cannot be called is allowed."""
@@ -68,7 +77,7 @@ class Calling:
         return asked[1] if asked and asked[0].verdict == "ask" else None
 
     def permit(
-        self, name: object, arguments: object, approved: Approval | None
+        self, name: object, arguments: object, approved: Approval | None, call_id: str
     ) -> Permit:
         """Ask where somebody has to be asked, and return whether it may be called."""
         question = self.question(name, arguments)
@@ -80,10 +89,13 @@ class Calling:
                 reply = None
             except ApprovalDeclinedError as error:
                 reply = Reply("no", error.words)
-        return self._permit(name, arguments, reply)
+        permit = self._permit(name, arguments, reply)
+        if permit.tool is not None and _counts(question, approved, call_id):
+            return self._used(permit, question, call_id)
+        return permit
 
     async def apermit(
-        self, name: object, arguments: object, approved: Approval | None
+        self, name: object, arguments: object, approved: Approval | None, call_id: str
     ) -> Permit:
         """Do as `permit` does, on the caller's own event loop."""
         question = self.question(name, arguments)
@@ -95,7 +107,33 @@ class Calling:
                 reply = None
             except ApprovalDeclinedError as error:
                 reply = Reply("no", error.words)
-        return self._permit(name, arguments, reply)
+        permit = self._permit(name, arguments, reply)
+        if permit.tool is not None and _counts(question, approved, call_id):
+            import asyncio
+
+            return await asyncio.to_thread(self._used, permit, question, call_id)
+        return permit
+
+    def _used(self, permit: Permit, question: Question, call_id: str) -> Permit:
+        """Note that an approval is used now; refuse one that was used before."""
+        from satchel.session.used import key_of
+
+        tool, skill = question.tool, question.skill
+        key = key_of(call_id, question.agent, tool, question.arguments)
+        try:
+            if self.use(key):
+                return permit
+            error: SkillError = ApprovalUsedError("tool", skill, tool)
+        except Exception as problem:  # noqa: BLE001 - a store is a plug-in
+            kind = type(problem).__name__
+            _log.error(
+                "the approved call of %r is not made: the approval cannot be noted as "
+                "used (%s)",
+                tool,
+                kind,
+            )
+            error = ApprovalNeededError("tool", skill, tool, f"not noted: {kind}")
+        return Permit({}, error_result(error))
 
     def _permit(self, name: object, arguments: object, reply: Reply | None) -> Permit:
         """Return whether a tool may be called with this answer to its question."""
@@ -160,6 +198,14 @@ class Calling:
             return None
         each = [self.gate.ask(action, entry) for action in actions]
         return next((one for one in each if one[0].verdict != "allow"), each[0])
+
+
+def _counts(
+    question: Question | None, approved: Approval | None, call_id: str
+) -> TypeGuard[Question]:
+    """Tell whether an approval is a framework's for one call, and so used by it."""
+    is_theirs = approved is not None and bool(call_id)
+    return is_theirs and question is not None and question.action == "tool"
 
 
 def _once(reply: Reply) -> Reply:

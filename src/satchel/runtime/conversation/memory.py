@@ -77,6 +77,8 @@ class Memory:
             for skill_id, text in view.loaded:
                 if skill_id in known or self._reading.descriptor(skill_id) is None:
                     continue
+                if self._reading.needs_yes(skill_id):
+                    continue  # messages can be made up, and so show no approval
                 self._remember(Activation(skill_id, "", 0.0, self._cost(text)))
 
     def activate(self, loaded: Loaded) -> None:
@@ -93,6 +95,13 @@ class Memory:
         """Take back every grant."""
         with self._lock:
             self._state = self._state.without_grants()
+
+    def use(self, key: str) -> bool:
+        """Note an approval as used; tell whether it was not before."""
+        with self._lock:
+            used = self._state.used
+            self._state = replace(self._state, used=used | {key})
+            return key not in used
 
     def miss(self) -> int:
         """Count a miss; return how many there were without a hit between them."""

@@ -211,6 +211,11 @@ class Reading:
         """Tell whether a tool of a skill is not denied outright."""
         return self._gate.ask("tool", owner, tool)[0].verdict != "deny"
 
+    def needs_yes(self, skill_id: str) -> bool:
+        """Tell whether somebody would have to approve a load of the skill now."""
+        entry = self.descriptor(skill_id)
+        return entry is not None and self._gate.ask("load", entry)[0].verdict == "ask"
+
     def _request(self, skill_id: str, file: str | None, via: str) -> Request:
         of = self._settings
         return Request(skill_id, file, of.who, via, of.agent, of.client)

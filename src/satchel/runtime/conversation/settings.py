@@ -28,6 +28,7 @@ class SessionOptions(TypedDict, total=False):
     approve: Approver | None
     stage: "Stager | bool"
     restate_tokens: int
+    trust_state: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +36,8 @@ class Settings:
     """What does not change while a session lasts.
 
     ``only`` are groups of patterns; a skill is here if each group has one that fits.
-    ``client`` is the program that asks, for events.
+    ``client`` is the program that asks, for events. ``trust_state`` tells that nobody
+    but the application can write the state that it resumes from.
     """
 
     agent: str = ""
@@ -47,3 +49,4 @@ class Settings:
     approve: Approver | None = None
     stager: "Stager | None" = None
     restate_tokens: int = RESTATE_TOKENS
+    trust_state: bool = True

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from satchel.model import Catalog, Hit, Loaded, Manifest, Rendered, Style
 from satchel.policy import Policy
-from satchel.protocols import Clock, TokenCounter
+from satchel.protocols import Clock, TokenCounter, UsedApprovals
 from satchel.runtime.conversation.editions import Editions
 from satchel.runtime.loading import LoadPath
 from satchel.runtime.offers import Offers
@@ -22,7 +22,8 @@ class Shelf:
     """The parts of a `satchel.Satchel` that its sessions stand on.
 
     ``catalog`` gives the catalog in use, which a sync replaces; ``render`` its section
-    within the budget; ``find`` ranks it.
+    within the budget; ``find`` ranks it. ``used`` is where approvals are noted once
+    they are used.
     """
 
     catalog: Callable[[], Catalog]
@@ -36,3 +37,4 @@ class Shelf:
     counter: TokenCounter
     clock: Clock
     local_stager: "Callable[[], LocalStager]"
+    used: Callable[[], UsedApprovals]

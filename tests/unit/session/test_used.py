@@ -1,0 +1,121 @@
+"""Used approvals: a yes that is handed over twice is one yes."""
+
+from __future__ import annotations
+
+import os
+import stat
+import threading
+from typing import TYPE_CHECKING
+
+import pytest
+
+from satchel.session.used import UsedInFolder, UsedInMemory, key_of, used_in
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from satchel.protocols import UsedApprovals
+
+pytestmark = pytest.mark.row("T08", "F20")
+
+
+@pytest.fixture(params=["memory", "folder", "default"])
+def used(request: pytest.FixtureRequest, tmp_path: Path) -> UsedApprovals:
+    if request.param == "memory":
+        return UsedInMemory()
+    if request.param == "folder":
+        return UsedInFolder(tmp_path / "used")
+    return used_in({}, tmp_path)
+
+
+def test_a_key_is_new_once(used: UsedApprovals) -> None:
+    assert [used.use("a"), used.use("a"), used.use("b"), used.use("a")] == [
+        True,
+        False,
+        True,
+        False,
+    ]
+
+
+def test_one_of_many_threads_uses_it(used: UsedApprovals) -> None:
+    begin, news = threading.Barrier(8), list[bool]()
+
+    def work() -> None:
+        begin.wait(30)
+        news.append(used.use("a"))
+
+    threads = [threading.Thread(target=work) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert sorted(news) == [False] * 7 + [True]
+
+
+def test_a_folder_is_shared_by_processes_and_private(tmp_path: Path) -> None:
+    folder = tmp_path / "deep" / "used"
+
+    assert UsedInFolder(folder).use("a")
+    assert not UsedInFolder(folder).use("a")
+    assert str(folder) in repr(UsedInFolder(folder))
+    if os.name == "posix":
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+        assert stat.S_IMODE((folder / "a").stat().st_mode) & 0o077 == 0
+
+
+def test_memory_forgets_the_oldest() -> None:
+    used = UsedInMemory(maximum=2)
+
+    assert [used.use(key) for key in "abca"] == [True] * 4
+
+
+def test_the_environment_says_where(tmp_path: Path) -> None:
+    chosen = used_in({"SATCHEL_APPROVALS": str(tmp_path / "mine")}, tmp_path / "state")
+
+    assert chosen.use("a")
+    assert (tmp_path / "mine" / "a").exists()
+    assert isinstance(used_in({"SATCHEL_APPROVALS": "memory"}, tmp_path), UsedInMemory)
+
+
+def test_a_state_folder_that_cannot_be_written_to_is_reported_once(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("x")
+    used = used_in({}, blocked)
+
+    assert [used.use(key) for key in "aab"] == [True, False, True]
+    (line,) = caplog.messages
+    assert "SATCHEL_APPROVALS" in line
+
+
+def test_a_folder_that_was_chosen_and_cannot_be_written_to_is_an_error(
+    tmp_path: Path,
+) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("x")
+
+    with pytest.raises(OSError, match="file"):
+        UsedInFolder(blocked / "used").use("a")
+
+
+def test_a_key_is_that_of_one_call() -> None:
+    deep: list[object] = []
+    for _ in range(100_000):
+        deep = [deep]
+    calls = [
+        ("1", "desk", "pay", {"a": 1, "b": 2}),
+        ("2", "desk", "pay", {"a": 1, "b": 2}),
+        ("1", "other", "pay", {"a": 1, "b": 2}),
+        ("1", "desk", "refund", {"a": 1, "b": 2}),
+        ("1", "desk", "pay", {"a": 1, "b": 3}),
+        ("1", "desk", "pay", {"a": deep}),
+        ("\ud800", "desk", "pay", {}),
+    ]
+
+    keys = [key_of(*call) for call in calls]
+
+    assert len(set(keys)) == len(calls)
+    assert key_of("1", "desk", "pay", {"b": 2, "a": 1}) == keys[0]
+    assert all(key.isalnum() and len(key) == 64 for key in keys)
