@@ -6,15 +6,28 @@ import json
 import os
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from satchel import Satchel
 from satchel.usage import open_sink
+from satchel.usage._process import process_mark
 from satchel.usage.background import Background
+from satchel.usage.writers import host_mark
 from tests.functional.library import run, run_process, run_terminal, write_pack
-from tests.unit.usage.library import DAY, day, keep, load, miss, sync
+from tests.unit.usage.library import (
+    DAY,
+    NOON,
+    day,
+    keep,
+    load,
+    miss,
+    store,
+    sync,
+    writer,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -285,13 +298,14 @@ def test_a_changed_chain_is_status_1(tmp_path: Path) -> None:
 
     good = usage("--verify", "usage.chain", "--head", "kept.head")
     (tmp_path / "usage.chain.head").unlink()
-    alone = usage("--verify", "usage.chain")
+    alone = run("usage", "--verify", "usage.chain")
     log.write_text(log.read_text().replace('"name":"alpha"', '"name":"gamma"'))
     bad = run("usage", "--verify", "usage.chain")
     as_json = run("usage", "--verify", "usage.chain", "--json")
 
     assert good.stdout.startswith("4 lines, none changed; the last is ")
     assert good.stderr == ""
+    assert alone.exit_code == 1
     assert "missing at the end cannot be told" in alone.stderr
     assert (bad.exit_code, as_json.exit_code) == (1, 1)
     assert bad.stderr.startswith("error broken-chain: usage.chain:3: ")
@@ -345,9 +359,30 @@ def test_gaps_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shown = usage("--db", "usage.jsonl").stdout
 
     assert (
-        "  1 writer ended without closing: at most 10,000 events may be missing\n"
+        "  1 writer ended without closing; each may have lost up to 10,000 events\n"
         "  1 line of the file could not be read\n"
     ) in shown
+
+
+@pytest.mark.row("F17", "F45")
+def test_what_waits_and_a_full_disk_are_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at(1, monkeypatch)
+    kept = store("sqlite", tmp_path)
+    kept.open(writer(pid=os.getpid(), host=host_mark(), process=process_mark()))
+    kept.write([(1, load("alpha"))], 7, NOON)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=0))
+
+    shown = usage("--db", "usage.sqlite").stdout
+    as_json = told("--db", "usage.sqlite")
+    kept.close(7, NOON)
+
+    assert "7 events dropped" in shown
+    assert "1 writer at work: what waits there is not on record yet" in shown
+    assert "there is no room on the disk of this file" in shown
+    assert (as_json["writers_at_work"], as_json["no_room"]) == (1, True)
+    assert told("--db", "usage.sqlite")["writers_at_work"] == 0
 
 
 def test_days_are_utc_whatever_the_zone(

@@ -6,12 +6,19 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from os import PathLike
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from satchel.errors import MissingPathError
 from satchel.usage.files import GENESIS, HEAD_SUFFIX
+from satchel.usage.lines import CLOSED, STARTED
 
 __all__ = ["Verdict", "verify"]
+
+
+_NO_HEAD: Final = (
+    "there is no head, so lines that are missing at the end cannot be told: name a "
+    "copy of it with --head"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +28,8 @@ class Verdict:
     ``broken`` is the number of the first line that is wrong, from 1; None where none
     is. ``detail`` says what is wrong with it. ``anchored`` tells whether there was a
     head to hold the end against: without one, lines that are missing at the end cannot
-    be told.
+    be told, which is wrong too. ``open_writers`` is how many writers have no close in
+    the log: they are at work, were killed, or what they wrote last was cut off.
     """
 
     lines: int
@@ -29,6 +37,7 @@ class Verdict:
     broken: int | None = None
     detail: str = ""
     anchored: bool = False
+    open_writers: int = 0
 
     @property
     def ok(self) -> bool:
@@ -42,9 +51,10 @@ def verify(
     """Walk the chain from its first line to its last.
 
     What is told: a line that was changed, put in, taken out or moved; by a head also
-    lines that are missing at the end. What is not: lines that somebody appended as a
-    writer would; and a log that was written anew as a whole, with its head. Against
-    that only a head helps that was copied elsewhere.
+    lines that are missing at the end; and that there is no head. What is not: lines
+    that somebody appended as a writer would; an end that was cut off with its head
+    written anew, unless a writer went on after it; and a log that was written anew as
+    a whole. Against these only a head helps that was copied elsewhere.
 
     Args:
         path: The log.
@@ -59,6 +69,7 @@ def verify(
         raise MissingPathError(str(path))
     anchor = _head(log, head)
     digest, number, at_anchor = GENESIS, 0, None
+    writers: set[object] = set()
     with log.open("rb") as lines:
         for line in lines:
             wrong = _wrong(line, number + 1, digest)
@@ -66,11 +77,15 @@ def verify(
                 return Verdict(number, digest, number + 1, wrong, anchor is not None)
             number += 1
             digest = sha256(line[:-1]).hexdigest()
+            _note_writer(writers, line)
             if anchor is not None and anchor.get("line") == number:
                 at_anchor = digest
+    found = Verdict(
+        number, digest, anchored=anchor is not None, open_writers=len(writers)
+    )
     if anchor is None:
-        return Verdict(number, digest)
-    return _held_against(anchor, at_anchor, Verdict(number, digest, anchored=True))
+        return replace(found, broken=number + 1, detail=_NO_HEAD) if number else found
+    return _held_against(anchor, at_anchor, found)
 
 
 def _head(log: Path, head: str | PathLike[str] | None) -> Mapping[str, object] | None:
@@ -85,6 +100,16 @@ def _head(log: Path, head: str | PathLike[str] | None) -> Mapping[str, object] |
     except (ValueError, RecursionError):
         said = None
     return cast("dict[str, object]", said) if isinstance(said, dict) else {}
+
+
+def _note_writer(writers: set[object], line: bytes) -> None:
+    """Put in who began, and take out who came to its close."""
+    if STARTED.encode() in line or CLOSED.encode() in line:
+        value: Any = json.loads(line)
+        if value.get("event") == STARTED:
+            writers.add(value.get("writer"))
+        elif value.get("event") == CLOSED:
+            writers.discard(value.get("writer"))
 
 
 def _wrong(line: bytes, number: int, digest: str) -> str:

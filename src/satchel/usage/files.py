@@ -97,10 +97,15 @@ class ChainStore(LineStore):
     one file can write the other. `satchel.usage.chain.verify` looks at both.
     """
 
+    _written: tuple[int, str] = 0, GENESIS
+
     def _append(self, lines: Sequence[_Line]) -> None:
         with _opened(self._path) as fd:
             end = _whole_end(fd)
-            number, digest = max(self._head(), self._last(fd, end), key=itemgetter(0))
+            # An empty file begins anew: both were moved away. One that is shorter than
+            # this process left it was cut, and its gap is to stay.
+            known = [self._head(), self._last(fd, end), *([self._written] * (end > 0))]
+            number, digest = max(known, key=itemgetter(0))
             parts: list[bytes] = []
             for line in lines:
                 number += 1
@@ -109,6 +114,7 @@ class ChainStore(LineStore):
                 parts.append(data + b"\n")
             _write_or_undo(fd, end, b"".join(parts))
             os.fsync(fd)
+            self._written = number, digest
             self._write_head(number, digest)
 
     def _last(self, fd: int, end: int) -> tuple[int, str]:

@@ -101,7 +101,8 @@ class Report:
     counts names that were asked for and are not there, ``errors`` failures by code.
     ``unclosed`` writers ended without their close: of each at most its ``bound`` events
     are missing. ``synced`` counts what was fetched to be kept elsewhere, by skill: that
-    counts in nothing else.
+    counts in nothing else. ``at_work`` are writers that may hold events which are not
+    written yet; ``no_room`` is that the disk of the file is full, so that they stay so.
     """
 
     until: int
@@ -116,6 +117,8 @@ class Report:
     unclosed: tuple[WriterState, ...] = ()
     bad_lines: int = 0
     synced: Mapping[str, int] = field(default_factory=dict[str, int])
+    at_work: tuple[WriterState, ...] = ()
+    no_room: bool = False
 
     @property
     def loads(self) -> int:
@@ -151,6 +154,8 @@ class Report:
             "may_be_missing": self.may_be_missing,
             "lines_not_read": self.bad_lines,
             "synced": dict(self.synced),
+            "writers_at_work": len(self.at_work),
+            "no_room": self.no_room,
         }
 
 
@@ -214,6 +219,9 @@ def make_report(
         dropped=sum(writer.dropped for writer in records.writers),
         unclosed=tuple(unclosed),
         bad_lines=records.unread,
+        at_work=tuple(
+            w for w in records.writers if w.closed is None and w not in unclosed
+        ),
         synced=_counted((c.name, c.count) for c in copies if first <= c.day <= until),
     )
 

@@ -168,15 +168,59 @@ def test_a_head_that_fell_behind_is_caught_up(log: Path) -> None:
     assert (verify(log).ok, verify(log).lines) == (True, 11)
 
 
-def test_without_a_head_a_cut_tail_cannot_be_told(log: Path) -> None:
-    """And the verdict says so."""
+@pytest.mark.row("F45", "C47")
+def test_without_a_head_a_cut_tail_cannot_be_told_so_it_is_not_proved(
+    log: Path,
+) -> None:
     log.with_name("usage.chain.head").unlink()
     lines = log.read_bytes().splitlines(keepends=True)
     log.write_bytes(b"".join(lines[:-2]))
 
     verdict = verify(log)
 
-    assert (verdict.ok, verdict.lines, verdict.anchored) == (True, 3, False)
+    assert (verdict.ok, verdict.lines, verdict.anchored) == (False, 3, False)
+    assert verdict.broken == 4
+    assert verdict.open_writers == 1
+
+
+@pytest.mark.row("F45", "C47")
+@pytest.mark.parametrize("head", ["gone", "written anew"])
+def test_an_end_that_was_cut_with_its_head_is_told_once_its_writer_goes_on(
+    tmp_path: Path, head: str
+) -> None:
+    log = tmp_path / "usage.chain"
+    kept = store("chain", tmp_path)
+    kept.open(writer())
+    kept.write([(1, load("a")), (2, load("b")), (3, load("c"))], 0, NOON)
+    lines = log.read_bytes().splitlines(keepends=True)
+    log.write_bytes(b"".join(lines[:-1]))
+    place = log.with_name("usage.chain.head")
+    if head == "gone":
+        place.unlink()
+    else:
+        digest = hashlib.sha256(lines[-2][:-1]).hexdigest()
+        place.write_text(json.dumps({"line": len(lines) - 1, "digest": digest}))
+        assert verify(log).ok
+        assert verify(log).open_writers == 1
+    kept.write([(4, load("d"))], 0, NOON)
+    kept.close(0, NOON)
+
+    assert verify(log).broken == len(lines)
+
+
+@pytest.mark.row("T17")
+def test_a_log_that_was_moved_away_begins_anew(tmp_path: Path) -> None:
+    log = tmp_path / "usage.chain"
+    kept = store("chain", tmp_path)
+    kept.open(writer())
+    kept.write([(1, load("a"))], 0, NOON)
+    log.rename(tmp_path / "old.chain")
+    log.with_name("usage.chain.head").rename(tmp_path / "old.chain.head")
+    kept.write([(2, load("b"))], 0, NOON)
+    kept.close(0, NOON)
+
+    assert verify(tmp_path / "old.chain").ok
+    assert (verify(log).ok, verify(log).lines) == (True, 2)
 
 
 def test_a_head_that_was_kept_elsewhere_tells_a_log_written_anew(

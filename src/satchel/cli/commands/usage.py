@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 SCHEMA_VERSION = 1
+_LEAST_FREE = 64 * 1024
 _SHOWN = 10
 """Names that one line of the report tells; --json has them all."""
 
@@ -139,13 +141,24 @@ def _report(path: str, paths: tuple[str, ...], days: int, *, named: bool) -> "Re
         tell(f"nothing is on record yet: {path} is not there")
         records = Records()
     when = now()
-    return make_report(
+    report = make_report(
         records,
         now=when,
         days=days,
         only=_only(paths),
         unclosed=ended_unclosed(records.writers, now=when, host=host_mark()),
     )
+    return replace(report, no_room=_is_full(path))
+
+
+def _is_full(path: str) -> bool:
+    """Tell whether the disk that a file lies on has no room for a few more events."""
+    import shutil
+
+    try:
+        return shutil.disk_usage(path).free < _LEAST_FREE
+    except OSError:
+        return False
 
 
 def _only(paths: tuple[str, ...]) -> Mapping[str, Sequence[str]] | None:
@@ -168,12 +181,17 @@ def _verify(chain: str, head: str | None, *, as_json: bool) -> int:
             "broken": verdict.broken,
             "detail": verdict.detail,
             "anchored": verdict.anchored,
+            "open_writers": verdict.open_writers,
         }
         say_json(found)
     elif verdict.ok:
         say(f"{verdict.lines:,} lines, none changed; the last is {verdict.digest}")
-        if not verdict.anchored:
-            tell("there is no head: lines that are missing at the end cannot be told")
+        if verdict.open_writers:
+            count = _many(verdict.open_writers, "writer")
+            tell(f"{count} without a close: at work, killed, or the end was cut off")
+        if head is None and verdict.lines:
+            tell("the end is as the head has it; whoever cut both is not told: give")
+            tell("  a copy of the head that is kept elsewhere, with --head")
     else:
         tell(f"error broken-chain: {chain}:{verdict.broken}: {verdict.detail}")
     return 0 if verdict.ok else 1
@@ -250,10 +268,16 @@ def _gaps(report: "Report") -> Iterator[str]:
         yield f"{_many(report.dropped, 'event')} dropped: no room, or not to be kept"
     if report.unclosed:
         writers = _many(len(report.unclosed), "writer")
+        most = max(writer.bound for writer in report.unclosed)
         yield (
-            f"{writers} ended without closing: at most "
-            f"{_many(report.may_be_missing, 'event')} may be missing"
+            f"{writers} ended without closing; each may have lost up to "
+            f"{_many(most, 'event')}"
         )
+    if report.at_work:
+        writers = _many(len(report.at_work), "writer")
+        yield f"{writers} at work: what waits there is not on record yet"
+    if report.no_room:
+        yield "there is no room on the disk of this file: events wait, or are lost"
     if report.bad_lines:
         yield f"{_many(report.bad_lines, 'line')} of the file could not be read"
 
