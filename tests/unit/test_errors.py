@@ -144,7 +144,7 @@ EXAMPLES: list[tuple[SkillError, str]] = [
     (ReferenceUnreadableError("a", "r.md"), "'r.md' of skill 'a' cannot be read"),
     (
         ChangedSinceSyncError("a", "r.md"),
-        "'r.md' of skill 'a' has changed since the last sync; sync again",
+        "'r.md' of skill 'a' has changed since it was catalogued",
     ),
     (
         DigestMismatchError("a", "r.md", detail="want sha256:1, got sha256:2"),

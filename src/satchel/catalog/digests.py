@@ -4,7 +4,7 @@ import threading
 from collections.abc import Mapping
 from typing import TypeAlias
 
-from satchel.errors import SkillError
+from satchel.errors import ChangedSinceSyncError, SkillError
 from satchel.files import digest_bytes, tree_digest
 from satchel.model import (
     SKILL_FILE,
@@ -83,6 +83,7 @@ class Digests:
         reader = readers[origin.source]
         found: list[Resource] = []
         if descriptor.digest:
+            _check_unchanged(descriptor, reader, SKILL_FILE)
             found.append(Resource(SKILL_FILE, descriptor.digest, descriptor.size))
         else:  # its source announced none
             limit = self._limits.skill_md_bytes
@@ -94,8 +95,25 @@ class Digests:
                 found.append(Resource(path, known[path].digest, known[path].size))
                 continue
             data = reader.read(origin.key, path, self._limits.file_bytes)
+            _check_unchanged(descriptor, reader, path)
             found.append(Resource(path, digest_bytes(data), len(data)))
         return tuple(sorted(found, key=lambda resource: resource.path))
+
+
+def _check_unchanged(descriptor: Descriptor, reader: Reader, path: str) -> None:
+    """Let a file pass that is still the one which the catalog knows.
+
+    Else the manifest of bytes would be of two states of the pack.
+
+    Raises:
+        ChangedSinceSyncError: It was edited.
+    """
+    stat_file = getattr(reader, "stat_file", None)
+    if stat_file is None:
+        return
+    known = next((stat for stat in descriptor.files if stat.path == path), None)
+    if known is not None and stat_file(descriptor.origin.key, path) != known:
+        raise ChangedSinceSyncError(descriptor.id, path)
 
 
 def _key(descriptor: Descriptor) -> _Key:

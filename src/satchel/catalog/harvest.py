@@ -2,10 +2,11 @@
 
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from satchel.catalog.entry import Acceptance, Entry, identity
+from satchel.catalog.rereading import look_again
 from satchel.errors import SkillError
 from satchel.model import Finding, Found, SourceState
 from satchel.protocols import Clock, NamesSkills, SkillSource
@@ -55,7 +56,7 @@ class Field:
         self.label = label
         self.harvest: Harvest | None = None
         self.error = NEVER_ANSWERED
-        self._accept = accept
+        self.accept = accept
         self._clock = clock
         self._ended = ended
         self._asking = False
@@ -140,6 +141,33 @@ class Field:
             own = None
         return len(self._read), len(self._told), own
 
+    def known(self, key: str) -> Entry | None:
+        """Return the pack of this key as it was last read."""
+        return self.harvest.entries.get(key) if self.harvest else None
+
+    def replace(self, key: str, entry: Entry | None) -> None:
+        """Put one pack as it was just read in the place of its earlier self.
+
+        None takes it out. A scan that is under way began earlier, and may undo this;
+        the next load of the pack then reads it again.
+        """
+        if self.harvest is None:
+            return
+        entries = dict(self.harvest.entries)
+        if entry is not None:
+            entries[key] = entry
+        else:
+            entries.pop(key, None)
+        self.harvest = replace(self.harvest, entries=entries)
+
+    def intake(self, reader: SkillSource) -> "Intake":
+        """Return what reads packs of this source through ``reader``."""
+        from satchel.catalog.intake import Intake
+
+        source = self.source
+        identify = source.identify if isinstance(source, NamesSkills) else identity
+        return Intake(reader, self.label, self.accept, identify)
+
     def _ask(self) -> None:
         try:
             self._answer = self._reap()
@@ -161,14 +189,8 @@ class Field:
                 continue
             last = known.get(item.key)
             if last is None or last.stamp != item.stamp:
-                intake = intake or self._intake()
+                intake = intake or self.intake(self.source)
                 last = intake.read(item)
             read[item.key] = last
+        read = look_again(self, read)
         return Harvest(read, tuple(told), self._clock.monotonic())
-
-    def _intake(self) -> "Intake":
-        from satchel.catalog.intake import Intake
-
-        source = self.source
-        identify = source.identify if isinstance(source, NamesSkills) else identity
-        return Intake(source, self.label, self._accept, identify)

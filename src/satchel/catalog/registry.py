@@ -2,7 +2,7 @@
 
 import threading
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -10,12 +10,14 @@ from satchel.catalog.assemble import Rules, assemble
 from satchel.catalog.digests import Digests
 from satchel.catalog.entry import Acceptance
 from satchel.catalog.harvest import Field
+from satchel.catalog.rereading import Rereading, is_current
 from satchel.errors import DuplicateSkillError, SkillNotFoundError
 from satchel.model import (
     SKILL_FILE,
     Catalog,
     Conflict,
     Descriptor,
+    Reader,
     Resource,
     SourceState,
     SyncReport,
@@ -82,6 +84,9 @@ class Registry:
         self._deadline_s = deadline_s
         self._digests = Digests(accept.limits)
         self._lock = threading.Lock()
+        self._taking = threading.Lock()
+        self._rereading = Rereading()
+        self._told = Catalog()
         self._catalog = Catalog()
         self._latest = Catalog()
         self._updated: dict[str, float] = {}
@@ -96,24 +101,60 @@ class Registry:
         """The catalog of a fresh process; whatever is written is made of this one."""
         return self._latest
 
-    def sync(self) -> SyncReport:
+    def sync(self, only: str | None = None) -> SyncReport:
         """Ask every source in parallel and take the new catalog into use.
 
         Only packs whose stamp changed are read again. Equal folders give equal
-        catalogs, whatever the order in which sources answer.
+        catalogs, whatever the order in which sources answer. The report is about all
+        that changed since the one before. ``only`` is the label of the one source to
+        ask.
         """
         with self._lock:
-            self._ask_all()
-            new = assemble(self._fields, self._rules, self._digests)
-            old = self._catalog
-            self._latest, self._catalog = new, _with_holders(new, old)
-            self._digests.keep(_all_descriptors(new) + _all_descriptors(old))
-            report = _compare(old, self._catalog)
-            self._remember(report)
+            self._ask_all(only)
+            with self._taking:
+                self._take()
+                report = _compare(self._told, self._catalog)
+                self._told = self._catalog
+                self._remember(report)
             return report
 
+    def reread(
+        self, descriptor: Descriptor, file: str, *, sure: bool
+    ) -> Mapping[str, Reader] | None:
+        """Read one pack again that a load found changed, and use it as it is now.
+
+        Loads that wait for the same pack share one reading. The next `sync` reports
+        what changed.
+
+        Returns:
+            None where the pack is as it was. Else the catalog has its new state, and
+            the readers that are returned have the bytes of it, for the load that asked.
+
+        Raises:
+            SourceUnavailableError: The source does not answer.
+        """
+        key = descriptor.origin.key
+        field = next((f for f in self._fields if f.label == descriptor.source), None)
+        if field is None or hasattr(field.source, "release"):
+            return None  # a release has its digest for a name, and cannot change
+        with self._rereading.alone(field.label, key):
+            if not is_current(field, descriptor):
+                return {}
+            seen = self._rereading.read(field, descriptor, file, sure=sure)
+            if seen is None:
+                return None
+            with self._taking:
+                field.replace(key, seen.entry)
+                self._take()
+            return seen.readers
+
     def resources(self, descriptor: Descriptor) -> tuple[Resource, ...]:
-        """Return the pack's manifest of bytes, reading files not read before."""
+        """Return the pack's manifest of bytes, reading files not read before.
+
+        Raises:
+            ChangedSinceSyncError: A file was edited since the catalog was made.
+            SkillError: One cannot be read now.
+        """
         return self._digests.resources(descriptor, self._catalog.readers)
 
     def digest(self, descriptor: Descriptor) -> str:
@@ -174,15 +215,23 @@ class Registry:
         for each in self._fields:
             each.source.close()
 
-    def _ask_all(self) -> None:
-        for each in self._fields:
+    def _ask_all(self, only: str | None) -> None:
+        asked = [each for each in self._fields if only in (None, each.label)]
+        for each in asked:
             each.begin()
-        waiting = list(self._fields)
+        waiting = asked
         while waiting:
             self._moved.clear()
             waiting = [each for each in waiting if not each.settled(self._deadline_s)]
             if waiting:
                 self._moved.wait(min(LOOK_S, self._deadline_s))
+
+    def _take(self) -> None:
+        """Take what the sources last gave into use."""
+        new = assemble(self._fields, self._rules, self._digests)
+        old = self._catalog
+        self._latest, self._catalog = new, _with_holders(new, old)
+        self._digests.keep(_all_descriptors(new) + _all_descriptors(old))
 
     def _remember(self, report: SyncReport) -> None:
         now = self._clock.now()

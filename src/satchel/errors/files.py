@@ -89,11 +89,15 @@ class ReferenceUnreadableError(PackFileError):
 
 
 class ChangedSinceSyncError(PackFileError):
-    """The bytes are not those that were catalogued; a new sync takes them in."""
+    """The bytes are not those that were catalogued.
+
+    A load reads an edited pack again before it raises this: somebody goes on writing
+    the file, or the pack is one that is not read again.
+    """
 
     code: ClassVar[str] = "changed-since-sync"
     sentence: ClassVar[str] = (
-        "{file!r} of skill {name!r} has changed since the last sync; sync again"
+        "{file!r} of skill {name!r} has changed since it was catalogued"
     )
 
 

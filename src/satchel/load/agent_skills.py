@@ -8,6 +8,7 @@ from satchel.errors import (
     ApprovalNeededError,
     ChangedSinceSyncError,
     DeniedError,
+    DigestMismatchError,
     LimitExceededError,
     PackFileError,
     ReferenceUnreadableError,
@@ -100,7 +101,9 @@ def _sentence(error: SkillError, id: str) -> str:
     if isinstance(error, ReferenceUnreadableError):
         reason = error.detail or tell(error)
     elif isinstance(error, ChangedSinceSyncError):
-        reason = "the file has changed since the last sync"
+        reason = "the file has changed since it was catalogued"
+    elif isinstance(error, DigestMismatchError):
+        reason = "the file is not what was announced"
     elif isinstance(error, PackFileError):
         reason = "the file is missing"
     elif isinstance(error, LimitExceededError):

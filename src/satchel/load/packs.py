@@ -57,7 +57,7 @@ def packs_result(  # noqa: PLR0913 - the tool's three parameters, and what it st
         except Exception as error:  # noqa: BLE001 - the tool's boundary (C32, R33)
             result["error"] = f"internal error: {type(error).__name__}"
             break
-        if descriptor is None:  # it is not listed, and loads: deprecated or hidden
+        if descriptor is not loaded.descriptor:  # not listed, or edited since
             descriptor = loaded.descriptor
             result["available_references"] = _names(descriptor, _REFERENCES)
             result["available_scripts"] = _names(descriptor, _SCRIPTS)

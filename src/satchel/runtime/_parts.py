@@ -1,13 +1,13 @@
 """What a Satchel is made of: each part when it is first needed."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from satchel.catalog import Registry
 from satchel.catalog.entry import Acceptance
-from satchel.model import Catalog, Hit
+from satchel.model import Catalog, Hit, SyncReport
 from satchel.policy import Policy
 from satchel.protocols import Clock, Ranker, TokenCounter, UsageSink
 from satchel.runtime.conversation.editions import Editions
@@ -19,6 +19,7 @@ if TYPE_CHECKING:  # each costs start-up time, and most programs need few of the
     from satchel.runtime.conversation.shelf import Shelf
     from satchel.runtime.loading import LoadPath
     from satchel.runtime.offers import Offers
+    from satchel.runtime.resyncing import Resync
     from satchel.runtime.staging import LocalStager, Stager
     from satchel.runtime.telling import Telling
     from satchel.skill import Skill
@@ -54,10 +55,23 @@ class Parts:
             DuplicateToolError: Two tools have one name.
         """
         self._editions = Editions()
+        self.listeners: list[Callable[[SyncReport], None]] = []
         if self.sinks is None:
             _ = self.telling
         if self.tools or any(skill.tools for skill in self.skills):
             _ = self.offers
+
+    def catalog(self) -> Catalog:
+        """Return the catalog in use, which a sync replaces."""
+        return self.registry.catalog
+
+    def sync(self, only: str | None = None) -> SyncReport:
+        """Look at the sources again, or at the one of this label; tell who listens."""
+        report = self.registry.sync(only)
+        self.observe(report.added, anew=True)
+        for synced in tuple(self.listeners):
+            synced(report)
+        return report
 
     def observe(self, added: tuple[str, ...] = (), *, anew: bool = False) -> None:
         """Tell the sinks, if there are any, what is on offer.
@@ -72,6 +86,8 @@ class Parts:
 
     def close(self) -> None:
         """Let go of sources, staged files and sinks; a second call does nothing."""
+        if "resync" in self.__dict__:
+            self.resync.close()
         self.registry.close()
         if "telling" in self.__dict__:
             self.telling.sinks.flush()
@@ -124,7 +140,7 @@ class Parts:
         from satchel.runtime.manifests import manifest_of
 
         return Shelf(
-            catalog=lambda: self.registry.catalog,
+            catalog=self.catalog,
             render=self.sections.render,
             load=self.load,
             find=self.rank,
@@ -164,7 +180,21 @@ class Parts:
         """The one read path, with the events of it."""
         from satchel.runtime.loading import LoadPath
 
-        return LoadPath(self.telling, self.clock, self.accept.limits, self.policy)
+        return LoadPath(
+            self.telling,
+            self.clock,
+            self.accept.limits,
+            self.policy,
+            registry=self.registry,
+            edited=self.resync.ask,
+        )
+
+    @cached_property
+    def resync(self) -> "Resync":
+        """What syncs a source in the background after an edit was seen in it."""
+        from satchel.runtime.resyncing import Resync
+
+        return Resync(self.sync)
 
     @cached_property
     def telling(self) -> "Telling":
@@ -179,5 +209,5 @@ class Parts:
             self.clock,
             self.counter,
             Owners(lambda: self.registry.sources),
-            lambda: self.registry.catalog,
+            self.catalog,
         )

@@ -1,13 +1,14 @@
 """The front door: what was named, as one object."""
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from satchel.catalog import Health, Registry
 from satchel.catalog.assemble import Rules
 from satchel.catalog.entry import Acceptance
+from satchel.files import tree_digest
 from satchel.model import (
     Catalog,
     Conflict,
@@ -182,9 +183,17 @@ class Satchel:
 
     def sync(self) -> SyncReport:
         """Look at every source again; return what changed. Never raises."""
-        report = self.registry.sync()
-        self._parts.observe(report.added, anew=True)
-        return report
+        return self._parts.sync()
+
+    def listen(self, synced: Callable[[SyncReport], None]) -> Callable[[], None]:
+        """Call ``synced`` with the report of every later sync; return how to stop.
+
+        That includes syncs in the background, which follow a load that found its pack
+        edited. It is called in the thread that synced.
+        """
+        listeners = self._parts.listeners
+        listeners.append(synced)
+        return lambda: listeners.remove(synced)
 
     def observe(self) -> None:
         """Tell the sinks once more what is on offer, without a look at the sources.
@@ -247,7 +256,7 @@ class Satchel:
             LimitExceededError: The file is larger than the limits allow.
         """
         request = Request(skill_id, file, who or {}, via)
-        return self._parts.load(self.catalog, request, turn)
+        return self._parts.load(self._parts.catalog, request, turn)
 
     async def aload(self, skill_id: str, file: str | None = None) -> Loaded:
         """Do as `load` does, in a thread."""
@@ -282,7 +291,7 @@ class Satchel:
         """
         from satchel.runtime.manifests import manifest_of
 
-        loaded = self._parts.load.plain(self.catalog, Request(skill_id))
+        loaded = self._parts.load.plain(self._parts.catalog, Request(skill_id))
         return manifest_of(loaded, self._parts.accept)
 
     def resources(self, skill_id: str) -> tuple[Resource, ...]:
@@ -293,7 +302,12 @@ class Satchel:
         Raises:
             SkillError: No such skill, or a file cannot be read now.
         """
-        return self.registry.resources(self.registry.descriptor(skill_id))
+        registry = self.registry
+        return self._parts.load.current(
+            self._parts.catalog,
+            skill_id,
+            lambda _: registry.resources(registry.descriptor(skill_id)),
+        )
 
     def digest(self, skill_id: str) -> str:
         """Return the digest of the whole pack: ``sha256-tree-v1:`` and 64 hex digits.
@@ -301,7 +315,7 @@ class Satchel:
         Raises:
             SkillError: No such skill, or a file cannot be read now.
         """
-        return self.registry.digest(self.registry.descriptor(skill_id))
+        return tree_digest(self.resources(skill_id))
 
     def session(  # noqa: PLR0913 - a conversation's options, all by name
         self,

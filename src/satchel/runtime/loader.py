@@ -24,6 +24,7 @@ from satchel.model import (
 )
 from satchel.model.limits import DEFAULT_LIMITS
 from satchel.protocols import SkillSource
+from satchel.runtime.rereading import with_current
 from satchel.runtime.time import SystemClock
 from satchel.sources import load_plugin_sources
 from satchel.sources.duck import DuckSource, OlderSource, as_source
@@ -155,7 +156,12 @@ class SkillLoader:
         Raises:
             SkillError: As for `satchel.Satchel.load`.
         """
-        return load(self.catalog, request, limits=self._limits)
+        return with_current(
+            self._registry,
+            lambda: self.catalog,
+            request.id,
+            lambda here: load(here, request, limits=self._limits),
+        )
 
     def read_reference(self, name: str, reference: str) -> str:
         """Return a reference's text; see `load` for the errors."""

@@ -1,18 +1,23 @@
 """A load with what goes around it: the clock, the event, the sinks."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from operator import attrgetter
-from typing import Final, NoReturn
+from typing import Final, NoReturn, TypeVar
 
+from satchel.catalog import Registry
 from satchel.errors import SkillError, SkillWithheldError
 from satchel.load import TurnCache, load
 from satchel.model import Catalog, Limits, Loaded, Request, UsageEvent
 from satchel.model.purpose import IS_LOAD
 from satchel.policy import OPEN_POLICY, Decides
 from satchel.protocols import Clock
+from satchel.runtime.rereading import asked_once, with_current
 from satchel.runtime.telling import Telling
 
 __all__ = ["LoadPath"]
+
+_T = TypeVar("_T")
 
 _FOR: Final = {
     "tool": (attrgetter("model_invocable"), "hidden", "only a user may invoke it"),
@@ -23,80 +28,75 @@ _LOADS: Final = frozenset({"deprecated", "hidden"})
 
 
 class LoadPath:
-    """Calls `load` and tells the sinks of every call, failures included."""
+    """Loads, reads a pack again that was edited, and tells the sinks of every call."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what stands around a load, by name
         self,
         telling: Telling,
         clock: Clock,
         limits: Limits,
         policy: Decides = OPEN_POLICY,
+        *,
+        registry: Registry,
+        edited: Callable[[str], object],
     ) -> None:
-        """Take what tells the sinks, which may be none."""
+        """Take what tells the sinks, which may be none.
+
+        ``edited`` is told the source of each pack that was edited since the sync.
+        """
         self._telling = telling
         self._sinks = telling.sinks
         self._monotonic = clock.monotonic
         self.limits = limits
         self._policy = policy
+        self._registry = registry
+        self._edited = edited
 
     def __call__(
         self,
-        catalog: Catalog,
+        catalog: Callable[[], Catalog],
         request: Request,
         turn: TurnCache | None = None,
         policy: Decides | None = None,
     ) -> Loaded:
         """Load; every error goes through, after the event.
 
+        ``catalog`` gives the one to look in, again after an edited pack was read.
         ``policy`` decides in place of the one for all; a session's can put questions.
         What only users may invoke is withheld from ``via="tool"``, and the other way
         round from ``via="user"``.
         """
-        policy = policy or self._policy
-        limits = self.limits
-        if request.via in _FOR:
-            self._check_edge(catalog, request)
         before = IS_LOAD.set(True)
         try:
             if not self._sinks.awake:
-                return load(catalog, request, turn=turn, limits=limits, policy=policy)
+                return self._load(catalog, request, turn, policy or self._policy)
             monotonic = self._monotonic
-            start = monotonic()
+            here, start = catalog(), monotonic()
             try:
-                loaded = load(catalog, request, turn=turn, limits=limits, policy=policy)
+                loaded = self._load(catalog, request, turn, policy or self._policy)
             except Exception as error:
-                self._telling.failed(catalog, request, error, start, monotonic())
+                self._telling.failed(here, request, error, start, monotonic())
                 raise
-            self._telling.loaded(catalog, request, loaded, start, monotonic())
+            self._telling.loaded(catalog(), request, loaded, start, monotonic())
             return loaded
         finally:
             IS_LOAD.reset(before)
 
     def copy(
-        self, catalog: Catalog, request: Request, policy: Decides | None = None
+        self,
+        catalog: Callable[[], Catalog],
+        request: Request,
+        policy: Decides | None = None,
     ) -> Loaded:
         """Do as a load does for a copy that is kept elsewhere: it is a sync."""
-        policy = policy or self._policy
+        here = catalog()
         try:
-            loaded = load(catalog, request, limits=self.limits, policy=policy)
+            loaded = self._load(catalog, request, None, policy or self._policy)
         except Exception as error:
-            self._telling.copied(catalog, request, error)
+            self._telling.copied(here, request, error)
             raise
-        self._telling.copied(catalog, replace(request, file=loaded.file))
+        self._telling.copied(catalog(), replace(request, file=loaded.file))
         return loaded
-
-    def _check_edge(self, catalog: Catalog, request: Request) -> None:
-        """Refuse to a model what is for users alone, and the other way round."""
-        entry = catalog.get(request.id)
-        if entry is None:
-            held = catalog.withheld_as(request.id)
-            if held is None or held.reason not in _LOADS:
-                return
-            entry = held.descriptor
-        may_invoke, reason, fix = _FOR[request.via]
-        if not may_invoke(entry):
-            error = SkillWithheldError(request.id, reason, fix)
-            self.refuse(catalog, request, error)
 
     def refuse_copy(
         self, catalog: Catalog, request: Request, error: SkillError
@@ -117,6 +117,50 @@ class LoadPath:
         if self._sinks.awake:
             self._telling.reported(catalog, event)
 
-    def plain(self, catalog: Catalog, request: Request) -> Loaded:
+    def plain(self, catalog: Callable[[], Catalog], request: Request) -> Loaded:
         """Load without an event or a policy: for what is no use of it by anybody."""
-        return load(catalog, request, limits=self.limits)
+        return self._load(catalog, request, None, OPEN_POLICY)
+
+    def current(
+        self,
+        catalog: Callable[[], Catalog],
+        skill_id: str,
+        attempt: Callable[[Catalog], _T],
+    ) -> _T:
+        """Return what ``attempt`` gives; where a file was edited, of the pack as it is.
+
+        Raises:
+            SkillError: As for ``attempt``.
+        """
+        return with_current(
+            self._registry, catalog, skill_id, attempt, self._edited, doubt=False
+        )
+
+    def _load(
+        self,
+        catalog: Callable[[], Catalog],
+        request: Request,
+        turn: TurnCache | None,
+        policy: Decides,
+    ) -> Loaded:
+        limits, policy = self.limits, asked_once(policy)
+
+        def attempt(here: Catalog) -> Loaded:
+            if request.via in _FOR:
+                _check_edge(here, request)
+            return load(here, request, turn=turn, limits=limits, policy=policy)
+
+        return with_current(self._registry, catalog, request.id, attempt, self._edited)
+
+
+def _check_edge(catalog: Catalog, request: Request) -> None:
+    """Refuse to a model what is for users alone, and the other way round."""
+    entry = catalog.get(request.id)
+    if entry is None:
+        held = catalog.withheld_as(request.id)
+        if held is None or held.reason not in _LOADS:
+            return
+        entry = held.descriptor
+    may_invoke, reason, fix = _FOR[request.via]
+    if not may_invoke(entry):
+        raise SkillWithheldError(request.id, reason, fix)

@@ -103,7 +103,9 @@ def stage_files(
     if descriptor.remote:  # what a server may send is fetched when it is read
         detail = f"they are on the {descriptor.remote} {descriptor.source!r}"
         raise NotStagedError(descriptor.id, detail)
-    files = {SKILL_FILE: load(Request(descriptor.id)).data}
+    loaded = load(Request(descriptor.id))
+    descriptor = loaded.descriptor  # it may have been edited just now
+    files = {SKILL_FILE: loaded.data}
     for path in descriptor.resources:
         check_path(path, descriptor.id)
         files[path] = load(Request(descriptor.id, path)).data

@@ -212,7 +212,7 @@ class View:
             SkillError: As for `descriptor`; or a file cannot be read now, or is larger
                 than is handed out: see `too_large`.
         """
-        return self._resources(self.descriptor(skill_id))
+        return self._current(skill_id, self.descriptor)
 
     def handed_out(self, skill_id: str) -> tuple[Resource, ...]:
         """Return the same without the files that are too large to be handed out.
@@ -220,11 +220,22 @@ class View:
         Raises:
             SkillError: As for `descriptor`; or a file cannot be read now.
         """
+        return self._current(skill_id, self._handed_out)
+
+    def _handed_out(self, skill_id: str) -> Descriptor:
         entry = self.descriptor(skill_id)
         large = {stat.path for stat in self.too_large(entry)}
-        if large:
-            entry = _without(entry, large)
-        return self._resources(entry)
+        return _without(entry, large) if large else entry
+
+    def _current(
+        self, skill_id: str, descriptor: "Callable[[str], Descriptor]"
+    ) -> tuple[Resource, ...]:
+        """Return the manifest of bytes; an edited pack is read again."""
+        return self._shelf.load.current(
+            lambda: self._reading.scoped,
+            skill_id,
+            lambda _: self._resources(descriptor(skill_id)),
+        )
 
     def too_large(self, entry: Descriptor) -> tuple[FileStat, ...]:
         """Return the listed files of a skill that no load gives, for their size."""

@@ -36,6 +36,8 @@ class Library:
         self._views: OrderedDict[tuple[Caller, str, str], View] = OrderedDict()
         self._lock = threading.Lock()
         self._listeners: list[Callable[[SyncReport], None]] = []
+        self._withheld = skills.catalog.withheld
+        skills.listen(self._synced)
 
     @property
     def catalog(self) -> Catalog:
@@ -94,10 +96,12 @@ class Library:
 
         Packs that are withheld count, too: a hidden one is still a prompt.
         """
-        before = self.catalog.withheld
-        report = self.skills.sync()
+        return self.skills.sync()
+
+    def _synced(self, report: SyncReport) -> None:
+        """Tell who listens; a sync may also be one in the background, after an edit."""
+        before, self._withheld = self._withheld, self.catalog.withheld
         listed = report.added or report.updated or report.removed
-        if listed or self.catalog.withheld != before:
+        if listed or self._withheld != before:
             for changed in tuple(self._listeners):
                 changed(report)
-        return report

@@ -134,10 +134,26 @@ class LocalSource:
         root, folder = self._place(key)
         try:
             walked = walk_pack(os.path.join(root, folder), limits=self._limits)
+        except FileNotFoundError as error:  # it went away since it was checked
+            raise SkillNotFoundError(key) from error
         except OSError as error:
             reason = error.strerror or str(error)
             raise SourceUnavailableError(self.label, reason) from error
         return walked.files
+
+    def scan_one(self, key: str, location: str) -> Found | None:
+        """Return one pack as `scan` would find it now; None where it would not.
+
+        ``location`` is what an earlier scan showed for it.
+
+        Raises:
+            SkillNotFoundError, SourceUnavailableError: There is no such pack.
+        """
+        try:
+            files = self.files(key)
+        except LimitExceededError:
+            return None
+        return Found(key, location, files, files)
 
     def stat_file(self, key: str, path: str) -> FileStat | None:
         """Return one file as `files` would have it now; None where it might not."""
@@ -188,7 +204,7 @@ class LocalSource:
         return self.root, key
 
     def _check_root(self) -> None:
-        if not os.path.isdir(self.root):
+        if not (self._missing_ok or os.path.isdir(self.root)):
             raise SourceUnavailableError(self.label, "no such folder")
 
     def _check_pack(self, key: str) -> None:

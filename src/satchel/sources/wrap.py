@@ -137,6 +137,17 @@ class Cached(Wrapped):
                 self._until = now + self._ttl_s
             return self._seen
 
+    def scan_one(self, key: str, location: str) -> Found | None:
+        """Return one pack as it is now, and forget what the last look saw."""
+        with self._lock:
+            self._until = None
+        scan_one = getattr(self._source, "scan_one", None)
+        if scan_one is not None:
+            found: Found | None = scan_one(key, location)
+            return found
+        here = (each for each in self.scan() if isinstance(each, Found))
+        return next((each for each in here if each.key == key), None)
+
     def close(self) -> None:
         """Forget what was seen, and close the inner source."""
         with self._lock:

@@ -9,6 +9,7 @@ import pytest
 
 from satchel.errors import (
     ChangedSinceSyncError,
+    DigestMismatchError,
     DuplicateSkillError,
     LimitExceededError,
     ReferenceNotFoundError,
@@ -203,7 +204,11 @@ def test_a_read_error_is_told_apart() -> None:
     [
         (ReferenceNotFoundError("x", "SKILL.md"), ": the file is missing"),
         (ReferenceUnreadableError("x", "SKILL.md"), "cannot be read"),
-        (ChangedSinceSyncError("x", "SKILL.md"), "has changed since the last sync"),
+        (
+            ChangedSinceSyncError("x", "SKILL.md"),
+            "has changed since it was catalogued",
+        ),
+        (DigestMismatchError("x", "SKILL.md"), "is not what was announced"),
         (
             LimitExceededError("skill_md_bytes", 1, 2, "bytes"),
             "2 bytes exceed the limit",

@@ -236,7 +236,7 @@ def test_a_changed_skill_md_is_not_handed_out() -> None:
     catalog = shelf.catalog()
     shelf.files_["SKILL.md"] += b"rm -rf /\n"
 
-    with pytest.raises(ChangedSinceSyncError, match="sync again"):
+    with pytest.raises(ChangedSinceSyncError, match="since it was catalogued"):
         load(catalog, Request("pdf"))
 
     assert load_from(shelf).text.endswith("rm -rf /\n")

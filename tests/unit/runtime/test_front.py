@@ -22,7 +22,6 @@ from satchel import (
     sources,
 )
 from satchel.errors import (
-    ChangedSinceSyncError,
     ConfigError,
     LimitExceededError,
     MissingPathError,
@@ -103,14 +102,13 @@ def test_an_id_is_taken_as_it_is(shelf: Path, name: str) -> None:
         Satchel(shelf).load(name)
 
 
-def test_six_different_errors(shelf: Path) -> None:
-    """Missing, unlisted, escaping, oversized, unreadable, changed since the sync."""
+def test_different_errors(shelf: Path) -> None:
+    """Missing, unlisted, escaping, oversized, unreadable."""
     home = write(shelf, "many", references__gone_md="x", references__big_md="x" * 100)
     write(shelf, "many", references__edited_md="old", references__piped_md="x")
     (home / ".env").write_text("KEY=1")
     skills = Satchel(shelf, limits=Limits(file_bytes=50))
     (home / "references/gone.md").unlink()
-    (home / "references/edited.md").write_text("new, and longer")
     (home / "references/piped.md").unlink()
     (home / "references/piped.md").mkdir()
 
@@ -119,7 +117,6 @@ def test_six_different_errors(shelf: Path) -> None:
         ".env": ReferenceNotAllowedError,
         "../sql-style/SKILL.md": ReferenceEscapesError,
         "big.md": LimitExceededError,
-        "edited.md": ChangedSinceSyncError,
     }.items():
         with pytest.raises(error) as caught:
             skills.load("many", file)
@@ -136,11 +133,9 @@ def test_an_unreadable_file_is_an_error_of_its_own(shelf: Path) -> None:
 
 
 @pytest.mark.row("X21")
-def test_an_edited_skill_loads_after_the_next_sync(shelf: Path) -> None:
+def test_a_sync_takes_in_an_edited_skill(shelf: Path) -> None:
     skills = Satchel(shelf)
     write(shelf, "sql-style", pack("sql-style", body="# New\n"))
-    with pytest.raises(ChangedSinceSyncError):
-        skills.load("sql-style")
 
     assert skills.sync().updated == ("sql-style",)
     assert skills.load("sql-style").body == "# New\n"
@@ -152,8 +147,7 @@ def test_an_edit_of_equal_length_is_seen(shelf: Path) -> None:
     path.write_text("# FIELDS\n")
     os.utime(path, ns=(1, 1))
 
-    with pytest.raises(ChangedSinceSyncError):
-        skills.load("pdf-forms", "fields.md")
+    assert skills.load("pdf-forms", "fields.md").text == "# FIELDS\n"
 
 
 @pytest.mark.row("C36", "A12", "F03", "T02")

@@ -148,7 +148,16 @@ class Memory:
             self._state = replace(self._state, told=current.key)
         if told is None:
             return ""
-        return tell_changes(told.catalog, current.catalog, frozenset(self.in_use))
+        return tell_changes(told.catalog, current.catalog, self._outdated(current))
+
+    def _outdated(self, current: Edition) -> frozenset[str]:
+        """Return the skills in use that were loaded in an earlier state."""
+        listed = current.catalog
+        return frozenset(
+            each.id
+            for each in self._state.active
+            if (entry := listed.get(each.id)) is None or entry.digest != each.digest
+        )
 
     def save_prefix(self) -> None:
         """Count the section as saved, where the catalog is not what it tells of."""

@@ -122,7 +122,7 @@ class Reading:
         """
         request = self._request(skill_id, file, via)
         asking = self._gate.asking(approved=approved)
-        return self._shelf.load(self.scoped, request, self.turn, asking)
+        return self._shelf.load(self._in_scope, request, self.turn, asking)
 
     def refuse(
         self, skill_id: str, file: str | None, error: SkillError, *, via: str
@@ -138,7 +138,7 @@ class Reading:
             SkillError: It is not there, or may not be read.
         """
         request = self._request(skill_id, file, via)
-        return self._shelf.load.copy(self.scoped, request, self._gate.asking())
+        return self._shelf.load.copy(self._in_scope, request, self._gate.asking())
 
     def refuse_copy(
         self, skill_id: str, file: str | None, error: SkillError, *, via: str
@@ -160,7 +160,7 @@ class Reading:
             decision = self._gate.ask("load", entry)[0]
             if decision.verdict == "deny":
                 raise DeniedError("load", skill_id, reason=decision.reason)
-        return self._shelf.load.plain(self.scoped, Request(skill_id))
+        return self._shelf.load.plain(self._in_scope, Request(skill_id))
 
     def unnoticed(self, skill_id: str, file: str) -> Loaded:
         """Load one file beside a skill without an event, if it may be read.
@@ -220,6 +220,9 @@ class Reading:
         of = self._settings
         return Request(skill_id, file, of.who, via, of.agent, of.client)
 
+    def _in_scope(self) -> Catalog:
+        return self.scoped
+
     def _is_here(self, entry: Descriptor) -> bool:
         return all(
             any(fnmatchcase(entry.id, pattern) for pattern in group)
@@ -239,4 +242,4 @@ class Reading:
                 asks = decision.verdict == "ask"
                 error = ApprovalNeededError if asks else DeniedError
                 raise error("read", entry.id, reason=decision.reason)
-        return self._shelf.load.plain(self.scoped, request)
+        return self._shelf.load.plain(self._in_scope, request)

@@ -422,7 +422,7 @@ def test_files_that_changed_since(site: Site, monkeypatch: pytest.MonkeyPatch) -
     assert made.read("two", "a.md", 9) == b"A"
 
     site.put("/.well-known/skills/two/a.md", b"B")
-    with pytest.raises(ChangedSinceSyncError, match="sync again"):
+    with pytest.raises(ChangedSinceSyncError, match="since it was catalogued"):
         made.read("two", "a.md", 9)
     assert made.manifest("two") == TWO["SKILL.md"]
     made.scan()

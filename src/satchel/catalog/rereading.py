@@ -1,0 +1,286 @@
+"""Reading one pack again between two syncs, because a load found it changed.
+
+A load compares what it reads with the catalog. Where the two differ, somebody edited
+the pack since the sync. Then that one pack is read again here, outside of the load, and
+takes its place in a new catalog; the other packs are not looked at.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from satchel.catalog.entry import Entry
+from satchel.errors import (
+    SkillError,
+    SkillNotFoundError,
+    SourceUnavailableError,
+)
+from satchel.model import SKILL_FILE, Descriptor, FileStat, Found, Manifest, Reader
+from satchel.protocols import SkillSource
+
+if TYPE_CHECKING:
+    from satchel.catalog.harvest import Field
+
+__all__ = ["Reread", "Rereading", "is_current", "look_again"]
+
+SETTLE_S: Final = 0.05
+"""Seconds between two looks that have to agree. It is longer than the 4 ms in which
+Linux gives two writes one time, so that equal times mean that nothing was written."""
+HURRY_S: Final = 0.01
+"""The same, for a pack that never settles: only its bytes are compared then."""
+LOOKS: Final = 8
+"""Looks at a pack that is good and does not settle; the second half of them hurry."""
+AGREED: Final = 3
+"""Looks that have to agree that a pack is gone or broken, for a sync."""
+PATIENCE: Final = 20
+"""Looks at a pack that is gone or broken: an editor may be half through writing it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reread:
+    """One pack as it was read: ``entry`` is None where it is gone.
+
+    ``readers`` replace those of the catalog for the load that asked: they have the
+    bytes that the entry was made of, so that one more edit does not come between.
+    """
+
+    entry: Entry | None
+    readers: Mapping[str, Reader]
+
+
+class Rereading:
+    """Reads one pack at a time again, however many loads wait for it. Thread-safe."""
+
+    def __init__(self, sleep: Callable[[float], object] = time.sleep) -> None:
+        """Take what waits between two looks."""
+        self._sleep = sleep
+        self._lock = threading.Lock()
+        self._busy: dict[tuple[str, str], tuple[threading.Lock, int]] = {}
+
+    @contextmanager
+    def alone(self, label: str, key: str) -> Iterator[None]:
+        """Let one caller at a time look at a pack."""
+        place = label, key
+        with self._lock:
+            turn, users = self._busy.get(place, (threading.Lock(), 0))
+            self._busy[place] = turn, users + 1
+        try:
+            with turn:
+                yield
+        finally:
+            with self._lock:
+                turn, users = self._busy.pop(place)
+                if users > 1:
+                    self._busy[place] = turn, users - 1
+
+    def read(
+        self, field: "Field", descriptor: Descriptor, file: str, *, sure: bool
+    ) -> Reread | None:
+        """Return the pack as it is now, or None where nothing about it has changed.
+
+        A pack of this machine is looked at until two looks agree, so that a file which
+        is being written is not taken for a version of it.
+
+        Args:
+            field: The source, and how its packs are read.
+            descriptor: The pack as the catalog has it.
+            file: The file that a load asked for; it is read, too.
+            sure: The pack is known to have changed, whatever its marks say.
+
+        Raises:
+            SkillError: The source does not answer.
+        """
+        near = getattr(field.source, "near", False)
+        if not (sure or near):
+            return None  # nobody asks a far source for each name that a model made up
+        found = _found(field.source, descriptor)
+        entry = field.known(descriptor.origin.key)
+        same = found and entry and found.stamp == entry.stamp
+        if same and not sure:
+            return None
+        if near:
+            seen = self._settled(field, descriptor, file)
+        elif same:
+            return None  # the source says what it said, and its bytes are others
+        else:
+            seen = _look(field, descriptor, file, found)
+        return Reread(seen.entry, {field.label: seen.reader(field.source)})
+
+    def _settled(self, field: "Field", descriptor: Descriptor, file: str) -> "_Seen":
+        """Look until two looks agree, or patience ends; return the last look."""
+        source = field.source
+        seen = _look(field, descriptor, file, _found(source, descriptor))
+        for look in range(PATIENCE):
+            hurried = look >= LOOKS // 2
+            self._sleep(HURRY_S if hurried and seen.is_good else SETTLE_S)
+            before = seen
+            seen = _look(field, descriptor, file, _found(source, descriptor))
+            same = before.held == seen.held and before.is_good
+            if seen.is_good and same and (hurried or before.stamp == seen.stamp):
+                return seen
+            if seen.is_good and look >= LOOKS:
+                break
+        return seen
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """One look at a pack; ``held`` are the bytes that were read, by path."""
+
+    key: str
+    entry: Entry | None
+    held: Mapping[str, bytes]
+
+    @property
+    def is_good(self) -> bool:
+        return self.entry is not None and not self.entry.refused
+
+    @property
+    def stamp(self) -> object:
+        return self.entry.stamp if self.entry else None
+
+    def reader(self, source: SkillSource) -> Reader:
+        files = self.entry.descriptor.files if self.entry else ()
+        return _Held(source, self.key, self.held, files)
+
+
+def _look(
+    field: "Field", descriptor: Descriptor, file: str, found: Found | None
+) -> _Seen:
+    key = descriptor.origin.key
+    if found is None:
+        return _Seen(key, None, {})
+    noting = _Noting(field.source)
+    entry = field.intake(noting).read(found)
+    if file != SKILL_FILE and any(s.path == file for s in entry.descriptor.files):
+        noting.note(key, file, field.accept.limits.file_bytes)
+    return _Seen(key, entry, noting.held)
+
+
+def look_again(
+    field: "Field",
+    entries: Mapping[str, Entry],
+    sleep: Callable[[float], object] = time.sleep,
+) -> dict[str, Entry]:
+    """Return what a scan saw, without what it saw of packs while they were written.
+
+    A pack that was good, and now is gone or broken, may be half through being replaced.
+    Those are looked at until some looks agree, all together, for half a second at most.
+    """
+    seen = dict(entries)
+    known = field.harvest.entries if field.harvest else {}
+    if not (getattr(field.source, "near", False) and hasattr(field.source, "scan_one")):
+        return seen
+    doubtful = {key: each for key, each in known.items() if _is_doubtful(each, seen)}
+    if not doubtful:
+        return seen
+    agreed = dict.fromkeys(doubtful, 0)
+    for _ in range(LOOKS):
+        sleep(SETTLE_S)
+        for key, before in list(doubtful.items()):
+            descriptor = before.descriptor
+            try:
+                found = _found(field.source, descriptor)
+            except SkillError:
+                found = None
+            now = _look(field, descriptor, SKILL_FILE, found).entry
+            was = seen.pop(key, None)
+            if now is not None:
+                seen[key] = now
+            same = (was and was.stamp) == (now and now.stamp)
+            agreed[key] = agreed[key] + 1 if same else 0
+            if agreed[key] == AGREED or not (now is None or now.refused):
+                del doubtful[key]
+        if not doubtful:
+            break
+    return {key: seen[key] for key in sorted(seen)}
+
+
+def _is_doubtful(before: Entry, seen: Mapping[str, Entry]) -> bool:
+    now = seen.get(before.descriptor.origin.key)
+    return not before.refused and (now is None or now.refused)
+
+
+def is_current(field: "Field", descriptor: Descriptor) -> bool:
+    """Tell whether a pack was not read again since this descriptor was made."""
+    entry = field.known(descriptor.origin.key)
+    if entry is None:
+        return False
+    now = entry.descriptor
+    return (now.digest, now.files) == (descriptor.digest, descriptor.files)
+
+
+def _found(source: SkillSource, descriptor: Descriptor) -> Found | None:
+    """Return the pack as a scan would; a source that can looks for it alone."""
+    key, location = descriptor.origin.key, descriptor.origin.location
+    scan_one = getattr(source, "scan_one", None)
+    try:
+        if scan_one is not None:
+            found: Found | None = scan_one(key, location)
+            return found
+        all_found = (each for each in source.scan() if isinstance(each, Found))
+        return next((each for each in all_found if each.key == key), None)
+    except SkillNotFoundError:
+        return None
+    except SkillError:
+        raise
+    except Exception as error:  # a source is a plug-in
+        raise SourceUnavailableError(descriptor.source, type(error).__name__) from error
+
+
+class _Noting:
+    """A source that keeps what was read of it: one look at one pack."""
+
+    def __init__(self, source: SkillSource) -> None:
+        self._source = source
+        self.label = source.label
+        self.remote: str = getattr(source, "remote", "")
+        self.scan = source.scan
+        self.files = source.files
+        self.close = source.close
+        self.held: dict[str, bytes] = {}
+
+    def manifest(self, key: str) -> bytes | Manifest:
+        data = self._source.manifest(key)
+        if isinstance(data, bytes):
+            self.held[SKILL_FILE] = data
+        return data
+
+    def read(self, key: str, path: str, limit_bytes: int) -> bytes:
+        data = self.held[path] = self._source.read(key, path, limit_bytes)
+        return data
+
+    def note(self, key: str, file: str, limit_bytes: int) -> None:
+        try:
+            self.read(key, file, limit_bytes)
+        except (SkillError, OSError):
+            return  # the load that asked for it says what is wrong
+
+
+class _Held:
+    """A reader that has some files of one pack; the rest comes from the source."""
+
+    def __init__(
+        self,
+        source: SkillSource,
+        key: str,
+        held: Mapping[str, bytes],
+        files: tuple[FileStat, ...],
+    ) -> None:
+        self._source = source
+        self._key = key
+        self._held = held
+        self._files = files
+
+    def read(self, key: str, path: str, limit_bytes: int) -> bytes:
+        """Return what is held; it was read within the limit."""
+        if key == self._key and path in self._held:
+            return self._held[path]
+        return self._source.read(key, path, limit_bytes)
+
+    def files(self, key: str) -> Iterable[FileStat]:
+        """Return what the pack held when it was read."""
+        return self._files if key == self._key else self._source.files(key)
