@@ -80,8 +80,10 @@ def test_the_bytes_are_exact_in_a_process_of_its_own_too() -> None:
 def test_what_no_load_skill_gives_is_read_skill_files_result(
     arguments: list[str], key: str, content: str
 ) -> None:
-    document = json.loads(show("alpha", *arguments))
+    text = show("alpha", *arguments).decode()
+    document = json.loads(text)
 
+    assert text == f"{json.dumps(document, indent=2)}\n"
     assert document[key] == "alpha"
     assert document["content"] == content
 

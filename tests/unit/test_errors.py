@@ -1,5 +1,6 @@
 """Errors carry their objects, survive pickling, and say what to do."""
 
+import inspect
 import pickle
 
 import pytest
@@ -181,6 +182,16 @@ def test_each_error_is_a_sentence_a_value_and_a_payload(
     assert str(error) == text
     assert (type(again), again.args, str(again)) == (type(error), error.args, text)
     assert error_payload(error) == {"error": {"code": error.code, "message": text}}
+
+
+@pytest.mark.parametrize(("error", "text"), EXAMPLES, ids=[t for _, t in EXAMPLES])
+def test_arguments_by_name_are_the_same(error: SkillError, text: str) -> None:
+    """What pickles by its arguments has to keep them however they were given."""
+    names = list(inspect.signature(type(error).__init__).parameters)[1:]
+    named = dict(zip(names, error.args, strict=False))
+    again = type(error)(**named)
+
+    assert (again.args[: len(named)], str(again)) == (error.args, text)
 
 
 def test_codes_are_kebab_case_and_each_names_one_error() -> None:

@@ -417,12 +417,16 @@ def test_a_role_outlives_edits_without_a_pause(
 def test_a_body_that_cannot_be_read_is_passed_over(
     templates: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    tries: list[str] = []
+
     def changing(catalog: Catalog, request: Request, *, limits: Limits) -> Loaded:
+        tries.append(request.id)
         raise ChangedSinceSyncError(request.id, "SKILL.md")
 
     monkeypatch.setattr(packed, "load", changing)
     resolved = resolve_role_prompt("backend", templates, primary="body")
 
+    assert len(tries) == packed.MAX_LOOKS
     assert resolved.source == "fallback"
     assert codes(resolved) == ["role-pack-unused"]
 

@@ -1,0 +1,54 @@
+"""The hostile packs are what they say they are, before anybody is tried on them."""
+
+from pathlib import Path
+
+import pytest
+
+from satchel.testing.hostile import GOOD_NAME, CannotMake, HostilePack, hostile_packs
+
+NEIGHBOUR = [f"{GOOD_NAME}/SKILL.md"]
+SMALL = [
+    pack
+    for pack in hostile_packs()
+    if pack.kind in {"special", "link", "encoding", "name", "markup", "escape"}
+]
+
+
+@pytest.mark.parametrize("pack", SMALL, ids=lambda pack: pack.name)
+def test_a_pack_writes_something_and_the_same_twice(
+    pack: HostilePack, tmp_path: Path
+) -> None:
+    first = written(pack, tmp_path / "one" / "library")
+    second = written(pack, tmp_path / "two" / "library")
+
+    assert first == second
+    assert first is None or len(first) > len([GOOD_NAME, *NEIGHBOUR])
+
+
+def test_a_folder_in_place_of_skill_md_holds_one(tmp_path: Path) -> None:
+    trees = [written(pack, tmp_path / pack.name / "library") for pack in SMALL]
+    inner = [
+        tree
+        for tree in trees
+        if any("SKILL.md/SKILL.md" in path for path, _ in tree or ())
+    ]
+
+    assert len(inner) == 1
+
+
+def written(pack: HostilePack, library: Path) -> list[tuple[str, int]] | None:
+    """Return each path of a library with the pack in it, and the kind of thing it is.
+
+    None where this system, or this user, cannot have such a pack.
+    """
+    for path in NEIGHBOUR:
+        (library / path).parent.mkdir(parents=True)
+        (library / path).write_text("good", "utf-8")
+    try:
+        pack.writes(library)
+    except CannotMake:
+        return None
+    return sorted(
+        (path.relative_to(library).as_posix(), path.lstat().st_mode)
+        for path in library.rglob("*")
+    )
