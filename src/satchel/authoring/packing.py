@@ -24,6 +24,10 @@ Source: the packaging of anthropics/skills, ``package_skill.py``.
 """
 
 
+_UNFINISHED: Final = "left-to-fill-in"
+"""A warning while a pack is written; a pack that is handed on is finished."""
+
+
 @dataclass(frozen=True, slots=True)
 class PackedSkill:
     """An archive that is ready to be written.
@@ -77,11 +81,12 @@ def pack_skill(
 
     Args:
         path: The pack's folder, or its SKILL.md.
-        force: Make it although a check finds errors.
+        force: Make it although a check finds reasons against it.
         limits: Bounds on what is accepted, and on what others would unpack.
 
     Raises:
-        RefusedPackError: A check in profile ``spec`` finds errors.
+        RefusedPackError: A check in profile ``spec`` finds errors, or something that is
+            left to fill in.
         ConfigError: There are several packs, or none.
         LimitExceededError: It is larger than an archive may be.
         SkillError: It cannot be read.
@@ -128,4 +133,8 @@ def _without_evals(pack: WholePack) -> WholePack:
 
 
 def _reasons(findings: tuple[Finding, ...]) -> list[str]:
-    return [str(each) for each in findings if each.severity == "error"]
+    return [
+        str(each)
+        for each in findings
+        if each.severity == "error" or each.code == _UNFINISHED
+    ]

@@ -233,7 +233,7 @@ def _escaped(
     for hidden in find_hidden(description):
         yield Finding(
             "hidden-text",
-            "warning",
+            hidden.severity,
             f"the description holds {hidden}, written as escapes",
             path,
             fix="take the escapes out",

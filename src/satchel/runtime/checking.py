@@ -9,6 +9,7 @@ from satchel.catalog.allowlist import allow
 from satchel.errors import SkillError
 from satchel.lint import RULES, Context, Report, Rule, lint_pack, rules_for
 from satchel.lint.inline import Inline, read_inline
+from satchel.lint.one_fact import once
 from satchel.lint.settings import Settings, settings_of
 from satchel.model import (
     SKILL_FILE,
@@ -72,12 +73,13 @@ def report_on(library: Library, settings: Settings, limits: Limits) -> Report:
     every = _in_order(found)
     wanted = [each for each in every if not _is_hidden(each, asked)]
     judged = [settings.judge(each) for each in wanted]
-    findings = tuple(each for each in judged if each is not None)
+    counted = tuple(each for each in judged if each is not None)
+    findings = once(counted)
     return Report(
         len(library.locations),
         findings,
         settings.profile,
-        off=len(wanted) - len(findings),
+        off=len(wanted) - len(counted),
         off_by=settings.told_by,
         inline=len(every) - len(wanted),
         unasked=_unasked(settings),

@@ -221,7 +221,7 @@ def _hidden_in_name(name: str, opened: Opened, path: str) -> Iterator[Finding]:
     for hidden in find_hidden(name):
         yield Finding(
             "hidden-text",
-            "warning",
+            hidden.severity,
             f"the name holds {hidden}, left out of it",
             path,
             line_of(opened, ("name",)),

@@ -24,14 +24,14 @@ def find_doubts(data: bytes, path: str) -> tuple[Finding, ...]:
 
 
 def tell_hidden(text: str, path: str) -> Iterator[Finding]:
-    """Yield one finding for each kind of invisible character (E01).
+    """Yield one finding for each kind of invisible character; tags are an error (E01).
 
     A byte order mark at the very beginning of a file hides nothing.
     """
     for hidden in find_hidden(text.removeprefix("\ufeff")):
         yield Finding(
             "hidden-text",
-            "warning",
+            hidden.severity,
             f"the text holds {hidden}, the first in this line",
             path,
             hidden.line,

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
+from satchel.model import Severity
 from satchel.text.scan import LEADS
 
 __all__ = ["Hidden", "clean_line", "doubtful", "find_hidden"]
@@ -103,6 +104,14 @@ class Hidden:
     kind: str
     count: int
     line: int
+
+    @property
+    def severity(self) -> Severity:
+        """An error for tag characters: nothing but a hidden message is written so.
+
+        All others have an honest use somewhere, and are a warning.
+        """
+        return "error" if self.kind == _KINDS["tag"][0] else "warning"
 
     def __str__(self) -> str:
         """Return ``3 tag characters``."""

@@ -180,10 +180,15 @@ def _may_ask() -> bool:
 
 
 def _check(folder: str, dialect: "Dialect") -> None:
-    """Tell at once what a check would say of what was asked for."""
+    """Tell at once what a check would say of what was asked for.
+
+    What the template leaves to fill in is what comes next.
+    """
     from satchel.runtime.checking import check
 
     for finding in check([folder], profile=dialect).findings:
+        if finding.code == "left-to-fill-in":
+            continue
         tell(str(finding))
         tell(f"    fix: {finding.fix}")
 

@@ -29,8 +29,8 @@ def command(path: str, output: str | None, force: bool) -> int:
     PACK is a pack, or its SKILL.md. Equal packs give equal bytes. Keys, caches,
     dot-files and evals/ are never in it, and FILE is never in the pack.
 
-    Status: 0, or 1 where the pack has errors, or another file is there; nothing is
-    written then.
+    Status: 0, or 1 where the pack has errors or places left to fill in, or another
+    file is there; nothing is written then.
 
     \b
     Examples:

@@ -12,6 +12,7 @@ from satchel.lint.rules.byte_order_mark import byte_order_mark
 from satchel.lint.rules.client_envelope import client_envelope
 from satchel.lint.rules.client_only_field import client_only_field
 from satchel.lint.rules.client_only_syntax import client_only_syntax
+from satchel.lint.rules.conflict_marker import conflict_marker
 from satchel.lint.rules.dead_anchor import dead_anchor
 from satchel.lint.rules.dead_link import dead_link
 from satchel.lint.rules.declared_files import declared_files
@@ -27,6 +28,7 @@ from satchel.lint.rules.impossible_date import impossible_date
 from satchel.lint.rules.interactive_script import interactive_script
 from satchel.lint.rules.json_syntax import json_syntax
 from satchel.lint.rules.large_reference import large_reference
+from satchel.lint.rules.left_to_fill_in import left_to_fill_in
 from satchel.lint.rules.license_file_missing import license_file_missing
 from satchel.lint.rules.long_description import long_description
 from satchel.lint.rules.machine_path import machine_path
@@ -60,6 +62,8 @@ RULES: Final[tuple[Rule, ...]] = (
     reference_not_mentioned,
     mentioned_file_missing,
     sensitive_pattern,
+    conflict_marker,
+    left_to_fill_in,
     doubts,
     client_envelope,
     name_not_portable,

@@ -5,8 +5,9 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from satchel.lint.context import Context, rule
+from satchel.lint.later_python import version_for
 from satchel.lint.programs import MAX_BYTES, Program, compile_python, is_python
-from satchel.lint.reading import bytes_of, is_template
+from satchel.lint.reading import bytes_of, is_template, text_of
 from satchel.model import Finding
 
 __all__ = ["compiled", "python_syntax"]
@@ -16,21 +17,16 @@ _VERSION: Final = f"{sys.version_info.major}.{sys.version_info.minor}"
 
 @rule("program-not-checked", "python-syntax")
 def python_syntax(pack: Context) -> Iterator[Finding]:
-    """Yield each file that is no Python; they are compiled and never run."""
+    """Yield each file that is no Python; they are compiled and never run.
+
+    A note where the grammar of a later Python has what this one refuses.
+    """
     unchecked: list[str] = []
     for path, program in compiled(pack).items():
         if not program.checked:
             unchecked.append(path)
         elif program.error:
-            yield Finding(
-                "python-syntax",
-                "error",
-                f"Python {_VERSION} cannot compile it: {program.error}",
-                path,
-                program.line,
-                fix="mend it; `python -m py_compile` says more. A script for a later "
-                "Python says so with `requires-python`",
-            )
+            yield _refused(pack, path, program)
     if unchecked:
         yield Finding(
             "program-not-checked",
@@ -40,6 +36,29 @@ def python_syntax(pack: Context) -> Iterator[Finding]:
             unchecked[0],
             fix="check it with `python -m py_compile`, of the Python that it is for",
         )
+
+
+def _refused(pack: Context, path: str, program: Program) -> Finding:
+    later = version_for(text_of(pack, path), program.line, program.error)
+    if later:
+        return Finding(
+            "python-syntax",
+            "note",
+            f"this is for Python {later} or later: {_VERSION} cannot compile it",
+            path,
+            program.line,
+            fix=f'say so with `# requires-python = ">={later}"`, or write it so that '
+            "earlier ones take it",
+        )
+    return Finding(
+        "python-syntax",
+        "error",
+        f"Python {_VERSION} cannot compile it: {program.error}",
+        path,
+        program.line,
+        fix="fix it; `python -m py_compile` says more. A script for a later Python "
+        "says so with `requires-python`",
+    )
 
 
 def compiled(pack: Context) -> Mapping[str, Program]:

@@ -1,0 +1,6 @@
+#!/bin/sh
+<<<<<<< HEAD
+echo in.
+=======
+echo out.
+>>>>>>> feature

@@ -1,0 +1,2 @@
+# TODO: faster
+print(1)

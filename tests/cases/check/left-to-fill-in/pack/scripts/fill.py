@@ -1,0 +1,2 @@
+"""Say in a line what this does."""
+print(1)

@@ -1,0 +1,3 @@
+lazy import os
+
+print(os.sep)
