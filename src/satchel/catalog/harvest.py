@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from satchel.catalog.entry import Acceptance, Entry, identity
 from satchel.catalog.rereading import look_again
-from satchel.errors import SkillError
+from satchel.errors import SkillError, SourceUnavailableError
 from satchel.model import Finding, Found, SourceState
 from satchel.protocols import Clock, NamesSkills, SkillSource
 
@@ -171,6 +171,8 @@ class Field:
     def _ask(self) -> None:
         try:
             self._answer = self._reap()
+        except SourceUnavailableError as error:
+            self._answer = error.detail if error.source == self.label else str(error)
         except SkillError as error:
             self._answer = str(error)
         except Exception as error:  # noqa: BLE001 - a source is a plug-in: R33

@@ -11,7 +11,11 @@ from satchel.catalog.digests import Digests
 from satchel.catalog.entry import Acceptance
 from satchel.catalog.harvest import Field
 from satchel.catalog.rereading import Rereading, is_current
-from satchel.errors import DuplicateSkillError, SkillNotFoundError
+from satchel.errors import (
+    DuplicateSkillError,
+    SkillNotFoundError,
+    SourceUnavailableError,
+)
 from satchel.model import (
     SKILL_FILE,
     Catalog,
@@ -167,6 +171,7 @@ class Registry:
         Raises:
             SkillNotFoundError: There is none.
             DuplicateSkillError: Several packs claim the id.
+            SourceUnavailableError: There is none, and a source never answered in full.
         """
         entry = self._catalog.get(skill_id)
         if entry is not None:
@@ -177,6 +182,9 @@ class Registry:
         held = self._catalog.withheld_as(skill_id)
         if held is not None:
             return held.descriptor
+        away = self._catalog.away
+        if away is not None:
+            raise SourceUnavailableError(away.label, away.error)
         raise SkillNotFoundError(skill_id)
 
     def last_updated(self, skill_id: str) -> float:

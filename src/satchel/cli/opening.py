@@ -74,6 +74,7 @@ def opened(
         ConfigError: It cannot be used, or a path is a file, and no SKILL.md.
     """
     from satchel.runtime import Satchel
+    from satchel.runtime.announcing import unlogged
 
     folders = [_folder(path) for path in paths]
     if not folders:
@@ -82,7 +83,8 @@ def opened(
         # Whoever types an address of this machine means it; no site may lead there.
         options.setdefault("allow_private", all(map(_is_private, urls)))
     options.setdefault("sinks", ())
-    skills = Satchel(*folders, **options)
+    with unlogged():  # each command prints what its user has to know
+        skills = Satchel(*folders, **options)
     try:
         yield skills
     finally:
@@ -159,13 +161,19 @@ def find_settings() -> str | None:
 def warn_empty(skills: "Satchel") -> None:
     """Say on standard error what keeps skills from being here at all.
 
-    Sources that hold none (R19) or do not answer, and ids that several packs claim.
+    Sources that hold none (R19) or do not answer, and ids that several packs claim;
+    packs that cannot be used are counted.
     """
     for finding in skills.findings:
         if finding.code in KEEPS_AWAY:
             tell(str(finding))
             if finding.code == DuplicateSkillError.code:
                 tell(f"    fix: {finding.fix}")
+    held = skills.registry.latest.withheld
+    refused = sum(each.reason == "refused" for each in held)
+    if refused:
+        packs = "1 pack" if refused == 1 else f"{refused:,} packs"
+        tell(f"{packs} cannot be used: see satchel doctor")
 
 
 def complete_skill(

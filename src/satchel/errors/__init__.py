@@ -16,6 +16,7 @@
     ├── LimitExceededError (ValueError)        more than was agreed to accept
     ├── ArchiveError (ValueError)              an archive that is not unpacked
     ├── SourceUnavailableError                 a source gave no answer
+    ├── NoSkillsError                          no skill where some were expected
     ├── NoSources                              nothing says where skills are
     ├── MissingPathError                       a folder that was named is not there
     ├── ConfigError (ValueError)               satchel.toml cannot be used
@@ -88,6 +89,7 @@ from satchel.errors.places import (
     ExtraMissingError,
     InvalidReleaseError,
     MissingPathError,
+    NoSkillsError,
     NoSources,
     RevisionError,
     SourceUnavailableError,
@@ -118,6 +120,7 @@ __all__ = [
     "InvalidRoleError",
     "LimitExceededError",
     "MissingPathError",
+    "NoSkillsError",
     "NoSources",
     "NotEditableError",
     "NotStagedError",

@@ -9,6 +9,7 @@ __all__ = [
     "ExtraMissingError",
     "InvalidReleaseError",
     "MissingPathError",
+    "NoSkillsError",
     "NoSources",
     "RevisionError",
     "SourceUnavailableError",
@@ -29,6 +30,22 @@ class SourceUnavailableError(SkillError):
     def __str__(self) -> str:
         """Return a sentence."""
         return f"source {self.source!r} did not answer: {self.detail}"
+
+
+class NoSkillsError(SkillError):
+    """A source, or all of them together, hold no skill, and some were expected."""
+
+    code: ClassVar[str] = "no-skills"
+
+    def __init__(self, place: str, detail: str) -> None:
+        """Keep the place, as the user wrote it, and what is missing there."""
+        super().__init__(place, detail)
+        self.place = place
+        self.detail = detail
+
+    def __str__(self) -> str:
+        """Return ``place: detail``."""
+        return f"{self.place}: {self.detail}" if self.place else self.detail
 
 
 class NoSources(SkillError):

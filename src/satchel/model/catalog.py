@@ -211,6 +211,11 @@ class Catalog:
                 return listed[0]
         return ""
 
+    @property
+    def away(self) -> SourceState | None:
+        """The first source that has never answered in full; it may hold any id."""
+        return next((state for state in self.sources if state.partial), None)
+
     def conflict_of(self, skill_id: str) -> Conflict | None:
         """Return the unresolved conflict over this id, or None."""
         return next(

@@ -1,6 +1,7 @@
 """All that a Satchel has to tell its user: of packs, of sources, of tools."""
 
-from typing import TYPE_CHECKING
+from collections import Counter
+from typing import TYPE_CHECKING, Final
 
 from satchel.errors import DuplicateSkillError, SourceUnavailableError
 from satchel.model import SKILL_FILE, Catalog, Finding
@@ -11,6 +12,9 @@ if TYPE_CHECKING:
 
     from satchel.catalog import Registry
     from satchel.runtime.offers import Offers
+
+MOST_LABELS: Final = 3
+"""Sources that a message names."""
 
 __all__ = ["all_findings", "library_findings", "no_skills", "unanswered"]
 
@@ -40,16 +44,36 @@ def library_findings(
     packs told, folders that were named and hold no pack.
     """
     latest = registry.latest
-    empty = (
+    empty = [
         no_skills(state.label)
         for state in latest.sources
         if state.label in named and not state.packs and not state.error
-    )
+    ]
+    if not (registry.catalog.entries or empty):
+        empty = list(_nothing_listed(latest))
     return (
         *unanswered(latest),
         *_contested(latest, registry.catalog),
         *latest.findings,
         *empty,
+    )
+
+
+def _nothing_listed(latest: Catalog) -> "Iterator[Finding]":
+    """Yield that no skill is listed at all, where nothing else says why."""
+    if latest.unresolved or any(state.error for state in latest.sources):
+        return
+    reasons = Counter(held.reason for held in latest.withheld)
+    if "refused" in reasons:
+        return
+    why = ", ".join(f"{count} {reason}" for reason, count in sorted(reasons.items()))
+    labels = ", ".join(state.label for state in latest.sources[:MOST_LABELS])
+    yield Finding(
+        "no-skills",
+        "warning",
+        f"no skill is listed{f': {why}' if why else ''}",
+        labels,
+        fix="add skills, or look whether this is the place that was meant",
     )
 
 
@@ -60,7 +84,7 @@ def unanswered(latest: Catalog) -> "Iterator[Finding]":
             yield Finding(
                 SourceUnavailableError.code,
                 "error",
-                state.error,
+                f"the source did not answer: {state.error}",
                 state.label,
                 fix="bring the source back; until then its last answer is used",
             )

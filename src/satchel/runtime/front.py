@@ -27,6 +27,8 @@ from satchel.model import (
 from satchel.policy import OPEN_POLICY, Policy
 from satchel.protocols import Approver, Clock, Ranker, TokenCounter, UsageSink
 from satchel.runtime._parts import Parts
+from satchel.runtime.announcing import Announcer, as_error
+from satchel.runtime.findings import all_findings, library_findings
 from satchel.runtime.opening import Named, open_any
 from satchel.runtime.sections import Sections
 from satchel.runtime.switches import patterns_of, switches
@@ -74,6 +76,11 @@ class Satchel:
     without it a line of `logging` each: nothing is ever written to disk unasked. Sinks
     that are given here are flushed by `close`, and closed by whoever made them.
 
+    What was refused, unreachable, in conflict, misspelled or empty is logged as a
+    WARNING each (logger ``satchel``; more than ten of a kind are counted), and is in
+    `findings`. With ``strict`` it is an error: the first one is raised, the others are
+    its notes.
+
     Raises:
         NoSources: Nothing was named and there is no satchel.toml.
         MissingPathError: A path that was named does not exist.
@@ -82,6 +89,8 @@ class Satchel:
         InvalidReleaseError, DigestMismatchError: A folder is no release that can be
             used, or not the pinned one. An address that is in such a state is a source
             that does not answer: see `health`.
+        DuplicateSkillError, SourceUnavailableError, SkillManifestError, NoSkillsError:
+            ``strict`` was asked for, and something is not as it should be.
     """
 
     def __init__(  # noqa: PLR0913 - the options of the front door, all by name
@@ -105,6 +114,7 @@ class Satchel:
         clock: Clock | None = None,
         deadline_s: float = 30.0,
         environ: Mapping[str, str] | None = None,
+        strict: bool = False,
     ) -> None:
         """Open the sources and sync once."""
         opened = open_any(what, config, limits, pin, allow_private=allow_private)
@@ -141,7 +151,27 @@ class Satchel:
             sinks=None if sinks is None else tuple(sinks),
             environ=environ,
         )
+        announcer = Announcer()
+        self.listen(lambda _: announcer.tell(self._found))
         self.sync()
+        error = as_error(self._found, self.registry.latest) if strict else None
+        if error is not None:
+            self.close()
+            raise error
+
+    def __str__(self) -> str:
+        """Return a summary: how many, from where, what is wrong, what to do.
+
+        At most ten lines.
+        """
+        from satchel.runtime.summary import summary
+
+        return summary(self.registry, self._found)
+
+    @property
+    def _found(self) -> tuple[Finding, ...]:
+        """What there is to say of the library, whatever tools are offered."""
+        return library_findings(self.registry, self._named)
 
     @property
     def catalog(self) -> Catalog:
@@ -156,8 +186,6 @@ class Satchel:
     @property
     def findings(self) -> tuple[Finding, ...]:
         """What could not be read, was repaired or is worth knowing; nothing is lost."""
-        from satchel.runtime.findings import all_findings
-
         return all_findings(
             self.registry, self._named, self.policy, lambda: self._parts.offers
         )
@@ -182,7 +210,10 @@ class Satchel:
         self._parts.offers.add(*tools)
 
     def sync(self) -> SyncReport:
-        """Look at every source again; return what changed. Never raises."""
+        """Look at every source again; return what changed. Never raises.
+
+        What is not as it was asked for is logged, once for as long as it lasts.
+        """
         return self._parts.sync()
 
     def listen(self, synced: Callable[[SyncReport], None]) -> Callable[[], None]:
@@ -249,6 +280,8 @@ class Satchel:
 
         Raises:
             SkillNotFoundError: No skill of exactly this id.
+            SourceUnavailableError: It is not known, and a source has not answered; or
+                its source does not hand it out now.
             SkillWithheldError: It is there, and is not handed out.
             DuplicateSkillError: Several packs claim the id.
             PackFileError: The file is missing, unlisted, outside, unreadable or

@@ -175,9 +175,7 @@ def opened_library(
         catalog = registry.latest
         for state in catalog.sources:
             if state.error:
-                told = str(SourceUnavailableError(state.label, ""))
-                detail = state.error.removeprefix(told)  # it is a sentence already
-                raise SourceUnavailableError(state.label, detail)
+                raise SourceUnavailableError(state.label, state.error)
         yield Library(places, catalog, tuple(_every_pack(catalog)))
     finally:
         registry.close()
