@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import click
 
 from satchel.cli.output import tell
-from satchel.errors import ConfigError, DuplicateSkillError, SourceUnavailableError
+from satchel.errors import (
+    ConfigError,
+    DuplicateSkillError,
+    NoSkillsError,
+    SourceUnavailableError,
+)
 from satchel.model import SKILL_FILE
 
 if TYPE_CHECKING:
@@ -24,13 +29,14 @@ __all__ = [
     "opened",
     "recording",
     "skills_option",
+    "warn",
     "warn_empty",
 ]
 
 _F = TypeVar("_F", bound=Callable[..., object])
 
-KEEPS_AWAY: Final = frozenset(
-    {"no-skills", SourceUnavailableError.code, DuplicateSkillError.code}
+_KEEPS_AWAY: Final = frozenset(
+    {NoSkillsError.code, SourceUnavailableError.code, DuplicateSkillError.code}
 )
 
 
@@ -159,21 +165,30 @@ def find_settings() -> str | None:
 
 
 def warn_empty(skills: "Satchel") -> None:
+    """Say on standard error which sources hold no skill (R19)."""
+    _tell_findings(skills, frozenset({NoSkillsError.code}))
+
+
+def warn(skills: "Satchel") -> None:
     """Say on standard error what keeps skills from being here at all.
 
-    Sources that hold none (R19) or do not answer, and ids that several packs claim;
-    packs that cannot be used are counted.
+    Sources that hold none or do not answer, and ids that several packs claim; packs
+    that cannot be used are counted.
     """
-    for finding in skills.findings:
-        if finding.code in KEEPS_AWAY:
-            tell(str(finding))
-            if finding.code == DuplicateSkillError.code:
-                tell(f"    fix: {finding.fix}")
+    _tell_findings(skills, _KEEPS_AWAY)
     held = skills.registry.latest.withheld
     refused = sum(each.reason == "refused" for each in held)
     if refused:
         packs = "1 pack" if refused == 1 else f"{refused:,} packs"
         tell(f"{packs} cannot be used: see satchel doctor")
+
+
+def _tell_findings(skills: "Satchel", codes: frozenset[str]) -> None:
+    for finding in skills.findings:
+        if finding.code in codes:
+            tell(str(finding))
+            if finding.code == DuplicateSkillError.code:
+                tell(f"    fix: {finding.fix}")
 
 
 def complete_skill(

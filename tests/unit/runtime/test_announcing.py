@@ -20,7 +20,7 @@ from satchel.runtime.announcing import unlogged
 from satchel.sources import _search
 from tests.fakes import FakeSource, away, pack
 
-GOOD = {"good": {"SKILL.md": pack("good")}}
+GOOD: dict[str, dict[str, str | bytes]] = {"good": {"SKILL.md": pack("good")}}
 
 
 def fake(label: str, **packs: str) -> FakeSource:
@@ -169,7 +169,7 @@ def test_a_log_line_holds_no_control_character(
 
 @pytest.mark.row("F10", "T04")
 def test_an_id_whose_source_is_away_is_not_called_unknown() -> None:
-    skills = Satchel(FakeSource("here", dict(GOOD)), gone())
+    skills = Satchel(FakeSource("here", GOOD), gone())
 
     assert skills.load("good").id == "good"
     for act in (skills.load, skills.resources, skills.digest):
@@ -181,7 +181,7 @@ def test_an_id_whose_source_is_away_is_not_called_unknown() -> None:
 @pytest.mark.row("T04")
 def test_a_source_that_has_answered_once_is_believed() -> None:
     """What it did not have then is not there; what it had is listed."""
-    source = FakeSource("s", dict(GOOD))
+    source = FakeSource("s", GOOD)
     skills = Satchel(source)
     source.failure = ZeroDivisionError("oops")
     skills.sync()

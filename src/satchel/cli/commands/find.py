@@ -2,7 +2,7 @@
 
 import click
 
-from satchel.cli.opening import opened, skills_option, warn_empty
+from satchel.cli.opening import opened, skills_option, warn
 from satchel.cli.output import bold, flat, say, say_json, tell, width
 from satchel.cli.table import layout
 
@@ -36,7 +36,7 @@ def command(
     text = " ".join(query)
     with opened(paths) as skills:
         hits = skills.find(text, k=limit)
-        warn_empty(skills)
+        warn(skills)
     if as_json:
         found = [
             {

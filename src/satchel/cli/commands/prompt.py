@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import click
 
 from satchel.cli.budget import budget_option
-from satchel.cli.opening import opened, skills_option, warn_empty
+from satchel.cli.opening import opened, skills_option, warn
 from satchel.cli.output import tell, write_text
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def command(paths: tuple[str, ...], style: "Format", budget: int | str | None) -
     """
     with opened(paths) as skills:
         section = skills.prompt(format=style, budget_tokens=budget)
-        warn_empty(skills)
+        warn(skills)
     if section.text:
         text = section.text
         write_text(text if text.endswith("\n") else f"{text}\n")

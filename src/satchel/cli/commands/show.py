@@ -9,7 +9,7 @@ from satchel.cli.opening import (
     opened,
     recording,
     skills_option,
-    warn_empty,
+    warn,
 )
 from satchel.cli.output import on_terminal, tell, write_text
 
@@ -82,7 +82,7 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
             result = enveloped(skills, wish, envelope)
             write_text(result.text)
             return 1 if result.missed else 0
-        warn_empty(skills)
+        warn(skills)
         _print(skills.load(name, wish.path_in(skills), via="cli"))
     return 0
 

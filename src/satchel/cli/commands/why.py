@@ -2,7 +2,7 @@
 
 import click
 
-from satchel.cli.opening import complete_skill, opened, skills_option, warn_empty
+from satchel.cli.opening import complete_skill, opened, skills_option, warn
 from satchel.cli.output import flat, say
 
 __all__ = ["command"]
@@ -24,7 +24,7 @@ def command(name: str, paths: tuple[str, ...]) -> int:
     """
     with opened(paths) as skills:
         reason = skills.why(name)
-        warn_empty(skills)
+        warn(skills)
     say(flat(f"{reason.name}: {reason.stage}: {reason.message}"))
     if reason.path:
         say(f"    path: {flat(reason.path)}")
