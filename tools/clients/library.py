@@ -85,15 +85,26 @@ description: >
 
 # Odd names
 """,
+    # A client that refuses the whole list for one of these is to have the others.
+    "g-odd-fields/SKILL.md": b"""---
+name: g-odd-fields
+description: Fields that the specification wants as text. Use when they are not.
+metadata:
+  version: 1.0
+allowed-tools: [Read, Grep]
+---
+
+# Odd fields
+""",
     "f-spaces/references/a b.md": b"# A blank\n",
     "f-spaces/references/100%.md": b"# A percent sign\n",
     "f-spaces/references/für.md": b"# Not ASCII\n",
     "f-spaces/references/question?.md": b"# A question mark\n",
 }
-"""Every pack follows the specification."""
+"""Every pack but g-odd-fields follows the specification."""
 
 LISTED: Final = ("a-nested", "b-line-ends", "c-values", "d-arguments", "f-spaces")
-"""The packs that a model may ask for: all but those for users alone."""
+"""The packs that the extension lists: all but odd ones and those for users alone."""
 
 PROMPTS: Final[Mapping[str, bytes]] = {
     "test_simple_prompt/SKILL.md": b"""---

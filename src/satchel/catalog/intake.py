@@ -29,6 +29,7 @@ from satchel.model import (
 from satchel.model.pack import Category
 from satchel.protocols import SkillSource
 from satchel.spec import Parsed, parse
+from satchel.spec.odd_fields import odd_fields
 from satchel.text import find_doubts, find_hidden
 
 __all__ = ["Intake"]
@@ -178,6 +179,7 @@ class Intake:
             remote,
             manifest.replaces,
             keywords_of(manifest),
+            odd_fields(manifest.frontmatter),
         )
         if listed.findings:
             findings += tuple(replace(each, path=path) for each in listed.findings)

@@ -107,6 +107,8 @@ class Descriptor:
     ids that it took the place of (``metadata.replaces``): whoever asks for one of them
     that is gone is told of this one. ``keywords`` are the author's words for when to
     use the skill, beyond the description: search reads them, no prompt shows them.
+    ``odd_fields`` are fields of its frontmatter that other readers refuse, as the
+    public specification does not allow their values.
 
     Raises:
         TypeError: A path list is not a tuple.
@@ -134,6 +136,7 @@ class Descriptor:
     remote: str = ""
     replaces: tuple[str, ...] = ()
     keywords: tuple[str, ...] = ()
+    odd_fields: tuple[str, ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
         """Refuse a list where only a tuple keeps the value hashable."""

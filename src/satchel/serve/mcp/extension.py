@@ -56,14 +56,14 @@ class SkillsExtension:
 
         def work(asked: Asked) -> dict[str, Any]:
             page, cursor = page_of(
-                self._served.listed(asked.view),
+                self._served.listable(asked.view),
                 lambda skill: skill.id,
                 kind="skills",
                 cursor=params.cursor,
                 size=self._library.settings.page_size,
             )
             told = self._served.or_none
-            entries = (told(Served.entry, asked.view, skill) for skill in page)
+            entries = (told(Served.listed_entry, asked.view, skill) for skill in page)
             return _result(asked, cursor, skills=[*filter(None, entries)])
 
         return await answer(self._library, ctx, work)

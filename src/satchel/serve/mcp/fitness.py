@@ -17,7 +17,7 @@ from satchel.model import (
 from satchel.serve.settings import ServeSettings
 from satchel.spec import spec_name_breaches
 
-__all__ = ["REPAIRS", "Fitness", "unfit"]
+__all__ = ["REPAIRS", "Fitness", "unfit", "unlisted"]
 
 MAX_DESCRIPTION_CHARS: Final = 1_024
 """Source: agentskills.io/specification, field ``description``."""
@@ -58,6 +58,7 @@ here: a host that compares field by field would call its skill forged."""
 MOST_SOUND: Final = 65_536
 """Packs that are known to be sound, so that they are not judged at each request."""
 
+_MOST_FIELDS: Final = 3
 FRONTMATTER: Final = "mcp-frontmatter"
 MEND: Final = "mend the frontmatter: satchel check says where"
 
@@ -82,6 +83,14 @@ class Fitness:
         if len(self._sound) < MOST_SOUND:
             self._sound[id(entry)] = entry
         return None
+
+    def unlisted(self, entry: Descriptor) -> Finding | None:
+        """Return why the extension answers for a skill, and does not list it, or None.
+
+        Clients that hold a frontmatter against the specification refuse the whole list
+        for one that breaks it.
+        """
+        return unlisted(entry, entry.odd_fields) if entry.odd_fields else None
 
     def _mended(self, findings: tuple[Finding, ...]) -> Mapping[str, str]:
         """Return the repairs by file; those of the last catalog are remembered."""
@@ -141,6 +150,19 @@ def unfit(entry: Descriptor, code: str, why: str, fix: str) -> Finding:
     """Return the finding of a skill that the extension does not carry."""
     message = f"MCP's skills extension leaves it out, tools serve it: {why}"
     return Finding(code, "warning", message, _place(entry), fix=fix)
+
+
+def unlisted(entry: Descriptor, fields: tuple[str, ...]) -> Finding:
+    """Return the finding of a skill that the extension does not list."""
+    names = ", ".join(fields[:_MOST_FIELDS]) + (", ..." * (len(fields) > _MOST_FIELDS))
+    return Finding(
+        "mcp-fields",
+        "warning",
+        "MCP's skills extension does not list it, tools serve it: clients refuse a "
+        f"whole list for a value that is not as the specification wants it ({names})",
+        _place(entry),
+        fix='write it as text: `version: "1.0"`, `allowed-tools: Read Grep`',
+    )
 
 
 def _place(entry: Descriptor) -> str:

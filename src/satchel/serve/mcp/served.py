@@ -15,6 +15,7 @@ from satchel.serve.mcp.memory import ByIdentity, Memory
 from satchel.serve.mcp.uris import parts_of, uri_of
 from satchel.spec import parse
 from satchel.spec.fences import span_of_text
+from satchel.spec.odd_fields import odd_fields
 from satchel.text import clean_line
 
 __all__ = ["Place", "Served", "UnfitError"]
@@ -69,6 +70,10 @@ class Served:
             catalog,
             lambda: tuple(each for each in catalog.entries if self.fits(catalog, each)),
         )
+
+    def listable(self, view: View) -> tuple[Descriptor, ...]:
+        """Return those of them that no client refuses the list of skills for."""
+        return tuple(e for e in self.listed(view) if not self.fitness.unlisted(e))
 
     def fits(self, catalog: Catalog, entry: Descriptor) -> bool:
         """Tell whether the extension can carry a skill, by what the catalog knows."""
@@ -127,6 +132,18 @@ class Served:
                 for each in view.resources(skill.id)
             ],
         }
+
+    def listed_entry(self, view: View, skill: Descriptor) -> dict[str, Any]:
+        """Return a skill's entry, if no client refuses the whole list for it.
+
+        Raises:
+            SkillError: As for `entry`.
+            UnfitError: As for `entry`; or a field is not as the specification wants it.
+        """
+        entry = self.entry(view, skill)
+        if odd := odd_fields(entry["frontmatter"]):
+            raise UnfitError(skill.id, f"{odd[0]} is not as the specification wants it")
+        return entry
 
     def or_none(
         self,

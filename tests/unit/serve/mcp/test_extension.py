@@ -103,7 +103,7 @@ def test_an_entry_holds_what_a_host_compares(tmp_path: Path, era: str) -> None:
 
 
 def test_frontmatter_goes_out_as_it_was_written(tmp_path: Path) -> None:
-    """All fields, with the values of YAML 1.2: not those of 1.1."""
+    """All fields, with the values of YAML 1.2: not those of 1.1; it is in no list."""
     (tmp_path / "odd").mkdir()
     (tmp_path / "odd" / "SKILL.md").write_bytes(
         b"\xef\xbb\xbf---\r\nname: odd\r\ndescription: >\r\n  Use it\r\n  now.\r\n"
@@ -113,7 +113,9 @@ def test_frontmatter_goes_out_as_it_was_written(tmp_path: Path) -> None:
 
     async def work() -> None:
         async with connected(library(tmp_path)) as client:
-            (entry,) = (await ask(client, "skills/list"))["skills"]
+            entry = (await ask(client, "skills/get", uri="skill://odd/SKILL.md"))[
+                "skill"
+            ]
             assert entry["frontmatter"] == {
                 "name": "odd",
                 "description": "Use it now.\n",

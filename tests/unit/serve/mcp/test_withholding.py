@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from satchel import Satchel
-from satchel.model import Limits
+from satchel.model import Catalog, Limits
 from satchel.serve.library import Library
 from satchel.serve.mcp import withheld_from_mcp
 from satchel.serve.mcp.fitness import REPAIRS
+from satchel.serve.mcp.served import Served, UnfitError
 from satchel.serve.settings import ServeSettings
 from satchel.spec import loose, repair
 from satchel.testing import write_pack
@@ -122,6 +124,65 @@ def test_a_reader_of_the_file_tells_the_rest(
 
     assert codes(served) == []
     assert codes(served, read=True) == [(name, "mcp-frontmatter")]
+
+
+ODD = {
+    "number": "metadata:\n  version: 1.0\n",
+    "truth": "metadata:\n  beta: true\n  kind: x\n",
+    "list": "metadata:\n  tags: [a, b]\n",
+    "nested": "metadata:\n  a:\n    b: c\n",
+    "nothing": "metadata:\n  a:\n",
+    "no-mapping": "metadata: x\n",
+    "tools": "allowed-tools: [Read, Grep]\n",
+    "licence": "license: 2\n",
+    "compat": "compatibility: [x]\n",
+    "long": f"compatibility: {'x' * 501}\n",
+}
+
+
+@pytest.mark.row("F43")
+def test_what_clients_refuse_a_whole_list_for_is_not_listed(tmp_path: Path) -> None:
+    """It is told at the start, and whoever knows its URI gets it as it is written."""
+    write_pack(tmp_path, "fine", metadata={"version": "1.0"})
+    for name, field in ODD.items():
+        raw(tmp_path, name, f"---\nname: {name}\ndescription: Use it.\n{field}---\n")
+    served = library(tmp_path)
+
+    assert codes(served) == codes(served, read=True)
+    assert codes(served) == [(name, "mcp-fields") for name in sorted(ODD)]
+
+    async def work() -> None:
+        async with connected(served) as client:
+            answer = await ask(client, "skills/list")
+            names = [each["frontmatter"]["name"] for each in answer["skills"]]
+            assert names == ["fine"]
+            uri = "skill://number/SKILL.md"
+            answer = await ask(client, "skills/get", uri=uri)
+            assert answer["skill"]["frontmatter"]["metadata"] == {"version": 1.0}
+            assert (await client.read_resource(uri)).contents
+            listed = (await client.list_resources()).resources
+            assert len(listed) == 1 + len(ODD)
+
+    run(work())
+
+
+@pytest.mark.row("F43")
+def test_what_only_the_file_tells_is_not_listed_either(tmp_path: Path) -> None:
+    """A release, for one, says nothing of a skill's fields."""
+    field = ODD["number"]
+    raw(tmp_path, "number", f"---\nname: number\ndescription: Use it.\n{field}---\n")
+    skills = Satchel(tmp_path, environ={})
+    catalog = skills.registry.latest
+    entries = tuple(replace(each, odd_fields=()) for each in catalog.entries)
+
+    class Blind(Library):
+        @property
+        def catalog(self) -> Catalog:
+            return replace(catalog, entries=entries)
+
+    served = Served(Blind(skills))
+    with pytest.raises(UnfitError, match="version"):
+        served.listed_entry(served.library.view(), entries[0])
 
 
 @pytest.mark.parametrize("most", [1, 2], ids=["too-many", "fits"])
