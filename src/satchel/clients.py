@@ -6,7 +6,7 @@ Source: the documentation of each client, as it was in November 2026.
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = ["CLIENTS", "Client"]
+__all__ = ["CLIENTS", "PROJECT_FOLDERS", "Client"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,3 +82,10 @@ CLIENTS: Final = (
     _dotted("Zencoder", ".zencoder"),
 )
 """In the order in which their folders go before one another within one scope."""
+
+PROJECT_FOLDERS: Final = tuple(
+    dict.fromkeys(
+        ["skills", *(folder for client in CLIENTS for folder in client.project)]
+    )
+)
+"""Folders in which projects keep skills, relative to a project."""

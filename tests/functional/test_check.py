@@ -51,7 +51,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("skills --baseline notes.txt", 2),
         ("skills --profile nope", 2),
         ("skills --format nope", 2),
-        ("", 2),
+        ("", 0),
+        ("--config none skills/good", 0),
     ],
 )
 def test_statuses(arguments: str, status: int, folder: Path) -> None:

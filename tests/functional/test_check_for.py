@@ -76,7 +76,7 @@ def test_packs_in_trouble_are_told_the_worst_first() -> None:
         ("fine --for ,", 2),
         ("fine --for all --since HEAD", 2),
         ("fine --for all --fix", 2),
-        ("--for all", 2),
+        ("--for all", 1),
     ],
 )
 def test_statuses(arguments: str, status: int) -> None:

@@ -56,7 +56,11 @@ def test_settings_are_named(folder: Path) -> None:
     assert "  settings: satchel.toml" in run("doctor").stdout
 
 
-def test_without_sources_it_says_what_to_do() -> None:
+def test_without_sources_it_says_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "none/skills").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "none")
     result = run("doctor")
 
     assert result.exit_code == 1

@@ -225,7 +225,11 @@ def test_settings_in_pyproject_count_too(shelf: Path) -> None:
     assert [skill["id"] for skill in listed()["skills"]] == ["alpha", "beta"]
 
 
-def test_without_sources_it_says_what_to_write(shelf: Path) -> None:
+def test_without_sources_it_says_what_to_write(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "none/skills").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "none")
     result = run("list")
 
     assert result.exit_code == 2

@@ -21,12 +21,14 @@ if TYPE_CHECKING:
 
     from satchel.protocols import UsageSink
     from satchel.runtime import Satchel
+    from satchel.sources import LocalSource
 
 __all__ = [
     "complete_skill",
     "find_settings",
     "named_paths",
     "opened",
+    "opened_as_named",
     "recording",
     "skills_option",
     "warn",
@@ -67,12 +69,38 @@ def skills_option(command: _F) -> _F:
 @contextmanager
 def opened(
     paths: tuple[str, ...],
+    *,
+    quiet: bool = False,
+    **options: Any,  # noqa: ANN401 - those of Satchel
+) -> Generator["Satchel"]:
+    """Open skills for a command that only shows them, wherever projects keep them.
+
+    As `opened_as_named` does; but folders of clients below a folder are searched too,
+    and with nothing named, and no configuration file, `usual_places` are opened, which
+    is said unless ``quiet``.
+    """
+    if not paths and find_settings() is None:
+        from satchel.runtime.library import usual_places
+
+        paths = usual_places()
+        if not (quiet or paths in ((), (os.curdir,))):
+            tell(f"looked in {', '.join(paths)}: there is no satchel.toml")
+    with opened_as_named(paths, client_folders=True, **options) as skills:
+        yield skills
+
+
+@contextmanager
+def opened_as_named(
+    paths: tuple[str, ...],
+    *,
+    client_folders: bool = False,
     **options: Any,  # noqa: ANN401 - those of Satchel
 ) -> Generator["Satchel"]:
     """Open what the user named, else what the nearest configuration file says.
 
-    ``options`` are more of those that `satchel.Satchel` takes. Without ``sinks`` no
-    event is made: most commands load nothing, and opening a sink takes time.
+    ``client_folders`` searches those below a folder that was named too. ``options`` are
+    more of those that `satchel.Satchel` takes. Without ``sinks`` no event is made: most
+    commands load nothing, and opening a sink takes time.
 
     Raises:
         MissingPathError: A path that was named does not exist.
@@ -82,7 +110,9 @@ def opened(
     from satchel.runtime import Satchel
     from satchel.runtime.announcing import unlogged
 
-    folders = [_folder(path) for path in paths]
+    folders: list[Any] = [_folder(path) for path in paths]
+    if client_folders:
+        folders = [_searched(path) for path in dict.fromkeys(folders)]
     if not folders:
         options = {"config": find_settings(), **options}
     elif urls := [path for path in paths if path.startswith(("http://", "https://"))]:
@@ -133,6 +163,17 @@ def _folder(path: str) -> str:
             path,
             f"want a folder of packs, a pack or its {SKILL_FILE}, or a .skill archive",
         )
+    return path
+
+
+def _searched(path: str) -> "str | LocalSource":
+    """Return a folder of packs as a source that looks into those of clients too."""
+    from satchel.model.release import RELEASE_FILE
+    from satchel.sources import LocalSource
+
+    is_folder = os.path.isdir(path)  # noqa: PTH112 - as above
+    if is_folder and not os.path.exists(f"{path}/{RELEASE_FILE}"):  # noqa: PTH110
+        return LocalSource(path, client_folders=True)
     return path
 
 
@@ -202,7 +243,7 @@ def complete_skill(
 
     paths: Any = ctx.params.get("paths") or ()
     try:
-        with opened(tuple(paths)) as skills:
+        with opened(tuple(paths), quiet=True) as skills:
             return [
                 CompletionItem(entry.id, help=entry.description)
                 for entry in skills.catalog

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypedDict
 
 from satchel.cli.keeping import kept
-from satchel.cli.opening import opened, warn_empty
+from satchel.cli.opening import opened_as_named, warn_empty
 from satchel.cli.output import tell
 from satchel.errors import ConfigError, ExtraMissingError
 
@@ -91,7 +91,7 @@ def serve(options: Options) -> int:
         _tuned() as settle,
         _closed(kept()) as sinks,
         closing(metrics),
-        opened(
+        opened_as_named(
             (*options["paths"], *options["more"]),
             pin=options["pin"],
             sinks=(*sinks, metrics),

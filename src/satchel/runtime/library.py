@@ -10,9 +10,18 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from satchel.catalog import Registry
 from satchel.catalog.assemble import Rules
 from satchel.catalog.entry import Acceptance
+from satchel.clients import PROJECT_FOLDERS
 from satchel.errors import ConfigError, MissingPathError, SourceUnavailableError
 from satchel.files import is_archive_name
-from satchel.model import SKILL_FILE, Catalog, Descriptor, Limits, Reader
+from satchel.model import (
+    DEFAULT_LIMITS,
+    SKILL_FILE,
+    Catalog,
+    Descriptor,
+    Found,
+    Limits,
+    Reader,
+)
 from satchel.runtime.time import SystemClock
 from satchel.sources import LocalSource, archive
 
@@ -20,7 +29,14 @@ if TYPE_CHECKING:
     from satchel.protocols import SkillSource
     from satchel.spec import Profile
 
-__all__ = ["Library", "Place", "named_places", "opened_library"]
+__all__ = [
+    "Library",
+    "Place",
+    "count_packs",
+    "named_places",
+    "opened_library",
+    "usual_places",
+]
 
 _PATIENCE_S: Final = 3_600.0
 """A check waits for slow disks: half an answer would look like a clean one."""
@@ -94,6 +110,46 @@ def named_places(paths: Iterable[str], *, skip_others: bool = False) -> list[Pla
             detail = f"want a pack, a file of one, its {SKILL_FILE}, a folder of packs,"
             raise ConfigError(path, f"{detail} or a .skill archive")
     return [Place(root, root) for root in _named_alike(roots)]
+
+
+def usual_places(
+    also: Iterable[str] = (), *, limits: Limits = DEFAULT_LIMITS
+) -> tuple[str, ...]:
+    """Return the folders of the working folder in which projects keep skills.
+
+    Those are ``skills`` and the folders of clients (`satchel.clients`), as far as they
+    hold a pack. The working folder itself stands for them where it is a pack, or where
+    packs lie only elsewhere in it; empty where there is none at all.
+
+    Args:
+        also: More folders, which a configuration file names.
+        limits: Bounds on the search.
+    """
+    if not Path(SKILL_FILE).exists():
+        likely = dict.fromkeys((*also, *PROJECT_FOLDERS))
+        found = tuple(each for each in likely if _holds_pack(each, limits))
+        if found:
+            return found
+    return (os.curdir,) if _holds_pack(os.curdir, limits) else ()
+
+
+def count_packs(folder: str, *, limits: Limits = DEFAULT_LIMITS) -> int:
+    """Return how many packs lie in a folder, those in folders of clients included.
+
+    Raises:
+        SourceUnavailableError: The folder is not there, or cannot be listed.
+    """
+    found = LocalSource(folder, limits=limits, client_folders=True).scan()
+    return sum(isinstance(each, Found) for each in found)
+
+
+def _holds_pack(folder: str, limits: Limits) -> bool:
+    if not Path(folder).is_dir():
+        return False
+    try:
+        return count_packs(folder, limits=limits) > 0
+    except SourceUnavailableError:
+        return True  # it is there, and whoever opens it is told why it cannot be read
 
 
 def _named_alike(roots: Iterable[str]) -> Iterable[str]:
@@ -185,7 +241,11 @@ def _source(place: Place, limits: Limits) -> "SkillSource":
     if os.path.isfile(place.folder):  # noqa: PTH113
         return archive(place.folder, label=place.shown, limits=limits)
     return LocalSource(
-        place.folder, label=place.shown, limits=limits, shown=place.shown
+        place.folder,
+        label=place.shown,
+        limits=limits,
+        shown=place.shown,
+        client_folders=True,
     )
 
 

@@ -78,6 +78,8 @@ def open_named(
             skills.append(each)
         elif hasattr(each, "label"):
             sources.append(cast("SkillSource", each))
+            if getattr(each, "client_folders", False):  # a command made it of a path
+                named.add(sources[-1].label)
         elif hasattr(each, "iter_skills"):
             from satchel.sources.duck import as_source
 

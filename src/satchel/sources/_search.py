@@ -21,6 +21,13 @@ _Entries: TypeAlias = Sequence[os.DirEntry[str]]
 _SPARE: Final = 64
 """Entries kept for a folder: most packs have fewer than ten."""
 
+_SKILLS: Final = "skills"
+_KEPT_BY_CLIENTS: Final = frozenset({_SKILLS, "skill", "plugins"})
+"""Folders in those of clients that packs lie in; the rest are copies and caches.
+
+Source: `satchel.clients`, and the plug-ins that repositories keep in ``.github``.
+"""
+_NEVER: Final = frozenset({".git", ".hg", ".svn", ".venv", ".tox", ".nox", ".cache"})
 _SKIPPED: Final = frozenset({"node_modules", "__pycache__"})
 
 
@@ -38,7 +45,9 @@ class Search:
     ``shown`` is the root as the user wrote it, and stands in front of every path that
     is told. ``depth`` is how many folders deep is searched. Where ``root_may_be_pack``,
     a SKILL.md in the root makes that the only pack. ``starts`` are folders below the
-    root to search in its place, whatever their names.
+    root to search in its place, whatever their names. ``client_folders`` are searched
+    too: ``skills`` and ``plugins`` in a folder whose name begins with a dot, and such
+    a folder in one called ``skills``.
     """
 
     def __init__(  # noqa: PLR0913 - the places by position, the rest by name
@@ -50,6 +59,7 @@ class Search:
         *,
         root_may_be_pack: bool = True,
         starts: tuple[str, ...] = (),
+        client_folders: bool = False,
     ) -> None:
         self.root = root
         self.shown = shown
@@ -57,6 +67,7 @@ class Search:
         self.depth = depth
         self.root_may_be_pack = root_may_be_pack
         self.starts = starts
+        self.client_folders = client_folders
         self._found: list[Found] = []
         self._findings: list[Finding] = []
         self._places: dict[str, Place] = {}
@@ -143,11 +154,13 @@ class Search:
 
     def _look_at(self, entry: os.DirEntry[str], key: str, depth: int) -> None:
         name = entry.name
-        if name[0] == "." or name in _SKIPPED:
+        if name in _SKIPPED or (name[0] == "." and not self.client_folders):
             return
         below = f"{key}/{name}" if key else name
         try:
-            if entry.is_dir(follow_symlinks=False):
+            if name[0] == ".":
+                self._look_behind_dot(entry, key, below, depth)
+            elif entry.is_dir(follow_symlinks=False):
                 self._go_down(entry.path, below, depth + 1)
             elif entry.is_symlink():
                 self._links.append((below, entry.path))
@@ -158,6 +171,20 @@ class Search:
         except OSError as error:
             where = spelled(self._where(below))
             self._findings.append(tell.unreadable(where, error.strerror or ""))
+
+    def _look_behind_dot(
+        self, entry: os.DirEntry[str], key: str, below: str, depth: int
+    ) -> None:
+        """Look where clients keep skills: `.claude/skills`, `skills/.curated`."""
+        if entry.name in _NEVER or not entry.is_dir(follow_symlinks=False):
+            return
+        if os.path.basename(key or self.root) == _SKILLS:
+            self._go_down(entry.path, below, depth + 1)
+            return
+        for inner in list_folder(entry.path, max(0, self._left - self._kept)):
+            self._left -= 1
+            if inner.name in _KEPT_BY_CLIENTS:
+                self._look_at(inner, below, depth)
 
     def _go_down(self, path: str, key: str, depth: int) -> None:
         if depth > self.depth:

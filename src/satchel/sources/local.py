@@ -58,6 +58,7 @@ class LocalSource:
         scope: str = "",
         trusted: bool = True,
         precedence: int | None = None,
+        client_folders: bool = False,
     ) -> None:
         """Take the folder, relative to the working folder of now; look at nothing.
 
@@ -71,6 +72,8 @@ class LocalSource:
             scope: ``project``, ``user`` or ``managed``; empty for a named folder.
             trusted: Whether its packs may be listed and loaded.
             precedence: See the class.
+            client_folders: Whether folders of clients below the root, whose names begin
+                with a dot, are searched too.
         """
         self.near: Final = True
         written = os.fspath(root)
@@ -79,6 +82,7 @@ class LocalSource:
         self.scope: Final = scope
         self.trusted: Final = trusted
         self.precedence: Final = precedence
+        self.client_folders: Final = client_folders
         self._shown = written if shown is None else shown
         self._limits = limits
         self._missing_ok = missing_ok
@@ -114,7 +118,13 @@ class LocalSource:
         return 0 if self._under_way is None else self._under_way.seen
 
     def _search(self) -> Search:
-        return Search(self.root, self._shown, self._limits, self._limits.scan_depth)
+        return Search(
+            self.root,
+            self._shown,
+            self._limits,
+            self._limits.scan_depth,
+            client_folders=self.client_folders,
+        )
 
     def manifest(self, key: str) -> bytes:
         """Return the raw SKILL.md."""

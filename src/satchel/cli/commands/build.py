@@ -2,7 +2,7 @@
 
 import click
 
-from satchel.cli.opening import opened, skills_option
+from satchel.cli.opening import opened_as_named, skills_option
 from satchel.cli.output import say, tell
 
 __all__ = ["command"]
@@ -36,7 +36,7 @@ def command(out: str, paths: tuple[str, ...], allow_findings: bool) -> int:
     from satchel.cli.releasing import explained, many, tell_findings
     from satchel.release.folder import build_folder
 
-    with opened(paths) as skills, explained():
+    with opened_as_named(paths) as skills, explained():
         built = build_folder(skills, Path(out), allow_findings=allow_findings)
     tell_findings(built.findings)
     release = built.release

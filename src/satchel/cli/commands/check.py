@@ -65,9 +65,7 @@ class _Check(click.Command):
 
 
 @click.command("check", cls=_Check)
-@click.argument(
-    "packs", nargs=-1, required=True, metavar="PATH...", callback=named_paths
-)
+@click.argument("packs", nargs=-1, metavar="[PATH]...", callback=named_paths)
 @click.option(
     "--profile",
     type=click.Choice(PROFILES),
@@ -142,12 +140,16 @@ class _Check(click.Command):
 def command(packs: tuple[str, ...], **options: Any) -> int:  # noqa: ANN401 - by click
     """Check packs: each finding with its place, its code, and what to do.
 
-    PATH is a pack, a file in one, a folder of packs, or a .skill archive.
+    PATH is a pack, a file in one, a folder of packs, or a .skill archive. Folders of
+    clients in it, such as .claude/skills, are searched too. Without a PATH it is where
+    projects keep skills: ./skills, .agents/skills, .claude/skills, .github/skills and
+    so on, and what satchel.toml names.
 
-    Status: 0 clean, 1 findings that fail, 2 could not check.
+    Status: 0 clean, 1 findings that fail, 2 could not check, or found no pack.
 
     \b
     Examples:
+      satchel check
       satchel check ./skills
       satchel check ./skills --profile strict --strict
       satchel check ./skills --fix
@@ -193,6 +195,10 @@ def _run(  # noqa: PLR0913 - the options of the command, by their names
         config, profile, "warning" if strict else fail_on, select, ignore
     )
     known = _known(baseline)
+    if not packs and not changed_files:
+        from satchel.cli.places import project_places
+
+        packs = project_places(config, settings.limits)
     if wanted is not None:
         if since is not None or fix or diff:
             raise click.UsageError("--for goes without --since, --fix and --diff")
@@ -214,6 +220,27 @@ def _run(  # noqa: PLR0913 - the options of the command, by their names
     _print(report, style)
     for kind, file in also:
         _write(report, kind, file)
+    return _status(report, settings, packs, skip_others=changed_files)
+
+
+def _status(
+    report: "Report",
+    settings: "Settings",
+    packs: tuple[str, ...],
+    *,
+    skip_others: bool = False,
+) -> int:
+    """Return 0 or 1; to have checked nothing is neither.
+
+    A change that removes the last pack leaves none, and a hook may name no file of one.
+    """
+    removed = report.change is not None and report.change.removed
+    if report.fails("error") and settings.fail_on != "never":
+        return 1  # what keeps a pack from being one is said
+    if not (report.packs or skip_others or removed):
+        from satchel.cli.places import NoPackError
+
+        raise NoPackError(packs, settings.limits.scan_depth)
     return 1 if report.fails(settings.fail_on) else 0
 
 
@@ -239,7 +266,7 @@ def _outlook(  # noqa: PLR0913 - the options of the command, one by one
     say(render_outlook(told, style))
     for kind, file in also:
         _save(render_outlook(told, kind), file)
-    return 1 if told.report.fails(settings.fail_on) else 0
+    return _status(told.report, settings, packs, skip_others=skip_others)
 
 
 def _settings(

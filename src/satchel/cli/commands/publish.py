@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from satchel.cli.opening import opened, skills_option
+from satchel.cli.opening import opened_as_named, skills_option
 from satchel.cli.output import say, tell
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def _built(
 
     with tempfile.TemporaryDirectory(prefix="satchel-") as folder:
         out = Path(folder) / "release"
-        with opened(paths) as skills, explained():
+        with opened_as_named(paths) as skills, explained():
             check_outside(site, skills)
             built = build_folder(skills, out, allow_findings=allow_findings)
         published = _publish(str(out), site, v1=v1)

@@ -2,7 +2,7 @@
 
 import click
 
-from satchel.cli.opening import complete_skill, opened, skills_option
+from satchel.cli.opening import complete_skill, opened_as_named, skills_option
 from satchel.cli.output import flat, say, tell, write_text
 
 __all__ = ["command"]
@@ -34,7 +34,7 @@ def command(
         raise click.UsageError("give a HEIR, or --undo, and not both")
     from satchel.authoring.retiring import retire
 
-    with opened(paths) as skills:
+    with opened_as_named(paths) as skills:
         plan = retire(skills, name, heir or "", undo=undo)
     write_text("".join(edit.diff for edit in plan.edits))
     for note in plan.notes:
