@@ -7,16 +7,21 @@ has the file. In a zip file there is no way out.
 
 import os
 import stat
+from collections.abc import Iterator
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Final
 
 from satchel.errors import LimitExceededError, ReferenceNotFoundError
 from satchel.files import digest_bytes, read_confined
 from satchel.model import FileStat
 
-__all__ = ["read_file", "stat_file"]
+__all__ = ["files_below", "is_folder", "read_file", "stat_file"]
+
+
+_OF_PYTHON: Final = frozenset({"__init__.py", "__pycache__"})
 
 
 def stat_file(path: str) -> FileStat | None:
@@ -34,6 +39,42 @@ def stat_file(path: str) -> FileStat | None:
         return None
     data = found.read_bytes()
     return FileStat(path, len(data), digest_bytes(data))
+
+
+def is_folder(path: str) -> bool:
+    """Tell whether a path is a package that can be imported, or a folder in one."""
+    found = _find(f"{path}/.")
+    if isinstance(found, Path):
+        return found.joinpath(path.partition("/")[2]).is_dir()
+    return found is not None and ("/" not in path or _is_folder_in_zip(path))
+
+
+def _is_folder_in_zip(path: str) -> bool:
+    found = _find(path)
+    return found is not None and found.is_dir()
+
+
+def files_below(folder: str) -> tuple[str, ...]:
+    """Return the regular files below a folder of a package, as paths like its own.
+
+    Sorted; empty where there is no such folder. No link is followed, and what Python
+    itself puts there is left out.
+    """
+    found = _find(folder)
+    place = found / folder.partition("/")[2] if isinstance(found, Path) else found
+    return () if place is None else tuple(sorted(_below(place, folder)))
+
+
+def _below(place: Path | Traversable, path: str) -> Iterator[str]:
+    if isinstance(place, Path) and place.is_symlink():
+        return
+    if place.is_file():
+        yield path
+    elif place.is_dir():
+        for each in place.iterdir():
+            name = each.name
+            if name not in _OF_PYTHON and not name.startswith("."):
+                yield from _below(each, f"{path}/{name}")
 
 
 def read_file(path: str, limit_bytes: int, owner: str) -> bytes:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from satchel.testing.claims import (
         assert_clean,
+        assert_complete,
         assert_found,
         assert_listed,
         assert_loaded,
@@ -22,6 +23,7 @@ __all__ = [
     "Rehearsal",
     "SourceContract",
     "assert_clean",
+    "assert_complete",
     "assert_found",
     "assert_listed",
     "assert_loaded",
@@ -36,6 +38,7 @@ __all__ = [
 _HOMES: Final = {
     "Rehearsal": "rehearsal",
     "assert_clean": "claims",
+    "assert_complete": "claims",
     "assert_found": "claims",
     "assert_listed": "claims",
     "assert_loaded": "claims",

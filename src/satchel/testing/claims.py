@@ -6,11 +6,18 @@ Each claim that does not hold is an AssertionError that says why, and what to do
 from typing import TYPE_CHECKING
 
 from satchel.runtime import Satchel
+from satchel.runtime.registered import check_registered, descriptors_of
 
 if TYPE_CHECKING:
     from satchel.testing.rehearsal import Rehearsal
 
-__all__ = ["assert_clean", "assert_found", "assert_listed", "assert_loaded"]
+__all__ = [
+    "assert_clean",
+    "assert_complete",
+    "assert_found",
+    "assert_listed",
+    "assert_loaded",
+]
 
 
 def assert_listed(skills: Satchel, *ids: str) -> None:
@@ -62,5 +69,36 @@ def assert_clean(skills: Satchel) -> None:
         AssertionError: There is; with each finding.
     """
     told = [str(each) for each in skills.findings if each.severity != "note"]
+    if told:
+        raise AssertionError("\n".join(told))
+
+
+def assert_complete(what: object, *, strict: bool = False) -> None:
+    """Claim that skills registered in code are complete and sound.
+
+    Every listed reference is there and every file in the folder ``references`` beside a
+    skill's module is listed; the instructions are short and name each reference; what
+    is in the references is sound. `satchel check MODULE:NAME` says the same.
+
+    Args:
+        what: A `satchel.SkillRegistry`, descriptors, skills, or a function that returns
+            them or fills a registry.
+        strict: Whether a warning fails, too.
+
+    Raises:
+        AssertionError: Something is wrong, with each finding and what to do; or there
+            is no skill at all.
+        TypeError: ``what`` is none of these.
+    """
+    descriptors = descriptors_of(what)
+    if not descriptors:
+        raise AssertionError("no skill is registered")
+    report = check_registered(descriptors)
+    grave = ("error", "warning") if strict else ("error",)
+    told = [
+        f"{each}; {each.fix}" if each.fix else str(each)
+        for each in report.findings
+        if each.severity in grave
+    ]
     if told:
         raise AssertionError("\n".join(told))

@@ -145,6 +145,9 @@ def command(packs: tuple[str, ...], **options: Any) -> int:  # noqa: ANN401 - by
     projects keep skills: ./skills, .agents/skills, .claude/skills, .github/skills and
     so on, and what satchel.toml names.
 
+    As MODULE:NAME it is a registry, descriptors, or a function that gives some, for
+    skills that are registered in code: the module is imported.
+
     Status: 0 clean, 1 findings that fail, 2 could not check, or found no pack.
 
     \b
@@ -157,6 +160,7 @@ def command(packs: tuple[str, ...], **options: Any) -> int:  # noqa: ANN401 - by
       satchel check ./skills --ignore long-description,missing-h1
       satchel check ./skills --format json > known.json
       satchel check ./skills --baseline known.json
+      satchel check my_skills.bootstrap:REGISTRY
       satchel check ./skills --for claude-code,codex,crewai
       satchel check ./skills --format github --also sarif=satchel.sarif
     """
@@ -210,7 +214,10 @@ def _run(  # noqa: PLR0913 - the options of the command, by their names
             (style, also),
             skip_others=changed_files,
         )
-    report = _report(packs, since, settings, skip_others=changed_files)
+    if in_code := _in_code(packs, beside=since is not None or fix or diff):
+        report = _report_in_code(in_code, settings)
+    else:
+        report = _report(packs, since, settings, skip_others=changed_files)
     if fix or diff:
         _show_diff(report, style)
     if fix and not diff:
@@ -302,6 +309,28 @@ def _known(path: str | None) -> "Baseline | None":
     from satchel.lint import read_baseline
 
     return read_baseline(path) if path else None
+
+
+def _in_code(packs: tuple[str, ...], *, beside: bool) -> tuple[str, ...]:
+    """Return what is named as ``MODULE:NAME``, which is all or nothing of a check.
+
+    ``beside`` tells of options that only folders have.
+    """
+    from satchel.runtime.registered import is_in_code
+
+    named = tuple(filter(is_in_code, packs))
+    if named and len(named) < len(packs):
+        raise click.UsageError("check MODULE:NAME by itself, and folders by themselves")
+    if named and beside:
+        raise click.UsageError("MODULE:NAME goes without --since, --fix and --diff")
+    return named
+
+
+def _report_in_code(named: tuple[str, ...], settings: "Settings") -> "Report":
+    from satchel.runtime.registered import check_registered, import_registered
+
+    found = (each for what in named for each in import_registered(what))
+    return check_registered(found, settings)
 
 
 def _report(
