@@ -214,10 +214,8 @@ def _run(  # noqa: PLR0913 - the options of the command, by their names
             (style, also),
             skip_others=changed_files,
         )
-    if in_code := _in_code(packs, beside=since is not None or fix or diff):
-        report = _report_in_code(in_code, settings)
-    else:
-        report = _report(packs, since, settings, skip_others=changed_files)
+    _in_code(packs, beside=since is not None or fix or diff)
+    report = _report(packs, since, settings, skip_others=changed_files)
     if fix or diff:
         _show_diff(report, style)
     if fix and not diff:
@@ -311,7 +309,7 @@ def _known(path: str | None) -> "Baseline | None":
     return read_baseline(path) if path else None
 
 
-def _in_code(packs: tuple[str, ...], *, beside: bool) -> tuple[str, ...]:
+def _in_code(packs: tuple[str, ...], *, beside: bool = False) -> tuple[str, ...]:
     """Return what is named as ``MODULE:NAME``, which is all or nothing of a check.
 
     ``beside`` tells of options that only folders have.
@@ -340,6 +338,8 @@ def _report(
     *,
     skip_others: bool,
 ) -> "Report":
+    if in_code := _in_code(packs):
+        return _report_in_code(in_code, settings)
     if since is not None:
         from satchel.authoring.since import check_since
 
