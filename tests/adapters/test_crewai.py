@@ -229,12 +229,12 @@ def test_what_a_hook_removes_is_told_again(packs: Path) -> None:
 
 def test_the_third_miss_in_text_is_final(packs: Path) -> None:
     """That crewAI tells the model to go on is no word of the user's."""
-    misses = [act("load_skill", skill_id=each) for each in ("a", "b", "c")]
+    misses = [act("load_skill", skill_id=each) for each in "abaca"]
     llm = texts(*misses, "Final Answer: done")
 
     kickoff(attach(open_desk(packs), to=desk(llm)), "hi")
 
-    assert "final" in llm.seen[3][-2].partition("Observation:")[2]
+    assert "final" in llm.seen[5][-2].partition("Observation:")[2]
 
 
 # Prompts

@@ -47,7 +47,9 @@ Each class carries its objects, ``args`` equal to its signature so that it pickl
 """
 
 from satchel.errors.base import (
+    MAX_ECHO,
     SkillError,
+    echo,
     error_payload,
 )
 from satchel.errors.calls import (
@@ -102,6 +104,7 @@ from satchel.errors.skills import (
 )
 
 __all__ = [
+    "MAX_ECHO",
     "AlreadyThereError",
     "AmbiguousReferenceError",
     "ApprovalDeclinedError",
@@ -143,5 +146,6 @@ __all__ = [
     "TemplateNotFoundError",
     "ToolError",
     "UnknownFieldError",
+    "echo",
     "error_payload",
 ]

@@ -2,7 +2,7 @@
 
 from typing import ClassVar
 
-from satchel.errors.base import SkillError
+from satchel.errors.base import SkillError, echo
 
 __all__ = [
     "ApprovalDeclinedError",
@@ -38,10 +38,10 @@ class DeniedError(SkillError):
     def __str__(self) -> str:
         """Return a sentence without the reason."""
         if self.tool:
-            what = f"calling {self.tool!r} of skill {self.skill!r}"
+            what = f"calling {echo(self.tool)!r} of skill {echo(self.skill)!r}"
         else:
             done = {"load": "loading", "read": "reading a file of"}
-            what = f"{done.get(self.action, self.action)} skill {self.skill!r}"
+            what = f"{done.get(self.action, self.action)} skill {echo(self.skill)!r}"
         return self.sentence.format(what=what)
 
 
@@ -118,7 +118,7 @@ class ToolError(SkillError):
 
     def __str__(self) -> str:
         """Return ``tool: detail``."""
-        return f"{self.tool}: {self.detail}"
+        return f"{echo(self.tool)}: {self.detail}"
 
 
 class DuplicateToolError(SkillError, RuntimeError):

@@ -2,7 +2,7 @@
 
 from typing import ClassVar, Final
 
-from satchel.errors.base import SkillError
+from satchel.errors.base import SkillError, echo
 
 __all__ = [
     "MAX_NAMED",
@@ -43,7 +43,7 @@ class PackFileError(SkillError):
         """Return a sentence, the detail, and what could be asked for instead."""
         detail = f": {self.detail}" if self.detail else ""
         listed = f"; listed files: {_some(self.listed)}" if self.listed else ""
-        sentence = self.sentence.format(file=self.file, name=self.name)
+        sentence = self.sentence.format(file=echo(self.file), name=echo(self.name))
         return f"{sentence}{detail}{listed}"
 
 

@@ -2,7 +2,7 @@
 
 from typing import ClassVar
 
-from satchel.errors.base import SkillError
+from satchel.errors.base import SkillError, echo
 
 __all__ = [
     "DuplicateSkillError",
@@ -51,9 +51,10 @@ class SkillNotFoundError(SkillError, KeyError):
     def __str__(self) -> str:
         """Return a sentence, with its heir, else close names where there are any."""
         if self.heir:
-            return f"skill {self.name!r} not found; {self.heir!r} takes its place"
+            name = echo(self.name)
+            return f"skill {name!r} not found; {self.heir!r} takes its place"
         close = f"; did you mean {', '.join(self.close)}?" if self.close else ""
-        return f"skill {self.name!r} not found{close}"
+        return f"skill {echo(self.name)!r} not found{close}"
 
 
 class SkillWithheldError(SkillError):
@@ -71,7 +72,8 @@ class SkillWithheldError(SkillError):
     def __str__(self) -> str:
         """Return a sentence that names the reason."""
         fix = f"; {self.fix}" if self.fix else ""
-        return f"skill {self.name!r} is {self.reason} and cannot be loaded{fix}"
+        name = echo(self.name)
+        return f"skill {name!r} is {self.reason} and cannot be loaded{fix}"
 
 
 class DuplicateSkillError(SkillError, RuntimeError):

@@ -15,6 +15,7 @@ from satchel.errors import (
     SkillError,
     SkillNotFoundError,
     SkillWithheldError,
+    echo,
 )
 from satchel.load.folder import folder_notes
 from satchel.load.options import DEFAULT_STYLE_OPTIONS, Escape, StyleOptions
@@ -78,15 +79,15 @@ def render_context_error(
 ) -> str:
     """Return the envelope that says why ``skill_id`` was not loaded.
 
-    ``advice`` is a further line of the error.
+    What a person said with a no, and ``advice``, are lines behind the envelope.
     """
-    id = _shown(skill_id)
+    id = _shown(echo(skill_id))
     words = error.words if isinstance(error, ApprovalDeclinedError) else ""
     said = (f"The user says: {words}" if words else "", advice or "")
-    more = "".join(f"    {_shown(line)}\n" for line in said if line)
+    more = "".join(f"\n{_shown(line)}" for line in said if line)
     return (
         f'<skill_context id="{id}">\n  <error>\n    {_sentence(error, id)}\n'
-        f"{more}  </error>\n</skill_context>"
+        f"  </error>\n</skill_context>{more}"
     )
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from satchel.errors import echo
 from satchel.model import Catalog, Hit, Json, Rendered
 from satchel.text import clean_line
 from satchel.tools import Tool
@@ -44,7 +45,7 @@ def find_tool(find: Find) -> Tool:
     def find_skills(query: str, k: int = _DEFAULT_HITS) -> dict[str, object]:
         hits = find(query, max(1, min(k, _MAX_HITS)))
         return {
-            "query": query,
+            "query": echo(query),
             "skills": [
                 {"id": hit.id, "description": clean_line(hit.description)}
                 for hit in hits

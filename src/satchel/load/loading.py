@@ -29,6 +29,7 @@ from satchel.model import (
 )
 from satchel.policy import OPEN_POLICY, Decides
 from satchel.spec import body_of
+from satchel.text import printable
 from satchel.text.decoding import decode, is_text
 
 __all__ = ["load"]
@@ -166,4 +167,4 @@ def _origin_notes(descriptor: Descriptor) -> tuple[str, ...]:
 def _note(finding: Finding) -> str:
     """Return a finding as a sentence for whoever reads the text."""
     line = f", line {finding.line}" if finding.line else ""
-    return f"{finding.path}{line}: {finding.message}."
+    return f"{printable(finding.path, keep='')}{line}: {finding.message}."

@@ -3,13 +3,14 @@
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from satchel.errors import DeniedError, SkillError
+from satchel.errors import DeniedError, SkillError, echo
 from satchel.load.folder import folder_notes
 from satchel.load.hooks import NO_HOOKS, Hooks
 from satchel.load.options import DEFAULT_STYLE_OPTIONS, StyleOptions
 from satchel.load.telling import tell
 from satchel.model import Catalog, Descriptor, Loaded, Request
 from satchel.model.pack import Bucket
+from satchel.text import printable
 
 __all__ = ["packs_result"]
 
@@ -36,7 +37,7 @@ def packs_result(  # noqa: PLR0913 - the tool's three parameters, and what it st
     """
     descriptor = catalog.get(name)
     result: dict[str, object] = {
-        "name": name,
+        "name": echo(name),
         "body": "",
         "available_references": _names(descriptor, _REFERENCES),
         "available_scripts": _names(descriptor, _SCRIPTS),
@@ -49,8 +50,9 @@ def packs_result(  # noqa: PLR0913 - the tool's three parameters, and what it st
         try:
             loaded = load(Request(name, file, via="tool"))
         except SkillError as error:
+            result["error"] = tell(error)
             advice = hooks.misses(error)
-            result["error"] = f"{tell(error)}. {advice}" if advice else tell(error)
+            notes |= {advice: None} if advice else {}
             if isinstance(error, DeniedError):  # the names of its files are denied too
                 result["available_references"] = result["available_scripts"] = []
             break
@@ -63,7 +65,8 @@ def packs_result(  # noqa: PLR0913 - the tool's three parameters, and what it st
             result["available_scripts"] = _names(descriptor, _SCRIPTS)
         if loaded.is_binary:
             size = f"{len(loaded.data):,} bytes of {loaded.media_type}"
-            result["error"] = f"{loaded.file!r} is no text: {size}"
+            shown = printable(loaded.file, keep="")
+            result["error"] = f"{shown!r} is no text: {size}"
             break
         result[key], said = _given(loaded, key, options, hooks)
         notes |= dict.fromkeys(said)
@@ -104,7 +107,7 @@ def _names(descriptor: Descriptor | None, bucket: Bucket) -> list[str]:
     if descriptor is None:
         return []
     paths = descriptor.references if bucket == _REFERENCES else descriptor.scripts
-    return [path.removeprefix(f"{bucket}/") for path in paths]
+    return [printable(path.removeprefix(f"{bucket}/"), keep="") for path in paths]
 
 
 def _path(descriptor: Descriptor | None, bucket: Bucket, file: str) -> str:

@@ -1,13 +1,13 @@
 """Style ``references``: descriptors as JSON, files as text (A11 to A14, A24, X19)."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from satchel.errors import SkillError, SkillNotFoundError
+from satchel.errors import SkillError, SkillNotFoundError, echo
 from satchel.load.folder import folder_notes
 from satchel.load.options import DEFAULT_STYLE_OPTIONS, StyleOptions
 from satchel.load.telling import error_result
 from satchel.model import Catalog, Descriptor, Loaded
-from satchel.text import clean_line
+from satchel.text import clean_line, printable
 
 __all__ = [
     "find_matches",
@@ -31,8 +31,8 @@ def render_descriptor(
     result: dict[str, object] = {
         "name": loaded.id,
         "instructions": loaded.body,
-        "tools": list(loaded.descriptor.tools),
-        "references": list(loaded.descriptor.resources),
+        "tools": _shown(loaded.descriptor.tools),
+        "references": _shown(loaded.descriptor.resources),
     }
     said = (*loaded.notes, *folder_notes(loaded, options, "references"), *notes)
     if said:
@@ -49,7 +49,10 @@ def render_reference_error(
     """
     if not isinstance(error, SkillNotFoundError):
         return error_result(error, advice)
-    result: dict[str, object] = {"error": "unknown_skill", "skill_name": skill_name}
+    result: dict[str, object] = {
+        "error": "unknown_skill",
+        "skill_name": echo(skill_name),
+    }
     if advice:
         result["advice"] = advice
     return result
@@ -71,7 +74,7 @@ def find_matches(catalog: Catalog, query: str) -> dict[str, object]:
         for entry in catalog.entries
         if wanted in _haystack(entry).casefold()
     ]
-    return {"query": query, "matches": matches}
+    return {"query": echo(query), "matches": matches}
 
 
 def _entry(entry: Descriptor) -> dict[str, object]:
@@ -79,8 +82,12 @@ def _entry(entry: Descriptor) -> dict[str, object]:
         "name": entry.id,
         "description": clean_line(entry.description),
         "category": entry.category,
-        "references": list(entry.resources),
+        "references": _shown(entry.resources),
     }
+
+
+def _shown(names: Iterable[str]) -> list[str]:
+    return [printable(name, keep="") for name in names]
 
 
 def _haystack(entry: Descriptor) -> str:

@@ -6,7 +6,9 @@ from satchel.errors import (
     SkillNotFoundError,
     SkillWithheldError,
     SourceUnavailableError,
+    echo,
 )
+from satchel.text import printable
 
 __all__ = ["error_result", "tell"]
 
@@ -19,9 +21,9 @@ def tell(error: SkillError) -> str:
     pack-relative paths only.
     """
     if isinstance(error, SkillNotFoundError):
-        return f"skill {error.name!r} not found"
+        return f"skill {echo(error.name)!r} not found"
     if isinstance(error, SkillWithheldError):
-        return f"skill {error.name!r} is {error.reason} and cannot be loaded"
+        return f"skill {echo(error.name)!r} is {error.reason} and cannot be loaded"
     if isinstance(error, DuplicateSkillError):
         return (
             f"several packs claim the skill {error.skill_name!r}; none of them is "
@@ -29,7 +31,7 @@ def tell(error: SkillError) -> str:
         )
     if isinstance(error, SourceUnavailableError):
         return "the source of the skill does not answer now; try again later"
-    return str(error)
+    return printable(str(error))
 
 
 def error_result(error: SkillError, advice: str | None = None) -> dict[str, object]:

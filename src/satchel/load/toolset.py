@@ -22,6 +22,7 @@ from satchel.load.references import (
 )
 from satchel.load.telling import error_result
 from satchel.model import Catalog, Descriptor, Json, Loaded, Request, Style
+from satchel.text import printable
 from satchel.tools import Tool, Toolbox
 
 __all__ = ["offer_reader", "tools_for"]
@@ -230,7 +231,7 @@ class _Box:
         """Return one file; of a binary one its kind and size, for no model reads it."""
         notes = list(loaded.notes)
         result: dict[str, object] = {
-            "path": loaded.file,
+            "path": printable(loaded.file, keep=""),
             "media_type": loaded.media_type,
         }
         if instead is not None:
@@ -253,7 +254,8 @@ def _check_is_rest(loaded: Loaded) -> None:
         ("script", loaded.descriptor.scripts),
     ):
         if loaded.file in paths:
-            detail = f"{loaded.file!r} is a {parameter}: load_skill gives it"
+            file = printable(loaded.file, keep="")
+            detail = f"{file!r} is a {parameter}: load_skill gives it"
             raise ToolError("read_skill_file", detail)
 
 

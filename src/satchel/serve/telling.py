@@ -22,6 +22,7 @@ from satchel.errors import (
     SkillNotFoundError,
     SkillWithheldError,
     SourceUnavailableError,
+    echo,
 )
 from satchel.model import Catalog
 from satchel.text import printable
@@ -103,14 +104,14 @@ def _message(error: SkillError) -> str:
     match error:
         case DuplicateSkillError():
             return (
-                f"several packs claim the id {error.skill_name!r}; whoever runs this "
-                "server has to choose one"
+                f"several packs claim the id {echo(error.skill_name)!r}; the operator "
+                "of this server has to choose one"
             )
         case SkillWithheldError():
-            return f"skill {error.name!r} is {error.reason} and is not handed out"
+            return f"skill {echo(error.name)!r} is {error.reason} and is not handed out"
         case SourceUnavailableError():
             return "where this skill comes from does not answer now"
         case SkillManifestError():
             return "the manifest of this skill cannot be used"
         case _:
-            return str(error)
+            return printable(str(error))

@@ -12,7 +12,7 @@ from typing import (
     get_origin,
 )
 
-from satchel.errors import ExtraMissingError, ToolError
+from satchel.errors import ExtraMissingError, ToolError, echo
 from satchel.tools.run import Run
 from satchel.tools.tool import Tool
 
@@ -28,6 +28,8 @@ __all__ = ["tool_from_function"]
 _NAME: Final = r"[A-Za-z0-9_-]{1,64}"
 """What every provider takes as the name of a tool."""
 
+_MAX_SAID: Final = 300
+"""Characters of what is said about one mistake."""
 _MAX_TOLD: Final = 5
 """Mistakes that one result tells: enough to mend a call, and no flood."""
 
@@ -132,7 +134,8 @@ def _mistakes(name: str, error: "ValidationError") -> list[str]:
         path = "".join(
             f"[{part}]" if isinstance(part, int) else f".{part}" for part in each["loc"]
         )
-        told.append(f"argument '{name}{path}': {each['msg']}")
+        said = each["msg"][:_MAX_SAID]  # a validator may repeat what it was given
+        told.append(f"argument {echo(name + path)!r}: {said}")
     return told
 
 

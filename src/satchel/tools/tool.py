@@ -4,8 +4,9 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, cast
 
-from satchel.errors import SkillError, ToolError, error_payload
+from satchel.errors import SkillError, ToolError, echo, error_payload
 from satchel.model import Json
+from satchel.text import printable
 from satchel.tools.run import Run
 
 __all__ = ["Tool"]
@@ -111,7 +112,7 @@ class Tool:
 
     def _failed(self, error: BaseException) -> object:
         if isinstance(error, SkillError):
-            return error_payload(error)
+            return {"error": {"code": error.code, "message": printable(str(error))}}
         message = f"{self.name} failed: {type(error).__name__}"
         return {"error": {"code": "internal-error", "message": message}}
 
@@ -138,7 +139,7 @@ class Tool:
             return
         for name in arguments:
             if name not in self._properties:
-                raise ToolError(self.name, f"unknown argument {name!r}")
+                raise ToolError(self.name, f"unknown argument {echo(name)!r}")
 
     def _check_types(self, arguments: Mapping[str, object]) -> None:
         for name, value in arguments.items():
@@ -149,7 +150,9 @@ class Tool:
             )
             if wanted and not any(_is_a(value, type_name) for type_name in wanted):
                 want = " or ".join(wanted)
-                raise ToolError(self.name, f"argument {name!r} is to be of type {want}")
+                raise ToolError(
+                    self.name, f"argument {echo(name)!r} has to be of type {want}"
+                )
 
 
 def _is_a(value: object, type_name: str) -> bool:

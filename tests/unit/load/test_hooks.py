@@ -80,9 +80,9 @@ MISS = """\
 <skill_context id="x">
   <error>
     Skill with id "x" was not found in the current registry.
-    Ask for &lt;pdf&gt;.
   </error>
-</skill_context>"""
+</skill_context>
+Ask for &lt;pdf&gt;."""
 READ_ONLY: dict[Style, str] = {
     "agent-skills": "read_skill_file",
     "packs": "load_skill and read_skill_file",
@@ -258,7 +258,7 @@ def test_a_note_may_stand_in_place_of_a_file(
             {},
             MISS,
         ),
-        ("packs", {}, "skill 'x' not found. Ask for <pdf>."),
+        ("packs", {}, "skill 'x' not found"),
         (
             "references",
             {},
@@ -290,6 +290,8 @@ def test_a_miss_may_get_a_further_sentence(
     result = call(style, hooks, id="x", **arguments)
 
     assert (result["error"] if style == "packs" else result) == expected
+    if style == "packs":
+        assert result["notes"] == ["Ask for <pdf>."]
     assert [error.code for error in asked] == ["skill-not-found"]
 
 

@@ -376,7 +376,7 @@ class TestSkillsInUse:
         skills.sync()
         session.see([Seen("user")])
 
-        assert "not to be had any more: travel." in session.instructions()
+        assert "no longer available: travel." in session.instructions()
 
     def test_put_away_it_is_not_stated_again_and_its_tools_close(self) -> None:
         session = shelf().session()
@@ -636,15 +636,45 @@ class TestWhatIsWorn:
 
 
 class TestMisses:
-    @pytest.mark.row("R35")
-    def test_the_second_names_what_there_is_and_the_third_is_final(self) -> None:
-        session = shelf().session()
+    @pytest.mark.row("R35", "T09", "F29")
+    @pytest.mark.parametrize("style", STYLES)
+    def test_the_golden_stays_and_what_is_said_is_outside(self, style: Style) -> None:
+        """The second names what there is, the third one of the same id is final."""
+        session = shelf().session(style=style)
 
         first, second, third = (load(session, "nope") for _ in range(3))
 
+        assert _golden(style, second) == _golden(style, third) == first
         assert "Valid ids" not in first
         assert "Valid ids: refunds, travel, wages." in second
         assert "final" in third
+
+    @pytest.mark.row("R35", "T09", "F29")
+    @pytest.mark.parametrize("style", STYLES)
+    def test_three_different_ids_are_not_final(self, style: Style) -> None:
+        session = shelf().session(style=style)
+        said = [load(session, each) for each in ("a", "b", "c", "a", "b", "a")]
+
+        assert ["final" in each for each in said] == [False] * 5 + [True]
+        assert "Valid ids" in said[2]
+
+    @pytest.mark.row("T09")
+    def test_another_process_counts_on(self) -> None:
+        first = shelf().session()
+        load(first, "nope")
+        load(first, "nope")
+        state = json.loads(json.dumps(first.dump()))
+
+        assert "final" in load(shelf().session(resume=state), "nope")
+        assert "final" not in load(shelf().session(resume=state), "other")
+
+    @pytest.mark.row("T09", "F26")
+    def test_what_was_missed_is_kept_short(self) -> None:
+        session = shelf().session()
+        for number in range(200):
+            load(session, f"{number}" + "x" * 10_000)
+
+        assert len(json.dumps(session.dump())) < 20_000
 
     def test_a_success_a_new_message_and_a_new_turn_begin_anew(self) -> None:
         session = shelf().session()
@@ -669,6 +699,15 @@ class TestMisses:
 
         assert "x005" in said
         assert "and 40 more." in said
+
+
+def _golden(style: str, text: str) -> str:
+    """Return a miss without what a session says besides."""
+    if style == "agent-skills":
+        return text[: text.index("</skill_context>") + len("</skill_context>")]
+    result = json.loads(text)
+    result.pop("notes" if style == "packs" else "advice")
+    return json.dumps(result)
 
 
 class Asked:

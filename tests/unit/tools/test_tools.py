@@ -44,9 +44,9 @@ def test_a_call_reaches_the_handler() -> None:
     [
         ({}, "missing argument 'a'"),
         ({"a": 1, "c": 2}, "unknown argument 'c'"),
-        ({"a": "1"}, "argument 'a' is to be of type integer"),
-        ({"a": True}, "argument 'a' is to be of type integer"),
-        ({"a": 1, "b": "x"}, "argument 'b' is to be of type number or null"),
+        ({"a": "1"}, "argument 'a' has to be of type integer"),
+        ({"a": True}, "argument 'a' has to be of type integer"),
+        ({"a": 1, "b": "x"}, "argument 'b' has to be of type number or null"),
     ],
 )
 def test_a_wrong_call_is_a_result(arguments: dict[str, object], told: str) -> None:

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from satchel.errors import SkillError
 from satchel.model import Loaded
 from satchel.runtime.conversation.memory import Memory
-from satchel.runtime.conversation.misses import advice, is_miss
+from satchel.runtime.conversation.misses import advice, is_miss, missed_by
 from satchel.runtime.conversation.reading import Reading
 from satchel.runtime.offers import Offers
+from satchel.text import printable
 
 __all__ = ["Comments"]
 
@@ -26,7 +27,8 @@ class Comments:
         if not self.memory.shows(loaded):
             return None
         self.memory.save_repeat(loaded)
-        what = "Skill" if loaded.is_instructions else f"File {loaded.file!r} of skill"
+        file = printable(loaded.file, keep="")
+        what = "Skill" if loaded.is_instructions else f"File {file!r} of skill"
         return f"{what} {loaded.id!r} is unchanged; its text stands above. Use it."
 
     def notes(self, loaded: Loaded) -> tuple[str, ...]:
@@ -39,7 +41,8 @@ class Comments:
         """Count a miss; return what to say behind its message."""
         said = self.memory.changes()
         if is_miss(error):
-            told = advice(error, self.memory.miss(), self.reading.listed)
+            misses, same = self.memory.miss(missed_by(error))
+            told = advice(error, misses, same, self.reading.listed)
             said = " ".join(filter(None, (told, said)))
         return said or None
 

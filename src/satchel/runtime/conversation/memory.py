@@ -4,7 +4,7 @@ import threading
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from satchel.model import Activation, Loaded, Savings, Seen
 from satchel.runtime.conversation.editions import Edition, tell_changes
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from satchel.runtime.conversation.shelf import Shelf
 
 __all__ = ["Memory"]
+
+MAX_MISSED: Final = 50
+"""Things that were missed in a turn and are counted one by one."""
 
 
 class Memory:
@@ -103,17 +106,25 @@ class Memory:
             self._state = replace(self._state, used=used | {key})
             return key not in used
 
-    def miss(self) -> int:
-        """Count a miss; return how many there were without a hit between them."""
+    def miss(self, what: str) -> tuple[int, int]:
+        """Count a miss; return how many there were, and how many of them of ``what``.
+
+        A hit in between begins both counts again.
+        """
         with self._lock:
-            self._state = replace(self._state, misses=self._state.misses + 1)
-            return self._state.misses
+            missed = dict(self._state.missed)
+            missed[what] = same = missed.pop(what, 0) + 1
+            while len(missed) > MAX_MISSED:
+                del missed[next(iter(missed))]
+            misses = self._state.misses + 1
+            self._state = replace(self._state, misses=misses, missed=missed)
+            return misses, same
 
     def hit(self) -> None:
         """Forget the misses."""
         with self._lock:
-            if self._state.misses:
-                self._state = replace(self._state, misses=0)
+            if self._state.misses or self._state.missed:
+                self._state = replace(self._state, misses=0, missed={})
 
     def shows(self, loaded: Loaded) -> bool:
         """Tell whether the next model call sees this very text anyway (R10)."""

@@ -6,14 +6,16 @@ from satchel.errors import (
     ReferenceNotAllowedError,
     SkillError,
     SkillNotFoundError,
+    echo,
 )
 from satchel.model import Catalog
 from satchel.text import clean_line
 
-__all__ = ["FINAL_MISS", "advice", "heir_advice", "is_miss"]
+__all__ = ["FINAL_MISS", "advice", "heir_advice", "is_miss", "missed_by"]
 
 FINAL_MISS: Final = 3
-"""The miss of a turn that is final (R35)."""
+"""The miss of one id in a turn that is final (R35)."""
+_MISSES: Final = (SkillNotFoundError, ReferenceNotAllowedError)
 MAX_NAMED: Final = 20
 """Ids that an advice names; in a longer catalog these are the nearest ones."""
 
@@ -23,7 +25,7 @@ def is_miss(error: SkillError) -> bool:
 
     What is there and not handed out, or not now, is none.
     """
-    return isinstance(error, (SkillNotFoundError, ReferenceNotAllowedError))
+    return isinstance(error, _MISSES)
 
 
 def heir_advice(error: SkillError, catalog: Catalog) -> str:
@@ -35,20 +37,34 @@ def heir_advice(error: SkillError, catalog: Catalog) -> str:
     return f"The skill {clean_line(heir)} takes its place: load it." if heir else ""
 
 
-def advice(error: SkillError, misses: int, catalog: Catalog) -> str:
-    """Return the sentence behind the error of a turn's miss number ``misses``.
+def missed_by(error: SkillError) -> str:
+    """Return what was missed: the same text for the same id and file."""
+    name = error.name if isinstance(error, _MISSES) else ""
+    file = error.file if isinstance(error, ReferenceNotAllowedError) else ""
+    return f"{echo(name)}/{echo(file)}"
 
-    The first says nothing more, the second what could be asked for, the third that it
-    is over. Who took the place of a skill that is gone, the first two say.
+
+def advice(error: SkillError, misses: int, same: int, catalog: Catalog) -> str:
+    """Return the sentence behind the error of a miss.
+
+    The first miss of a turn says nothing more, the next ones what could be asked for.
+    The third one of the same thing says that it is over. An id whose skill has a
+    replacement gets that one's id instead.
+
+    Args:
+        error: What was raised.
+        misses: How many misses there were in this turn, this one included.
+        same: How many of them were of the same id and file.
+        catalog: What may be asked for.
     """
     heir = heir_advice(error, catalog)
+    if same >= FINAL_MISS:
+        return (
+            f"This was miss number {same} of the same id: final. Do not call this tool "
+            "for it again; go on without it, or tell the user what is missing."
+        )
     if misses <= 1:
         return heir
-    if misses >= FINAL_MISS:
-        return (
-            f"This was miss number {misses}: final. Do not call this tool again for "
-            "it; go on without, or tell the user what is missing."
-        )
     if heir or isinstance(error, ReferenceNotAllowedError):
         return heir  # its message lists the files
     wanted = error.name if isinstance(error, SkillNotFoundError) else ""

@@ -3,13 +3,15 @@
 from collections.abc import Callable, Iterable
 from typing import Final
 
-from satchel.errors import SkillError
+from satchel.errors import SkillError, echo
 from satchel.model import Loaded
 from satchel.protocols import TokenCounter
 from satchel.text import clean_line, escape_xml
 
 __all__ = ["restate"]
 
+MAX_NAMED: Final = 20
+"""Skills that are named without their text."""
 _HEAD: Final = (
     "## Skills in use\nThese were loaded earlier in this conversation, and still hold:"
 )
@@ -40,25 +42,29 @@ def restate(
         try:
             text = render(load(id))
         except SkillError:
-            gone.append(_shown(id))
+            gone.append(id)
             continue
         cost = counter.count(text)
         if cost > left:
-            no_room.append(_shown(id))
+            no_room.append(id)
             continue
         left -= cost
         texts.append(text)
     if no_room:
-        names = ", ".join(no_room)
         texts.append(
-            f"In use too, and left out for lack of room: {names}. Load again "
+            f"In use too, and left out for lack of room: {_named(no_room)}. Load again "
             "what you need."
         )
     if gone:
-        texts.append(f"In use before, and not to be had any more: {', '.join(gone)}.")
+        texts.append(f"In use before, and no longer available: {_named(gone)}.")
     return "\n\n".join((_HEAD, *texts)) if texts else ""
 
 
-def _shown(id: str) -> str:
-    """Return an id that stands in a system prompt, and so may bring no markup."""
-    return escape_xml(clean_line(id))
+def _named(ids: list[str]) -> str:
+    """Return ids for a system prompt: without markup, and not more than a few.
+
+    They come from a stored state, and so may be anything.
+    """
+    more = len(ids) - MAX_NAMED
+    names = ", ".join(escape_xml(clean_line(echo(id))) for id in ids[:MAX_NAMED])
+    return names + (f" and {more:,} more" if more > 0 else "")

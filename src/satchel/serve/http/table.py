@@ -8,6 +8,7 @@ from typing import Any, Final
 from starlette.requests import Request
 from starlette.responses import Response
 
+from satchel.errors import echo
 from satchel.runtime.view import View
 from satchel.serve.http.answers import Answers
 from satchel.serve.library import Library
@@ -99,7 +100,7 @@ def parse(
         if parameter is None or parameter.where != "query":
             names = ", ".join(n for n, each in known.items() if each.where == "query")
             choice = f"there are {names}" if names else "there is none"
-            raise InvalidParameterError(f"unknown parameter {name[:80]!r}; {choice}")
+            raise InvalidParameterError(f"unknown parameter {echo(name)!r}; {choice}")
         if name in seen:
             raise InvalidParameterError(f"{name}: given more than once")
         seen.add(name)

@@ -7,6 +7,7 @@ from jsonschema import (  # type: ignore[import-untyped]
     Draft202012Validator,  # pyright: ignore[reportUnknownVariableType]
 )
 
+from satchel.errors import echo
 from satchel.model import Json
 from satchel.text import clean_line
 
@@ -24,6 +25,7 @@ class _Found(Protocol):
 
     message: str
     path: Iterable[object]
+    validator: str
 
 
 class _Validator(Protocol):
@@ -70,9 +72,11 @@ class Check:
         found = next(iter(self._validator.iter_errors(arguments)), None)
         if found is None:
             return None
-        place = "".join(f"{step}: " for step in found.path)
-        line = clean_line(place + found.message[: 4 * _SHOWN_CHARS])
-        return line if len(line) <= _SHOWN_CHARS else f"{line[:_SHOWN_CHARS]}…"
+        place = "".join(f"{echo(str(step))}: " for step in found.path)
+        said = found.message  # it repeats the value
+        if len(said) > _SHOWN_CHARS:
+            said = f"the value does not fit the schema's {found.validator!r}"
+        return clean_line(place + said)
 
     def _is_plain(self, arguments: object) -> bool:
         """Tell whether these are short texts and nothing else, as most calls have them.

@@ -12,6 +12,7 @@ from satchel.errors import (
     ChangedSinceSyncError,
     SkillError,
     SourceUnavailableError,
+    echo,
 )
 from satchel.load.telling import tell
 from satchel.serve.crashing import tell_crash
@@ -29,7 +30,7 @@ def unknown(what: str, uri: str, why: str = "") -> MCPError:
     ``data`` is what readers of earlier drafts tell it by.
     """
     message = f"{what}: not served here{why and f'; {why}'}"
-    return MCPError(INVALID_PARAMS, message, {"uri": uri})
+    return MCPError(INVALID_PARAMS, message, {"uri": echo(uri)})
 
 
 def error_of(error: SkillError) -> MCPError:
@@ -48,7 +49,12 @@ async def contain(ctx: Context, call_next: CallNext) -> HandlerResult:
     try:
         _check_text(ctx)
         return await call_next(ctx)
-    except (MCPError, ValidationError):
+    except MCPError as error:
+        if not isinstance(error.error.data, str):
+            raise
+        data = echo(error.error.data)  # an unknown method's name, say
+        raise MCPError(error.error.code, error.error.message, data) from error
+    except ValidationError:
         raise
     except SkillError as error:
         raise error_of(error) from error

@@ -17,7 +17,7 @@ from mcp_types import (
     TextContent,
 )
 
-from satchel.errors import SkillError
+from satchel.errors import SkillError, echo
 from satchel.model import NO_CLIENT_FIELDS, ClientFields, Descriptor
 from satchel.runtime.view import View
 from satchel.serve.library import Library
@@ -137,7 +137,7 @@ def _typed(fields: ClientFields, given: Mapping[str, str]) -> str:
     names = argument_names(fields)
     for name in given:
         if name not in names and name != FREE:
-            raise MCPError(INVALID_PARAMS, f"there is no argument {name[:64]!r}")
+            raise MCPError(INVALID_PARAMS, f"there is no argument {echo(name)!r}")
     if FREE in given and FREE not in names:
         return given[FREE]
     # By place, as the body counts them: a name that cannot be shown keeps its own.

@@ -5,7 +5,7 @@ from typing import Any, Final, cast
 
 from mcp_types import CallToolResult, TextContent
 
-from satchel.errors import ToolError, error_payload
+from satchel.errors import ToolError, echo, error_payload
 from satchel.model import Style
 from satchel.tools import result_text
 
@@ -111,7 +111,7 @@ def misuse(
         return tool_result(error_payload(error))
     name = arguments.get("name")
     given: dict[str, object] = {
-        "name": name if isinstance(name, str) else "",
+        "name": echo(name) if isinstance(name, str) else "",
         "body": "",
         "available_references": [],
         "available_scripts": [],
