@@ -48,8 +48,8 @@ layers: $(VENV)/.dev ## which room may import which
 
 docs: $(VENV)/.dev ## run every example of README.md and docs/, and check the packs that ship
 	$(BIN)/python -m pytest -q tests/docs
-	$(BIN)/satchel check src/satchel/packs --profile strict --fail-on warning
-	$(BIN)/satchel check examples/skills --profile auto --fail-on warning
+	$(BIN)/satchel check src/satchel/packs --fail-on warning
+	$(BIN)/satchel check examples/skills --fail-on warning
 
 record: $(VENV)/.dev ## record what 2,000 questions are answered, in tests/record
 	@$(BIN)/python -m tools.record make

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from satchel.errors import SkillNotFoundError
 from satchel.model import DEFAULT_LIMITS, SKILL_FILE, Finding, Found
 from satchel.sources import roles
-from satchel.spec import render_frontmatter, to_spec
+from satchel.spec import from_spec, render_frontmatter, to_spec
 from satchel.spec.written import read_written
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def read_role(
     fields = {**written.fields, "name": name}
     if description:
         fields["description"] = description
-    head = render_frontmatter(to_spec(fields) if in_spec else fields)
+    head = render_frontmatter(to_spec(fields) if in_spec else from_spec(fields))
     return {**files, SKILL_FILE: head.encode() + written.body}
 
 

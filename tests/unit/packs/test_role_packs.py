@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import pytest
 
-from satchel import Satchel, sources
-from satchel.spec import from_spec, parse, render_frontmatter, to_spec
+from satchel import Satchel, resolve_role_prompt, sources
+from satchel.spec import from_spec, parse, to_spec
 from tests.functional.library import run
 from tests.unit.packs.house import FILES, PACKS, ROLES, ROOT
 from tools.role_packs import (
@@ -40,6 +40,30 @@ def team() -> Satchel:
     return Satchel(sources.roles())
 
 
+@pytest.fixture(scope="module")
+def strict_packs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The packs as `satchel convert --to strict` writes them."""
+    folder = tmp_path_factory.mktemp("strict")
+    assert (
+        run("convert", str(PACKS), "--to", "strict", "-o", str(folder)).exit_code == 0
+    )
+    return folder
+
+
+@pytest.fixture(scope="module", params=["public", "strict"])
+def shelf(request: pytest.FixtureRequest) -> Path:
+    """The packs in both dialects: what is asked of them holds for either."""
+    if request.param == "public":
+        return PACKS
+    strict: Path = request.getfixturevalue("strict_packs")
+    return strict
+
+
+@pytest.fixture(scope="module")
+def either(shelf: Path) -> Satchel:
+    return Satchel(shelf)
+
+
 def findings(folder: Path, profile: str) -> list[tuple[str, str, str]]:
     done = run("check", str(folder), "--profile", profile, "--format", "json")
     told = json.loads(done.stdout)["findings"]
@@ -55,10 +79,12 @@ def test_the_seventeen_are_there_and_nothing_beside_them(team: Satchel) -> None:
 
 @pytest.mark.row("C52", "C11", "C12", "C03")
 @pytest.mark.parametrize("role", ROLES)
-def test_a_pack_has_and_lists_the_files_of_its_role(role: str, team: Satchel) -> None:
-    folder = PACKS / role
+def test_a_pack_has_and_lists_the_files_of_its_role(
+    role: str, either: Satchel, shelf: Path
+) -> None:
+    folder = shelf / role
     there = [each for each in folder.rglob("*") if each.is_file()]
-    entry = team.catalog.get(role)
+    entry = either.catalog.get(role)
     assert entry is not None
 
     assert sorted(each.relative_to(folder).as_posix() for each in there) == [
@@ -66,14 +92,14 @@ def test_a_pack_has_and_lists_the_files_of_its_role(role: str, team: Satchel) ->
         *FILES[role],
     ]
     assert tuple(sorted(entry.resources)) == FILES[role]
-    assert [team.load(role, path).text for path in FILES[role]] == [
+    assert [either.load(role, path).text for path in FILES[role]] == [
         (folder / path).read_text("utf-8") for path in FILES[role]
     ]
 
 
 @pytest.mark.row("C53")
-def test_five_have_no_references(team: Satchel) -> None:
-    assert [entry.id for entry in team.catalog if not entry.references] == [
+def test_five_have_no_references(either: Satchel) -> None:
+    assert [entry.id for entry in either.catalog if not entry.references] == [
         "analyst",
         "ci-fixer",
         "prompt-engineer",
@@ -85,25 +111,25 @@ def test_five_have_no_references(team: Satchel) -> None:
 @pytest.mark.row("C05", "C13")
 @pytest.mark.parametrize("role", ROLES)
 def test_a_bucket_without_files_is_not_on_disk_and_lists_none(
-    role: str, team: Satchel
+    role: str, either: Satchel, shelf: Path
 ) -> None:
-    manifest = team.manifest(role)
+    manifest = either.manifest(role)
     listed = {
         "references": manifest.references,
         "scripts": manifest.scripts,
         "assets": manifest.assets,
     }
 
-    assert [name for name in listed if (PACKS / role / name).exists()] == [
+    assert [name for name in listed if (shelf / role / name).exists()] == [
         name for name, files in listed.items() if files
     ]
     assert manifest.assets == ()
 
 
 @pytest.mark.row("C53")
-def test_the_body_of_analyst_is_a_rubric_that_adds_up(team: Satchel) -> None:
+def test_the_body_of_analyst_is_a_rubric_that_adds_up(either: Satchel) -> None:
     """Weights make 100 %, and the total of the example is what its scores give."""
-    body = team.load("analyst").body
+    body = either.load("analyst").body
     weights = [int(each) for each in re.findall(r"\| (\d+) % \|", body)]
     scores = [int(each) for each in re.findall(r"\w+ (\d) \((?:high|medium|low)", body)]
 
@@ -115,9 +141,9 @@ def test_the_body_of_analyst_is_a_rubric_that_adds_up(team: Satchel) -> None:
 
 @pytest.mark.row("C53")
 def test_the_body_of_visionary_is_a_schema_that_its_example_keeps(
-    team: Satchel,
+    either: Satchel,
 ) -> None:
-    body = team.load("visionary").body
+    body = either.load("visionary").body
     ((_, _, block),) = [each for each in BLOCK.findall(body) if each[1] == "json"]
     shown = json.loads(block)
     (idea,) = shown["ideas"]
@@ -133,35 +159,62 @@ def test_the_body_of_visionary_is_a_schema_that_its_example_keeps(
 
 @pytest.mark.row("C53")
 @pytest.mark.parametrize("role", ["resolver", "ci-fixer"])
-def test_two_have_a_single_purpose(role: str, team: Satchel) -> None:
-    assert team.load(role).body.count("One purpose: ") == 1
+def test_two_have_a_single_purpose(role: str, either: Satchel) -> None:
+    assert either.load(role).body.count("One purpose: ") == 1
+
+
+@pytest.mark.row("F54", "T07")
+@pytest.mark.parametrize("how", [(), ("--profile", "spec")], ids=["default", "spec"])
+def test_a_check_has_nothing_against_them(how: tuple[str, ...]) -> None:
+    done = run("check", str(PACKS), *how, "--format", "json")
+
+    assert done.exit_code == 0
+    assert json.loads(done.stdout)["findings"] == []
 
 
 @pytest.mark.row("C52", "C09")
-def test_the_profile_strict_has_nothing_against_them() -> None:
-    assert findings(PACKS, "strict") == []
+def test_the_profile_strict_has_nothing_against_its_form(strict_packs: Path) -> None:
+    assert findings(strict_packs, "strict") == []
+    told = findings(strict_packs, "dialect")
+    assert {(severity, code) for severity, code, _ in told} == {
+        ("note", "spec-incompatible")
+    }
 
 
-@pytest.mark.row("C52", "X07")
+@pytest.mark.row("C52", "X07", "T07")
 @pytest.mark.parametrize("role", ROLES)
-def test_in_the_public_dialect_a_pack_is_valid_and_the_same(
-    role: str, tmp_path: Path
-) -> None:
-    data = (PACKS / role / "SKILL.md").read_bytes()
-    parsed = parse(data, profile="strict", directory=role)
-    assert parsed.manifest is not None
-    written = parsed.manifest.frontmatter
-    converted = render_frontmatter(to_spec(written)).encode()
-    folder = shutil.copytree(PACKS / role, tmp_path / role)
-    body = data.split(b"\n---\n", 1)[1]
-    (folder / "SKILL.md").write_bytes(converted + body)
-    again = parse(converted + body, profile="spec", directory=role)
-    assert again.manifest is not None
+def test_either_dialect_gives_back_the_other(role: str, strict_packs: Path) -> None:
+    public = (PACKS / role / "SKILL.md").read_bytes()
+    strict = (strict_packs / role / "SKILL.md").read_bytes()
+    one = parse(public, profile="spec", directory=role).manifest
+    other = parse(strict, profile="strict", directory=role).manifest
+    assert one is not None
+    assert other is not None
 
-    assert findings(folder, "spec") == []
-    assert from_spec(again.manifest.frontmatter) == written
-    assert again.manifest.references == parsed.manifest.references
-    assert again.manifest.scripts == parsed.manifest.scripts
+    assert from_spec(one.frontmatter) == other.frontmatter
+    assert to_spec(other.frontmatter) == one.frontmatter
+    assert public.split(b"\n---\n", 1)[1] == strict.split(b"\n---\n", 1)[1]
+    for field in ("trigger_keywords", "references", "scripts", "assets", "version"):
+        assert getattr(one, field) == getattr(other, field)
+
+
+@pytest.mark.row("C19", "C20", "C56", "T07")
+@pytest.mark.parametrize("primary", ["hint", "body"])
+def test_a_role_s_prompt_is_the_same_in_both_dialects(
+    primary: Literal["hint", "body"], tmp_path: Path, strict_packs: Path
+) -> None:
+    prompts: list[list[str]] = []
+    for name, packs in (("public", PACKS), ("strict", strict_packs)):
+        templates = tmp_path / name
+        shutil.copytree(packs, templates / "skills")
+        prompts.append(
+            [
+                str(resolve_role_prompt(role, templates, primary=primary))
+                for role in ROLES
+            ]
+        )
+
+    assert prompts[0] == prompts[1]
 
 
 @pytest.mark.row("A26")
@@ -228,8 +281,8 @@ def test_rank_fusion_does_what_the_page_says() -> None:
 
 
 @pytest.mark.row("C52", "C01")
-def test_the_index_is_on_record_and_small(team: Satchel) -> None:
-    index = render_index(team)
+def test_the_index_is_on_record_and_small(either: Satchel) -> None:
+    index = render_index(either)
 
     assert index == INDEX.read_bytes().decode()
     assert len(index.encode()) <= 1_900
