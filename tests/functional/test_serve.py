@@ -157,6 +157,7 @@ def test_an_empty_mount_and_a_full_disk_are_told_where_an_operator_looks(
         assert reason["code"] == "usage-not-kept"
         assert answer.json()["usage"]["waiting"] >= 1
         assert "satchel_usage_kept 0\n" in figures
+        assert 'satchel_http_requests_total{part="v1",status="200"} 1\n' in figures
 
 
 def test_strict_does_not_start_what_is_not_ready(shelf: Path) -> None:

@@ -28,7 +28,7 @@ from satchel.model import (
 from satchel.runtime.conversation.gate import Gate
 from satchel.runtime.conversation.invoking import Invoked, invoked
 from satchel.runtime.conversation.misses import heir_advice
-from satchel.runtime.conversation.reading import Reading
+from satchel.runtime.conversation.reading import Reading, Scope
 from satchel.runtime.conversation.settings import Settings
 from satchel.runtime.switches import patterns_of
 from satchel.session.approvals import Approvals
@@ -52,7 +52,7 @@ class View:
     every sync. Safe across threads.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - by name, for whoever makes one
         self,
         shelf: "Shelf",
         settings: Settings,
@@ -60,6 +60,7 @@ class View:
         via: str,
         resources: "Callable[[Descriptor], tuple[Resource, ...]]",
         render: "Callable[[Catalog, Style, Format, int | str | None], Rendered]",
+        scope: "Scope | None" = None,
     ) -> None:
         self.settings = settings
         self.via = via
@@ -68,7 +69,8 @@ class View:
         self._render = render
         self._boxes: dict[tuple[bool, bool], Toolbox] = {}
         gate = Gate(shelf.policy, Approvals(), settings.who)
-        self._reading = Reading(shelf, settings, gate)
+        self._scope = Scope() if scope is None else scope
+        self._reading = Reading(shelf, settings, gate, self._scope)
 
     def for_caller(
         self,
@@ -91,6 +93,17 @@ class View:
             via=via,
             resources=self._resources,
             render=self._render,
+        )
+
+    def for_client(self, client: str) -> "View":
+        """Return the same skills for the same caller, as another program asks."""
+        return View(
+            self._shelf,
+            replace(self.settings, client=client),
+            via=self.via,
+            resources=self._resources,
+            render=self._render,
+            scope=self._scope,
         )
 
     @property

@@ -24,6 +24,7 @@ from satchel.serve.http.site import NOT_FOUND, Site
 from satchel.serve.library import Library
 from satchel.serve.mcp import streamable_http
 from satchel.serve.telling import INTERNAL, Told
+from satchel.serve.traffic import Traffic
 
 __all__ = ["Application", "create_app", "guarded_app"]
 
@@ -34,6 +35,7 @@ def create_app(
     *,
     used: Used | None = None,
     guarded: GuardSettings | None = None,
+    traffic: Traffic | None = None,
 ) -> Starlette:
     """Return the application, which asks nobody for a token and looks at no Host.
 
@@ -45,6 +47,7 @@ def create_app(
         used: Gives the figures of use for ``/metrics``: `MetricsSink.render`.
         guarded: What the guard around it was told, so that ``/mcp`` refuses nothing
             that the guard lets in; None lets loopback alone reach ``/mcp``.
+        traffic: What the guard counts, for ``/metrics``.
     """
     settings = settings or HttpSettings()
     site = Site(library, settings, Answers(library.settings.ttl_s))
@@ -71,7 +74,7 @@ def create_app(
         *api_routes(site),
         *discovery_routes(site),
         *releases_routes(site),
-        figures_route(site, used),
+        figures_route(site, used, traffic),
     ]
     app = Starlette(
         routes=routes,
@@ -95,7 +98,9 @@ def guarded_app(
         ConfigError: ``settings.host`` is not loopback, and nobody is asked who calls.
     """
     http = HttpSettings(private=settings.asks, old_index=old_index)
-    return guard(create_app(library, http, used=used, guarded=settings), settings)
+    traffic = Traffic()
+    app = create_app(library, http, used=used, guarded=settings, traffic=traffic)
+    return guard(app, settings, traffic=traffic)
 
 
 def _refused(request: Request, error: Exception) -> Response:

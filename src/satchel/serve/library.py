@@ -3,7 +3,7 @@
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import Final
+from typing import Final, TypeVar
 
 from satchel.model import Catalog, SyncReport
 from satchel.runtime import Satchel
@@ -12,6 +12,8 @@ from satchel.serve.caller import ANYBODY, Caller
 from satchel.serve.settings import ServeSettings
 
 __all__ = ["Library"]
+
+_K = TypeVar("_K")
 
 MAX_VIEWS: Final = 256
 """Views that are kept: callers times clients times edges."""
@@ -34,6 +36,7 @@ class Library:
         self.settings = settings or ServeSettings()
         self._first: View | None = None
         self._views: OrderedDict[tuple[Caller, str, str], View] = OrderedDict()
+        self._callers: OrderedDict[tuple[Caller, str], View] = OrderedDict()
         self._lock = threading.Lock()
         self._listeners: list[Callable[[SyncReport], None]] = []
         self._withheld = skills.catalog.withheld
@@ -51,21 +54,35 @@ class Library:
 
         ``client`` is what the program says it is called: untrusted, for events only.
         """
-        key = caller, via, client
         with self._lock:
+            if not client:
+                return self._of_caller(caller, via)
+            key = caller, via, client
             known = self._views.get(key)
             if known is None:
-                if self._first is None:
-                    self._first = self.skills.view(style=self.settings.style)
-                known = self._views[key] = self._first.for_caller(
-                    who={"client": caller.name} if caller.name else {},
-                    only=caller.only,
-                    via=via,
-                    client=client,
-                )
-                while len(self._views) > MAX_VIEWS:
-                    self._views.popitem(last=False)
+                known = self._of_caller(caller, via).for_client(client)
+                _keep(self._views, key, known)
             self._views.move_to_end(key)
+            return known
+
+    def _of_caller(self, caller: Caller, via: str) -> View:
+        """Return the view that those of a caller's programs share their skills with.
+
+        It is not let go for a program that calls itself something new each time.
+        """
+        key = caller, via
+        known = self._callers.get(key)
+        if known is None:
+            if self._first is None:
+                self._first = self.skills.view(style=self.settings.style)
+            known = self._first.for_caller(
+                who={"client": caller.name} if caller.name else {},
+                only=caller.only,
+                via=via,
+                client="",
+            )
+            _keep(self._callers, key, known)
+        self._callers.move_to_end(key)
         return known
 
     def is_near(self, skill_id: object) -> bool:
@@ -105,3 +122,9 @@ class Library:
         if listed or self._withheld != before:
             for changed in tuple(self._listeners):
                 changed(report)
+
+
+def _keep(views: OrderedDict[_K, View], key: _K, view: View) -> None:
+    views[key] = view
+    while len(views) > MAX_VIEWS:
+        views.popitem(last=False)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 import pytest
 
 from satchel import Satchel
 from satchel.errors import DuplicateSkillError
+from satchel.runtime.conversation import reading
 from satchel.serve.caller import Caller
 from satchel.serve.library import MAX_VIEWS, Library
 from satchel.testing import write_pack
@@ -41,6 +43,32 @@ def test_many_clients_do_not_fill_the_memory(tmp_path: Path) -> None:
 
     assert len(served._views) == MAX_VIEWS
     assert served.view(client="first") is not first
+
+
+@pytest.mark.row("F45")
+def test_a_new_name_of_a_client_costs_no_look_at_every_skill(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(20):
+        write_pack(tmp_path, f"alpha-{number}")
+    served = open_library(tmp_path)
+    looks: list[str] = []
+
+    def counted(name: str, pattern: str) -> bool:
+        looks.append(name)
+        return fnmatchcase(name, pattern)
+
+    monkeypatch.setattr(reading, "fnmatchcase", counted)
+    caller = Caller("x", ("alpha-1*",))
+    for number in range(MAX_VIEWS + 5):
+        assert len(served.view(caller, client=f"agent-{number}").catalog) == 11
+    once = len(looks)
+    write_pack(tmp_path, "alpha-100")
+    served.refresh()
+    assert len(served.view(caller, client="another").catalog) == 12
+
+    assert once == 21
+    assert len(looks) == once + 22
 
 
 def test_a_later_conflict_is_the_same_for_callers_old_and_new(tmp_path: Path) -> None:

@@ -23,19 +23,34 @@ if TYPE_CHECKING:
     from satchel.runtime.conversation.shelf import Shelf
     from satchel.runtime.staging import Staged
 
-__all__ = ["Reading"]
+__all__ = ["Reading", "Scope"]
+
+
+class Scope:
+    """The skills that some readings are about, of the catalog that they were of."""
+
+    known: tuple[Catalog, Catalog] | None = None
 
 
 class Reading:
-    """Lists, finds and reads for one session; asks the gate first."""
+    """Lists, finds and reads for one session; asks the gate first.
 
-    def __init__(self, shelf: "Shelf", settings: Settings, gate: Gate) -> None:
+    ``scope`` is that of another about the same skills, which is found out once.
+    """
+
+    def __init__(
+        self,
+        shelf: "Shelf",
+        settings: Settings,
+        gate: Gate,
+        scope: "Scope | None" = None,
+    ) -> None:
         self._shelf = shelf
         self._settings = settings
         self._gate = gate
         self._staged: dict[tuple[str, str, tuple[FileStat, ...]], Staged] = {}
         self._turns: list[TurnCache] = []
-        self._scoped: tuple[Catalog, Catalog] | None = None
+        self._scope = Scope() if scope is None else scope
 
     def begin_turn(self) -> TurnCache:
         """Read each file at most once from now on; return where it is kept."""
@@ -62,10 +77,10 @@ class Reading:
         catalog = self._shelf.catalog()
         if not self._settings.only:
             return catalog
-        known = self._scoped
+        known = self._scope.known
         if known is None or known[0] is not catalog:
             view = self._shelf.editions.view(catalog, self._is_here, whole=True)
-            known = self._scoped = catalog, view
+            known = self._scope.known = catalog, view
         return known[1]
 
     @property

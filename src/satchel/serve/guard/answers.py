@@ -31,6 +31,10 @@ class Answer:
         self._send = send
         self._timeout_s = timeout_s
         self._started = False
+        self.status = 0
+        """The HTTP status that went out; 0 as long as none has."""
+        self.is_stream = False
+        """Whether it stays open until its client goes."""
         self._crashed = False
         self.ended = False
         self.terse = False
@@ -82,8 +86,9 @@ class Answer:
 
     async def _start(self, message: "Message") -> None:
         self._started = True
+        self.status = cast("int", message["status"])
         headers: Headers = [*message.get("headers", ())]
-        if cast("int", message["status"]) < 400:  # noqa: PLR2004 - of HTTP
+        if self.status < 400:  # noqa: PLR2004 - of HTTP
             self.session = dict(headers).get(_SESSION, b"").decode("latin-1")
         allow_page(headers, self._seen)
         if self.private:

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Final, cast
 
 from satchel.serve.crashing import tell_crash
 from satchel.serve.guard.answers import Answer
@@ -14,10 +14,11 @@ from satchel.serve.guard.hosts import Names
 from satchel.serve.guard.loopback import is_loopback
 from satchel.serve.guard.oauth import METADATA_PATH, metadata_route
 from satchel.serve.guard.pages import is_preflight, say_allowed
-from satchel.serve.guard.places import Places
+from satchel.serve.guard.places import Places, is_stream
 from satchel.serve.guard.refusals import Refusal
 from satchel.serve.guard.requests import Seen
 from satchel.serve.guard.sessions import Sessions
+from satchel.serve.traffic import Traffic
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -27,11 +28,22 @@ if TYPE_CHECKING:
 __all__ = ["guard"]
 
 
+# Something before this server may go by the other of the two, and take the rest of the
+# body for a request of its own (RFC 9112, section 6.1).
+_TWO_LENGTHS: Final = Refusal(
+    400,
+    "two-lengths",
+    "a request has Content-Length or Transfer-Encoding, and not both",
+    ((b"connection", b"close"),),
+)
+
+
 def guard(
     app: "ASGIApp",
     settings: "GuardSettings",
     *,
     clock: Callable[[], float] = time.monotonic,
+    traffic: Traffic | None = None,
 ) -> "ASGIApp":
     """Return ``app`` behind a guard: who may come in, and how much at a time.
 
@@ -43,13 +55,19 @@ def guard(
         ConfigError: ``settings.host`` is not loopback, and nobody is asked who calls.
     """
     check_bind(settings.host, settings)
-    return _Guard(app, settings, clock)
+    return _Guard(app, settings, clock, traffic or Traffic())
 
 
 class _Guard:
     def __init__(
-        self, app: "ASGIApp", settings: "GuardSettings", clock: Callable[[], float]
+        self,
+        app: "ASGIApp",
+        settings: "GuardSettings",
+        clock: Callable[[], float],
+        traffic: Traffic,
     ) -> None:
+        self._clock = clock
+        self._traffic = traffic
         self._app = app
         self._send_timeout_s = settings.send_timeout_s
         self._names = Names(settings)
@@ -57,7 +75,10 @@ class _Guard:
         self._rates = Buckets(settings.rate_per_s, settings.burst, clock)
         self._free_loopback = not settings.asks
         self._bodies = Bodies(settings)
-        self._places = Places(settings)
+        self._places = places = Places(settings)
+        traffic.streams = lambda: places.streams
+        traffic.busy = lambda: places.busy
+        traffic.waiting = lambda: places.waiting
         self._sessions = Sessions(settings.max_sessions)
         oauth = settings.oauth
         self._metadata = metadata_route(oauth) if oauth else None
@@ -73,9 +94,26 @@ class _Guard:
     async def _serve(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
         seen = Seen.of(scope)
         answer = Answer(seen, send, self._send_timeout_s)
+        start = self._clock()
         try:
-            refusal = await self._through(scope, seen, receive, answer)
+            await self._answer(scope, seen, receive, answer)
+        finally:
+            if answer.is_stream:
+                self._traffic.ended(seen.path, answer.status)
+            else:
+                taken_s = self._clock() - start
+                self._traffic.answered(seen.path, answer.status, taken_s)
+
+    async def _answer(
+        self, scope: "Scope", seen: Seen, receive: "Receive", answer: Answer
+    ) -> None:
+        try:
+            if seen.all(b"content-length") and seen.all(b"transfer-encoding"):
+                refusal: Refusal | None = _TWO_LENGTHS
+            else:
+                refusal = await self._through(scope, seen, receive, answer)
             if refusal is not None:
+                self._traffic.refused(refusal.code)
                 await answer.refuse(refusal)
             else:
                 await answer.finish()
@@ -112,7 +150,10 @@ class _Guard:
         answer.terse = admitted.terse
         answer.private = admitted.user is not None
         session = seen.first(b"mcp-session-id")
-        async with self._places.place(seen, admitted.principal) as full:
+        answer.is_stream = is_stream(seen, body)
+        async with self._places.place(
+            admitted.principal, stream=answer.is_stream
+        ) as full:
             if full is None:
                 app, known = self._app_for(seen), _known(scope, admitted)
                 with self._sessions.using(session):

@@ -1,9 +1,10 @@
 """How many requests are answered at a time, and how many streams stay open."""
 
+import json
 from collections import Counter
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 import anyio
 
@@ -13,8 +14,9 @@ if TYPE_CHECKING:
     from satchel.serve.guard.requests import Seen
     from satchel.serve.guard.settings import GuardSettings
 
-__all__ = ["Places"]
+__all__ = ["Places", "is_stream"]
 
+_LISTEN: Final = "subscriptions/listen"
 _BUSY: Final = Refusal(
     503, "too-busy", "too many requests at a time; try again", ((b"retry-after", b"1"),)
 )
@@ -34,6 +36,7 @@ class Places:
     """
 
     def __init__(self, settings: "GuardSettings") -> None:
+        self._max_requests = settings.max_requests
         self._requests = anyio.Semaphore(settings.max_requests, fast_acquire=True)
         self._waiting = 0
         self._max_waiting = settings.max_waiting
@@ -42,12 +45,27 @@ class Places:
         self._max_streams = settings.max_streams
         self._max_each = settings.max_streams_each
 
+    @property
+    def streams(self) -> int:
+        """How many streams are open."""
+        return self._streams.total()
+
+    @property
+    def busy(self) -> int:
+        """How many requests are being answered, streams left out."""
+        return self._max_requests - self._requests.value
+
+    @property
+    def waiting(self) -> int:
+        """How many requests wait for a place."""
+        return self._waiting
+
     @asynccontextmanager
     async def place(
-        self, seen: "Seen", principal: str
+        self, principal: str, *, stream: bool
     ) -> AsyncGenerator[Refusal | None, None]:
         """Hold a place while the request is answered, or say that there is none."""
-        if is_stream(seen):
+        if stream:
             async with self._for_stream(principal) as refusal:
                 yield refusal
             return
@@ -91,11 +109,22 @@ class Places:
                 del self._streams[principal]
 
 
-def is_stream(seen: "Seen") -> bool:
-    """Tell whether a request opens a stream that stays.
+def is_stream(seen: "Seen", body: bytes) -> bool:
+    """Tell whether a request opens a stream that stays, by what it is.
 
-    ``mcp`` refuses a body that says something else than the header does.
+    A header alone may say anything, and would give an ordinary request the place of a
+    stream.
     """
+    if seen.path.rstrip("/") != "/mcp":
+        return False
     if seen.method == "GET":
-        return seen.path.rstrip("/") == "/mcp"
-    return seen.first(b"mcp-method").strip() == "subscriptions/listen"
+        return True
+    if seen.method != "POST" or _LISTEN.encode() not in body:
+        return False
+    try:
+        said: object = json.loads(body)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(said, dict) and (
+        cast("dict[str, object]", said).get("method") == _LISTEN
+    )

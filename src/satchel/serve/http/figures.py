@@ -12,6 +12,7 @@ from satchel.serve.http.answers import fresh
 from satchel.serve.http.readiness import readiness
 from satchel.serve.http.site import Site
 from satchel.serve.telling import labels_outside
+from satchel.serve.traffic import Traffic
 
 __all__ = ["Used", "figures_route", "gauges"]
 
@@ -22,12 +23,16 @@ _MEDIA_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 """The text format that Prometheus has always read."""
 
 
-def figures_route(site: Site, used: Used | None) -> Route:
-    """Return the route; ``used`` gives the figures of what was used."""
+def figures_route(site: Site, used: Used | None, traffic: Traffic | None) -> Route:
+    """Return the route; ``used`` gives the figures of what was used.
+
+    ``traffic`` has those of what was asked, where a guard counts it.
+    """
 
     def metrics(request: Request) -> Response:
         text, media_type = used() if used is not None else (b"", _MEDIA_TYPE)
         text += "".join(gauges(site)).encode()
+        text += "".join(traffic.lines() if traffic is not None else ()).encode()
         return fresh(request, text, media_type=media_type)
 
     return Route("/metrics", metrics)

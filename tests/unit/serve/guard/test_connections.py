@@ -117,6 +117,25 @@ def test_a_connection_serves_several_requests() -> None:
             assert answer(client) == b"HTTP/1.1 200 OK"
 
 
+@pytest.mark.row("F45")
+@pytest.mark.parametrize("path", [b"/v1/catalog", b"/mcp", b"/healthz"])
+def test_two_lengths_are_refused_and_the_connection_closed(path: bytes) -> None:
+    """What comes behind is no request of this client's, and is not answered."""
+    with served(GuardSettings()) as port, closing(connect(port)) as client:
+        client.sendall(
+            b"POST %s HTTP/1.1\r\nhost: localhost\r\ncontent-length: 4\r\n"
+            b"transfer-encoding: chunked\r\n\r\n0\r\n\r\n" % path + GOOD
+        )
+        data = b""
+        while part := client.recv(4096):
+            data += part
+
+    assert data.startswith(b"HTTP/1.1 400 ")
+    assert data.count(b"HTTP/1.1 ") == 1
+    assert b'"two-lengths"' in data
+    assert b"connection: close" in data.lower()
+
+
 def test_so_many_connections() -> None:
     with served(GuardSettings(max_connections=2)) as port, ExitStack() as stack:
         held = [stack.enter_context(closing(connect(port))) for _ in range(2)]

@@ -16,6 +16,7 @@ from starlette.routing import Route
 from satchel.errors import ConfigError
 from satchel.serve.caller import ANYBODY, Caller
 from satchel.serve.guard import FixedTokens, GuardSettings, Token, digest_of, guard
+from satchel.serve.traffic import Traffic
 from tests.unit.serve.guard.asking import (
     LOCAL,
     Answered,
@@ -413,7 +414,9 @@ def test_who_goes_while_waiting_takes_no_place() -> None:
 
 
 STREAM = Request("/mcp", "GET", {**LOCAL, "accept": "text/event-stream"})
-LISTEN = Request("/mcp", "POST", {**LOCAL, "mcp-method": "subscriptions/listen"})
+MARK = {**LOCAL, "mcp-method": "subscriptions/listen"}
+ASKS = b'{"jsonrpc": "2.0", "id": 1, "method": "subscriptions/listen", "params": {}}'
+LISTEN = Request("/mcp", "POST", MARK, chunks=(ASKS,))
 
 
 @pytest.mark.parametrize("stream", [STREAM, LISTEN], ids=["get", "listen"])
@@ -436,6 +439,39 @@ def test_streams_have_places_of_their_own(stream: Request) -> None:
     asyncio.run(run())
 
 
+@pytest.mark.row("F45")
+@pytest.mark.parametrize(
+    "request_",
+    [
+        Request("/v1/catalog", "GET", MARK),
+        Request("/v1/loads", "POST", MARK, chunks=(ASKS,)),
+        Request("/mcp", "POST", MARK, chunks=(b'{"method": "tools/list"}',)),
+        Request("/mcp", "POST", MARK, chunks=(b'["subscriptions/listen"]',)),
+        Request("/mcp", "POST", MARK, chunks=(b'"subscriptions/listen',)),
+        Request(
+            "/mcp",
+            "POST",
+            MARK,
+            chunks=(b'{"method": "tools/call", "params": "subscriptions/listen"}',),
+        ),
+    ],
+    ids=["get", "elsewhere", "another", "list", "no-json", "inside"],
+)
+def test_a_header_alone_takes_no_place_of_a_stream(request_: Request) -> None:
+    async def run() -> None:
+        held = Held()
+        app = guard(held, GuardSettings(max_streams=1))
+        stream = asyncio.ensure_future(asked(app, LISTEN))
+        await anyio.wait_all_tasks_blocked()
+        other = asyncio.ensure_future(asked(app, request_))
+        await anyio.wait_all_tasks_blocked()
+        assert held.inside == 2
+        held.go.set()
+        assert [(await each).status for each in (stream, other)] == [200, 200]
+
+    asyncio.run(run())
+
+
 def test_one_caller_does_not_have_all_streams() -> None:
     async def run() -> None:
         held = Held()
@@ -450,6 +486,40 @@ def test_one_caller_does_not_have_all_streams() -> None:
         assert [(await each).status for each in (first, second)] == [200, 200]
 
     asyncio.run(run())
+
+
+@pytest.mark.row("F45")
+def test_what_came_in_and_what_did_not_is_counted() -> None:
+    async def run() -> list[str]:
+        held, traffic = Held(), Traffic()
+        settings = GuardSettings(max_streams=1)
+        app = guard(held, settings, traffic=traffic)
+        stream = asyncio.ensure_future(asked(app, LISTEN))
+        busy = asyncio.ensure_future(asked(app, Request()))
+        await anyio.wait_all_tasks_blocked()
+        await asked(app, LISTEN)
+        await asked(app, Request(headers={"host": "elsewhere.example"}))
+        text = "".join(traffic.lines())
+        held.go.set()
+        await asyncio.wait([stream, busy])
+        return [*text.splitlines(), "", *"".join(traffic.lines()).splitlines()]
+
+    lines = asyncio.run(run())
+    before, after = lines[: lines.index("")], lines[lines.index("") :]
+    assert {
+        "satchel_http_streams 1",
+        "satchel_http_busy 1",
+        'satchel_http_refusals_total{reason="too-many-streams"} 1',
+        'satchel_http_refusals_total{reason="host-not-allowed"} 1',
+        'satchel_http_requests_total{part="v1",status="421"} 1',
+    } <= {*before}
+    assert {
+        "satchel_http_streams 0",
+        "satchel_http_busy 0",
+        'satchel_http_requests_total{part="mcp",status="200"} 1',
+        'satchel_http_requests_total{part="v1",status="200"} 1',
+    } <= {*after}
+    assert not any("duration" in line and 'part="mcp"' in line for line in after)
 
 
 # --- what goes out ---
