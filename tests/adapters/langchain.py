@@ -156,10 +156,12 @@ class LangChainRig:
         self, paused: suite.Paused, *, approve: bool
     ) -> str | suite.Paused:
         decision = {"type": "approve" if approve else "reject"}
-        given: Command[Any] = Command(
-            resume={paused.state["id"]: {"decisions": [decision]}}
-        )
-        return await self._run(given, paused.state["chat"], paused.state["who"])
+        state = paused.state
+        decisions, waiting = [*state["decisions"], decision], state["waiting"][1:]
+        if waiting:
+            return _paused({**state, "decisions": decisions, "waiting": waiting})
+        given: Command[Any] = Command(resume={"decisions": decisions})
+        return await self._run(given, state["chat"], state["who"])
 
     async def _run(
         self, given: Any, chat: str, who: dict[str, Any], mode: Mode = "async"
@@ -174,9 +176,10 @@ class LangChainRig:
             stream = self._graph.astream(given, stream_mode=modes, **run)
             *_, result = [part async for kind, part in stream if kind == "values"]
         if pauses := result.get("__interrupt__"):
-            [asked] = pauses[0].value["action_requests"]
-            state = {"chat": chat, "who": who, "id": pauses[0].id}
-            return suite.Paused(asked["name"], asked["args"], state)
+            [asked] = pauses
+            waiting = asked.value["action_requests"]
+            state = {"chat": chat, "who": who, "waiting": waiting, "decisions": []}
+            return _paused(state)
         return cast("str", result["messages"][-1].text)
 
     def save(self, chat: str = "one") -> str:
@@ -199,6 +202,11 @@ class LangChainRig:
     def trim(self, chat: str = "one") -> None:
         update = {"messages": [RemoveMessage(REMOVE_ALL_MESSAGES)]}
         self._graph.update_state(_thread(chat), update)
+
+
+def _paused(state: Mapping[str, Any]) -> suite.Paused:
+    asked = state["waiting"][0]
+    return suite.Paused(asked["name"], asked["args"], state)
 
 
 def _thread(chat: str) -> RunnableConfig:

@@ -561,11 +561,15 @@ def test_a_load_can_wait_for_approval(packs: Path) -> None:
             {
                 "name": "load_skill",
                 "args": {"skill_id": "refunds"},
-                "description": "rule 1",
+                "description": 'Load the skill "refunds"?\n'
+                "  (because: the policy asks before this skill is loaded)",
             }
         ],
         "review_configs": [
-            {"action_name": "load_skill", "allowed_decisions": ["approve", "reject"]}
+            {
+                "action_name": "load_skill",
+                "allowed_decisions": ["approve", "edit", "reject", "respond"],
+            }
         ],
     }
     assert REFUNDS in model.seen[1].results[0]

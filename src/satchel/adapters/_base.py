@@ -7,11 +7,13 @@ its framework and these; it holds no rule of its own about skills.
 import logging
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Generic, TypeVar, cast, get_args
+from typing import Any, Final, Generic, TypeAlias, TypeVar, cast, get_args
 
 from satchel.errors import SkillError, StateError, ToolError, error_payload
 from satchel.load import TurnCache
-from satchel.model import Decision, Seen, Style
+from satchel.model import Question, Seen, Style
+from satchel.protocols import Approval
+from satchel.runtime.conversation.calling import Permit
 from satchel.runtime.front import Satchel
 from satchel.runtime.session import Session, SessionOptions
 from satchel.tools import Tool, Toolbox
@@ -19,6 +21,9 @@ from satchel.tools import Tool, Toolbox
 __all__ = ["Attached", "Conversation", "Turn", "is_error"]
 
 _log: Final = logging.getLogger("satchel")
+
+Arguments: TypeAlias = Mapping[str, object] | str
+"""What a model gave: an object, or its JSON text."""
 
 Native = TypeVar("Native")
 """What a framework tells of a run: its context."""
@@ -156,21 +161,19 @@ class Conversation:
             return None
         return self.session.tools().get(name)
 
-    def asked(self, name: str, arguments: Mapping[str, object]) -> Decision | None:
-        """Return why somebody has to approve a call first; None where nobody has to."""
+    def asked(self, name: str, arguments: Arguments) -> Question | None:
+        """Return what somebody has to approve before a call; None where nobody has to.
+
+        `satchel.session.question_text` writes it for a person.
+        """
         if not self.asks or self._is_early(name):
             return None
-        decision = self.session.decide(name, arguments)
-        return decision if decision.verdict == "ask" else None
+        return self.session.question(name, arguments)
 
     def answer(
-        self,
-        name: str,
-        arguments: Mapping[str, object],
-        *,
-        approved: bool | None = None,
+        self, name: str, arguments: Arguments, *, approved: Approval | None = None
     ) -> object:
-        """Carry out a call of a skill's tool, or of one that nobody has.
+        """Make a call of a skill's tool, or answer one of a tool that nobody has.
 
         Never raises: an error is a result. ``approved`` is what somebody said to this
         very call.
@@ -180,35 +183,42 @@ class Conversation:
         return self.session.call(name, arguments, approved=approved)
 
     async def aanswer(
-        self,
-        name: str,
-        arguments: Mapping[str, object],
-        *,
-        approved: bool | None = None,
+        self, name: str, arguments: Arguments, *, approved: Approval | None = None
     ) -> object:
         """Do as `answer` does; waits for asynchronous tools and approvers."""
         if self._is_early(name):
             return error_payload(_early(name))
         return await self.session.acall(name, arguments, approved=approved)
 
+    def permit(
+        self, name: str, arguments: Arguments, *, approved: Approval | None = None
+    ) -> Permit:
+        """Return whether a tool of the framework may be called, and with what."""
+        if self._is_early(name):
+            return Permit({}, error_payload(_early(name)))
+        return self.session.permit(name, arguments, approved=approved)
+
+    async def apermit(
+        self, name: str, arguments: Arguments, *, approved: Approval | None = None
+    ) -> Permit:
+        """Do as `permit` does; waits for an asynchronous approver."""
+        if self._is_early(name):
+            return Permit({}, error_payload(_early(name)))
+        return await self.session.apermit(name, arguments, approved=approved)
+
     def refusal(
-        self,
-        name: str,
-        arguments: Mapping[str, object],
-        *,
-        approved: bool | None = None,
+        self, name: str, arguments: Arguments, *, approved: Approval | None = None
     ) -> object | None:
-        """Return why a tool of the framework is not to be called; None where it may."""
+        """Return why a tool of the framework is not to be called; None where it may.
+
+        For frameworks that call it with the model's arguments, whatever was answered.
+        """
         if self._is_early(name):
             return error_payload(_early(name))
         return self.session.refusal(name, arguments, approved=approved)
 
     async def arefusal(
-        self,
-        name: str,
-        arguments: Mapping[str, object],
-        *,
-        approved: bool | None = None,
+        self, name: str, arguments: Arguments, *, approved: Approval | None = None
     ) -> object | None:
         """Do as `refusal` does; waits for an asynchronous approver."""
         if self._is_early(name):

@@ -23,12 +23,15 @@ from typing import (
     Unpack,
     cast,
 )
+from uuid import uuid4
 
 from satchel.adapters import framework
 from satchel.adapters._base import Attached, Conversation, Turn, is_error
-from satchel.model import Decision, Seen
+from satchel.model import Question, Reply, Seen
+from satchel.runtime.conversation.calling import Permit
 from satchel.runtime.front import Satchel
 from satchel.runtime.session import Session, SessionOptions
+from satchel.session import question_text
 from satchel.session.ledger import State
 from satchel.tools import Tool, result_text
 
@@ -43,8 +46,10 @@ with framework("LangChain", "langchain"):
     )
     from langchain.agents.middleware.types import PrivateStateAttr
     from langchain_core.messages import (
+        AIMessage,
         AnyMessage,
         SystemMessage,
+        ToolCall,
         ToolMessage,
     )
     from langchain_core.tools import BaseTool, ToolException
@@ -62,6 +67,9 @@ Result: TypeAlias = ToolMessage | Command[Any]
 _LEDGER: Final = "satchel"
 _HIDDEN: Final = "satchel_hidden"
 _TURN: Final = "satchel_turn"
+_DECIDED: Final = "satchel_decided"
+_PROCESS: Final = uuid4().hex
+"""Marks decisions of this process: no other has seen whether their calls were made."""
 _USER: Final = Seen("user")
 _ASSISTANT: Final = Seen("assistant")
 _NOTHING: Final[dict[str, Any]] = {"type": "object", "properties": {}}
@@ -76,9 +84,12 @@ def attach(
 ) -> "AgentMiddleware[Any, Any, Any]":
     """Return a middleware that lets an agent load skills and call their tools.
 
-    Where the policy says ask and no ``approve`` is given, the run pauses with an
-    ``interrupt``, in the form of LangChain's own approvals: it needs a checkpointer,
-    and goes on with ``Command(resume={"decisions": [{"type": "approve"}]})``.
+    Where the policy says ask and no ``approve`` is given, the run pauses with one
+    ``interrupt`` for all calls of a step, in the form of LangChain's own approvals: it
+    needs a checkpointer, and goes on with ``Command(resume={"decisions": [...]})``, a
+    decision for each request: ``{"type": "approve"}``, ``edit``, ``reject`` with a
+    ``message``, or ``respond``. A yes is for one call in this process: a run that was
+    broken off in the middle of a call asks again.
 
     Args:
         skills: Where they come from.
@@ -95,7 +106,9 @@ def attach(
         DuplicateToolError: In the agent's first run, if one of its own tools has the
             name of one of a skill.
     """
-    return _Skills(Attached(skills, who, deps, options))
+    attached: Attached[Any] = Attached(skills, who, deps, options)
+    has_questions = any(rule.verdict == "ask" for rule in skills.policy.rules)
+    return (_Asking if attached.asks and has_questions else _Skills)(attached)
 
 
 def _merged(left: dict[str, Any], right: dict[str, Any]) -> dict[str, Any]:
@@ -107,12 +120,14 @@ class SkillsState(AgentState[Any]):
 
     ``satchel`` is what `Session.dump` gives, ``satchel_hidden`` the calls whose results
     are in the messages while other middleware keeps them from the model.
-    ``satchel_turn`` ends with the run: no checkpointer gets it.
+    ``satchel_turn`` ends with the run: no checkpointer gets it. ``satchel_decided`` are
+    decisions about calls of the step, by their ids, and the process that was told.
     """
 
     satchel: NotRequired[Annotated[dict[str, Any], PrivateStateAttr, _merged]]
     satchel_hidden: NotRequired[Annotated[list[str], PrivateStateAttr]]
     satchel_turn: NotRequired[Annotated[Turn, UntrackedValue, PrivateStateAttr]]
+    satchel_decided: NotRequired[Annotated[dict[str, Any], PrivateStateAttr]]
 
 
 class _SkillTool(BaseTool):
@@ -132,12 +147,16 @@ class _SkillTool(BaseTool):
 
 
 class _Taken(NamedTuple):
-    """A call of a skill's tool; ``approved`` is None where nobody was asked."""
+    """A call of a skill's tool; ``approved`` is None where nobody was asked.
+
+    ``said`` is what a person answered in the place of the tool.
+    """
 
     tool: BaseTool
     name: str
     arguments: dict[str, Any]
-    approved: bool | None
+    approved: Reply | None = None
+    said: str | None = None
 
 
 class _Skills(AgentMiddleware[SkillsState, Any, Any]):
@@ -188,15 +207,17 @@ class _Skills(AgentMiddleware[SkillsState, Any, Any]):
         if request.tool is not None:  # one of the agent's own
             return handler(request)
         talk = self._open(request.state, request.runtime)
-        tool, name, arguments, approved = self._taken(request, talk)
-        if isinstance(tool, _SkillTool):
+        taken = self._taken(request, talk)
+        tool, name, arguments, approved, _ = taken
+        if taken.said is not None:
+            given = _given(request, _saying(name, taken.said))
+        elif isinstance(tool, _SkillTool):
             call = partial(talk.answer, name, arguments, approved=approved)
-            tool = tool.model_copy(update={"call": call})
+            given = _given(request, tool.model_copy(update={"call": call}))
         else:
-            refused = talk.refusal(name, arguments, approved=approved)
-            tool = tool if refused is None else _refusing(tool, refused)
-        result = handler(request.override(tool=tool))
-        return _kept(result, _changes(request.state, talk))
+            permit = talk.permit(name, arguments, approved=approved)
+            given = _permitted(request, tool, permit)
+        return _kept(handler(given), _changes(request.state, talk))
 
     async def awrap_tool_call(
         self,
@@ -207,15 +228,17 @@ class _Skills(AgentMiddleware[SkillsState, Any, Any]):
         if request.tool is not None:
             return await handler(request)
         talk = await self._aopen(request.state, request.runtime)
-        tool, name, arguments, approved = self._taken(request, talk)
-        if isinstance(tool, _SkillTool):
+        taken = self._taken(request, talk)
+        tool, name, arguments, approved, _ = taken
+        if taken.said is not None:
+            given = _given(request, _saying(name, taken.said))
+        elif isinstance(tool, _SkillTool):
             call = partial(talk.aanswer, name, arguments, approved=approved)
-            tool = tool.model_copy(update={"acall": call})
+            given = _given(request, tool.model_copy(update={"acall": call}))
         else:
-            refused = await talk.arefusal(name, arguments, approved=approved)
-            tool = tool if refused is None else _refusing(tool, refused)
-        result = await handler(request.override(tool=tool))
-        return _kept(result, _changes(request.state, talk))
+            permit = await talk.apermit(name, arguments, approved=approved)
+            given = _permitted(request, tool, permit)
+        return _kept(await handler(given), _changes(request.state, talk))
 
     def _open(
         self, state: object, runtime: Runtime[Any] | ToolRuntime[Any, Any]
@@ -260,13 +283,21 @@ class _Skills(AgentMiddleware[SkillsState, Any, Any]):
         state = cast("Mapping[str, Any]", request.state)
         talk.see(_seen(state["messages"], frozenset(state.get(_HIDDEN, ()))))
         name, arguments = request.tool_call["name"], request.tool_call["args"]
+        question = talk.asked(name, arguments)
+        reply: Reply | None = None
+        if question is not None:
+            match _decided(state, request.tool_call, question):
+                case {"type": "respond", "message": str(said)}:
+                    return _Taken(_answering(name), name, arguments, said=said)
+                case {"type": "edit", "edited_action": {"name": other, "args": edited}}:
+                    # It may name another tool: that one is called, and permitted.
+                    name, arguments = str(other), dict(edited)
+                    reply = Reply("yes_once")
+                case decision:
+                    reply = _reply(decision)
         tool = talk.tool(name)
         native = self._native(tool) if tool else _answering(name)
-        decision = talk.asked(name, arguments)
-        if decision is None:
-            return _Taken(native, name, arguments, None)
-        approved = _is_approved(interrupt(_question(name, arguments, decision)))
-        return _Taken(native, name, arguments, approved)
+        return _Taken(native, name, arguments, reply)
 
     def _native(self, tool: Tool) -> BaseTool:
         """Return a tool in LangChain's form, made once while it stays as it is."""
@@ -285,6 +316,55 @@ class _Skills(AgentMiddleware[SkillsState, Any, Any]):
             )
             self._known[tool.name] = known
         return known
+
+
+class _Asking(_Skills):
+    """One where calls may wait: asks about all of a step at once, ahead of its tools.
+
+    It is a node of the graph, so there is none where nobody is asked.
+    """
+
+    def after_model(
+        self, state: SkillsState, runtime: Runtime[Any]
+    ) -> dict[str, Any] | None:
+        """Pause the run where somebody has to approve calls, and keep the decisions."""
+        return _ask(state, self._open(state, runtime))
+
+    async def aafter_model(
+        self, state: SkillsState, runtime: Runtime[Any]
+    ) -> dict[str, Any] | None:
+        """Do as `after_model` does."""
+        return _ask(state, await self._aopen(state, runtime))
+
+
+def _ask(state: SkillsState, talk: Conversation) -> dict[str, Any] | None:
+    message = state["messages"][-1]
+    calls = message.tool_calls if isinstance(message, AIMessage) else []
+    asked = [
+        (call, question)
+        for call in calls
+        if (question := talk.asked(call["name"], call["args"])) is not None
+    ]
+    if not asked:
+        return None
+    answer = interrupt(_request(*asked))
+    decisions = _decisions(answer, len(asked))
+    told = {
+        str(call["id"]): each for (call, _), each in zip(asked, decisions, strict=True)
+    }
+    return {_DECIDED: {"by": _PROCESS, "calls": told}}
+
+
+def _decided(state: Mapping[str, Any], call: ToolCall, question: Question) -> object:
+    """Return what was decided of a call in this process; else ask.
+
+    The process that was told may have made the call before it was broken off.
+    """
+    decided = state.get(_DECIDED) or {}
+    if decided.get("by") == _PROCESS and str(call["id"]) in decided["calls"]:
+        return decided["calls"][str(call["id"])]
+    [decision] = _decisions(interrupt(_request((call, question))), 1)
+    return decision
 
 
 def _seen(
@@ -370,26 +450,60 @@ def _kept(result: Result, update: dict[str, Any]) -> Result:
     return result  # a command is a native tool's, and its state is its own
 
 
-def _question(
-    name: str, arguments: dict[str, Any], decision: Decision
-) -> dict[str, Any]:
+def _request(*asked: tuple[ToolCall, Question]) -> dict[str, Any]:
     """Return what somebody is asked, as LangChain's own middleware would ask."""
-    request = {"name": name, "args": arguments, "description": decision.reason}
-    review = {"action_name": name, "allowed_decisions": ["approve", "reject"]}
-    return {"action_requests": [request], "review_configs": [review]}
+    requests = [
+        {"name": c["name"], "args": c["args"], "description": question_text(question)}
+        for c, question in asked
+    ]
+    allowed = ["approve", "edit", "reject", "respond"]
+    reviews = [
+        {"action_name": call["name"], "allowed_decisions": allowed} for call, _ in asked
+    ]
+    return {"action_requests": requests, "review_configs": reviews}
 
 
-def _is_approved(answer: object) -> bool:
-    """Tell whether an answer means yes: True, or a decision to approve."""
+def _decisions(answer: object, count: int) -> list[object]:
+    """Return a decision for each request; where one is missing it is no."""
     match answer:
-        case {"decisions": [{"type": "approve"}]} | {"type": "approve"} | True:
-            return True
+        case {"decisions": [*decisions]}:
+            given: list[object] = [*decisions]
+        case _:  # one answer, in a shorter form
+            given = [answer] if count == 1 else []
+    return given if len(given) == count else [None] * count
+
+
+def _reply(decision: object) -> Reply:
+    """Return what a decision means: all but a clear yes is no."""
+    match decision:
+        case {"type": "approve"} | True:
+            return Reply("yes_once")
+        case {"message": str(words)}:
+            return Reply("no", words)
         case _:
-            return False
+            return Reply("no")
 
 
-def _refusing(tool: BaseTool, refused: object) -> BaseTool:
-    return _answering(tool.name).model_copy(update={"call": lambda: refused})
+def _given(request: ToolCallRequest, tool: BaseTool) -> ToolCallRequest:
+    return request.override(tool=tool)
+
+
+def _permitted(
+    request: ToolCallRequest, tool: BaseTool, permit: Permit
+) -> ToolCallRequest:
+    """Return the request of a tool of LangChain, or of what says that it may not be."""
+    if permit.refusal is not None:
+        refused = permit.refusal
+        said = _answering(tool.name).model_copy(update={"call": lambda: refused})
+        return request.override(tool=said)
+    call = request.tool_call
+    changed = {**call, "name": tool.name, "args": dict(permit.arguments)}
+    return request.override(tool=tool, tool_call=cast("Any", changed))
+
+
+def _saying(name: str, text: str) -> _SkillTool:
+    """Return what says a text in the place of a tool."""
+    return _answering(name).model_copy(update={"call": lambda: text})
 
 
 def _answering(name: str) -> _SkillTool:
