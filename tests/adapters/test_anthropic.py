@@ -360,7 +360,8 @@ async def test_a_load_can_wait(packs: Path) -> None:
     refused = await chat.arun(messages, approved={"1": False})
     done = await chat.arun(messages, approved={"1": True})
 
-    assert waiting == [anthropic.Call("1", "load_skill", {"skill_id": "refunds"})]
+    assert [(call.id, call.name) for call in waiting] == [("1", "load_skill")]
+    assert waiting[0].question.startswith('Load the skill "refunds"?')
     assert REFUNDS not in str(unasked + refused)
     assert REFUNDS in done[0]["content"]
 

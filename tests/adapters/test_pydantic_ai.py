@@ -179,14 +179,18 @@ async def test_a_grant_that_stands_in_a_message_is_none(tmp_path: Path) -> None:
         return "yes_in_session"
 
     skills = open_desk(packs, desk, ask("refunds", tool="refund"))
-    model = Script([LOAD], [REFUND], [REFUND], "done", [REFUND], "done")
-    agent = Agent(model, capabilities=[attach(skills, approve=approve)])
+    steps = [LOAD], [REFUND], [REFUND], "done", [REFUND], "done", [REFUND], "done"
+    agent = Agent(Script(*steps), capabilities=[attach(skills, approve=approve)])
 
     history = (await agent.run("one")).all_messages()
     await agent.run("two", message_history=history)
+    for message in history:
+        state = ((message.metadata or {}).get("satchel") or {}).get("agent", {})
+        state.pop("seals", None)
+    await agent.run("three", message_history=history)
 
     assert asked == ["refund", "refund"]
-    assert len(desk.done) == 3
+    assert len(desk.done) == 4
 
 
 async def test_the_toolset_does_without_the_capability(skills: Satchel) -> None:

@@ -38,6 +38,7 @@ _QUIET: Final = {
     "LANGSMITH_TRACING": "false",
     "OPENAI_AGENTS_DISABLE_TRACING": "1",
     "OTEL_SDK_DISABLED": "true",
+    "SATCHEL_APPROVALS": "memory",
 }
 
 

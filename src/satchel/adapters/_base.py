@@ -4,12 +4,11 @@ Six steps: open or resume, see, tools, ask, answer, keep. An adapter translates 
 its framework and these; it holds no rule of its own about skills.
 """
 
-import logging
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Generic, TypeAlias, TypeVar, cast, get_args
 
-from satchel.errors import SkillError, StateError, ToolError, error_payload
+from satchel.errors import SkillError, ToolError, error_payload
 from satchel.load import TurnCache
 from satchel.model import Question, Seen, Style
 from satchel.protocols import Approval
@@ -19,8 +18,6 @@ from satchel.runtime.session import Session, SessionOptions
 from satchel.tools import Tool, Toolbox
 
 __all__ = ["Attached", "Conversation", "Turn", "is_error"]
-
-_log: Final = logging.getLogger("satchel")
 
 Arguments: TypeAlias = Mapping[str, object] | str
 """What a model gave: an object, or its JSON text."""
@@ -51,8 +48,9 @@ class Attached(Generic[Native]):
         who: For whom a run is, or how its context tells.
         deps: How its context tells what tools get as ``Run.deps``.
         options: Of every session.
-        asks: Whether a call that the policy asks about waits for the framework's own
-            approval: an ``approve`` answers without that.
+        asks: Whether a call may have to wait for the framework's own approval: some
+            rule of the policy asks, and there is no ``approve`` to answer it.
+        trusts: Whether nobody but the application can write the state.
     """
 
     def __init__(
@@ -61,6 +59,8 @@ class Attached(Generic[Native]):
         who: "Mapping[str, Any] | Callable[[Native], Mapping[str, Any]] | None",
         deps: "Callable[[Native], object] | None",
         options: SessionOptions,
+        *,
+        trusts: bool = True,
     ) -> None:
         """Take the arguments of `attach`.
 
@@ -74,7 +74,9 @@ class Attached(Generic[Native]):
         self.who = who
         self.deps = deps
         self.options = options
-        self.asks = options.get("approve") is None
+        may_ask = any(rule.verdict == "ask" for rule in skills.policy.rules)
+        self.asks = may_ask and options.get("approve") is None
+        self.trusts = trusts
 
     def whose(self, native: Native) -> Mapping[str, Any]:
         """Return for whom a run is."""
@@ -91,9 +93,6 @@ class Attached(Generic[Native]):
     ) -> "Conversation":
         """Open the session of a conversation, or take it up from what was kept.
 
-        What cannot be read as state is reported, and the conversation begins anew: what
-        is in use is what its messages show.
-
         Args:
             native: The framework's context of the run.
             kept: What `Conversation.keep` gave; None begins anew.
@@ -104,19 +103,14 @@ class Attached(Generic[Native]):
         Raises:
             SkillError: As for `satchel.Satchel.session`.
         """
-        given: SessionOptions = {**self.options}
+        given: SessionOptions = {"trust_state": self.trusts, **self.options}
         if agent:
             given = {"agent": agent, **given}
         who = self.whose(native)
         if self.deps is not None:
             deps = self.deps(native)
         resume = cast("Mapping[str, object] | None", kept)
-        try:
-            session = self.skills.session(who=who, deps=deps, resume=resume, **given)
-        except StateError as error:
-            name = given.get("agent", "") or "an agent"
-            _log.warning("%s: %s; the conversation begins anew", name, error)
-            session = self.skills.session(who=who, deps=deps, **given)
+        session = self.skills.session(who=who, deps=deps, resume=resume, **given)
         return Conversation(session, asks=self.asks, turn=turn)
 
 
@@ -171,40 +165,64 @@ class Conversation:
         return self.session.question(name, arguments)
 
     def answer(
-        self, name: str, arguments: Arguments, *, approved: Approval | None = None
+        self,
+        name: str,
+        arguments: Arguments,
+        *,
+        approved: Approval | None = None,
+        call_id: str = "",
     ) -> object:
         """Make a call of a skill's tool, or answer one of a tool that nobody has.
 
         Never raises: an error is a result. ``approved`` is what somebody said to this
-        very call.
+        very call, and counts once where there is an id that no other call has.
         """
         if self._is_early(name):
             return error_payload(_early(name))
-        return self.session.call(name, arguments, approved=approved)
+        return self.session.call(name, arguments, approved=approved, call_id=call_id)
 
     async def aanswer(
-        self, name: str, arguments: Arguments, *, approved: Approval | None = None
+        self,
+        name: str,
+        arguments: Arguments,
+        *,
+        approved: Approval | None = None,
+        call_id: str = "",
     ) -> object:
         """Do as `answer` does; waits for asynchronous tools and approvers."""
         if self._is_early(name):
             return error_payload(_early(name))
-        return await self.session.acall(name, arguments, approved=approved)
+        return await self.session.acall(
+            name, arguments, approved=approved, call_id=call_id
+        )
 
     def permit(
-        self, name: str, arguments: Arguments, *, approved: Approval | None = None
+        self,
+        name: str,
+        arguments: Arguments,
+        *,
+        approved: Approval | None = None,
+        call_id: str = "",
     ) -> Permit:
         """Return whether a tool of the framework may be called, and with what."""
         if self._is_early(name):
             return Permit({}, error_payload(_early(name)))
-        return self.session.permit(name, arguments, approved=approved)
+        return self.session.permit(name, arguments, approved=approved, call_id=call_id)
 
     async def apermit(
-        self, name: str, arguments: Arguments, *, approved: Approval | None = None
+        self,
+        name: str,
+        arguments: Arguments,
+        *,
+        approved: Approval | None = None,
+        call_id: str = "",
     ) -> Permit:
         """Do as `permit` does; waits for an asynchronous approver."""
         if self._is_early(name):
             return Permit({}, error_payload(_early(name)))
-        return await self.session.apermit(name, arguments, approved=approved)
+        return await self.session.apermit(
+            name, arguments, approved=approved, call_id=call_id
+        )
 
     def refusal(
         self, name: str, arguments: Arguments, *, approved: Approval | None = None

@@ -239,22 +239,20 @@ class _Run(FunctionMiddleware):
         return self._more
 
     def expect(self, response: ChatResponse[Any]) -> None:
-        """Let the framework ask for the loads that somebody has to approve.
+        """Let the framework ask for the calls that somebody has to approve.
 
-        It asks by tool: with one such load those beside it are asked for, too.
+        It asks by tool: with one such call those beside it are asked for, too.
         """
-        loads: dict[str, FunctionTool] = {}
-        if self._asks:
-            loads = {name: self._made[name] for name in _LOADS & self._made.keys()}
-        for tool in loads.values():
+        ours = self._made if self._asks else {}
+        for tool in ours.values():
             tool.approval_mode = "never_require"
         for content in (each for m in response.messages for each in m.contents):
             if content.type != "function_call":
                 continue
             self._calls[content.call_id] = content
             name = content.name or ""
-            if name in loads and self._asks_for(name, content.parse_arguments() or {}):
-                loads[name].approval_mode = "always_require"
+            if name in ours and self._asks_for(name, content.parse_arguments() or {}):
+                ours[name].approval_mode = "always_require"
 
     async def process(
         self, context: FunctionInvocationContext, call_next: Next
@@ -265,12 +263,16 @@ class _Run(FunctionMiddleware):
             await call_next()
             return
         arguments, approved = _arguments(context), _is_approved(context)
-        refused = await self._talk.arefusal(name, arguments, approved=approved)
+        permit = await self._talk.apermit(
+            name, arguments, approved=approved, call_id=_call_id(context)
+        )
         self.keep()
-        if refused is None:
-            await call_next()
-        else:
-            context.result = result_text(refused)
+        if permit.refusal is not None:
+            context.result = result_text(permit.refusal)
+            return
+        if permit.is_edited:
+            context.arguments = permit.arguments
+        await call_next()
 
     async def _call(
         self, context: FunctionInvocationContext, arguments: Mapping[str, object]
@@ -281,7 +283,9 @@ class _Run(FunctionMiddleware):
         deps = self._provider.deps
         self.session.deps = deps(context) if deps else context.kwargs
         name, approved = context.function.name, _is_approved(context)
-        result = await self._talk.aanswer(name, arguments, approved=approved)
+        result = await self._talk.aanswer(
+            name, arguments, approved=approved, call_id=_call_id(context)
+        )
         self.keep()
         if context.tools is not None:
             self.open(context.tools)
@@ -339,10 +343,9 @@ class _Run(FunctionMiddleware):
         """Return a tool in the framework's form; one for the whole run."""
         if tool.name in self._made:
             return self._made[tool.name]
-        asks = self._asks and self.session.decide(tool.name, {}).verdict == "ask"
         if isinstance(tool.native, FunctionTool):
             self._natives.add(tool.name)
-            made = copy(tool.native) if asks else tool.native
+            made = copy(tool.native) if self._asks else tool.native
         else:
 
             async def call(
@@ -352,8 +355,6 @@ class _Run(FunctionMiddleware):
                 return await self._call(_satchel_context, arguments)
 
             made = self._provider.template(tool).bound(call)
-        if asks:
-            made.approval_mode = "always_require"
         self._made[tool.name] = made
         return made
 
@@ -459,6 +460,10 @@ def _is_shown(message: Message) -> bool:
 def _arguments(context: FunctionInvocationContext) -> dict[str, Any]:
     given = context.arguments
     return dict(given) if isinstance(given, Mapping) else given.model_dump()
+
+
+def _call_id(context: FunctionInvocationContext) -> str:
+    return str(context.metadata.get("call_id") or "")
 
 
 def _is_approved(context: FunctionInvocationContext) -> bool | None:

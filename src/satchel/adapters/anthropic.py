@@ -21,7 +21,7 @@ Or the SDK's tool runner does it: ``chat.tool_runner(client, messages=..., ...)`
 import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import (
     TYPE_CHECKING,
     Any,
@@ -37,11 +37,13 @@ from satchel.adapters import framework
 from satchel.adapters._base import Attached, Conversation, is_error
 from satchel.errors import ToolError as OurToolError
 from satchel.model import Json, Seen
+from satchel.session import question_text
 from satchel.tools import Tool, result_text
 
 if TYPE_CHECKING:
     from typing import Unpack
 
+    from satchel.protocols import Approval
     from satchel.runtime.front import Satchel
     from satchel.runtime.session import Session, SessionOptions
 
@@ -85,11 +87,12 @@ class Request(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A tool call of a model."""
+    """A tool call of a model; ``question`` is for whoever has to approve it."""
 
     id: str
     name: str
     arguments: Mapping[str, object]
+    question: str = ""
 
 
 def attach(
@@ -214,29 +217,31 @@ class Chat:
         None where the conversation has an ``approve`` of its own to ask.
         """
         return [
-            call
+            replace(call, question=question_text(question))
             for call in self._unanswered(given)
-            if self._talk.asked(call.name, call.arguments) is not None
+            if (question := self._talk.asked(call.name, call.arguments)) is not None
         ]
 
-    def call(self, call: Call, *, approved: bool | None = None) -> object:
-        """Carry out one call; return its result as it is. Never raises."""
+    def call(self, call: Call, *, approved: "Approval | None" = None) -> object:
+        """Make one call; return its result as it is. Never raises."""
         talk, native = self._talk, self._native(call)
+        given = call.name, call.arguments
         if native is None:
-            return talk.answer(call.name, call.arguments, approved=approved)
-        refused = talk.refusal(call.name, call.arguments, approved=approved)
-        return native.call(call.arguments) if refused is None else refused
+            return talk.answer(*given, approved=approved, call_id=call.id)
+        permit = talk.permit(*given, approved=approved, call_id=call.id)
+        return permit.refusal or native.call(permit.arguments)
 
-    async def acall(self, call: Call, *, approved: bool | None = None) -> object:
+    async def acall(self, call: Call, *, approved: "Approval | None" = None) -> object:
         """Do as `call` does; waits for asynchronous tools."""
         talk, native = self._talk, self._native(call)
+        given = call.name, call.arguments
         if native is None:
-            return await talk.aanswer(call.name, call.arguments, approved=approved)
-        refused = await talk.arefusal(call.name, call.arguments, approved=approved)
-        return await native.acall(call.arguments) if refused is None else refused
+            return await talk.aanswer(*given, approved=approved, call_id=call.id)
+        permit = await talk.apermit(*given, approved=approved, call_id=call.id)
+        return permit.refusal or await native.acall(permit.arguments)
 
     def run(
-        self, given: Given, *, approved: Mapping[str, bool] | None = None
+        self, given: Given, *, approved: "Mapping[str, Approval] | None" = None
     ) -> list[Any]:
         """Carry out the calls without a result; return the blocks with the results.
 
@@ -245,7 +250,8 @@ class Chat:
 
         Args:
             given: What the model said, or the messages with it at their end.
-            approved: Answers about calls that wait, by their ids.
+            approved: Answers about calls that wait, by their ids: True, False, or a
+                `satchel.model.Reply` with words for the model, or other arguments.
         """
         answers = approved or {}
         return [
@@ -254,7 +260,7 @@ class Chat:
         ]
 
     async def arun(
-        self, given: Given, *, approved: Mapping[str, bool] | None = None
+        self, given: Given, *, approved: "Mapping[str, Approval] | None" = None
     ) -> list[Any]:
         """Do as `run` does, side by side; waits for asynchronous tools."""
         answers = approved or {}

@@ -20,7 +20,9 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from weakref import ref
 
 from satchel.adapters import framework
-from satchel.model import Catalog, Seen
+from satchel.adapters._base import Attached, Conversation
+from satchel.model import Catalog, Reply, Seen
+from satchel.session import question_text
 from satchel.tools import Tool, result_text
 
 if TYPE_CHECKING:
@@ -47,7 +49,10 @@ Who: TypeAlias = (
 )
 Deps: TypeAlias = Callable[[ReadonlyContext], object] | None
 
-_Begin: TypeAlias = "Callable[..., Session]"
+_Begin: TypeAlias = "Callable[..., Conversation]"
+
+_MARKS: Final = frozenset({"used", "seals"})
+"""Keys of the state with lists of marks, whose order means nothing."""
 
 _WAITS: Final = "This tool call requires confirmation, please approve or reject."
 """In ADK's own words; the model does not see it before there is an answer."""
@@ -69,28 +74,44 @@ def attach(
         deps: What tells the object that tools of a run are given; by default that
             context.
         options: As for `satchel.Satchel.session`. ``agent`` is by default the agent's
-            name. With ``approve`` no confirmation is asked for.
-    """
+            name. With ``approve`` no confirmation is asked for. ``trust_state`` is
+            False: ADK's own API lets whoever calls it write the state.
 
-    def begin(ctx: ReadonlyContext | None, before: Session | None = None) -> Session:
-        agent = options.get("agent") or (ctx.agent_name if ctx else "")
-        whose = (who(ctx) if ctx else {}) if callable(who) else who or {}
-        state = ctx.state.get(_key(agent)) if ctx else None
+    Raises:
+        TypeError: An argument is not known, or of another type.
+        ValueError: No style has that name.
+    """
+    attached: Attached[ReadonlyContext] = Attached(
+        skills, who, deps, options, trusts=False
+    )
+    # Without a run nobody can be told, and nothing is kept.
+    nobody: Attached[None] = Attached(
+        skills, None if callable(who) else who, None, options
+    )
+
+    def begin(
+        ctx: ReadonlyContext | None, before: Conversation | None = None
+    ) -> Conversation:
+        if ctx is None:
+            return nobody.open(None)
+        agent = options.get("agent") or ctx.agent_name
+        state = ctx.state.get(_key(agent))
         if (
             before is not None
-            and (before.who, before.agent) == (whose, agent)
-            and state == _packed(before.dump())
+            and (before.session.who, before.session.agent)
+            == (attached.whose(ctx), agent)
+            and state == _packed(before.keep())
         ):
             return before
-        given: SessionOptions = {**options, "agent": agent}
-        return skills.session(
-            who=whose,
-            deps=deps(ctx) if deps and ctx else ctx,
-            resume=None if state is None else _unpacked(state),
-            **given,
+        return attached.open(
+            ctx,
+            _unpacked(state),
+            deps=ctx,
+            agent=agent,
+            turn=None if before is None else before.turn,
         )
 
-    return SkillsToolset(begin, asks=options.get("approve") is None)
+    return SkillsToolset(begin)
 
 
 class SkillsToolset(BaseToolset):
@@ -100,12 +121,11 @@ class SkillsToolset(BaseToolset):
     step has another one.
     """
 
-    def __init__(self, begin: _Begin, *, asks: bool) -> None:
-        """Take what opens a session, and whether calls wait for confirmation."""
+    def __init__(self, begin: _Begin) -> None:
+        """Take what opens a conversation."""
         super().__init__()
         self._use_invocation_cache = False  # tools open from step to step
         self._begin = begin
-        self._asks = asks
         self._known = _Known()
         self._steps: dict[int, tuple[ref[InvocationContext], _Step]] = {}
 
@@ -126,14 +146,14 @@ class SkillsToolset(BaseToolset):
 
     def _tools(self, ctx: ReadonlyContext | None) -> list[BaseTool]:
         if ctx is None:
-            return _Step(self._begin(None), self._known, asks=self._asks).offered[1:]
+            return _Step(self._begin(None), self._known).offered[1:]
         run = ctx._invocation_context  # noqa: SLF001 - no other way to it
         place, steps = id(run), self._steps
         last = steps.get(place)
-        session = self._begin(_Context(run), None if last is None else last[1].session)
-        if last is not None and last[1].session is session and last[1].is_open():
+        talk = self._begin(_Context(run), None if last is None else last[1].talk)
+        if last is not None and last[1].talk is talk and last[1].is_open():
             return last[1].offered
-        step = _Step(session, self._known, asks=self._asks)
+        step = _Step(talk, self._known)
         steps[place] = ref(run, lambda _: steps.pop(place, None)), step
         return step.offered
 
@@ -210,13 +230,13 @@ class _Step:
     behind what adds the instructions.
     """
 
-    def __init__(self, session: Session, known: _Known, *, asks: bool) -> None:
-        self.session = session
+    def __init__(self, talk: Conversation, known: _Known) -> None:
+        self.talk = talk
+        self.session: Session = talk.session
         self.known = known
-        self.tools = session.tools()
+        self.tools = talk.tools()
         self.names = frozenset(tool.name for tool in self.tools)
         self.offered = [_Instructions(self), *map(self._native, self.tools)]
-        self._asks = asks
         self._seen: list[types.Content] = []
         self._said = ""
         self._mark: object = None
@@ -247,7 +267,7 @@ class _Step:
 
     def keep(self, ctx: CallbackContext) -> None:
         """Write what is in use to the session's state."""
-        ctx.state[_key(self.session.agent)] = _packed(self.session.dump())
+        ctx.state[_key(self.session.agent)] = _packed(self.talk.keep())
 
     def _native(self, tool: Tool) -> BaseTool:
         native = tool.native
@@ -257,24 +277,34 @@ class _Step:
         async def run_async(*, args: dict[str, Any], tool_context: ToolContext) -> Any:  # noqa: ANN401 - any result
             if self.waits(native.name, args, tool_context):
                 return {"error": _WAITS}
-            approved = _answer(tool_context)
-            refused = await self.session.arefusal(native.name, args, approved=approved)
-            if refused is not None:
-                return refused
-            return await native.run_async(args=args, tool_context=tool_context)
+            permit = await self.talk.apermit(
+                native.name,
+                args,
+                approved=_answer(tool_context),
+                call_id=tool_context.function_call_id or "",
+            )
+            if permit.refusal is not None:
+                return permit.refusal
+            given = dict(permit.arguments)
+            return await native.run_async(args=given, tool_context=tool_context)
 
         gated = copy(native)  # as ADK itself does where it puts a prefix before names
         gated.run_async = run_async  # type: ignore[method-assign]
         return gated
 
     def waits(self, name: str, args: dict[str, Any], ctx: ToolContext) -> bool:
-        """Ask for confirmation, if somebody has to give it and nobody has answered."""
-        if not self._asks or ctx.tool_confirmation is not None:
+        """Ask for confirmation, if somebody has to give it and nobody has answered.
+
+        The answer may have a payload with ``words`` for the model, and with the
+        ``arguments`` to call the tool with in the place of its own.
+        """
+        if ctx.tool_confirmation is not None:
             return False
-        decision = self.session.decide(name, args)
-        if decision.verdict != "ask":
+        question = self.talk.asked(name, args)
+        if question is None:
             return False
-        ctx.request_confirmation(hint=f"Please approve or reject the call {name}().")
+        payload = {"words": "", "arguments": args}
+        ctx.request_confirmation(hint=question_text(question), payload=payload)
         ctx.actions.skip_summarization = True
         return True
 
@@ -296,8 +326,12 @@ class _SkillTool(BaseTool):
         step = self.step
         if step.waits(self.name, args, tool_context):
             return {"error": _WAITS}
-        approved = _answer(tool_context)
-        result = await step.session.acall(self.name, args, approved=approved)
+        result = await step.talk.aanswer(
+            self.name,
+            args,
+            approved=_answer(tool_context),
+            call_id=tool_context.function_call_id or "",
+        )
         step.keep(tool_context)
         if isinstance(result, (str, types.Part, types.FunctionResponse)):
             return result
@@ -344,8 +378,17 @@ class _Failed(BaseTool):
         raise self._error
 
 
-def _answer(ctx: ToolContext) -> bool | None:
-    return None if ctx.tool_confirmation is None else ctx.tool_confirmation.confirmed
+def _answer(ctx: ToolContext) -> Reply | None:
+    """Return what somebody answered, with what the payload adds to it."""
+    confirmation = ctx.tool_confirmation
+    if confirmation is None:
+        return None
+    payload = confirmation.payload if isinstance(confirmation.payload, dict) else {}
+    if not confirmation.confirmed:
+        words = payload.get("words")
+        return Reply("no", words if isinstance(words, str) else "")
+    edited = payload.get("arguments")
+    return Reply("yes_once", arguments=edited if isinstance(edited, dict) else None)
 
 
 def _own_tools(ctx: ToolContext, llm_request: LlmRequest) -> Iterator[str]:
@@ -406,20 +449,29 @@ def _packed(dump: Mapping[str, object]) -> dict[str, object]:
     """
     active: Any = dump["active"]
     grants: Any = dump["grants"]
+    marks = {key: dict.fromkeys(dump[key], 1) for key in _MARKS & dump.keys()}  # type: ignore[call-overload]
     return {
         **dump,
+        **marks,
         "active": {each["id"]: {**each, "place": n} for n, each in enumerate(active)},
         "grants": {"\t".join(each): each for each in grants},
     }
 
 
-def _unpacked(state: Mapping[str, Any]) -> dict[str, object]:
-    unloaded = state.get("unloaded", {})
-    active = sorted(state.get("active", {}).values(), key=itemgetter("place"))
-    return {
-        **state,
-        "active": [
-            each for each in active if each["at"] > unloaded.get(each["id"], -1.0)
-        ],
-        "grants": list(state.get("grants", {}).values()),
-    }
+def _unpacked(state: object) -> object:
+    """Return what was packed; anything else as it is, for the session to report."""
+    match state:
+        case {"active": Mapping(), **rest}:
+            kept: Any = state
+        case _:
+            return state
+    unloaded, grants = kept.get("unloaded", {}), kept.get("grants", {})
+    try:
+        listed = sorted(kept["active"].values(), key=itemgetter("place"))
+        listed = [
+            each for each in listed if each["at"] > unloaded.get(each["id"], -1.0)
+        ]
+        marks = {key: [*kept[key]] for key in _MARKS & kept.keys()}
+        return {**rest, **marks, "active": listed, "grants": [*grants.values()]}
+    except (AttributeError, KeyError, TypeError):
+        return state

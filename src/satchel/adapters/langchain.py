@@ -107,12 +107,12 @@ def attach(
             name of one of a skill.
     """
     attached: Attached[Any] = Attached(skills, who, deps, options)
-    has_questions = any(rule.verdict == "ask" for rule in skills.policy.rules)
-    return (_Asking if attached.asks and has_questions else _Skills)(attached)
+    return (_Asking if attached.asks else _Skills)(attached)
 
 
 def _merged(left: dict[str, Any], right: dict[str, Any]) -> dict[str, Any]:
-    return State.from_dict(left).merged(State.from_dict(right)).to_dict()
+    (before, _), (after, _) = State.read(left), State.read(right)
+    return before.merged(after).to_dict()
 
 
 class SkillsState(AgentState[Any]):

@@ -15,18 +15,20 @@ One `attach` is one conversation. Its messages stay yours, and so does the loop:
 import asyncio
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypedDict, cast
 
 from satchel.adapters import framework
 from satchel.adapters._base import Attached, Conversation
 from satchel.errors import ToolError, error_payload
 from satchel.model import Seen
+from satchel.session import question_text
 from satchel.tools import Tool, result_text
 
 if TYPE_CHECKING:
     from typing import Unpack
 
+    from satchel.protocols import Approval
     from satchel.runtime.front import Satchel
     from satchel.runtime.session import Session, SessionOptions
 
@@ -74,12 +76,16 @@ class CompletionsRequest(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A tool call of a model; ``arguments`` is None where they are no JSON object."""
+    """A tool call of a model; ``arguments`` is None where they are no JSON object.
+
+    ``question`` is for a person, where one has to approve.
+    """
 
     id: str
     name: str
     arguments: Mapping[str, object] | None
     api: Literal["responses", "completions"]
+    question: str = ""
 
     def result(self, value: object) -> dict[str, Any]:
         """Return the message that answers it: text, JSON, or parts of Responses."""
@@ -187,9 +193,10 @@ class Chat:
         None where the conversation has an ``approve`` of its own to ask.
         """
         return [
-            call
+            replace(call, question=question_text(question))
             for call in self._ours(given)
-            if self._talk.asked(call.name, call.arguments or {}) is not None
+            if (question := self._talk.asked(call.name, call.arguments or {}))
+            is not None
         ]
 
     def yours(self, given: Given) -> list[Call]:
@@ -197,7 +204,7 @@ class Chat:
         return [each for each in self._unanswered(given) if each.name in self._names]
 
     def run(
-        self, given: Given, *, approved: Mapping[str, bool] | None = None
+        self, given: Given, *, approved: "Mapping[str, Approval] | None" = None
     ) -> list[Any]:
         """Carry out the calls without a result; return the results, to be appended.
 
@@ -206,13 +213,14 @@ class Chat:
 
         Args:
             given: What the model said, or the messages with it at their end.
-            approved: Answers about calls that wait, by their ids.
+            approved: Answers about calls that wait, by their ids: True, False, or a
+                `satchel.model.Reply` with words for the model, or other arguments.
         """
         calls = self._ours(given)
         return [call.result(self._call(call, approved or {})) for call in calls]
 
     async def arun(
-        self, given: Given, *, approved: Mapping[str, bool] | None = None
+        self, given: Given, *, approved: "Mapping[str, Approval] | None" = None
     ) -> list[Any]:
         """Do as `run` does, side by side; waits for asynchronous tools."""
         calls = self._ours(given)
@@ -281,25 +289,27 @@ class Chat:
             prompted = last
         return [*messages[: leading - 1], prompted, *messages[leading:]]
 
-    def _call(self, call: Call, approved: Mapping[str, bool]) -> object:
+    def _call(self, call: Call, approved: "Mapping[str, Approval]") -> object:
         name, given, answer = call.name, call.arguments, approved.get(call.id)
         if given is None:
             return error_payload(ToolError(name, _NO_OBJECT))
         native = self._native(name)
         if native is None:
-            return self._talk.answer(name, given, approved=answer)
-        refused = self._talk.refusal(name, given, approved=answer)
-        return native.call(given) if refused is None else refused
+            return self._talk.answer(name, given, approved=answer, call_id=call.id)
+        permit = self._talk.permit(name, given, approved=answer, call_id=call.id)
+        return permit.refusal or native.call(permit.arguments)
 
-    async def _acall(self, call: Call, approved: Mapping[str, bool]) -> object:
+    async def _acall(self, call: Call, approved: "Mapping[str, Approval]") -> object:
         name, given, answer = call.name, call.arguments, approved.get(call.id)
         if given is None:
             return error_payload(ToolError(name, _NO_OBJECT))
         native = self._native(name)
         if native is None:
-            return await self._talk.aanswer(name, given, approved=answer)
-        refused = await self._talk.arefusal(name, given, approved=answer)
-        return await native.acall(given) if refused is None else refused
+            return await self._talk.aanswer(
+                name, given, approved=answer, call_id=call.id
+            )
+        permit = await self._talk.apermit(name, given, approved=answer, call_id=call.id)
+        return permit.refusal or await native.acall(permit.arguments)
 
     def _native(self, name: str) -> Tool | None:
         """Return a function of the SDK's tool runner, as a tool."""

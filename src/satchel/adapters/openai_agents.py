@@ -196,16 +196,10 @@ class _Attached:
                 known and known.get(self.agent),
                 agent=self.agent,
             )
-            live = lives[self] = _Live(talk, kept, self._pauses)
+            live = lives[self] = _Live(talk, kept)
         deps = self.base.deps
         live.session.deps = run.context if deps is None else deps(run)
         return live
-
-    @property
-    def _pauses(self) -> bool:
-        """Whether a run can have to pause; an approver is asked without that."""
-        rules = self.base.skills.policy.rules
-        return self.base.asks and any(rule.verdict == "ask" for rule in rules)
 
 
 @dataclass(eq=False, slots=True)
@@ -219,7 +213,6 @@ class _Live:
 
     talk: Conversation
     kept: MutableMapping[str, Any] | None
-    pauses: bool
     results: list[Seen] = field(default_factory=list[Seen])
     made: dict[tuple[str, str], FunctionTool] = field(
         default_factory=dict[tuple[str, str], FunctionTool]
@@ -306,12 +299,16 @@ class _Live:
             await self._open_again(name)
         native = getattr(self.talk.tool(name), "native", None)
         if isinstance(native, FunctionTool):
-            refused = await self.talk.arefusal(name, given, approved=approved)
-            if refused is None:
+            permit = await self.talk.apermit(
+                name, given, approved=approved, call_id=context.tool_call_id
+            )
+            if permit.refusal is None:
                 return await native.on_invoke_tool(context, arguments)
-            result = refused
+            result = permit.refusal
         else:
-            result = await self.talk.aanswer(name, given, approved=approved)
+            result = await self.talk.aanswer(
+                name, given, approved=approved, call_id=context.tool_call_id
+            )
         self.keep()
         if _is_output(result):
             return result
@@ -339,7 +336,7 @@ class _Live:
             return self.talk.asked(name, arguments) is not None
 
         # For a function the SDK also pauses where a model's arguments are no JSON.
-        return asks if self.pauses else False
+        return asks if self.talk.asks else False
 
     def _gated(self, native: Tool) -> Tool:
         """Return a tool of the SDK, paused or refused where the policy says so."""
@@ -348,7 +345,7 @@ class _Live:
         if self.session.decide(native.name, {}).verdict == "allow":
             return native
         gated = copy(native)
-        if self.pauses:
+        if self.talk.asks:
             gated.needs_approval = True
             return gated
         invoke = gated.on_invoke_tool

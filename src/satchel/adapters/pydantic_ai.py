@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 from satchel.adapters import framework
 from satchel.adapters._base import Attached, Conversation
 from satchel.model import Seen
+from satchel.session import question_text
 from satchel.tools import result_text
 
 if TYPE_CHECKING:
@@ -88,13 +89,15 @@ def attach(
         deps: What tells the object that tools are given; by default the run's ``deps``.
         options: As for `satchel.Satchel.session`. ``agent`` is by default the agent's
             name. With ``approve`` no run ends to wait for approval; its yes for the
-            session holds for one run, because messages may come from a browser.
+            session holds for this process, because messages may come from a browser.
 
     Raises:
         TypeError: An argument is not known, or of another type.
         ValueError: No style has that name.
     """
-    attached: Attached[RunContext[AgentDepsT]] = Attached(skills, who, deps, options)
+    attached: Attached[RunContext[AgentDepsT]] = Attached(
+        skills, who, deps, options, trusts=False
+    )
 
     def begin(ctx: RunContext[AgentDepsT]) -> Conversation:
         agent = options.get("agent") or _name(ctx)
@@ -220,29 +223,35 @@ class SkillsToolset(AbstractToolset[AgentDepsT]):
         """Call a tool; what goes wrong is a result.
 
         Raises:
-            ApprovalRequired: Somebody has to approve it first.
+            ApprovalRequired: Somebody has to approve it first; the metadata of the
+                deferred call has the ``question`` for a person.
         """
         talk, approved = self.talk, True if ctx.tool_call_approved else None
-        if not approved and talk.asked(name, tool_args) is not None:
-            raise ApprovalRequired
+        question = None if approved else talk.asked(name, tool_args)
+        if question is not None:
+            raise ApprovalRequired({"question": question_text(question)})
+        call_id = ctx.tool_call_id or ""
         if tool.toolset is self:
-            result = await talk.aanswer(name, tool_args, approved=approved)
+            result = await talk.aanswer(
+                name, tool_args, approved=approved, call_id=call_id
+            )
         else:
-            result = await talk.arefusal(name, tool_args, approved=approved)
-            if result is None:
-                return await tool.toolset.call_tool(name, tool_args, ctx, tool)
+            permit = await talk.apermit(
+                name, tool_args, approved=approved, call_id=call_id
+            )
+            if permit.refusal is None:
+                given = dict(permit.arguments)
+                return await tool.toolset.call_tool(name, given, ctx, tool)
+            result = permit.refusal
         self._keep(ctx)
         return result if isinstance(result, ToolReturn) else result_text(result)
 
     def _keep(self, ctx: RunContext[AgentDepsT]) -> None:
-        """Write what is in use to the newest message of this run.
-
-        Grants are left out: a browser that holds the messages could write its own.
-        """
+        """Write what is in use to the newest message of this run."""
         message = ctx.messages[-1] if ctx.messages else None
         if message is None or message.run_id != ctx.run_id:
             return  # the caller's own, which may be part of other runs
-        state = self.session.dump() | {"grants": []}
+        state = self.talk.keep()
         states = {**_states(message), self.session.agent: state}
         message.metadata = {**(message.metadata or {}), _KEY: states}
 
