@@ -52,7 +52,9 @@ def folder_notes(
 
 
 def _readers(descriptor: Descriptor, style: Style) -> str:
-    """Return the tools that give the skill's files; empty where it has none."""
+    """Return the tools that give the skill's files; empty where there are none."""
+    if not descriptor.model_invocable:  # its files are refused to a model, too
+        return ""
     if style == "references":
         return "load_skill_instructions" if descriptor.resources else ""
     if style == "agent-skills":

@@ -392,7 +392,8 @@ class Session:
         loaded = self._reading.fetch(skill_id, None, via="user")
         self._memory.activate(loaded)
         names = self._shelf.manifest(loaded).client.arguments
-        return invoked(loaded, arguments, names, self._reading.root(loaded))
+        root = self._reading.root(loaded)
+        return invoked(loaded, arguments, names, root, self.style)
 
     def stage(self, skill_id: str) -> "Path":
         """Return a folder with a read-only copy of the skill's listed files.

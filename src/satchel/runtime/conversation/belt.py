@@ -170,7 +170,7 @@ class Belt:
             yield from self._carried(skill_id)
         later = None
         style = self.settings.style
-        needed = offer_reader(style, edition.catalog.entries)
+        needed = offer_reader(style, [*edition.catalog.entries, *self._worn_packs()])
         for tool in self._of_style(edition):
             if tool.name == READ_TOOL and not needed:
                 later = tool
@@ -187,13 +187,21 @@ class Belt:
         if owner is not None:
             yield from ((owner, tool) for tool in self.opened_by(owner))
 
+    def _worn_packs(self) -> list[Descriptor]:
+        """Return the always-on packs, listed or not: their text names the tools."""
+        found = map(self.reading.in_use, self.settings.worn.ids)
+        return [each for each in found if each is not None]
+
     def _worn(self) -> Iterator[tuple[Descriptor, Tool]]:
         for owner, box in self.settings.worn.boxes:
             yield from ((owner, tool) for tool in box)
 
     def _of_style(self, edition: Edition, *, approved: Reply | None = None) -> Toolbox:
         """Return the style's tools; those that nobody approved are made once."""
-        told = bool(edition.catalog.entries)
+        with_files = any(
+            each.resources and each.model_invocable for each in self._worn_packs()
+        )
+        told = bool(edition.catalog.entries) or with_files
         place = edition.key, told or bool(self.reading.listed.entries)
         known = self._made.get(place) if approved is None else None
         if known is not None:

@@ -220,7 +220,8 @@ class Reading:
         """Return instructions as the load tool would give them."""
         root = self.root(loaded)
         options = StyleOptions(envelope="extended", root=root)
-        return render_context(fill_folder(loaded, root), options)
+        style = self._settings.style
+        return render_context(fill_folder(loaded, root), options, style=style)
 
     def may_call(self, owner: Descriptor, tool: str) -> bool:
         """Tell whether a tool of a skill is not denied outright."""
