@@ -26,6 +26,9 @@ __all__ = ["listen", "serve_http", "serve_stdio"]
 
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 _BACKLOG: Final = 2048
+DRAIN_S: Final = 1.0
+"""How long connections that clients keep are answered before they are closed."""
+_LOOK_S: Final = 0.02
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -57,7 +60,9 @@ def serve_http(
 ) -> None:
     """Serve until SIGINT or SIGTERM, then answer what is under way and return.
 
-    Streams of events are ended: their clients would not go by themselves.
+    Streams of events are ended: their clients would not go by themselves. For a second
+    more, or until no connection is open, requests are answered, each answer closing its
+    connection, so that a client that keeps one learns of it.
 
     ``started`` is called once requests are answered.
 
@@ -73,7 +78,7 @@ def serve_http(
         access_log=False,  # it would hold what people search for
         lifespan="on",
     )
-    server = _Server(config, started, ending.end)
+    server = _Server(config, started, ending)
     try:
         server.run(sockets=[at])
     except SystemExit as error:  # uvicorn's word for it
@@ -87,19 +92,28 @@ class _Server(uvicorn.Server):
         self,
         config: uvicorn.Config,
         started: Callable[[], object],
-        ending: Callable[[], object],
+        ending: Ending,
     ) -> None:
         super().__init__(config)
         self._tell = started
-        self._end = ending
+        self._ending = ending
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         self._tell()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        self._end()
+        self._ending.drain()
+        self._ending.end()
+        await self._let_clients_go()
+        self._ending.end()
         await super().shutdown(sockets)
+
+    async def _let_clients_go(self) -> None:
+        """Wait until no connection is open, for a second; a second signal ends that."""
+        with anyio.move_on_after(DRAIN_S):
+            while self.server_state.connections and not self.force_exit:  # noqa: ASYNC110 - uvicorn tells of no end
+                await anyio.sleep(_LOOK_S)
 
     @contextmanager
     def capture_signals(self) -> Generator[None]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import os
 import signal
 import socket
@@ -67,6 +68,38 @@ def test_a_signal_ends_it_and_not_the_process(number: signal.Signals) -> None:
 
     assert answers == ["hello"]
     assert signal.getsignal(number) is before
+
+
+@posix
+@pytest.mark.row("F45")
+def test_a_client_that_keeps_its_connection_is_answered_and_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """While it ends, which this test holds on to until it has seen enough."""
+    monkeypatch.setattr(running, "DRAIN_S", WAIT_S)
+    at = listen("127.0.0.1", 0)
+    host, port = at.getsockname()[:2]
+    seen: list[object] = []
+
+    def ask() -> None:
+        kept = http.client.HTTPConnection(host, port, timeout=WAIT_S)
+        kept.request("GET", "/")
+        first = kept.getresponse()
+        first.read()
+        seen.append((first.status, first.getheader("connection")))
+        os.kill(os.getpid(), signal.SIGTERM)
+        while httpx2.get(f"http://{host}:{port}/readyz").status_code != 503:
+            continue
+        kept.request("GET", "/")
+        second = kept.getresponse()
+        seen.append((second.status, second.getheader("connection"), second.read()))
+        kept.close()
+
+    serve_http(
+        _app, at, GuardSettings(), started=lambda: threading.Thread(target=ask).start()
+    )
+
+    assert seen == [(200, None), (200, "close", b"hello")]
 
 
 @posix
