@@ -20,6 +20,7 @@ __all__ = [
     "Approval",
     "Approver",
     "Clock",
+    "NamesByPlace",
     "NamesSkills",
     "Ranker",
     "SkillSource",
@@ -112,6 +113,15 @@ class NamesSkills(Protocol):
 
     def identify(self, manifest: Manifest) -> str | None:
         """Return the id for this manifest; None leaves the pack out, as filtered."""
+        ...
+
+
+@runtime_checkable
+class NamesByPlace(Protocol):
+    """A source whose ids depend on where a pack is; it goes before `NamesSkills`."""
+
+    def identify_at(self, manifest: Manifest, key: str) -> str | None:
+        """Return the id of the pack ``key``; None leaves it out, as filtered."""
         ...
 
 

@@ -5,16 +5,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from satchel.model import DEFAULT_LIMITS, Descriptor, Finding, Limits, Manifest
+from satchel.protocols import NamesByPlace, NamesSkills
 
 if TYPE_CHECKING:
     from satchel.spec import Profile
 
-__all__ = ["RETIRED", "Acceptance", "Entry", "Identify", "identity"]
+__all__ = ["RETIRED", "Acceptance", "Entry", "Identify", "identify_by"]
 
 RETIRED: Final = frozenset({"deprecated", "retired"})
 """Values of ``metadata.status`` that take a pack out of the catalog."""
 
-Identify = Callable[[Manifest], str | None]
+Identify = Callable[[Manifest, str], str | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +45,11 @@ class Entry(NamedTuple):
         return not (self.refused or self.filtered)
 
 
-def identity(manifest: Manifest) -> str:
-    """Return the manifest's own name: what a source without renaming goes by."""
-    return manifest.name
+def identify_by(source: object) -> Identify:
+    """Return what gives the id of a manifest and a key: the name, unless it says."""
+    if isinstance(source, NamesByPlace):
+        return source.identify_at
+    if isinstance(source, NamesSkills):
+        named = source
+        return lambda manifest, _: named.identify(manifest)
+    return lambda manifest, _: manifest.name

@@ -5,11 +5,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from satchel.catalog.entry import Acceptance, Entry, identity
+from satchel.catalog.entry import Acceptance, Entry, identify_by
 from satchel.catalog.rereading import look_again
 from satchel.errors import SkillError, SourceUnavailableError
 from satchel.model import Finding, Found, SourceState
-from satchel.protocols import Clock, NamesSkills, SkillSource
+from satchel.protocols import Clock, SkillSource
 
 if TYPE_CHECKING:
     from satchel.catalog.intake import Intake
@@ -164,9 +164,7 @@ class Field:
         """Return what reads packs of this source through ``reader``."""
         from satchel.catalog.intake import Intake
 
-        source = self.source
-        identify = source.identify if isinstance(source, NamesSkills) else identity
-        return Intake(reader, self.label, self.accept, identify)
+        return Intake(reader, self.label, self.accept, identify_by(self.source))
 
     def _ask(self) -> None:
         try:

@@ -80,7 +80,7 @@ class Intake:
         """Take in what an earlier catalog made of the pack; nothing is read."""
         _check_size(known.files, self.accept.limits, found)
         manifest = Manifest(name=known.id, description=known.description)
-        skill_id = self.identify(manifest)
+        skill_id = self.identify(manifest, found.key)
         entry = replace(known, id=skill_id or known.id, origins=(origin,))
         return Entry(entry, found.stamp, filtered=skill_id is None)
 
@@ -140,7 +140,7 @@ class Intake:
         files = self._files(found)
         _check_size(files, self.accept.limits, found)
         listed = allow(manifest, files, closed=self.accept.profile == "strict")
-        skill_id = self.identify(manifest)
+        skill_id = self.identify(manifest, found.key)
         path = f"{found.location}/{SKILL_FILE}"
         tools: tuple[str, ...] = ()
         metadata = manifest.metadata

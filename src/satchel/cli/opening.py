@@ -3,18 +3,17 @@
 import os
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast, get_args
 
 import click
 
 from satchel.cli.output import tell
 from satchel.errors import (
-    ConfigError,
     DuplicateSkillError,
     NoSkillsError,
     SourceUnavailableError,
 )
-from satchel.model import SKILL_FILE
+from satchel.model import OnConflict
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -29,6 +28,7 @@ __all__ = [
     "named_paths",
     "opened",
     "opened_as_named",
+    "options_again",
     "recording",
     "skills_option",
     "warn",
@@ -52,18 +52,77 @@ def named_paths(
 
 
 def skills_option(command: _F) -> _F:
-    """Add ``--skills PATH``, to be given as often as wanted."""
-    option = click.option(
-        "--skills",
-        "paths",
-        multiple=True,
-        metavar="PATH",
-        type=click.Path(),
-        callback=named_paths,
-        help="A folder of packs, or one pack; repeatable. "
-        "Default: what satchel.toml says.",
-    )
-    return option(command)
+    """Add ``--skills PATH``, to be given as often as wanted, and how it is opened.
+
+    ``--prefix`` and ``--on-conflict`` are kept for `opened`, so that no command has to
+    hand them on.
+    """
+    for option in (
+        click.option(
+            "--on-conflict",
+            type=click.Choice(get_args(OnConflict)),
+            metavar="HOW",
+            expose_value=False,
+            callback=_keep,
+            help="error lists none of several packs that claim one id, precedence the "
+            "first. Default: what satchel.toml says, else error.",
+        ),
+        click.option(
+            "--prefix",
+            multiple=True,
+            metavar="TEXT",
+            expose_value=False,
+            callback=_keep_prefix,
+            help="Put it in front of each id; {parent} is the folder that the pack's "
+            "folder is in. PATH=TEXT is for one --skills PATH; repeatable.",
+        ),
+        click.option(
+            "--skills",
+            "paths",
+            multiple=True,
+            metavar="PATH",
+            type=click.Path(),
+            callback=named_paths,
+            help="A folder of packs, or one pack; repeatable. "
+            "Default: what satchel.toml says.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+_KEPT: Final = "satchel.cli.opening"
+
+
+def _keep(ctx: click.Context, param: click.Parameter, value: object) -> None:
+    if value is not None and param.name is not None:
+        cast("dict[str, object]", ctx.meta.setdefault(_KEPT, {}))[param.name] = value
+
+
+def _keep_prefix(
+    ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]
+) -> None:
+    """Keep one text for all, or a text for each path; not both."""
+    parts = [text.rpartition("=") for text in texts]
+    by_place = {place: prefix for place, _, prefix in parts}
+    if "" in by_place and len(texts) > 1:
+        raise click.BadParameter("give one for all, or each with its PATH=", ctx, param)
+    if texts:
+        _keep(ctx, param, by_place.get("", by_place))
+
+
+def options_again() -> list[str]:
+    """Return what was kept as arguments, with absolute paths: for another process."""
+    kept: dict[str, Any] = click.get_current_context().meta.get(_KEPT, {})
+    prefix = kept.get("prefix", {})
+    by_place = {"": prefix} if isinstance(prefix, str) else prefix
+    arguments: list[str] = []
+    for place, text in by_place.items():
+        where = f"{os.path.abspath(place)}=" if place else ""  # noqa: PTH100
+        arguments += ["--prefix", f"{where}{text}"]
+    if "on_conflict" in kept:
+        arguments += ["--on-conflict", kept["on_conflict"]]
+    return arguments
 
 
 @contextmanager
@@ -110,9 +169,12 @@ def opened_as_named(
     from satchel.runtime import Satchel
     from satchel.runtime.announcing import unlogged
 
-    folders: list[Any] = [_folder(path) for path in paths]
+    ctx = click.get_current_context(silent=True)
+    if ctx is not None:
+        options = {**ctx.meta.get(_KEPT, {}), **options}
+    folders: list[Any] = list(paths)
     if client_folders:
-        folders = [_searched(path) for path in dict.fromkeys(folders)]
+        folders = [_searched(path) for path in dict.fromkeys(paths)]
     if not folders:
         options = {"config": find_settings(), **options}
     elif urls := [path for path in paths if path.startswith(("http://", "https://"))]:
@@ -144,26 +206,6 @@ def recording() -> Generator[tuple["UsageSink", ...]]:
         yield sinks
     finally:
         Sinks(sinks).close()
-
-
-def _folder(path: str) -> str:
-    """Return the folder that a path means: a SKILL.md means its pack.
-
-    An archive means itself.
-    """
-    head, tail = os.path.split(path)
-    if not os.path.isfile(path):  # noqa: PTH113 - pathlib costs start-up time
-        return path
-    if tail == SKILL_FILE:
-        return head or os.curdir
-    from satchel.files import is_archive_name
-
-    if not is_archive_name(tail):
-        raise ConfigError(
-            path,
-            f"want a folder of packs, a pack or its {SKILL_FILE}, or a .skill archive",
-        )
-    return path
 
 
 def _searched(path: str) -> "str | LocalSource":

@@ -42,6 +42,7 @@ class Config:
 
     ``skills`` are folders, already joined to the folder of the file. ``packages`` is
     True for every installed package that offers skills, else a tuple of names.
+    ``prefix`` goes in front of the ids of ``skills``: of all, or by folder.
     ``budget_tokens`` is None for no budget. ``allow_private`` lets addresses among
     ``skills`` lead to this machine and its network. ``layers`` are the folders of the
     layers that are named, by layer; None where there are no layers. ``lint`` is for
@@ -50,6 +51,7 @@ class Config:
 
     path: str = ""
     skills: tuple[str, ...] = ()
+    prefix: str | Mapping[str, str] = ""
     packages: tuple[str, ...] | bool = ()
     layers: tuple[tuple[str, str], ...] | None = None
     usual: bool = False
@@ -140,12 +142,8 @@ def _config(table: Mapping[str, object], file: "Path") -> Config:
             choice(table[key], choices, path, key)
     return Config(
         path=path,
-        skills=tuple(
-            each
-            if each.startswith(("https://", "http://"))
-            else os.path.normpath(file.parent / each)
-            for each in strings(table, "skills", path)
-        ),
+        skills=tuple(_place(each, file) for each in strings(table, "skills", path)),
+        prefix=_prefix(table, file),
         packages=(
             table["packages"] is True
             if isinstance(table.get("packages"), bool)
@@ -163,6 +161,26 @@ def _config(table: Mapping[str, object], file: "Path") -> Config:
         limits=_limits(table, path),
         lint=_lint(table, path),
     )
+
+
+def _place(written: str, file: "Path") -> str:
+    """Return an address as it is, a folder joined to that of the file."""
+    if written.startswith(("https://", "http://")):
+        return written
+    return os.path.normpath(file.parent / written)
+
+
+def _prefix(table: Mapping[str, object], file: "Path") -> str | Mapping[str, str]:
+    value = table.get("prefix", "")
+    if isinstance(value, str):
+        return value
+    prefixes: dict[str, str] = {}
+    for place, prefix in table_of(table, "prefix", str(file)).items():
+        if not isinstance(prefix, str):
+            detail = f"prefix.{place!r}: want a text, got {prefix!r}"
+            raise ConfigError(str(file), detail)
+        prefixes[_place(place, file)] = prefix
+    return prefixes
 
 
 def _budget(table: Mapping[str, object], path: str) -> int | None:

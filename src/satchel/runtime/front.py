@@ -29,7 +29,7 @@ from satchel.protocols import Approver, Clock, Ranker, TokenCounter, UsageSink
 from satchel.runtime._parts import Parts
 from satchel.runtime.announcing import Announcer, as_error
 from satchel.runtime.findings import all_findings, library_findings
-from satchel.runtime.opening import Named, open_any
+from satchel.runtime.opening import Named, Prefix, open_any
 from satchel.runtime.sections import Sections
 from satchel.runtime.switches import patterns_of, switches
 from satchel.runtime.time import SystemClock
@@ -63,6 +63,10 @@ class Satchel:
     address: with another one nothing of it is used. ``allow_private`` lets addresses
     lead to this machine and its network; a program that takes them from others should
     not.
+
+    ``prefix`` goes in front of the ids of the places that are named; ``{parent}`` in it
+    is the folder that a pack's folder is in (`satchel.sources.prefixed`). A mapping
+    gives one to some places: ``{"shared": "team-"}``.
 
     ``disabled`` are ids, or shell patterns over ids. ``environ`` may switch off more,
     by ``SATCHEL_DISABLED`` and, for labels of sources, ``SATCHEL_DISABLED_SOURCES``:
@@ -99,6 +103,7 @@ class Satchel:
         config: str | os.PathLike[str] | None = None,
         pin: str | None = None,
         allow_private: bool = False,
+        prefix: Prefix | None = None,
         profile: "Profile | None" = None,
         limits: Limits | None = None,
         on_conflict: OnConflict | None = None,
@@ -117,7 +122,9 @@ class Satchel:
         strict: bool = False,
     ) -> None:
         """Open the sources and sync once."""
-        opened = open_any(what, config, limits, pin, allow_private=allow_private)
+        opened = open_any(
+            what, config, limits, pin, allow_private=allow_private, prefix=prefix
+        )
         said = opened.config
         environ = os.environ if environ is None else environ
         clock, counter = clock or SystemClock(), counter or EstimateCounter()

@@ -1,28 +1,38 @@
 """What the user named, as sources: folders, sources, skills made in code, a file."""
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 from satchel.config import CONFIG_FILE, Config, find_config, load_config
 from satchel.errors import ConfigError, MissingPathError, NoSources
 from satchel.files import is_archive_name
-from satchel.model import DEFAULT_LIMITS, Limits
+from satchel.model import DEFAULT_LIMITS, SKILL_FILE, Limits
 from satchel.model.release import RELEASE_FILE
 from satchel.protocols import SkillSource
 from satchel.skill import Skill
-from satchel.sources import folder, layered, memory, packages, released, usual
+from satchel.sources import (
+    folder,
+    layered,
+    memory,
+    packages,
+    prefixed,
+    released,
+    usual,
+)
 
 if TYPE_CHECKING:  # it costs start-up time
     from pathlib import Path
 
     from satchel.sources.duck import OlderSource
 
-__all__ = ["Named", "Opened", "open_any", "open_config", "open_named"]
+__all__ = ["Named", "Opened", "Prefix", "open_any", "open_config", "open_named"]
 
 One: TypeAlias = "str | os.PathLike[str] | SkillSource | OlderSource | Skill"
 Named: TypeAlias = "One | Sequence[One]"
+Prefix: TypeAlias = str | Mapping[str, str]
+"""What stands in front of ids: of everything that is named, or by place."""
 
 _LIKELY: Final = ("skills", ".agents/skills", ".claude/skills", ".github/skills")
 
@@ -46,6 +56,7 @@ def open_named(
     limits: Limits = DEFAULT_LIMITS,
     pin: str | None = None,
     allow_private: bool = False,
+    prefix: Prefix = "",
 ) -> Opened:
     """Turn what was named into sources, in order; all skills made in code are one.
 
@@ -53,11 +64,14 @@ def open_named(
     of releases, is opened as one, and so is an
     ``http(s)`` address, which may end in ``#`` and the id of a release. ``pin`` is for
     the one release that is among them. ``allow_private`` lets addresses lead to this
-    machine and its network.
+    machine and its network. ``prefix`` goes in front of the ids of every place, or of
+    those that it names (`satchel.sources.prefixed`).
 
     Raises:
         MissingPathError: A path does not exist.
-        ConfigError: ``pin`` is given, and not exactly one release is named.
+        ConfigError: ``pin`` is given, and not exactly one release is named; or a path
+            is a file that is no SKILL.md and no archive; or ``prefix`` names what is
+            not there.
         InvalidReleaseError, DigestMismatchError: A release in a folder cannot be used,
             or is not the pinned one.
         TypeError: Something is none of these; a `BaseSkill`, say, can only be worn.
@@ -77,7 +91,9 @@ def open_named(
         elif isinstance(each, Skill):
             skills.append(each)
         elif hasattr(each, "label"):
-            sources.append(cast("SkillSource", each))
+            source = cast("SkillSource", each)
+            sources.append(source)
+            named |= _expected(source)
             if getattr(each, "client_folders", False):  # a command made it of a path
                 named.add(sources[-1].label)
         elif hasattr(each, "iter_skills"):
@@ -87,10 +103,37 @@ def open_named(
         else:
             kind = type(each).__name__
             raise TypeError(f"want a folder, a source or a Skill, got a {kind}")
+    if prefix:
+        sources = _with_prefixes(sources, prefix)
     if skills:
         sources.append(memory(*skills, limits=limits))
     config = Config(limits=limits)
     return Opened(tuple(sources), frozenset(named), config, tuple(skills))
+
+
+def _expected(source: SkillSource) -> set[str]:
+    """Return the label of a source that is a folder and has to be there."""
+    is_folder = hasattr(source, "root") and not getattr(source, "missing_ok", False)
+    return {source.label} if is_folder else set()
+
+
+def _with_prefixes(sources: list[SkillSource], prefix: Prefix) -> list[SkillSource]:
+    """Return the sources with their prefixes; skills made in code have none.
+
+    Raises:
+        ConfigError: ``prefix`` is for a place that was not named.
+    """
+    if isinstance(prefix, str):
+        return [prefixed(source, prefix) for source in sources]
+    labels = [source.label for source in sources]
+    for place in prefix:
+        if place not in labels:
+            among = ", ".join(labels) or "no folder"
+            raise ConfigError("prefix", f"{place!r} is not named; named: {among}")
+    return [
+        prefixed(source, prefix[source.label]) if source.label in prefix else source
+        for source in sources
+    ]
 
 
 def _pinned(what: Iterable[One]) -> str:
@@ -131,15 +174,26 @@ def _open_place(
         return http(address, pin=pin, allow_private=private, limits=limits)
     if not os.path.exists(path):  # noqa: PTH110 - pathlib costs time
         raise MissingPathError(path)
-    if is_archive_name(path) and os.path.isfile(path):  # noqa: PTH113
-        from satchel.sources import archive
-
-        return archive(path, limits=limits)
+    if os.path.isfile(path):  # noqa: PTH113
+        return _open_file(path, limits)
     if not _is_release(path):
         return folder(path, limits=limits)
     source = released(path, pin=pin, limits=limits)
     source.open()  # what is wrong with it is said at once, and not by an empty catalog
     return source
+
+
+def _open_file(path: str, limits: Limits) -> SkillSource:
+    """Open an archive, or the pack that a SKILL.md is in."""
+    if is_archive_name(path):
+        from satchel.sources import archive
+
+        return archive(path, limits=limits)
+    head, tail = os.path.split(path)
+    if tail != SKILL_FILE:
+        detail = f"want a folder of packs, a pack or its {SKILL_FILE}, or an archive"
+        raise ConfigError(path, detail)
+    return folder(head or os.curdir, limits=limits)
 
 
 def open_config(
@@ -148,10 +202,12 @@ def open_config(
     start: "Path",
     limits: Limits | None = None,
     allow_private: bool = False,
+    prefix: Prefix | None = None,
 ) -> Opened:
     """Open what a configuration file says; the nearest one where none is given.
 
-    ``limits`` go before those of the file; ``allow_private`` is added to what it says.
+    ``limits`` and ``prefix`` go before those of the file; ``allow_private`` is added to
+    what it says.
 
     Raises:
         NoSources: There is no file; says what lies about and the line to write.
@@ -166,7 +222,12 @@ def open_config(
         config = replace(config, limits=limits)
     limits = config.limits
     private = allow_private or config.allow_private
-    opened = open_named(config.skills, limits=limits, allow_private=private)
+    opened = open_named(
+        config.skills,
+        limits=limits,
+        allow_private=private,
+        prefix=config.prefix if prefix is None else prefix,
+    )
     more: list[SkillSource] = []
     if config.packages:
         named = config.packages
@@ -181,13 +242,14 @@ def open_config(
     return Opened(opened.sources + tuple(more), opened.named, config)
 
 
-def open_any(
+def open_any(  # noqa: PLR0913 - what the front door was given
     what: tuple[Named, ...],
     config: str | os.PathLike[str] | None,
     limits: Limits | None,
     pin: str | None = None,
     *,
     allow_private: bool = False,
+    prefix: Prefix | None = None,
 ) -> Opened:
     """Open what was named; with nothing, what a configuration file says.
 
@@ -196,7 +258,11 @@ def open_any(
     """
     if what:
         return open_named(
-            what, limits=limits or DEFAULT_LIMITS, pin=pin, allow_private=allow_private
+            what,
+            limits=limits or DEFAULT_LIMITS,
+            pin=pin,
+            allow_private=allow_private,
+            prefix=prefix or "",
         )
     if pin is not None:
         detail = "name what it is for; satchel.toml is not looked at for it"
@@ -205,7 +271,11 @@ def open_any(
 
     path = Path(config) if config else None
     return open_config(
-        path, start=Path.cwd(), limits=limits, allow_private=allow_private
+        path,
+        start=Path.cwd(),
+        limits=limits,
+        allow_private=allow_private,
+        prefix=prefix,
     )
 
 

@@ -367,7 +367,15 @@ def only(
 
 
 def prefixed(source: SkillSource, prefix: str) -> SkillSource:
-    """Put ``prefix`` in front of every id of a source."""
+    """Put ``prefix`` in front of every id of a source.
+
+    ``{parent}`` in it is the name of the folder that holds the pack's folder,
+    ``{folder}`` of the pack's own, ``{path}`` of all from the source's root to the
+    pack: ``prefixed(folder("libraries"), "{parent}")`` tells packs of one name apart.
+
+    Raises:
+        ConfigError: ``prefix`` has another word in braces.
+    """
     from satchel.sources.wrap import Prefixed
 
     return Prefixed(source, prefix)

@@ -83,9 +83,9 @@ class LocalSource:
         self.trusted: Final = trusted
         self.precedence: Final = precedence
         self.client_folders: Final = client_folders
+        self.missing_ok: Final = missing_ok
         self._shown = written if shown is None else shown
         self._limits = limits
-        self._missing_ok = missing_ok
         self._places: dict[str, Place] | None = None
         self._under_way: Search | None = None
 
@@ -103,7 +103,7 @@ class LocalSource:
         try:
             searched = search.run()
         except FileNotFoundError as error:
-            if not self._missing_ok:
+            if not self.missing_ok:
                 raise SourceUnavailableError(self.label, "no such folder") from error
             return ()
         except (OSError, ValueError) as error:
@@ -214,7 +214,7 @@ class LocalSource:
         return self.root, key
 
     def _check_root(self) -> None:
-        if not (self._missing_ok or os.path.isdir(self.root)):
+        if not (self.missing_ok or os.path.isdir(self.root)):
             raise SourceUnavailableError(self.label, "no such folder")
 
     def _check_pack(self, key: str) -> None:

@@ -1,13 +1,16 @@
 """Sources around sources: fewer packs, other names, fewer looks."""
 
+import os
+import re
 import threading
 import time
 from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 from typing import Any, Final
 
-from satchel.model import FileStat, Finding, Found, Manifest
-from satchel.protocols import Clock, NamesSkills, SkillSource
+from satchel.errors import ConfigError
+from satchel.model import SKILL_FILE, FileStat, Finding, Found, Manifest
+from satchel.protocols import Clock, NamesByPlace, NamesSkills, SkillSource
 
 __all__ = ["Cached", "Only", "Prefixed", "Renamed", "Wrapped"]
 
@@ -58,11 +61,17 @@ class Wrapped:
         """Pass on."""
         self._source.close()
 
-    def identify(self, manifest: Manifest) -> str | None:
+    def identify_at(self, manifest: Manifest, key: str) -> str | None:
         """Return the id that the inner source gives; the manifest's name by default."""
+        if isinstance(self._source, NamesByPlace):
+            return self._source.identify_at(manifest, key)
         if isinstance(self._source, NamesSkills):
             return self._source.identify(manifest)
         return manifest.name
+
+    def identify(self, manifest: Manifest) -> str | None:
+        """Return the id of a pack in a folder of its own name."""
+        return self.identify_at(manifest, manifest.name)
 
 
 class Only(Wrapped):
@@ -76,9 +85,9 @@ class Only(Wrapped):
         self._include = tuple(include) or ("*",)
         self._exclude = tuple(exclude)
 
-    def identify(self, manifest: Manifest) -> str | None:
+    def identify_at(self, manifest: Manifest, key: str) -> str | None:
         """Return the id, or None where it does not fit."""
-        name = super().identify(manifest)
+        name = super().identify_at(manifest, key)
         if name is None or _fits(name, self._exclude):
             return None
         return name if _fits(name, self._include) else None
@@ -92,14 +101,58 @@ class Prefixed(Wrapped):
     """The same packs, with something in front of each id."""
 
     def __init__(self, source: SkillSource, prefix: str) -> None:
-        """Take the prefix as it is, its hyphen included."""
+        """Take the prefix as it is, its hyphen included.
+
+        ``{folder}`` in it is the name of the pack's folder, ``{parent}`` of the folder
+        above, ``{path}`` of every folder from the root of the source to the pack; each
+        in lower case, with hyphens for what is neither letter nor digit. A prefix that
+        ends in one of them gets a hyphen; one that comes out empty is none.
+
+        Raises:
+            ConfigError: ``prefix`` has another word in braces.
+        """
         super().__init__(source)
+        unknown = [word for word in _BRACES.findall(prefix) if word not in _WORDS]
+        if unknown:
+            known = ", ".join(_WORDS)
+            raise ConfigError("prefix", f"unknown {unknown[0]}; known: {known}")
         self._prefix = prefix
 
-    def identify(self, manifest: Manifest) -> str | None:
+    def identify_at(self, manifest: Manifest, key: str) -> str | None:
         """Return prefix and id."""
-        name = super().identify(manifest)
-        return None if name is None else self._prefix + name
+        name = super().identify_at(manifest, key)
+        return None if name is None else self._filled(key) + name
+
+    def _filled(self, key: str) -> str:
+        if "{" not in self._prefix:
+            return self._prefix
+        above, _, folder = key.rpartition("/")
+        parent = above.rpartition("/")[2] or self._home(key)
+        prefix = self._prefix
+        for word, text in zip(_WORDS, (folder, parent, above), strict=True):
+            prefix = prefix.replace(word, _slug(text))
+        ends_in_word = self._prefix.endswith(_WORDS)
+        return f"{prefix}-" if ends_in_word and prefix else prefix
+
+    def _home(self, key: str) -> str:
+        """Return the folder that a pack without a folder above it in its key is in.
+
+        The root of the source; of a root that is itself the pack, the one above.
+        """
+        root: str = getattr(self._source, "root", "") or self.label
+        above, _, own = root.replace(os.sep, "/").rstrip("/").rpartition("/")
+        is_pack = own == key and os.path.isfile(f"{root}/{SKILL_FILE}")  # noqa: PTH113
+        return above.rpartition("/")[2] if is_pack else own
+
+
+_WORDS: Final = ("{folder}", "{parent}", "{path}")
+_BRACES: Final = re.compile(r"\{[^{}]*\}")
+
+
+def _slug(text: str) -> str:
+    """Return text as part of an id; a slash is a hyphen too."""
+    kept = (each if each.isalnum() else "-" for each in text.lower())
+    return "-".join(filter(None, "".join(kept).split("-")))
 
 
 class Renamed(Wrapped):
@@ -110,9 +163,9 @@ class Renamed(Wrapped):
         super().__init__(source)
         self._names = dict(names)
 
-    def identify(self, manifest: Manifest) -> str | None:
+    def identify_at(self, manifest: Manifest, key: str) -> str | None:
         """Return the new id, or the old one."""
-        name = super().identify(manifest)
+        name = super().identify_at(manifest, key)
         return None if name is None else self._names.get(name, name)
 
 

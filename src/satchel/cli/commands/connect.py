@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from satchel.cli.opening import skills_option
+from satchel.cli.opening import options_again, skills_option
 from satchel.cli.output import flat, say, tell
 from satchel.errors import ConfigError
 from satchel.serve.connect import CLIENTS
@@ -116,7 +116,7 @@ def _started(client: "Client", paths: tuple[str, ...]) -> "Reach":
         detail = f"{client.name} starts servers in any folder: name one with --skills"
         raise ConfigError("--stdio", detail)
     skills = [part for path in paths for part in ("--skills", os.path.abspath(path))]  # noqa: PTH100
-    arguments = ("serve", "--stdio", *skills)
+    arguments = ("serve", "--stdio", *skills, *options_again())
     found = shutil.which("satchel")
     if found is None:
         return Stdio(sys.executable, ("-m", "satchel", *arguments))
