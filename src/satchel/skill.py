@@ -8,7 +8,7 @@ if TYPE_CHECKING:  # it costs start-up time
 
     from satchel.tools import Tool, Toolbox
 
-__all__ = ["BaseSkill", "Category", "Skill"]
+__all__ = ["BaseSkill", "Category", "Skill", "new"]
 
 Category: TypeAlias = Literal["standard", "raw"]
 """``raw`` is for tools that act without asking; a policy has to allow these."""
@@ -30,13 +30,14 @@ class Skill:
     tools: "Toolbox | None"
     category: Category
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - a skill's parts, all by name
         self,
         name: str,
         *,
         description: str = "",
         instructions: str = "",
         tools: "Toolbox | Iterable[Tool | Callable[..., Any]] | None" = None,
+        toolbox: "Toolbox | None" = None,
         category: Category = "standard",
     ) -> None:
         """Make a skill.
@@ -47,6 +48,7 @@ class Skill:
             instructions: What to do, for the model.
             tools: A box of tools, or tools and plain functions, which are boxed under
                 the skill's name in their order; none of them is the same as None.
+            toolbox: A box of tools, in place of ``tools``.
             category: Whether the tools ask before they act.
 
         Raises:
@@ -54,18 +56,25 @@ class Skill:
             ExtraMissingError: A plain function is among the tools, and the extra
                 ``tools`` is not installed.
             ToolError: No tool can be made from one of the functions.
+            TypeError: Both ``tools`` and ``toolbox`` are given.
             ValueError: There is no such category; as standard it would be allowed more.
         """
+        if tools is not None and toolbox is not None:
+            raise TypeError("want tools or toolbox, not both")
         if category not in get_args(Category):
             raise ValueError(f"want standard or raw as category, got {category!r}")
         for member, value in (
             ("name", name),
             ("description", description),
             ("instructions", instructions),
-            ("tools", _boxed(name, tools)),
+            ("tools", _boxed(name, tools if toolbox is None else toolbox)),
             ("category", category),
         ):
             object.__setattr__(self, member, value)
+
+
+new = Skill
+"""`Skill` by the name that users of the earlier system know: ``skill.new("calc")``."""
 
 
 class BaseSkill:

@@ -29,6 +29,19 @@ def test_a_box_stays_the_one_it_is() -> None:
     box = Toolbox("payments", (tool("a"),))
 
     assert Skill("refunds", tools=box).tools is box
+    assert Skill("refunds", toolbox=box).tools is box
+    with pytest.raises(TypeError, match="not both"):
+        Skill("refunds", tools=[], toolbox=box)
+
+
+@pytest.mark.row("B05", "F31")
+def test_the_standard_constructor_has_its_earlier_name() -> None:
+    from satchel import skill
+
+    one = tool("a")
+    made = skill.new("refunds", instructions="Check first.", tools=[one])
+
+    assert made == Skill("refunds", instructions="Check first.", tools=[one])
 
 
 @pytest.mark.row("B06")

@@ -1,6 +1,6 @@
 """A skill that is registered from code, before any source has read it."""
 
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import dataclass, field
 from typing import cast, get_args
 
 from satchel.model.pack import Category
@@ -26,7 +26,6 @@ class SkillDescriptor:
     name: str
     description: str
     instructions: str = field(default="", repr=False)
-    _: KW_ONLY
     category: Category = "standard"
     import_path: str = ""
     tools: tuple[str, ...] = ()

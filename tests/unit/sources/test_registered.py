@@ -60,6 +60,16 @@ def test_a_descriptor_is_immutable_and_hashable() -> None:
         one.references.append("x/b.md")  # type: ignore[attr-defined]
 
 
+@pytest.mark.row("A21", "F31")
+def test_the_fields_have_the_order_of_the_earlier_system() -> None:
+    one = SkillDescriptor(
+        "a", "About a.", "Do.", "raw", "x.skill:A", ("run",), ("x/references/a.md",)
+    )
+
+    assert (one.category, one.import_path) == ("raw", "x.skill:A")
+    assert (one.tools, one.references) == (("run",), ("x/references/a.md",))
+
+
 @pytest.mark.row("A23")
 @pytest.mark.parametrize("wrong", [["x/a.md"], "x/a.md", {"x/a.md"}, None, (1,)])
 def test_what_is_no_tuple_of_texts_is_refused_at_construction(wrong: object) -> None:
