@@ -2,6 +2,7 @@
 
 import inspect
 import pickle
+import re
 
 import pytest
 
@@ -49,6 +50,8 @@ from satchel.errors import (
     UnknownFieldError,
     error_payload,
 )
+from satchel.load import render_context_error
+from satchel.load.telling import tell
 
 EXAMPLES: list[tuple[SkillError, str]] = [
     (InvalidRoleError("../x", "no dots"), "'../x' is no name of a role: no dots"),
@@ -245,3 +248,18 @@ def test_a_broken_manifest_names_its_path_whatever_the_detail_says() -> None:
 
     assert error.path == "packs/a/SKILL.md"
     assert str(error).startswith("packs/a/SKILL.md")
+
+
+@pytest.mark.row("F04", "T05")
+def test_no_error_asks_a_model_for_what_a_model_cannot_do() -> None:
+    more: list[SkillError] = [
+        ChangedSinceSyncError("a", "SKILL.md"),
+        ExtraMissingError("hot reload", "watch"),
+        SourceUnavailableError("s", "restart it"),
+        SkillWithheldError("a", "refused", "sync again"),
+    ]
+    for error in (*(example for example, _ in EXAMPLES), *more):
+        message = tell(error)
+        page = render_context_error(error, "a")
+        for text in (message, page):
+            assert not re.search(r"\b(sync|restart|re-?install|install)\b", text), text

@@ -2,6 +2,7 @@
 
 from satchel.errors import (
     DuplicateSkillError,
+    ExtraMissingError,
     SkillError,
     SkillNotFoundError,
     SkillWithheldError,
@@ -31,6 +32,8 @@ def tell(error: SkillError) -> str:
         )
     if isinstance(error, SourceUnavailableError):
         return "the source of the skill does not answer now; try again later"
+    if isinstance(error, ExtraMissingError):  # what to install is for the user
+        return f"{error.what} is not available here"
     return printable(str(error))
 
 

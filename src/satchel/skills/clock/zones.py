@@ -43,7 +43,7 @@ def find_zone(name: str) -> tzinfo:
     except (KeyError, ValueError, OSError) as error:
         if not available_timezones():
             raise ValueError(
-                "this machine has no time zone data; pip install tzdata brings it"
+                "no time zone but UTC is known here: there is no time zone data"
             ) from error
         raise unknown from error
 
