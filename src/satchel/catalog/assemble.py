@@ -63,7 +63,7 @@ def assemble(fields: tuple[Field, ...], rules: Rules, digests: Digests) -> Catal
                 if entry.refused and trusted and not _yields(each.source):
                     broken.setdefault(descriptor.id, descriptor)
                 withheld.append(_refusal(entry, each.label, switch, trusted=trusted))
-    readers = {each.label: each.source for each in fields}
+    readers = {each.label: each.reader for each in fields}
     settling = _Settling(
         rules,
         digests,

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from satchel.catalog.entry import Acceptance, Entry, identify_by
+from satchel.catalog.places import reader_of
 from satchel.catalog.rereading import look_again
 from satchel.errors import SkillError, SourceUnavailableError
 from satchel.model import Finding, Found, SourceState
@@ -53,6 +54,7 @@ class Field:
     ) -> None:
         """Take what to call, in the thread that asks, when an answer is there."""
         self.source = source
+        self.reader = reader_of(source, label, clock)
         self.label = label
         self.harvest: Harvest | None = None
         self.error = NEVER_ANSWERED

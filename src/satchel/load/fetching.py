@@ -30,6 +30,8 @@ def fetch(reader: Reader, descriptor: Descriptor, file: str, limit: int) -> byte
         raise _too_large(file, limit, error.actual) from error
     except SkillError:
         raise
+    except (TimeoutError, ConnectionError) as error:  # a plug-in reads from elsewhere
+        raise SourceUnavailableError(descriptor.source, type(error).__name__) from error
     except OSError as error:
         # Its message would carry the absolute path; strerror does not.
         detail = error.strerror or type(error).__name__

@@ -121,6 +121,10 @@ class _AgainError(Exception):
         self.after_s = after_s
 
 
+class _LateError(_AgainError, TimeoutError):
+    """This attempt failed for want of an answer in time."""
+
+
 class Wire:
     """Fetches; holds connections open between requests. Safe across threads."""
 
@@ -214,8 +218,9 @@ class Wire:
                 with calling(end, self.around.monotonic, plain=url.scheme == "http"):
                     answer = self._ask(url, wanted, end, own=own)
             except _BROKEN as error:
-                detail = f"{url}: {_reason(error)}"
-                raise _AgainError(detail) from error
+                late = isinstance(error, httpcore2.TimeoutException)
+                kind = _LateError if late else _AgainError
+                raise kind(f"{url}: {_reason(error)}") from error
             if isinstance(answer, Answer):
                 return answer
             url = self._redirected(url, answer)

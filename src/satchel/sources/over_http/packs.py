@@ -14,6 +14,7 @@ from satchel.errors import (
 from satchel.files import Listing, digest_bytes, spelled, tree_digest
 from satchel.files.archives import Budget, Tree, artifact_limit, unpack
 from satchel.model import SKILL_FILE, FileStat, Finding, Limits, Resource
+from satchel.places import Places
 from satchel.sources.over_http.fetching import OK, Wanted, Wire
 from satchel.sources.over_http.index import IndexEntry
 from satchel.sources.over_http.keeping import Shelf, Vault
@@ -68,6 +69,7 @@ class Store:
         self._vault = vault
         self._label = label
         self._limits = limits
+        self._places = Places(label, wire.around.monotonic)
         self._packs: Shelf[Mapping[str, bytes]] = Shelf(PACKS_BYTES)
         self._skill_mds: Shelf[bytes] = Shelf(SKILL_MD_BYTES)
 
@@ -148,7 +150,11 @@ class Store:
         return {SKILL_FILE: data}
 
     def _get(self, wanted: Wanted, name: str) -> bytes:
-        answer = self._wire.get(wanted)
+        if wanted.until is None:  # somebody waits for it, and for no other
+            with self._places.hold():
+                answer = self._wire.get(wanted)
+        else:
+            answer = self._wire.get(wanted)
         if answer.status != OK:
             detail = f"{wanted.url}: the server answers {answer.status} for {name}"
             raise SourceUnavailableError(self._label, detail)

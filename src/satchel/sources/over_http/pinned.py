@@ -9,6 +9,7 @@ from urllib.parse import quote
 from satchel.errors import ReferenceNotFoundError, SourceUnavailableError
 from satchel.files import check_path
 from satchel.model import DEFAULT_LIMITS, Limits
+from satchel.places import Places
 from satchel.sources.over_http.fetching import OK, Surroundings, Wanted
 from satchel.sources.over_http.keeping import Shelf, Vault
 from satchel.sources.over_http.packs import PACKS_BYTES
@@ -32,6 +33,8 @@ class PinnedSource(ReleaseSource):
     What was read, and was what the release says, stays in memory up to a bound, and on
     disk where a cache is named. Thread-safe.
     """
+
+    has_places: Final = True
 
     def __init__(  # noqa: PLR0913 - one keyword for each thing that can be said of it
         self,
@@ -67,6 +70,7 @@ class PinnedSource(ReleaseSource):
             timeout_s=timeout_s,
             surroundings=surroundings,
         )
+        self._places = Places(name, self._wire.around.monotonic)
         self._shelf: Shelf[bytes] = Shelf(PACKS_BYTES)
         self._vault = None if cache is None else Vault(cache, VAULT_BYTES)
         super().__init__(self._get, label=name, pin=pin, limits=limits)
@@ -80,7 +84,11 @@ class PinnedSource(ReleaseSource):
         kept = self._shelf.get(stat.digest)
         if kept is None and self._vault:
             kept = self._vault.get(stat.digest, stat.size)
-        data = super().read(key, path, limit_bytes) if kept is None else kept
+        if kept is None:
+            with self._places.hold():
+                data = super().read(key, path, limit_bytes)
+        else:
+            data = kept
         self._shelf.put(stat.digest, data, len(data))
         if kept is None and self._vault:
             self._vault.put(stat.digest, data)

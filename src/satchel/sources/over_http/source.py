@@ -73,6 +73,8 @@ class HttpSource:
     where an earlier one was good, that one stays, and a finding says so. Thread-safe.
     """
 
+    has_places: Final = True
+
     def __init__(  # noqa: PLR0913 - one keyword for each thing that can be said of it
         self,
         url: str,

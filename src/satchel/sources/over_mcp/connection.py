@@ -101,11 +101,15 @@ class Connection:
             except MCPError as error:
                 if error.code not in _GONE:
                     raise AnsweredError(error.code, told(error.message)) from error
-                again, reason = error.code != REQUEST_TIMEOUT, told(error.message)
+                if error.code == REQUEST_TIMEOUT:
+                    self._drop(live)
+                    raise self._late() from TimeoutError(told(error.message))
+                again, reason = True, told(error.message)
             except ValidationError as error:
                 raise AnsweredError(0, "the answer has the wrong shape") from error
-            except TimeoutError:
-                again, reason = False, self._too_late()
+            except TimeoutError as error:
+                self._drop(live)
+                raise self._late() from error
             except Exception as error:  # noqa: BLE001 - transports raise what they like
                 again, reason = True, _reason(error)
             self._drop(live)
@@ -128,7 +132,7 @@ class Connection:
         """Return the connection, and whether it was made just now."""
         # Somebody else may be connecting, and that may take as long as a call.
         if not self._lock.acquire(timeout=self._timeout_s):
-            raise SourceUnavailableError(self._target.label, self._too_late())
+            raise self._late() from TimeoutError()
         try:
             if self._closed:
                 raise self._was_closed()
@@ -147,8 +151,8 @@ class Connection:
     def _connect(self, thread: OwnThread) -> _Live:
         try:
             task, value = thread.portal.start_task(_hold, self._target, self._timeout_s)
-        except TimeoutError:
-            reason = self._too_late()
+        except TimeoutError as error:
+            raise self._late() from error
         except Exception as error:  # noqa: BLE001 - transports raise what they like
             reason = _reason(error)
         else:
@@ -163,8 +167,9 @@ class Connection:
                 self._live = None
         live.end()
 
-    def _too_late(self) -> str:
-        return f"no answer within {self._timeout_s:g} seconds"
+    def _late(self) -> SourceUnavailableError:
+        detail = f"no answer within {self._timeout_s:g} seconds"
+        return SourceUnavailableError(self._target.label, detail)
 
     def _was_closed(self) -> SourceUnavailableError:
         return SourceUnavailableError(self._target.label, "it was closed")

@@ -24,6 +24,7 @@ from satchel.model import (
     Limits,
     Manifest,
 )
+from satchel.places import Places
 from satchel.sources import _findings as tell
 from satchel.sources.over_mcp.asking import Asking, Unknown
 from satchel.sources.over_mcp.connection import Connection
@@ -53,6 +54,7 @@ class McpSource:
 
     yields: Final = True
     """No skill of this source takes the place of one that lies here."""
+    has_places: Final = True
     remote: Final = "MCP server"
     """Where its skills come from, as a user and a model are told."""
 
@@ -91,6 +93,7 @@ class McpSource:
         self._also = tuple(also)
         self._now = now
         self._connection = Connection(target, timeout_s)
+        self._places = Places(target.label, now)
         self._asking = Asking(self._connection, target.label)
         self._lock = threading.Lock()
         self._seen: Seen | None = None
@@ -161,7 +164,8 @@ class McpSource:
             raise DigestMismatchError(entry.name, path, detail=self._spoiled[key])
         _check_size(path, listed.size, limit_bytes)
         try:
-            answer = self._asking.read(listed.uri)
+            with self._places.hold():
+                answer = self._asking.read(listed.uri)
         except Unknown as error:
             self._until = 0.0
             if path == SKILL_FILE:
