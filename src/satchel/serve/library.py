@@ -5,10 +5,11 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Final, TypeVar
 
-from satchel.model import Catalog, SyncReport
+from satchel.model import Catalog, Descriptor, SyncReport
 from satchel.runtime import Satchel
 from satchel.runtime.view import View
 from satchel.serve.caller import ANYBODY, Caller
+from satchel.serve.lanes import LISTS, Lanes
 from satchel.serve.settings import ServeSettings
 
 __all__ = ["Library"]
@@ -38,6 +39,7 @@ class Library:
         self._views: OrderedDict[tuple[Caller, str, str], View] = OrderedDict()
         self._callers: OrderedDict[tuple[Caller, str], View] = OrderedDict()
         self._lock = threading.Lock()
+        self.lanes = Lanes()
         self._listeners: list[Callable[[SyncReport], None]] = []
         self._withheld = skills.catalog.withheld
         skills.listen(self._synced)
@@ -97,8 +99,35 @@ class Library:
         entry = catalog.get(skill_id)
         if entry is None or len(entry.files) > NEAR_FILES:
             return False
-        near = getattr(catalog.readers.get(entry.source), "near", False)
-        return near and all(stat.size <= NEAR_BYTES for stat in entry.files)
+        reader = catalog.readers.get(entry.source)
+        if not getattr(reader, "near", False):
+            return False
+        if any(stat.size > NEAR_BYTES for stat in entry.files):
+            return False
+        return _is_unchanged(reader, entry)  # else it is read again, which takes time
+
+    def lane(self, skill_id: object) -> str | None:
+        """Return whose threads may wait for the files of a skill; None: everybody's.
+
+        It is the label of its source, where that lies elsewhere.
+        """
+        if not isinstance(skill_id, str):
+            return None
+        entry = self.catalog.get(skill_id)
+        if entry is None:
+            held = self.catalog.withheld_as(skill_id)
+            entry = held.descriptor if held is not None else None
+        return None if entry is None or self._near(entry.source) else entry.source
+
+    @property
+    def lists(self) -> str | None:
+        """Whose threads may wait for what reads skills of all sources."""
+        far = not all(map(self._near, self.catalog.readers))
+        return LISTS if far else None
+
+    def _near(self, source: str) -> bool:
+        reader = self.catalog.readers.get(source)
+        return reader is None or bool(getattr(reader, "near", False))
 
     def listen(self, changed: Callable[[SyncReport], None]) -> Callable[[], None]:
         """Call ``changed`` after each sync that changed something; return how to stop.
@@ -128,3 +157,12 @@ def _keep(views: OrderedDict[_K, View], key: _K, view: View) -> None:
     views[key] = view
     while len(views) > MAX_VIEWS:
         views.popitem(last=False)
+
+
+def _is_unchanged(reader: object, entry: Descriptor) -> bool:
+    """Tell whether the files of a pack are, at a glance, those of the catalog."""
+    stat_file = getattr(reader, "stat_file", None)
+    if stat_file is None:
+        return True
+    key = entry.origin.key
+    return all(stat_file(key, stat.path) == stat for stat in entry.files)

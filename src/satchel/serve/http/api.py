@@ -65,7 +65,8 @@ def api_routes(site: Site) -> list[Route]:
             return file(request)
         return refusal(request, NOT_FOUND)
 
-    return [*plain, Route(f"{_SKILLS}{{rest:path}}", choose)]
+    laned = site.laned(choose, lambda request: _skill_in(request)["id"])
+    return [*plain, Route(f"{_SKILLS}{{rest:path}}", laned)]
 
 
 def _skill_in(request: Request) -> dict[str, str]:

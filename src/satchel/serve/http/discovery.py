@@ -2,7 +2,8 @@
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any, Final, TypeAlias
 
 from starlette.requests import Request
@@ -104,7 +105,7 @@ def discovery_routes(site: Site) -> list[Route]:
     """Return the routes of v0.2.0, and of v0.1.0 where the settings ask for it."""
     indexes = Indexes()
 
-    def index(version: str) -> Callable[[Request], Response]:
+    def index(version: str) -> Callable[[Request], Awaitable[Response]]:
         def answer(request: Request) -> Response:
             try:
                 view = site.view(request)
@@ -113,7 +114,7 @@ def discovery_routes(site: Site) -> list[Route]:
             data = indexes.index(view, caller_of(request), version)
             return site.answers.bytes(request, data, media_type=JSON)
 
-        return answer
+        return site.laned(answer, lambda _: None)
 
     routes = [
         Route(f"/{INDEX_V2}", index("v2")),
@@ -127,7 +128,7 @@ def discovery_routes(site: Site) -> list[Route]:
     return routes
 
 
-def _artifacts(site: Site) -> Callable[[Request], Response]:
+def _artifacts(site: Site) -> Callable[[Request], Awaitable[Response]]:
     def answer(request: Request) -> Response:
         path = "/".join(segments(request, _V2) or ())
         try:
@@ -144,10 +145,10 @@ def _artifacts(site: Site) -> Callable[[Request], Response]:
             return refusal(request, tell(error))
         return site.answers.bytes(request, data, media_type=artifact.media_type)
 
-    return answer
+    return site.laned(answer, partial(_name_in, _V2))
 
 
-def _files(site: Site) -> Callable[[Request], Response]:
+def _files(site: Site) -> Callable[[Request], Awaitable[Response]]:
     """Return what answers for one file, as v0.1.0 has them beside its index."""
 
     def answer(request: Request) -> Response:
@@ -165,7 +166,13 @@ def _files(site: Site) -> Callable[[Request], Response]:
             return refusal(request, tell(error))
         return file_answer(site.answers, request, loaded)
 
-    return answer
+    return site.laned(answer, partial(_name_in, _V1))
+
+
+def _name_in(behind: str, request: Request) -> str:
+    """Return the skill that an address names, without what its archive ends in."""
+    first = (segments(request, behind) or [""])[0]
+    return first.removesuffix(ARCHIVE_SUFFIX)
 
 
 def _offered(view: View, catalog: Catalog) -> list[Descriptor]:

@@ -56,7 +56,7 @@ def releases_routes(site: Site) -> list[Route]:
 
     return [
         Route(f"/{RELEASE_FILE}", current),
-        Route(f"{_ROOT}{{rest:path}}", answer),
+        Route(f"{_ROOT}{{rest:path}}", site.laned(answer, lambda _: None)),
     ]
 
 

@@ -1,15 +1,16 @@
 """What every route stands on: the library, who asks, and how answers are made."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Final, cast
 from urllib.parse import quote, unquote_to_bytes
 
 from starlette.requests import Request
 from starlette.responses import Response
 
-from satchel.errors import SkillError
+from satchel.errors import SkillError, SourceUnavailableError
 from satchel.model import SKILL_FILE
 from satchel.model.purpose import SYNC
 from satchel.runtime.view import View
@@ -69,6 +70,27 @@ class Site:
                 return refusal(request, tell(error))
 
         return answer
+
+    def laned(
+        self,
+        answer: Callable[[Request], Response],
+        skill: Callable[[Request], str | None],
+    ) -> Callable[[Request], Awaitable[Response]]:
+        """Return ``answer`` in the threads of the skill's source.
+
+        ``skill`` gives its id; None asks for all of them.
+        """
+        library = self.library
+
+        async def endpoint(request: Request) -> Response:
+            skill_id = skill(request)
+            lane = library.lists if skill_id is None else library.lane(skill_id)
+            try:
+                return await library.lanes.run(lane, partial(answer, request))
+            except SourceUnavailableError as error:
+                return refusal(request, tell(error))
+
+        return endpoint
 
 
 def caller_of(request: Request) -> Caller:

@@ -47,11 +47,14 @@ async def answer(
     work: Callable[[Asked], _T],
     *,
     near: object = None,
+    lists: bool = False,
 ) -> _T:
     """Return what ``work`` gives for the sender of this request, in a thread.
 
     ``near`` is the id of the skill that it reads, if it reads no other: where the files
     of that are near, the way to a thread and back would take longer than the work.
+    Where they are not, their source has threads of its own, and so has what reads many
+    skills (``lists``).
     """
     scope: Literal["public", "private"] = "private"
     if caller_of(ctx) == ANYBODY:
@@ -61,4 +64,7 @@ async def answer(
     def ask() -> _T:
         return work(Asked(view_for(library, ctx), ttl_ms, scope))
 
-    return ask() if library.is_near(near) else await in_thread(ask)
+    if library.is_near(near):
+        return ask()
+    lane = library.lists if lists else library.lane(near)
+    return await library.lanes.run(lane, ask)

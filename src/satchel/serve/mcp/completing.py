@@ -62,7 +62,7 @@ class Completions:
                 )
             )
 
-        return await answer(self._library, ctx, work)
+        return await answer(self._library, ctx, work, lists=True)
 
     def _parts(self, view: View, uri: str, name: str, skill: str) -> Iterable[str]:
         if uri != TEMPLATE or name not in ("skill", "path"):

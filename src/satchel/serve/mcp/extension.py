@@ -21,7 +21,7 @@ from satchel.serve.mcp.faults import unknown
 from satchel.serve.mcp.paging import page_of
 from satchel.serve.mcp.resources import file_resource, main_resource
 from satchel.serve.mcp.served import Place, Served, UnfitError
-from satchel.serve.mcp.uris import uri_of
+from satchel.serve.mcp.uris import parts_of, uri_of
 
 __all__ = ["IDENTIFIER", "DirectoryParams", "SkillParams", "SkillsExtension"]
 
@@ -66,7 +66,7 @@ class SkillsExtension:
             entries = (told(Served.listed_entry, asked.view, skill) for skill in page)
             return _result(asked, cursor, skills=[*filter(None, entries)])
 
-        return await answer(self._library, ctx, work)
+        return await answer(self._library, ctx, work, lists=True)
 
     async def get_skill(self, ctx: Context, params: SkillParams) -> dict[str, Any]:
         """Return the entry of one skill that is served, listed or not."""
@@ -84,7 +84,7 @@ class SkillsExtension:
                 raise MCPError(INTERNAL_ERROR, "a file cannot be read now") from error
             return _result(asked, None, skill=entry)
 
-        return await answer(self._library, ctx, work)
+        return await answer(self._library, ctx, work, near=_skill_of(params.uri))
 
     async def read_directory(
         self, ctx: Context, params: DirectoryParams
@@ -109,7 +109,7 @@ class SkillsExtension:
             ]
             return _result(asked, cursor, resources=told)
 
-        return await answer(self._library, ctx, work)
+        return await answer(self._library, ctx, work, near=_skill_of(params.uri))
 
     def _children(self, view: View, place: Place) -> list[Resource]:
         skill = place.entry
@@ -132,6 +132,10 @@ class SkillsExtension:
             else:
                 found[uri] = file_resource(skill, path)
         return [found[uri] for uri in sorted(found)]
+
+
+def _skill_of(uri: str) -> str | None:
+    return (parts_of(uri) or (None,))[0]
 
 
 def _folder(uri: str, name: str) -> Resource:

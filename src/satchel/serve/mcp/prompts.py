@@ -64,7 +64,7 @@ class Prompts:
                 cache_scope=asked.scope,
             )
 
-        return await answer(self._library, ctx, work)
+        return await answer(self._library, ctx, work, lists=True)
 
     async def get(
         self, ctx: Context, params: GetPromptRequestParams
@@ -85,7 +85,7 @@ class Prompts:
                 messages=[PromptMessage(role="user", content=TextContent(text=text))],
             )
 
-        return await answer(self._library, ctx, work)
+        return await answer(self._library, ctx, work, near=params.name)
 
 
 class Hints:

@@ -73,7 +73,7 @@ class Resources:
                 cache_scope=asked.scope,
             )
 
-        return await answer(self._library, ctx, work)
+        return await answer(self._library, ctx, work, lists=True)
 
     async def templates(
         self, ctx: Context, params: PaginatedRequestParams | None
