@@ -105,6 +105,21 @@ class Field:
         return True
 
     @property
+    def near(self) -> bool:
+        """Whether the source reads from this machine, by its own word."""
+        return bool(getattr(self.source, "near", False))
+
+    @property
+    def ended(self) -> bool:
+        """Whether no question to the source is open."""
+        return not self._asking
+
+    @property
+    def is_late(self) -> bool:
+        """Whether there is an answer that nobody has taken yet."""
+        return self.ended and self._answer is not None
+
+    @property
     def state(self) -> SourceState:
         """How the source answered, for the catalog."""
         packs = len(self.harvest.entries) if self.harvest else 0

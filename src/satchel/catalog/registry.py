@@ -64,7 +64,7 @@ class Registry:
     keeps it for as long as it is there and this registry lives.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what it is made of, by name
         self,
         sources: Sequence[SkillSource],
         *,
@@ -72,11 +72,14 @@ class Registry:
         rules: Rules,
         clock: Clock,
         deadline_s: float = 30.0,
+        far_s: float | None = None,
     ) -> None:
         """Take the sources in order; nothing is asked before the first `sync`.
 
         ``deadline_s`` is how long a source may make no progress before it is given
-        up, and how long one that has answered before may take.
+        up, and how long one that has answered before may take. ``far_s`` is how long
+        a sync waits for sources elsewhere, where those of this machine have packs; None
+        is until they are given up. `take_late` takes answers that come later.
         """
         self._moved = threading.Event()
         self._fields = tuple(
@@ -86,6 +89,7 @@ class Registry:
         self._rules = rules
         self._clock = clock
         self._deadline_s = deadline_s
+        self._far_s = far_s
         self._digests = Digests(accept.limits)
         self._lock = threading.Lock()
         self._taking = threading.Lock()
@@ -110,17 +114,33 @@ class Registry:
 
         Only packs whose stamp changed are read again. Equal folders give equal
         catalogs, whatever the order in which sources answer. The report is about all
-        that changed since the one before. ``only`` is the label of the one source to
+        that changed since the one before. While sources elsewhere are waited for, those
+        of this machine are in use already. ``only`` is the label of the one source to
         ask.
         """
         with self._lock:
-            self._ask_all(only)
-            with self._taking:
-                self._take()
-                report = _compare(self._told, self._catalog)
-                self._told = self._catalog
-                self._remember(report)
-            return report
+            asked = [each for each in self._fields if only in (None, each.label)]
+            for each in asked:
+                each.begin()
+            self._await([each for each in asked if each.near], None)
+            if any(not each.ended for each in asked):
+                with self._taking:
+                    self._take()
+            self._await(asked, self._far_s if len(self._catalog) else None)
+            return self._report()
+
+    def take_late(self) -> SyncReport | None:
+        """Use answers that came after nobody waited for them; None without any."""
+        with self._lock:
+            late = [each for each in self._fields if each.is_late]
+            for each in late:
+                each.settled(0.0)
+            return self._report() if late else None
+
+    @property
+    def pending(self) -> bool:
+        """Whether a source has not answered yet, or not with all that it has."""
+        return any(not each.ended or each.is_late for each in self._fields)
 
     def reread(
         self, descriptor: Descriptor, file: str, *, sure: bool
@@ -223,12 +243,17 @@ class Registry:
         for each in self._fields:
             each.source.close()
 
-    def _ask_all(self, only: str | None) -> None:
-        asked = [each for each in self._fields if only in (None, each.label)]
-        for each in asked:
-            each.begin()
-        waiting = asked
-        while waiting:
+    def _report(self) -> SyncReport:
+        with self._taking:
+            self._take()
+            report = _compare(self._told, self._catalog)
+            self._told = self._catalog
+            self._remember(report)
+            return report
+
+    def _await(self, waiting: list[Field], most_s: float | None) -> None:
+        end = None if most_s is None else self._clock.monotonic() + most_s
+        while waiting and (end is None or self._clock.monotonic() < end):
             self._moved.clear()
             waiting = [each for each in waiting if not each.settled(self._deadline_s)]
             if waiting:

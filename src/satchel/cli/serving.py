@@ -29,6 +29,10 @@ __all__ = ["Options", "guard_settings", "measure", "serve"]
 SWITCH_S: Final = 0.0005
 """How long one thread may keep the others waiting: a tenth of what Python has."""
 
+FAR_S: Final = 2.0
+"""Seconds for which sources elsewhere are waited for, before those of this machine are
+served without them."""
+
 MOST: Final = 5
 """Reasons, and skills that are withheld, that are told one by one."""
 
@@ -97,6 +101,7 @@ def serve(options: Options) -> int:
             sinks=(*sinks, metrics),
             style=options["style"],
             budget_tokens=options["budget"],
+            far_s=None if options["strict"] else FAR_S,
         ) as skills,
     ):
         settle()

@@ -67,7 +67,15 @@ class Parts:
 
     def sync(self, only: str | None = None) -> SyncReport:
         """Look at the sources again, or at the one of this label; tell who listens."""
-        report = self.registry.sync(only)
+        return self._synced(self.registry.sync(only))
+
+    def take_late(self) -> None:
+        """Use what sources answered after nobody waited for them; tell who listens."""
+        report = self.registry.take_late()
+        if report is not None:
+            self._synced(report)
+
+    def _synced(self, report: SyncReport) -> SyncReport:
         self.observe(report.added, anew=True)
         for synced in tuple(self.listeners):
             synced(report)

@@ -74,7 +74,9 @@ class Satchel:
 
     ``deadline_s`` is how long a source may make no progress before it is given up; one
     that makes progress is waited for. What was read of it until then is used, and its
-    last answer where there is one.
+    last answer where there is one. ``far_s`` is how long a sync waits for sources
+    elsewhere, where those of this machine have skills; None is until they are given up.
+    `take_late` takes in what they answer later.
 
     ``sinks`` take an event for every load. None is what ``SATCHEL_USAGE`` says, and
     without it a line of `logging` each: nothing is ever written to disk unasked. Sinks
@@ -118,6 +120,7 @@ class Satchel:
         policy: Policy = OPEN_POLICY,
         clock: Clock | None = None,
         deadline_s: float = 30.0,
+        far_s: float | None = None,
         environ: Mapping[str, str] | None = None,
         strict: bool = False,
     ) -> None:
@@ -143,6 +146,7 @@ class Satchel:
             rules=Rules(on_conflict=on_conflict or said.on_conflict, disabled=off),
             clock=clock,
             deadline_s=deadline_s,
+            far_s=far_s,
         )
         budget = said.budget_tokens if isinstance(budget_tokens, str) else budget_tokens
         self._parts = Parts(
@@ -222,6 +226,13 @@ class Satchel:
         What is not as it was asked for is logged, once for as long as it lasts.
         """
         return self._parts.sync()
+
+    def take_late(self) -> None:
+        """Take in what sources answered after nobody waited for them any more.
+
+        It asks no source, and does nothing where there is no such answer.
+        """
+        self._parts.take_late()
 
     def listen(self, synced: Callable[[SyncReport], None]) -> Callable[[], None]:
         """Call ``synced`` with the report of every later sync; return how to stop.

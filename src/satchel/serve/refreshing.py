@@ -20,6 +20,9 @@ SETTLE_S: Final = 1.0
 OBSERVE_S: Final = 3600.0
 """A day counts as observed when something was said of it; an hour is often enough."""
 
+LATE_S: Final = 1.0
+"""How often it is looked whether a source that took its time has answered."""
+
 _log = logging.getLogger("satchel.serve")
 
 
@@ -92,8 +95,10 @@ class Refresher:
 
     def _do_duties(self) -> None:
         """Do each thing when it is due, until it is time to stop."""
+        skills = self._library.skills
         every: dict[Callable[[], object], float] = {
-            self._library.skills.observe: self._observe_s
+            skills.observe: self._observe_s,
+            skills.take_late: LATE_S,
         }
         if self.polls:
             every[self._refresh] = self._every_s
