@@ -1,6 +1,5 @@
 """Which files of a pack are listed, whatever the pack is kept in."""
 
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from operator import attrgetter
@@ -13,6 +12,8 @@ from satchel.model import FileStat, Finding, Limits
 
 __all__ = ["Listing"]
 
+_NAMED: Final = 5
+"""Files with key material that one message names."""
 _SKIPPED: Final = {
     "link-in-pack": ("a link is not followed", "put the file itself into the pack"),
     "special-file": ("it is a FIFO, a device or a socket", "remove it"),
@@ -31,7 +32,7 @@ class Listing:
 
     limits: Limits
     _files: list[FileStat] = field(default_factory=list[FileStat])
-    _left_out: Counter[Kind] = field(default_factory=Counter[Kind])
+    _left_out: dict[Kind, list[str]] = field(default_factory=dict[Kind, list[str]])
     _skipped: dict[str, list[tuple[str, str]]] = field(
         default_factory=dict[str, list[tuple[str, str]]]
     )
@@ -42,7 +43,7 @@ class Listing:
         """Tell whether ``path`` may be listed by its name; note it where it may not."""
         kind = kind_left_out(path)
         if kind:
-            self._left_out[kind] += 1
+            self._left_out.setdefault(kind, []).append(path)
             return False
         problem = path_problem(path)
         if problem:
@@ -101,12 +102,17 @@ class Listing:
         return tuple(found)
 
 
-def _left_out(kind: Kind, count: int) -> Finding:
-    entries = "entry" if count == 1 else "entries"
+def _left_out(kind: Kind, paths: list[str]) -> Finding:
+    """Tell of one kind; key material by name, for its author has to find it."""
+    entries = "entry" if len(paths) == 1 else "entries"
+    named = ""
+    if kind == "key material":
+        named = f": {', '.join(map(spelled, sorted(paths)[:_NAMED]))}"
+        named += f" and {len(paths) - _NAMED} more" if len(paths) > _NAMED else ""
     return Finding(
         "files-left-out",
         "note",
-        f"never listed: {kind} ({count} {entries})",
+        f"never listed: {kind} ({len(paths)} {entries}){named}",
         fix="put what the skill needs into a file of another name",
     )
 

@@ -27,7 +27,8 @@ class Report:
     took out, ``off`` those that settings turned off, by the word of ``off_by``, and
     ``inline`` those that packs turned off themselves. ``unasked`` are the codes that
     were not even looked for. ``fixes`` is what can be mended, ``change`` what a change
-    brought, where that was asked for. ``locations`` are the folders of the packs.
+    brought, where that was asked for. ``locations`` are the folders of the packs,
+    ``places`` what was checked, as it is printed.
     """
 
     packs: int
@@ -41,6 +42,7 @@ class Report:
     fixes: "tuple[Fix, ...]" = ()
     change: "Change | None" = None
     locations: frozenset[str] = frozenset()
+    places: tuple[str, ...] = ()
 
     def count(self, severity: Severity) -> int:
         """Return how many findings are of exactly this severity."""

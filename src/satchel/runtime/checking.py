@@ -13,13 +13,13 @@ from satchel.lint.one_fact import once
 from satchel.lint.settings import Settings, settings_of
 from satchel.model import (
     SKILL_FILE,
-    Conflict,
     Descriptor,
     Finding,
     Limits,
     Manifest,
 )
 from satchel.runtime.around import look_around
+from satchel.runtime.duplicates import Claim, duplicates
 from satchel.runtime.findings import no_skills
 from satchel.runtime.fixing import plan_fixes
 from satchel.runtime.library import Library, named_places, opened_library
@@ -64,12 +64,15 @@ def report_on(library: Library, settings: Settings, limits: Limits) -> Report:
     """Return the report on packs that are open."""
     found = {*library.catalog.findings, *_empty(library)}
     asked: dict[str, Inline] = {}
+    claims: list[Claim] = []
     rules = rules_for(settings.asks)
-    for pack in library.packs:
+    for pack in sorted(library.packs, key=library.rank):
         looked = _look_at(pack, library, settings, limits, rules)
         found.update(looked.findings)
         if looked.inline.codes:
             asked[pack.origin.location] = looked.inline
+        claims += [looked.claim] if looked.claim else []
+    found.update(duplicates(claims))
     every = _in_order(found)
     wanted = [each for each in every if not _is_hidden(each, asked)]
     judged = [settings.judge(each) for each in wanted]
@@ -85,6 +88,7 @@ def report_on(library: Library, settings: Settings, limits: Limits) -> Report:
         unasked=_unasked(settings),
         fixes=plan_fixes(library, findings, settings.profile, limits),
         locations=library.locations,
+        places=tuple(place.shown for place in library.places),
     )
 
 
@@ -112,6 +116,7 @@ class _Looked(NamedTuple):
 
     findings: tuple[Finding, ...] = ()
     inline: Inline = Inline()
+    claim: Claim | None = None
 
 
 def _look_at(
@@ -135,12 +140,12 @@ def _look_at(
     inline = read_inline(pack.text)
     found = (
         *lint_pack(pack, rules),
-        *_duplicates(pack, library.catalog.conflict_of(entry.id)),
         *inline.findings,
     )
     return _Looked(
         tuple(replace(each, path=f"{origin.location}/{each.path}") for each in found),
         inline,
+        _claim(pack, library) if pack.manifest.frontmatter else None,
     )
 
 
@@ -157,7 +162,13 @@ def _context(
     data = reader.read(key, SKILL_FILE, limits.skill_md_bytes)
     files = entry.files or tuple(reader.files(key))
     folder = key.rpartition("/")[2]
-    parsed = parse(data, profile="lenient", directory=folder, limits=limits)
+    parsed = parse(
+        data,
+        profile="lenient",
+        directory=folder,
+        limits=limits,
+        allow_empty_description=True,
+    )
     manifest = parsed.manifest or Manifest(name=folder, description="")
     profile, by_dialect = settings.profile, settings.profile == "dialect"
     if by_dialect:
@@ -192,20 +203,20 @@ def _context(
     )
 
 
-def _duplicates(pack: Context, conflict: Conflict | None) -> Iterator[Finding]:
-    """Tell every owner of a name but the first who has it too."""
-    if conflict is None:
-        return
-    first, *others = conflict.owners
-    if pack.descriptor.origin in [other.origin for other in others]:
-        yield Finding(
-            "duplicate-skill",
-            "error",
-            f"{first.origin.location} has the name {first.id!r} too",
-            SKILL_FILE,
-            pack.line_of("name"),
-            fix="rename one of the two",
+def _claim(pack: Context, library: Library) -> Claim:
+    """Return a pack's claim to its name.
+
+    The registry has told copies of one pack from packs that differ, but not where a
+    pack was refused: there its text and the sizes of its files tell.
+    """
+    origin = pack.descriptor.origin
+    content: object = origin.location
+    if origin.location in library.refused:
+        content = (
+            pack.text,
+            [(each.path, each.size) for each in pack.descriptor.files],
         )
+    return Claim(pack.manifest.name, origin.location, pack.line_of("name"), content)
 
 
 def _is_hidden(finding: Finding, asked: dict[str, Inline]) -> bool:

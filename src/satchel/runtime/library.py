@@ -77,6 +77,20 @@ class Library:
                 return Path(place.folder, inside)
         return Path(location)
 
+    def rank(self, pack: Descriptor) -> tuple[int, str]:
+        """Return where a pack is in the order of what was named, and then of paths."""
+        shown = [place.shown for place in self.places]
+        return shown.index(pack.origin.source), pack.origin.location
+
+    @property
+    def refused(self) -> frozenset[str]:
+        """Where packs lie of which the profile, or a limit, takes nothing."""
+        return frozenset(
+            held.descriptor.origin.location
+            for held in self.catalog.withheld
+            if held.reason == "refused"
+        )
+
     @property
     def locations(self) -> frozenset[str]:
         """Where packs lie, each place once."""

@@ -74,7 +74,10 @@ def test_each_kind_is_told_once_with_a_count(tmp_path: Path) -> None:
     assert [str(finding) for finding in walked.findings] == [
         "note files-left-out: never listed: cache (3 entries)",
         "note files-left-out: never listed: dot-file (1 entry)",
-        "note files-left-out: never listed: key material (4 entries)",
+        (
+            "note files-left-out: never listed: key material (4 entries): "
+            ".env, .npmrc, keys/id_rsa, keys/server.PEM"
+        ),
         "note files-left-out: never listed: version control (2 entries)",
     ]
 

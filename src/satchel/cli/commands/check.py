@@ -221,7 +221,7 @@ def _run(  # noqa: PLR0913 - the options of the command, by their names
     if fix and not diff:
         report = _fixed(packs, report, settings, skip_others=changed_files)
     if known is not None:
-        report = known.subtract(report)
+        report = _less(known, report, baseline)
     _print(report, style)
     for kind, file in also:
         _write(report, kind, file)
@@ -266,7 +266,7 @@ def _outlook(  # noqa: PLR0913 - the options of the command, one by one
 
     told = told_of(packs, wanted, settings, skip_others=skip_others)
     if known is not None:
-        told = replace(told, report=known.subtract(told.report))
+        told = replace(told, report=_less(known, told.report))
     style, also = styles
     say(render_outlook(told, style))
     for kind, file in also:
@@ -301,6 +301,20 @@ def _settings(
         select=select,
         ignore=ignore,
     )
+
+
+def _less(known: "Baseline", report: "Report", path: str | None = None) -> "Report":
+    """Return the report without what is known; say so where that is nothing."""
+    from satchel.cli.output import tell
+
+    left = known.subtract(report)
+    count = known.known.total()
+    if count and not left.known:
+        tell(
+            f"{path or 'the baseline'}: none of its {count:,} findings is here; if it "
+            "is of another folder, write it again with --format json"
+        )
+    return left
 
 
 def _known(path: str | None) -> "Baseline | None":

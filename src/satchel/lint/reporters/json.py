@@ -21,6 +21,7 @@ def render(report: Report, view: View = PLAIN) -> str:
         "schema_version": SCHEMA_VERSION,
         "profile": report.profile,
         "packs": report.packs,
+        **({"places": list(report.places)} if report.places else {}),
         "known": report.known,
         "turned_off": {"settings": report.off, "packs": report.inline},
         "not_looked_for": list(report.unasked),
