@@ -140,8 +140,15 @@ class AgentRig:
         return await self._run(Message("user", [text]), chat, mode)
 
     async def decide(
-        self, paused: suite.Paused, *, approve: bool
+        self,
+        paused: suite.Paused,
+        *,
+        approve: bool,
+        words: str = "",
+        arguments: Mapping[str, object] | None = None,
     ) -> str | suite.Paused:
+        assert arguments is None, "the framework has no edits"
+        del words  # the framework has none
         request = Content.from_dict(paused.state["request"])
         answer = request.to_function_approval_response(approve)
         return await self._run(Message("user", [answer]), paused.state["chat"])
@@ -154,6 +161,9 @@ class AgentRig:
 
     def trim(self, chat: str = "one") -> None:
         self._sessions[chat].state[InMemoryHistoryProvider.DEFAULT_SOURCE_ID].clear()
+
+    def keep_instead(self, state: object, chat: str = "one") -> None:
+        self._sessions[chat].state["satchel"]["desk"] = state
 
     async def _run(
         self, message: Message, chat: str, mode: Mode = "async"
@@ -187,7 +197,17 @@ class AgentFramework:
 
     name = "agent_framework"
     distribution = "agent-framework-core"
-    limits: Mapping[str, str] = {}
+    limits: Mapping[str, str] = {
+        "test_edited_arguments_are_used": (
+            "the framework's approval response has no edits: it is bound to the call"
+        ),
+        "test_words_of_a_rejection_are_read": (
+            "the framework's approval response has no words"
+        ),
+        "test_a_question_says_what_is_asked": (
+            "the framework's request has the tool and its arguments, and no text"
+        ),
+    }
 
     def build(self, setup: Setup) -> Rig:
         return AgentRig(setup, [])

@@ -23,6 +23,7 @@ from tests.adapters import driver as suite
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
+    from satchel.model import Reply
     from tests.adapters.driver import Mode, Rig, Setup
 
 HAND_OVER = "transfer_to_second"
@@ -180,7 +181,7 @@ class Kept:
     messages: list[Any] = field(default_factory=list[Any])
     states: list[Any] = field(default_factory=lambda: [None, None])
     active: int = 0
-    answers: dict[str, bool] = field(default_factory=dict[str, bool])
+    answers: dict[str, Reply] = field(default_factory=dict)
 
 
 class AnthropicRig:
@@ -210,11 +211,17 @@ class AnthropicRig:
         return await (run.by_loop() if mode == "async" else run.by_stream())
 
     async def decide(
-        self, paused: suite.Paused, *, approve: bool
+        self,
+        paused: suite.Paused,
+        *,
+        approve: bool,
+        words: str = "",
+        arguments: Mapping[str, object] | None = None,
     ) -> str | suite.Paused:
         state = paused.state
         kept = self._kept[state["chat"]]
-        kept.answers[state["id"]] = approve
+        answer = suite.reply(approve=approve, words=words, arguments=arguments)
+        kept.answers[state["id"]] = answer
         return await Run(self, state["chat"], kept, state["who"]).by_loop()
 
     def save(self, chat: str = "one") -> str:
@@ -226,6 +233,9 @@ class AnthropicRig:
 
     def trim(self, chat: str = "one") -> None:
         self._kept[chat].messages.clear()
+
+    def keep_instead(self, state: object, chat: str = "one") -> None:
+        self._kept[chat].states[0] = cast("Any", state)
 
 
 def attach(setup: Setup, **given: Any) -> anthropic.Chat:
@@ -288,7 +298,7 @@ class Run:
         for call in chat.waiting(given):
             if call.id not in self.kept.answers:
                 state = {"chat": self.name, "who": self.who, "id": call.id}
-                return suite.Paused(call.name, call.arguments, state)
+                return suite.Paused(call.name, call.arguments, state, call.question)
         return None
 
     def by_runner(self) -> str | suite.Paused:

@@ -12,6 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
+from satchel.model import Reply
+
 if TYPE_CHECKING:
     from satchel import Satchel
 
@@ -79,11 +81,15 @@ Model: TypeAlias = Callable[[Seen], Say]
 
 @dataclass(frozen=True, slots=True)
 class Paused:
-    """A run that waits for approval; ``state`` can be sent to another process."""
+    """A run that waits for approval; ``state`` can be sent to another process.
+
+    ``question`` is the text that a person is shown; empty where there is none.
+    """
 
     tool: str
     arguments: Mapping[str, object]
     state: Any
+    question: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +102,13 @@ class Setup:
     own_tools: tuple[Callable[..., object], ...] = ()
     options: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """Passed on to ``attach``: always, only, approve, style ..."""
+
+
+def reply(
+    *, approve: bool, words: str, arguments: Mapping[str, object] | None
+) -> Reply:
+    """Return an answer as Satchel's own frameworks take it."""
+    return Reply("yes_once" if approve else "no", words, arguments)
 
 
 class Rig(Protocol):
@@ -122,8 +135,18 @@ class Rig(Protocol):
         """Say something as the user; return the final text, or a paused run."""
         ...
 
-    async def decide(self, paused: Paused, *, approve: bool) -> str | Paused:
-        """Answer a paused run and go on with it."""
+    async def decide(
+        self,
+        paused: Paused,
+        *,
+        approve: bool,
+        words: str = "",
+        arguments: Mapping[str, object] | None = None,
+    ) -> str | Paused:
+        """Answer a paused run and go on with it.
+
+        ``words`` go with a no, ``arguments`` in the place of the model's with a yes.
+        """
         ...
 
     def save(self, chat: str = "one") -> str:
@@ -136,6 +159,13 @@ class Rig(Protocol):
 
     def trim(self, chat: str = "one") -> None:
         """Drop all messages of a conversation's history, as compaction would."""
+        ...
+
+    def keep_instead(self, state: object, chat: str = "one") -> None:
+        """Put something in the place of what the adapter keeps; None takes it away.
+
+        The messages stay. Nothing happens where the adapter keeps nothing else.
+        """
         ...
 
 

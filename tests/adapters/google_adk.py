@@ -97,19 +97,26 @@ class AdkRig:
         return await self._run([types.Part(text=text)], chat, mode)
 
     async def decide(
-        self, paused: suite.Paused, *, approve: bool
+        self,
+        paused: suite.Paused,
+        *,
+        approve: bool,
+        words: str = "",
+        arguments: Mapping[str, object] | None = None,
     ) -> str | suite.Paused:
         state = paused.state
-        answers = {**state["answers"], state["open"][0][0]: approve}
+        payload = {"words": words, "arguments": arguments}
+        answer = {"confirmed": approve, "payload": payload}
+        answers = {**state["answers"], state["open"][0][0]: answer}
         if state["open"][1:]:
             return _paused(state | {"open": state["open"][1:], "answers": answers})
         parts = [
             types.Part(
                 function_response=types.FunctionResponse(
-                    id=call_id, name=CONFIRM, response={"confirmed": confirmed}
+                    id=call_id, name=CONFIRM, response=answer
                 )
             )
-            for call_id, confirmed in answers.items()
+            for call_id, answer in answers.items()
         ]
         return await self._run(parts, state["chat"], "async")
 
@@ -128,7 +135,11 @@ class AdkRig:
         else:
             events = [event async for event in self.runner.run_async(**given)]
         waits = [
-            (call.id, (call.args or {})["originalFunctionCall"])
+            (
+                call.id,
+                (call.args or {})["originalFunctionCall"],
+                (call.args or {})["toolConfirmation"]["hint"],
+            )
             for event in events
             for call in event.get_function_calls()
             if call.name == CONFIRM
@@ -148,6 +159,15 @@ class AdkRig:
 
     def trim(self, chat: str = "one") -> None:
         _wait(self._compact(chat))
+
+    def keep_instead(self, state: object, chat: str = "one") -> None:
+        """Write the state as whoever calls ADK's own API may."""
+        _wait(self._write({"satchel:desk": state}, chat))
+
+    async def _write(self, delta: dict[str, Any], chat: str) -> None:
+        event = Event(author="user", actions=EventActions(state_delta=delta))
+        service = self.runner.session_service
+        await service.append_event(await self._session(chat), event)
 
     async def _create(self, chat: str, who: Mapping[str, Any] | None) -> Session:
         service, state = self.runner.session_service, {"who": dict(who or {})}
@@ -188,7 +208,7 @@ def _wait(coroutine: Coroutine[Any, Any, Any]) -> Any:
 
 def _paused(state: Mapping[str, Any]) -> suite.Paused:
     call = state["open"][0][1]
-    return suite.Paused(call["name"], call["args"], state)
+    return suite.Paused(call["name"], call["args"], state, state["open"][0][2])
 
 
 def _who(ctx: ReadonlyContext) -> Mapping[str, Any]:

@@ -28,7 +28,7 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, StateGraph
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
-from langgraph.types import Command
+from langgraph.types import Command, Overwrite
 from pydantic import Field
 
 from satchel.adapters import langchain
@@ -153,9 +153,19 @@ class LangChainRig:
         return await self._run(given, chat, dict(who or {}), mode)
 
     async def decide(
-        self, paused: suite.Paused, *, approve: bool
+        self,
+        paused: suite.Paused,
+        *,
+        approve: bool,
+        words: str = "",
+        arguments: Mapping[str, object] | None = None,
     ) -> str | suite.Paused:
-        decision = {"type": "approve" if approve else "reject"}
+        decision: dict[str, Any] = {"type": "approve"}
+        if not approve:
+            decision = {"type": "reject", "message": words}
+        elif arguments is not None:
+            edited = {"name": paused.tool, "args": dict(arguments)}
+            decision = {"type": "edit", "edited_action": edited}
         state = paused.state
         decisions, waiting = [*state["decisions"], decision], state["waiting"][1:]
         if waiting:
@@ -203,10 +213,13 @@ class LangChainRig:
         update = {"messages": [RemoveMessage(REMOVE_ALL_MESSAGES)]}
         self._graph.update_state(_thread(chat), update)
 
+    def keep_instead(self, state: object, chat: str = "one") -> None:
+        self._graph.update_state(_thread(chat), {"satchel": Overwrite(state)})
+
 
 def _paused(state: Mapping[str, Any]) -> suite.Paused:
     asked = state["waiting"][0]
-    return suite.Paused(asked["name"], asked["args"], state)
+    return suite.Paused(asked["name"], asked["args"], state, asked["description"])
 
 
 def _thread(chat: str) -> RunnableConfig:

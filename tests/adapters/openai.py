@@ -17,6 +17,7 @@ from openai import AsyncOpenAI, OpenAI
 from openai.lib.streaming.chat import ChatCompletionStreamState
 
 from satchel.adapters.openai import Chat, attach
+from satchel.model import Reply
 from satchel.tools import Run, Toolbox, tool_from_function
 from tests.adapters.driver import Message, Paused, Seen
 
@@ -295,9 +296,17 @@ class LoopRig:
             return await asyncio.to_thread(self._drive, kept, steps)
         return await self._adrive(kept, steps, stream=mode == "stream")
 
-    async def decide(self, paused: Paused, *, approve: bool) -> str | Paused:
+    async def decide(
+        self,
+        paused: Paused,
+        *,
+        approve: bool,
+        words: str = "",
+        arguments: Mapping[str, object] | None = None,
+    ) -> str | Paused:
         state = paused.state
-        approved = {**state["approved"], state["call"]: approve}
+        answer = ["yes_once" if approve else "no", words, arguments]
+        approved = {**state["approved"], state["call"]: answer}
         steps = self._steps(state["chat"], state["who"], approved)
         return await self._adrive(self._chats[state["chat"]], steps)
 
@@ -311,9 +320,10 @@ class LoopRig:
     def trim(self, chat: str = "one") -> None:
         self._chats[chat].items.clear()
 
-    def _steps(
-        self, name: str, who: dict[str, Any], approved: dict[str, bool]
-    ) -> Steps:
+    def keep_instead(self, state: object, chat: str = "one") -> None:
+        self._chats[chat].states[0] = cast("Any", state)
+
+    def _steps(self, name: str, who: dict[str, Any], approved: dict[str, Any]) -> Steps:
         """Yield what is to be sent or made, and take what the model or tools said."""
         kept = self._chats[name]
         chats: dict[int, Chat] = {}
@@ -331,12 +341,14 @@ class LoopRig:
             kept.states[kept.active] = chat.dump()
             if waiting:
                 call = waiting[0]
-                state = {"chat": name, "who": who, "approved": approved}
-                return Paused(
-                    call.name, call.arguments or {}, {**state, "call": call.id}
-                )
+                state: dict[str, Any] = {"chat": name, "who": who, "approved": approved}
+                state["call"] = call.id
+                return Paused(call.name, call.arguments or {}, state, call.question)
             at = kept.active
-            kept.items += yield chat, approved
+            kept.items += yield (
+                chat,
+                {id: Reply(*each) for id, each in approved.items()},
+            )
             kept.states[at] = chat.dump()
             for call in chat.yours(kept.items):
                 done = self._own_tools(kept).call(

@@ -14,6 +14,8 @@ from pydantic_ai import (
     DeferredToolResults,
     RunContext,
     Tool,
+    ToolApproved,
+    ToolDenied,
 )
 from pydantic_ai.capabilities import ProcessHistory
 from pydantic_ai.messages import (
@@ -70,10 +72,20 @@ class PydanticRig:
         return await self._run(chat, deps, mode, user_prompt=text)
 
     async def decide(
-        self, paused: suite.Paused, *, approve: bool
+        self,
+        paused: suite.Paused,
+        *,
+        approve: bool,
+        words: str = "",
+        arguments: Mapping[str, object] | None = None,
     ) -> str | suite.Paused:
         state = paused.state
-        answers = {**state["answers"], state["open"][0][0]: approve}
+        answer: bool | ToolApproved | ToolDenied = approve
+        if arguments is not None:
+            answer = ToolApproved(override_args=dict(arguments))
+        elif words:
+            answer = ToolDenied(words)
+        answers = {**state["answers"], state["open"][0][0]: answer}
         if state["open"][1:]:  # the run goes on with all answers at once
             return _paused(state | {"open": state["open"][1:], "answers": answers})
         results = DeferredToolResults(approvals=answers)
@@ -100,7 +112,12 @@ class PydanticRig:
         if isinstance(output, str):
             return output
         calls = [
-            (call.tool_call_id, call.tool_name, call.args_as_dict())
+            (
+                call.tool_call_id,
+                call.tool_name,
+                call.args_as_dict(),
+                output.metadata[call.tool_call_id]["question"],
+            )
             for call in output.approvals
         ]
         who = dict(deps.who)
@@ -115,10 +132,15 @@ class PydanticRig:
     def trim(self, chat: str = "one") -> None:
         self.trimmed.add(chat)
 
+    def keep_instead(self, state: object, chat: str = "one") -> None:
+        for message in self.chats[chat]:
+            if message.metadata:
+                message.metadata["satchel"] = {"agent": state}
+
 
 def _paused(state: Mapping[str, Any]) -> suite.Paused:
-    _, tool, arguments = state["open"][0]
-    return suite.Paused(tool, arguments, state)
+    _, tool, arguments, question = state["open"][0]
+    return suite.Paused(tool, arguments, state, question)
 
 
 def _run_sync(

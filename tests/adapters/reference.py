@@ -12,10 +12,13 @@ import asyncio
 import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
+from uuid import uuid4
 
 from satchel.adapters._base import Attached, Conversation, Turn
 from satchel.agent import Call, Message
+from satchel.model import Reply
 from satchel.model import Seen as History
+from satchel.session import question_text
 from satchel.tools import Run, Toolbox, result_text, tool_from_function
 from tests.adapters import driver as suite
 
@@ -62,10 +65,16 @@ class ReferenceRig:
         return await run.go_on()
 
     async def decide(
-        self, paused: suite.Paused, *, approve: bool
+        self,
+        paused: suite.Paused,
+        *,
+        approve: bool,
+        words: str = "",
+        arguments: Mapping[str, object] | None = None,
     ) -> str | suite.Paused:
         state = paused.state
-        answers = state["answers"] | {state["asked"]: approve}
+        given = ["yes_once" if approve else "no", words, arguments]
+        answers = state["answers"] | {state["asked"]: given}
         chat = self._chats[state["chat"]]
         return await _Run(self, state["chat"], chat, state["who"], answers).go_on()
 
@@ -80,6 +89,9 @@ class ReferenceRig:
 
     def trim(self, chat: str = "one") -> None:
         self._chats[chat].messages.clear()
+
+    def keep_instead(self, state: object, chat: str = "one") -> None:
+        self._chats[chat].states[0] = state
 
 
 def _attached(setup: Setup) -> Attached[Mapping[str, Any]]:
@@ -97,7 +109,7 @@ class _Run:
     name: str
     chat: Chat
     who: dict[str, Any]
-    answers: Mapping[str, bool]
+    answers: Mapping[str, Any]
     is_sync: bool = False
     turn: Turn = field(default_factory=Turn)
 
@@ -149,7 +161,7 @@ class _Run:
         said = setup.model(seen)
         if isinstance(said, str):
             return Message("assistant", said)
-        number = len(self.chat.messages)
+        number = uuid4().hex
         calls = (
             Call(f"{number}-{at}", call.name, call.arguments)
             for at, call in enumerate(said)
@@ -161,10 +173,12 @@ class _Run:
         for call in reply.calls:
             if call.id in self.answers:
                 continue
-            if talk.asked(call.name, call.arguments) is not None:
+            question = talk.asked(call.name, call.arguments)
+            if question is not None:
                 state = {"chat": self.name, "who": self.who, "asked": call.id}
                 state["answers"] = dict(self.answers)
-                return suite.Paused(call.name, call.arguments, state)
+                text = question_text(question)
+                return suite.Paused(call.name, call.arguments, state, text)
         return None
 
     async def _carry_out(
@@ -173,14 +187,14 @@ class _Run:
         at = self.chat.active
 
         async def call(call: Call) -> Message:
-            approved = self.answers.get(call.id)
+            given, answer = (call.name, call.arguments), self.answers.get(call.id)
+            how: Any = {"approved": answer and Reply(*answer), "call_id": call.id}
             if own.get(call.name):
-                result = await own.acall(call.name, call.arguments, Run(self.who))
+                result = await own.acall(*given, Run(self.who))
             elif self.is_sync:
-                result = talk.answer(call.name, call.arguments, approved=approved)
+                result = talk.answer(*given, **how)
             else:
-                given = call.name, call.arguments
-                result = await talk.aanswer(*given, approved=approved)
+                result = await talk.aanswer(*given, **how)
             return Message("tool", result_text(result), (), call.id, call.name)
 
         results = await asyncio.gather(*map(call, reply.calls))

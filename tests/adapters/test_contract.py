@@ -893,6 +893,150 @@ def _steps() -> list[Say]:
     return [[load("refunds")], [REFUND], "done"]
 
 
+TWICE = script([load("refunds")], [REFUND, REFUND], "done")
+
+
+@pytest.mark.row("F20", "T08")
+async def test_two_equal_calls_and_one_yes(driver: Driver, packs: Path) -> None:
+    """Of two equal calls side by side with one yes between them, one is made."""
+    desk = Desk()
+    rig = driver.build(setup(asking(packs, desk), TWICE))
+
+    asked = 0
+    said = await rig.say("hi", who=ANA)
+    while isinstance(said, Paused):
+        asked += 1
+        said = await rig.decide(said, approve=asked == 1)
+
+    assert said == "done"
+    assert asked == 2
+    assert desk.done == ["refund A-1 995 by ana"]
+
+
+@pytest.mark.row("F20", "T08")
+async def test_two_equal_calls_and_a_callback(
+    driver: Driver, packs: Path, mode: Mode
+) -> None:
+    """A callback is asked for each of two equal calls; its one yes is for one."""
+    desk = Desk()
+    asked: list[str] = []
+
+    def approve(question: Any) -> bool:
+        asked.append(question.tool)
+        return len(asked) == 1
+
+    rig = driver.build(setup(asking(packs, desk), TWICE, approve=approve))
+    said = await rig.say("hi", who=ANA, mode=mode)
+
+    assert said == "done"
+    assert asked == ["refund", "refund"]
+    assert desk.done == ["refund A-1 995 by ana"]
+
+
+@pytest.mark.row("F24", "E25")
+async def test_a_question_says_what_is_asked(driver: Driver, packs: Path) -> None:
+    """A person reads the skill, the tool, the arguments and the reason."""
+    rule = ask("refunds", tool="refund", reason="money leaves the house")
+    rig = driver.build(setup(open_desk(packs, None, rule), PAYS))
+
+    paused = await rig.say("hi", who=ANA)
+
+    assert isinstance(paused, Paused)
+    for part in ("refunds", "refund", "A-1", "995", "money leaves the house"):
+        assert part in paused.question
+
+
+@pytest.mark.row("F24")
+async def test_words_of_a_rejection_are_read(driver: Driver, packs: Path) -> None:
+    """What a person says with a no is what the model reads."""
+    desk = Desk()
+    rig = driver.build(setup(asking(packs, desk), PAYS))
+
+    paused = await rig.say("hi", who=ANA)
+    assert isinstance(paused, Paused)
+    said = await rig.decide(paused, approve=False, words="Not before friday.")
+
+    assert said == "done"
+    assert desk.done == []
+    assert "Not before friday." in rig.seen[-1].results[-1]
+
+
+@pytest.mark.row("F24")
+async def test_edited_arguments_are_used(driver: Driver, packs: Path) -> None:
+    """A call is made with the arguments that a person put in place of the model's."""
+    desk = Desk()
+    rig = driver.build(setup(asking(packs, desk), PAYS))
+
+    paused = await rig.say("hi", who=ANA)
+    assert isinstance(paused, Paused)
+    less = {"order_id": "A-1", "cents": 5}
+    said = await rig.decide(paused, approve=True, arguments=less)
+
+    assert said == "done"
+    assert desk.done == ["refund A-1 5 by ana"]
+    assert "refunded 5 of A-1 by ana" in rig.seen[-1].results[-1]
+
+
+@pytest.mark.row("F20", "F22")
+async def test_payments_never_exceed_yeses(driver: Driver, packs: Path) -> None:
+    """A paused run that is resumed three times, with two yeses, pays once."""
+    desk = Desk()
+    skills = asking(packs, desk)
+    rig = driver.build(setup(skills, PAYS))
+    paused = await rig.say("hi", who=ANA)
+    assert isinstance(paused, Paused)
+    state, saved = json.dumps(paused.state), rig.save()
+
+    for approve in (True, False, True):
+        other = driver.build(setup(skills, PAYS))
+        other.restore(saved)
+        again = replace(paused, state=json.loads(state))
+        said = await other.decide(again, approve=approve)
+        assert said == "done"
+
+    assert desk.done == ["refund A-1 995 by ana"]
+
+
+@pytest.mark.row("F21")
+@pytest.mark.parametrize("state", ["nonsense", 7, {"active": "x"}, {"grants": [1]}])
+async def test_a_broken_state_begins_anew(
+    driver: Driver, packs: Path, state: object, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A state that cannot be read is reported, and the conversation goes on."""
+    by_text: dict[str, list[Say]] = {"one": [[load("refunds")], "done"], "two": ["ok"]}
+    rig = driver.build(setup(open_desk(packs), scripts(by_text)))
+
+    await rig.say("one", who=ANA)
+    rig.keep_instead(state)
+    caplog.clear()
+    said = await rig.say("two", who=ANA)
+
+    assert said == "ok"
+    assert "Use when a customer wants money back." in rig.seen[-1].system
+
+
+@pytest.mark.row("F27")
+async def test_a_made_up_result_opens_nothing(driver: Driver, packs: Path) -> None:
+    """A load that needs approval is not taken from the messages alone."""
+    desk = Desk()
+    by_text: dict[str, list[Say]] = {
+        "one": [[load("refunds")], "done"],
+        "two": [[REFUND], "over"],
+    }
+    rig = driver.build(setup(open_desk(packs), scripts(by_text)))
+    await rig.say("one", who=ANA)
+
+    guarded = open_desk(packs, desk, ask("refunds", action="load"))
+    other = driver.build(setup(guarded, scripts(by_text)))
+    other.restore(rig.save())
+    other.keep_instead(None)
+    said = await other.say("two", who=ANA)
+
+    assert said == "over"
+    assert "refund" not in other.seen[0].tools
+    assert desk.done == []
+
+
 @pytest.mark.parametrize("answer", [True, False])
 async def test_a_callback_can_answer(
     driver: Driver, packs: Path, *, answer: bool

@@ -149,7 +149,8 @@ class _SkillTool(BaseTool):
 class _Taken(NamedTuple):
     """A call of a skill's tool; ``approved`` is None where nobody was asked.
 
-    ``said`` is what a person answered in the place of the tool.
+    ``said`` is what a person answered in the place of the tool, ``id`` one that no
+    other call has, in any conversation.
     """
 
     tool: BaseTool
@@ -157,6 +158,7 @@ class _Taken(NamedTuple):
     arguments: dict[str, Any]
     approved: Reply | None = None
     said: str | None = None
+    id: str = ""
 
 
 class _Skills(AgentMiddleware[SkillsState, Any, Any]):
@@ -208,15 +210,15 @@ class _Skills(AgentMiddleware[SkillsState, Any, Any]):
             return handler(request)
         talk = self._open(request.state, request.runtime)
         taken = self._taken(request, talk)
-        tool, name, arguments, approved, _ = taken
+        how: Any = {"approved": taken.approved, "call_id": taken.id}
         if taken.said is not None:
-            given = _given(request, _saying(name, taken.said))
-        elif isinstance(tool, _SkillTool):
-            call = partial(talk.answer, name, arguments, approved=approved)
-            given = _given(request, tool.model_copy(update={"call": call}))
+            given = request.override(tool=_saying(taken.name, taken.said))
+        elif isinstance(taken.tool, _SkillTool):
+            call = partial(talk.answer, taken.name, taken.arguments, **how)
+            given = request.override(tool=taken.tool.model_copy(update={"call": call}))
         else:
-            permit = talk.permit(name, arguments, approved=approved)
-            given = _permitted(request, tool, permit)
+            permit = talk.permit(taken.name, taken.arguments, **how)
+            given = _permitted(request, taken.tool, permit)
         return _kept(handler(given), _changes(request.state, talk))
 
     async def awrap_tool_call(
@@ -229,15 +231,15 @@ class _Skills(AgentMiddleware[SkillsState, Any, Any]):
             return await handler(request)
         talk = await self._aopen(request.state, request.runtime)
         taken = self._taken(request, talk)
-        tool, name, arguments, approved, _ = taken
+        how: Any = {"approved": taken.approved, "call_id": taken.id}
         if taken.said is not None:
-            given = _given(request, _saying(name, taken.said))
-        elif isinstance(tool, _SkillTool):
-            call = partial(talk.aanswer, name, arguments, approved=approved)
-            given = _given(request, tool.model_copy(update={"acall": call}))
+            given = request.override(tool=_saying(taken.name, taken.said))
+        elif isinstance(taken.tool, _SkillTool):
+            call = partial(talk.aanswer, taken.name, taken.arguments, **how)
+            given = request.override(tool=taken.tool.model_copy(update={"acall": call}))
         else:
-            permit = await talk.apermit(name, arguments, approved=approved)
-            given = _permitted(request, tool, permit)
+            permit = await talk.apermit(taken.name, taken.arguments, **how)
+            given = _permitted(request, taken.tool, permit)
         return _kept(await handler(given), _changes(request.state, talk))
 
     def _open(
@@ -285,19 +287,21 @@ class _Skills(AgentMiddleware[SkillsState, Any, Any]):
         name, arguments = request.tool_call["name"], request.tool_call["args"]
         question = talk.asked(name, arguments)
         reply: Reply | None = None
+        call_id = ""
         if question is not None:
-            match _decided(state, request.tool_call, question):
+            decision, call_id = _decided(state, request.tool_call, question)
+            match decision:
                 case {"type": "respond", "message": str(said)}:
                     return _Taken(_answering(name), name, arguments, said=said)
                 case {"type": "edit", "edited_action": {"name": other, "args": edited}}:
                     # It may name another tool: that one is called, and permitted.
                     name, arguments = str(other), dict(edited)
                     reply = Reply("yes_once")
-                case decision:
+                case _:
                     reply = _reply(decision)
         tool = talk.tool(name)
         native = self._native(tool) if tool else _answering(name)
-        return _Taken(native, name, arguments, reply)
+        return _Taken(native, name, arguments, reply, id=call_id)
 
     def _native(self, tool: Tool) -> BaseTool:
         """Return a tool in LangChain's form, made once while it stays as it is."""
@@ -355,16 +359,23 @@ def _ask(state: SkillsState, talk: Conversation) -> dict[str, Any] | None:
     return {_DECIDED: {"by": _PROCESS, "calls": told}}
 
 
-def _decided(state: Mapping[str, Any], call: ToolCall, question: Question) -> object:
+def _decided(
+    state: Mapping[str, Any], call: ToolCall, question: Question
+) -> tuple[object, str]:
     """Return what was decided of a call in this process; else ask.
 
-    The process that was told may have made the call before it was broken off.
+    The process that was told may have made the call before it was broken off. Beside
+    it an id of the call for that decision, since a model may give its ids again.
     """
+    asked_by = next(
+        (m.id for m in reversed(state["messages"]) if isinstance(m, AIMessage)), None
+    )
+    place = f"{asked_by}:{call['id']}" if asked_by else ""
     decided = state.get(_DECIDED) or {}
     if decided.get("by") == _PROCESS and str(call["id"]) in decided["calls"]:
-        return decided["calls"][str(call["id"])]
+        return decided["calls"][str(call["id"])], place
     [decision] = _decisions(interrupt(_request((call, question))), 1)
-    return decision
+    return decision, place and f"{place}:again"
 
 
 def _seen(
@@ -482,10 +493,6 @@ def _reply(decision: object) -> Reply:
             return Reply("no", words)
         case _:
             return Reply("no")
-
-
-def _given(request: ToolCallRequest, tool: BaseTool) -> ToolCallRequest:
-    return request.override(tool=tool)
 
 
 def _permitted(
