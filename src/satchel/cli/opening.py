@@ -176,7 +176,7 @@ def opened_as_named(
     if client_folders:
         folders = [_searched(path) for path in dict.fromkeys(paths)]
     if not folders:
-        options = {"config": find_settings(), **options}
+        options = {"config": _settings(), **options}
     elif urls := [path for path in paths if path.startswith(("http://", "https://"))]:
         # Whoever types an address of this machine means it; no site may lead there.
         options.setdefault("allow_private", all(map(_is_private, urls)))
@@ -206,6 +206,23 @@ def recording() -> Generator[tuple["UsageSink", ...]]:
         yield sinks
     finally:
         Sinks(sinks).close()
+
+
+def _settings() -> str:
+    """Return the nearest configuration file.
+
+    Raises:
+        NoSources: There is none.
+    """
+    from pathlib import Path
+
+    from satchel.errors import NoSources
+    from satchel.runtime.opening import advice
+
+    found = find_settings()
+    if found is None:
+        raise NoSources(advice(Path.cwd()))
+    return found
 
 
 def _searched(path: str) -> "str | LocalSource":

@@ -24,11 +24,14 @@ def default_registry() -> "Satchel":
 
 @cache
 def _make() -> "Satchel":
+    from pathlib import Path
+
+    from satchel.config import find_config
     from satchel.errors import NoSources
     from satchel.runtime.front import Satchel
     from satchel.sources import usual
 
     try:
-        return Satchel()
+        return Satchel() if find_config(Path.cwd()) else Satchel(*usual())
     except NoSources:
         return Satchel(*usual())

@@ -21,27 +21,29 @@ __all__ = ["all_findings", "library_findings", "no_skills", "unanswered"]
 
 def all_findings(
     registry: "Registry",
-    named: frozenset[str],
+    found: tuple[Finding, ...],
     policy: Policy,
     offers: "Callable[[], Offers]",
 ) -> tuple[Finding, ...]:
     """Return what there is to say of the library, of its tools and of its policy.
 
-    Tools that packs name and nobody offers; rules of the policy that raised.
+    ``found`` is what `library_findings` gives; then tools that packs name and nobody
+    offers, and rules of the policy that raised.
     ``offers`` is asked only where a pack names tools.
     """
     latest = registry.latest
     missing = offers().missing(latest) if _carries(latest) else ()
-    return (*library_findings(registry, named), *missing, *policy.problems)
+    return (*found, *missing, *policy.problems)
 
 
 def library_findings(
-    registry: "Registry", named: frozenset[str]
+    registry: "Registry", named: frozenset[str], advice: str = ""
 ) -> tuple[Finding, ...]:
     """Return what was found, and which sources, ids and folders give nothing.
 
     Sources that do not answer, ids that several packs claim, what the sources and
-    packs told, folders that were named and hold no pack.
+    packs told, folders that were named and hold no pack. ``advice`` is what to do
+    where nothing says which skills are meant.
     """
     latest = registry.latest
     empty = [
@@ -50,7 +52,7 @@ def library_findings(
         if state.label in named and not state.packs and not state.error
     ]
     if not (registry.catalog.entries or empty):
-        empty = list(_nothing_listed(latest))
+        empty = list(_nothing_listed(latest, advice))
     return (
         *unanswered(latest),
         *_contested(latest, registry.catalog),
@@ -59,7 +61,7 @@ def library_findings(
     )
 
 
-def _nothing_listed(latest: Catalog) -> "Iterator[Finding]":
+def _nothing_listed(latest: Catalog, advice: str) -> "Iterator[Finding]":
     """Yield that no skill is listed at all, where nothing else says why."""
     if latest.unresolved or any(state.error for state in latest.sources):
         return
@@ -73,7 +75,7 @@ def _nothing_listed(latest: Catalog) -> "Iterator[Finding]":
         "warning",
         f"no skill is listed{f': {why}' if why else ''}",
         labels,
-        fix="add skills, or look whether this is the place that was meant",
+        fix=advice or "add skills, or look whether this is the place that was meant",
     )
 
 

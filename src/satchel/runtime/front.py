@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 from satchel.catalog import Health, Registry
 from satchel.catalog.assemble import Rules
 from satchel.catalog.entry import Acceptance
+from satchel.errors import NoSources
 from satchel.files import tree_digest
 from satchel.model import (
     Catalog,
@@ -79,8 +80,10 @@ class Satchel:
     `take_late` takes in what they answer later.
 
     ``sinks`` take an event for every load. None is what ``SATCHEL_USAGE`` says, and
-    without it a line of `logging` each: nothing is ever written to disk unasked. Sinks
+    without it a line of `logging` each: no event is ever written to disk unasked. Sinks
     that are given here are flushed by `close`, and closed by whoever made them.
+    ``SATCHEL_APPROVALS`` says where approvals are noted once they are used, by default
+    in the user's state folder: see docs/how-to/policy.md.
 
     What was refused, unreachable, in conflict, misspelled or empty is logged as a
     WARNING each (logger ``satchel``; more than ten of a kind are counted), and is in
@@ -88,7 +91,8 @@ class Satchel:
     its notes.
 
     Raises:
-        NoSources: Nothing was named and there is no satchel.toml.
+        NoSources: ``strict`` was asked for, nothing was named and there is no
+            satchel.toml; or the file names no skills.
         MissingPathError: A path that was named does not exist.
         ConfigError: satchel.toml, or one of the variables, cannot be used; or ``pin``
             is given, and not exactly one release is named.
@@ -137,7 +141,9 @@ class Satchel:
             allow_empty_description=allow_empty_description,
         )
         off = switches((*patterns_of(disabled), *said.disabled), environ)
-        self._named = opened.named
+        self._named, self._advice = opened.named, opened.advice
+        if strict and opened.advice:
+            raise NoSources(opened.advice)
         self.policy = policy
         self.style: Style = style or said.style
         self.registry = Registry(
@@ -182,7 +188,7 @@ class Satchel:
     @property
     def _found(self) -> tuple[Finding, ...]:
         """What there is to say of the library, whatever tools are offered."""
-        return library_findings(self.registry, self._named)
+        return library_findings(self.registry, self._named, self._advice)
 
     @property
     def catalog(self) -> Catalog:
@@ -198,7 +204,7 @@ class Satchel:
     def findings(self) -> tuple[Finding, ...]:
         """What could not be read, was repaired or is worth knowing; nothing is lost."""
         return all_findings(
-            self.registry, self._named, self.policy, lambda: self._parts.offers
+            self.registry, self._found, self.policy, lambda: self._parts.offers
         )
 
     @property

@@ -42,12 +42,14 @@ class Opened:
     """Sources in order, and the labels of those that a user named as a folder.
 
     ``skills`` are those made in code; they are in a source too, and may bring tools.
+    ``advice`` says what to do where nothing says which skills are meant.
     """
 
     sources: tuple[SkillSource, ...]
     named: frozenset[str]
     config: Config
     skills: tuple[Skill, ...] = ()
+    advice: str = ""
 
 
 def open_named(
@@ -216,7 +218,7 @@ def open_config(
     """
     found = path or find_config(start)
     if found is None:
-        raise NoSources(_advice(start))
+        raise NoSources(advice(start))
     config = load_config(found)
     if limits is not None:
         config = replace(config, limits=limits)
@@ -253,6 +255,8 @@ def open_any(  # noqa: PLR0913 - what the front door was given
 ) -> Opened:
     """Open what was named; with nothing, what a configuration file says.
 
+    Without a configuration file, too, there are no sources.
+
     Raises:
         SkillError: As for `open_named` and `open_config`.
     """
@@ -269,13 +273,12 @@ def open_any(  # noqa: PLR0913 - what the front door was given
         raise ConfigError("pin", detail)
     from pathlib import Path
 
-    path = Path(config) if config else None
+    path, here = Path(config) if config else None, Path.cwd()
+    if path is None and find_config(here) is None:
+        config_of = Config(limits=limits or DEFAULT_LIMITS)
+        return Opened((), frozenset(), config_of, advice=advice(here))
     return open_config(
-        path,
-        start=Path.cwd(),
-        limits=limits,
-        allow_private=allow_private,
-        prefix=prefix,
+        path, start=here, limits=limits, allow_private=allow_private, prefix=prefix
     )
 
 
@@ -287,7 +290,8 @@ def _flat(what: Iterable[Named]) -> Iterable[One]:
             yield cast("One", each)
 
 
-def _advice(start: "Path") -> str:
+def advice(start: "Path") -> str:
+    """Return what to do where no folder is named and no configuration file is."""
     near = [name for name in _LIKELY if (start / name).is_dir()]
     if near:
         line = f'skills = ["{near[0]}"]'

@@ -30,9 +30,10 @@ def _inlined(
         return schema
     named = cast("Mapping[str, Any]", schema)
     plain = {key: _inlined(each, definitions, within) for key, each in named.items()}
-    reference = plain.pop("$ref", None)
+    reference = plain.get("$ref")
     if not isinstance(reference, str):
-        return plain
+        return plain  # or a parameter of that name
+    del plain["$ref"]
     name = reference.removeprefix("#/$defs/")
     if name in within:
         return {"type": "object", **plain}

@@ -9,7 +9,7 @@ from satchel.model import Json
 from satchel.text import printable
 from satchel.tools.run import Run
 
-__all__ = ["Tool"]
+__all__ = ["Tool", "arguments_of"]
 
 _TYPES: Final[dict[str, tuple[type, ...]]] = {
     "string": (str,),
@@ -58,9 +58,12 @@ class Tool:
         called = type(self.handler).__call__  # of an object with a method for it
         return iscoroutinefunction(self.handler) or iscoroutinefunction(called)
 
-    def call(self, arguments: Mapping[str, object], run: Run | None = None) -> object:
-        """Carry out one call. Never raises: what goes wrong is a result.
+    def call(
+        self, arguments: Mapping[str, object] | str, run: Run | None = None
+    ) -> object:
+        """Make one call. Never raises: what goes wrong is a result.
 
+        The arguments are an object, or its JSON text, as a model's API gives it.
         A `SkillError` becomes ``{"error": {"code", "message"}}``; anything else, an
         exit of the program included, the code ``internal-error``, without its message,
         which may hold paths. So does an asynchronous handler: only `acall` can wait
@@ -75,7 +78,7 @@ class Tool:
         return result
 
     async def acall(
-        self, arguments: Mapping[str, object], run: Run | None = None
+        self, arguments: Mapping[str, object] | str, run: Run | None = None
     ) -> object:
         """Do as `call` does; a synchronous handler runs in a thread."""
         if self.is_async:
@@ -91,21 +94,22 @@ class Tool:
         except _FAILURES as error:
             return self._failed(error)
 
-    def _called(self, arguments: Mapping[str, object], run: Run | None) -> object:
+    def _called(self, arguments: Mapping[str, object] | str, run: Run | None) -> object:
         try:
             return self.handler(**self._filled(arguments, run))
         except _FAILURES as error:
             return self._failed(error)
 
     def _filled(
-        self, arguments: Mapping[str, object], run: Run | None
+        self, arguments: Mapping[str, object] | str, run: Run | None
     ) -> dict[str, object]:
-        self._check_names(arguments)
+        given = arguments_of(self.name, arguments)
+        self._check_names(given)
         if self.coerce is None:
-            self._check_types(arguments)
-            filled = dict(arguments)
+            self._check_types(given)
+            filled = given
         else:
-            filled = self.coerce(arguments)
+            filled = self.coerce(given)
         if self.run_parameter is not None:
             filled[self.run_parameter] = run or Run()
         return filled
@@ -116,7 +120,7 @@ class Tool:
         message = f"{self.name} failed: {type(error).__name__}"
         return {"error": {"code": "internal-error", "message": message}}
 
-    def check(self, arguments: Mapping[str, object]) -> None:
+    def check(self, arguments: Mapping[str, object] | str) -> None:
         """Let arguments pass that the schema allows.
 
         Raises:
@@ -129,8 +133,6 @@ class Tool:
         return cast("Mapping[str, Json]", self.parameters.get("properties", {}))
 
     def _check_names(self, arguments: Mapping[str, object]) -> None:
-        if not isinstance(cast("object", arguments), Mapping):
-            raise ToolError(self.name, "the arguments are to be an object")
         required = cast("Sequence[str]", self.parameters.get("required", ()))
         missing = [name for name in required if name not in arguments]
         if missing:
@@ -153,6 +155,24 @@ class Tool:
                 raise ToolError(
                     self.name, f"argument {echo(name)!r} has to be of type {want}"
                 )
+
+
+def arguments_of(tool: str, given: object) -> dict[str, object]:
+    """Return the arguments of a call, which may come as the JSON text of an object.
+
+    Raises:
+        ToolError: They are something else.
+    """
+    if isinstance(given, str):
+        import json
+
+        try:
+            given = json.loads(given) if given.strip() else {}
+        except (ValueError, RecursionError):
+            raise ToolError(tool, "the arguments are no valid JSON") from None
+    if not isinstance(given, Mapping):
+        raise ToolError(tool, "the arguments have to be an object")
+    return dict(cast("Mapping[str, object]", given))
 
 
 def _is_a(value: object, type_name: str) -> bool:

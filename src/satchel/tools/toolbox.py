@@ -69,14 +69,14 @@ class Toolbox:
         return next((tool for tool in self.tools if tool.name == name), None)
 
     def call(
-        self, name: str, arguments: Mapping[str, object], run: Run | None = None
+        self, name: str, arguments: Mapping[str, object] | str, run: Run | None = None
     ) -> object:
         """Carry out one call by the tool's name. Never raises, as `Tool.call`."""
         tool = self.get(name)
         return _unknown(name) if tool is None else tool.call(arguments, run)
 
     async def acall(
-        self, name: str, arguments: Mapping[str, object], run: Run | None = None
+        self, name: str, arguments: Mapping[str, object] | str, run: Run | None = None
     ) -> object:
         """Do as `call` does; takes tools with asynchronous handlers, too."""
         tool = self.get(name)

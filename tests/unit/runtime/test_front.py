@@ -33,6 +33,7 @@ from satchel.errors import (
 )
 from satchel.model import Limits, Manifest
 from satchel.policy import Policy, deny
+from satchel.skills.calc import calc
 from satchel.usage import ListSink
 from tests.fakes import FakeSource, pack
 
@@ -201,7 +202,25 @@ def test_no_configuration_says_what_to_write(
     monkeypatch.chdir(tmp_path)
 
     with pytest.raises(NoSources, match=r'skills = \["skills"\]'):
-        Satchel()
+        Satchel(strict=True)
+
+
+@pytest.mark.row("F29")
+def test_without_any_folder_there_are_the_skills_that_are_always_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    skills = Satchel()
+    session = skills.session(always=[calc()])
+
+    assert [tool.name for tool in session.tools()] == ["calculate"]
+    assert "42" in str(session.call("calculate", {"expression": "6*7"}))
+    assert [each.code for each in skills.findings] == ["no-skills"]
+    assert 'skills = ["path/to/skills"]' in skills.findings[0].fix
+    (line,) = caplog.messages
+    assert "no skill is listed" in line
+    assert len(Satchel(limits=Limits(scan_entries=5)).catalog) == 0
 
 
 def test_satchel_toml_is_found_from_below_and_relative_to_itself(

@@ -1,10 +1,9 @@
 """One tool call of a model: what it asks for, who is asked, and whether it is made."""
 
-import json
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Final, Protocol, TypeGuard, cast
+from typing import Final, Protocol, TypeGuard
 
 from satchel.errors import (
     ApprovalDeclinedError,
@@ -23,6 +22,7 @@ from satchel.runtime.conversation.history import wish_of
 from satchel.runtime.conversation.reading import Reading
 from satchel.session.approvals import reply_of
 from satchel.tools import Tool
+from satchel.tools.tool import arguments_of
 
 __all__ = ["Calling", "Permit"]
 
@@ -140,7 +140,7 @@ class Calling:
         try:
             known = _name(name)
             owner, tool = self.find(known, approved=reply)
-            given = _arguments(known, arguments)
+            given = arguments_of(known, arguments)
             edited = reply.arguments if reply is not None and reply.is_yes else None
             given = given if edited is None else dict(edited)
             if owner is not None:
@@ -180,7 +180,7 @@ class Calling:
         """
         try:
             known = _name(name)
-            given = _arguments(known, arguments)
+            given = arguments_of(known, arguments)
             wish = wish_of(self.style, known, given)
             if wish is None:
                 owner, tool = self.find(known)
@@ -233,19 +233,3 @@ def _name(name: object) -> str:
         return name
     kind = type(name).__name__
     raise ToolError("tool call", f"the name of a tool is a text, not a {kind}")
-
-
-def _arguments(tool: str, arguments: object) -> dict[str, object]:
-    """Return the arguments of a call, which may come as JSON text.
-
-    Raises:
-        ToolError: They are no object.
-    """
-    if isinstance(arguments, str):
-        try:
-            arguments = json.loads(arguments) if arguments.strip() else {}
-        except (ValueError, RecursionError):
-            raise ToolError(tool, "the arguments are no valid JSON") from None
-    if not isinstance(arguments, Mapping):
-        raise ToolError(tool, "the arguments have to be an object")
-    return dict(cast("Mapping[str, object]", arguments))
