@@ -9,6 +9,7 @@ import pytest
 
 from satchel.runtime.checking import check
 from tests.functional.library import run, write_pack
+from tests.unit.authoring.since.history import commit
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -133,3 +134,40 @@ def test_a_baseline_of_before_is_read(
 
     assert run("check", "lib", "--baseline", "known.json").exit_code == 0
     assert run("check", "./lib", "--baseline", "known.json").exit_code == 0
+
+
+@pytest.mark.row("F55")
+def test_every_command_counts_the_same_packs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Or says what makes the difference: refused, claimed twice, disabled, a copy."""
+    monkeypatch.chdir(tmp_path)
+    commit(tmp_path)
+    for name in ("mail", "scan", "odd"):
+        put(tmp_path, f"lib/{name}", more="bogus: 1\n" if name == "odd" else "")
+    put(tmp_path, "lib/a/twice")
+    put(tmp_path, "lib/b/twice")
+    put(tmp_path, "lib/none", about="")
+    for place in ("lib/c/copy", "lib/d/copy"):
+        text = PACK.format(name="copy", about=ABOUT, more="", how="it")
+        write_pack(tmp_path / place, text, {})
+    said = (
+        "8 packs: 4 skills listed; not listed: 2 of a name claimed twice, 1 refused, "
+        "1 copy of another"
+    )
+
+    assert "8 packs checked" in run("check", "lib").stdout
+    assert said in run("list", "--skills", "lib").stderr
+    assert said in run("doctor", "--skills", "lib").stdout
+    since = run("check", "lib", "--since", "HEAD").stdout
+    assert "0 -> 4 skills" in since
+    assert "4 of 8 packs not listed" in since
+    assert "8 packs checked" in since
+
+
+@pytest.mark.row("F55")
+def test_where_all_are_listed_nothing_is_explained(tmp_path: Path) -> None:
+    put(tmp_path, "mail")
+
+    assert run("list", "--skills", str(tmp_path)).stderr == ""
+    assert "  1 skill listed\n" in run("doctor", "--skills", str(tmp_path)).stdout

@@ -48,6 +48,15 @@ class Report:
         """Return how many findings are of exactly this severity."""
         return sum(finding.severity == severity for finding in self.findings)
 
+    @property
+    def cost(self) -> str:
+        """What a changed catalog costs every prompt, and how many packs are in none."""
+        if self.change is None:
+            return ""
+        aside = self.packs - self.change.skills[1]
+        some = f"; {aside:,} of {plural(self.packs, 'pack')} not listed: satchel doctor"
+        return f"{self.change.cost}{some if aside > 0 else ''}"
+
     def fails(self, on: FailOn = "error") -> bool:
         """Tell whether a finding is at least as grave as ``on``."""
         if on == "never":

@@ -125,12 +125,16 @@ def _state(
 ) -> tuple[dict[str, Facts], Report, tuple[int, int]]:
     """Return the packs of a state, its report, and the size of its catalog."""
     with opened_library(places, profile=settings.profile, limits=limits) as library:
-        report = report_on(library, settings, limits)
-        return facts_of(library, limits), report, _cost(library)
+        report, facts = report_on(library, settings, limits), facts_of(library, limits)
+    with opened_library(places, profile="auto", limits=limits) as library:
+        return facts, report, _cost(library)
 
 
 def _cost(library: Library) -> tuple[int, int]:
-    """Return how many skills a prompt lists, and its tokens, without a budget."""
+    """Return how many skills a prompt lists, and its tokens, without a budget.
+
+    Of packs as an agent takes them, however strict the check is.
+    """
     catalog = library.catalog
     return len(catalog), render(catalog, budget_tokens=None).tokens
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from satchel.cli.census import take_census
 from satchel.cli.findings import counted
 from satchel.cli.opening import opened, skills_option
 from satchel.cli.output import bold, flat, say
@@ -98,12 +99,7 @@ def _sources(skills: "Satchel", paths: tuple[str, ...]) -> list[str]:
 
 def _prompt(skills: "Satchel") -> list[str]:
     catalog = skills.registry.latest
-    withheld = [each for each in catalog.withheld if each.reason != "refused"]
-    refused = len(catalog.withheld) - len(withheld)
-    counts = [f"{_many(len(catalog), 'skill')} listed"]
-    counts += [f"{len(withheld)} withheld"] if withheld else []
-    counts += [f"{refused} refused"] if refused else []
-    lines = [", ".join(counts)]
+    lines = [take_census(catalog)]
     section = skills.prompt()
     of = f" of {section.budget_tokens:,}" if section.budget_tokens else ""
     whole = "all in full" if section.complete else "some cut: raise the budget"

@@ -4,13 +4,15 @@ from typing import TYPE_CHECKING
 
 import click
 
+from satchel.cli.census import count_locations, take_census
 from satchel.cli.findings import show_findings
 from satchel.cli.opening import opened, skills_option
-from satchel.cli.output import bold, flat, say, say_json, width
+from satchel.cli.output import bold, flat, say, say_json, tell, width
 from satchel.cli.table import layout
 
 if TYPE_CHECKING:
     from satchel.cli.inventory import Inventory
+    from satchel.model import Catalog
 
 __all__ = ["command"]
 
@@ -36,11 +38,11 @@ def command(paths: tuple[str, ...], as_json: bool) -> int:
         if as_json:
             say_json(inventory.as_json(skills))
         else:
-            _print(inventory)
+            _print(inventory, skills.registry.latest)
     return 1 if inventory.troubled else 0
 
 
-def _print(inventory: "Inventory") -> None:
+def _print(inventory: "Inventory", catalog: "Catalog") -> None:
     rows = [
         (
             flat(item.descriptor.id),
@@ -54,6 +56,8 @@ def _print(inventory: "Inventory") -> None:
         say(bold(head))
         for line in lines:
             say(line)
+    if count_locations(catalog) != len(catalog):
+        tell(take_census(catalog))
     show_findings(inventory.findings, hint="satchel doctor")
 
 

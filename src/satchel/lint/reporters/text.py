@@ -145,7 +145,7 @@ def _changes(report: Report, paint: _Paint) -> Iterator[str]:
     if change is None:
         return
     yield paint.bold(f"since {_flat(change.rev)}: {change.packs}")
-    yield f"catalog: {change.cost}"
+    yield f"catalog: {report.cost}"
     for section in sections(change):
         yield ""
         colour = _RED if section.title == "hidden text" else _BOLD
