@@ -1,11 +1,13 @@
 """Style ``packs``: one dict of seven keys for every ``load_skill`` (C26 to C32)."""
 
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from typing import Final
 
 from satchel.errors import DeniedError, SkillError, echo
 from satchel.load.folder import folder_notes
 from satchel.load.hooks import NO_HOOKS, Hooks
+from satchel.load.one_event import as_one_event
 from satchel.load.options import DEFAULT_STYLE_OPTIONS, StyleOptions
 from satchel.load.telling import tell
 from satchel.model import Catalog, Descriptor, Loaded, Request
@@ -46,30 +48,33 @@ def packs_result(  # noqa: PLR0913 - the tool's three parameters, and what it st
         "error": None,
     }
     notes: dict[str, None] = {}
-    for key, file in _wishes(descriptor, reference, script, options):
-        try:
-            loaded = load(Request(name, file, via="tool"))
-        except SkillError as error:
-            result["error"] = tell(error)
-            advice = hooks.misses(error)
-            notes |= {advice: None} if advice else {}
-            if isinstance(error, DeniedError):  # the names of its files are denied too
-                result["available_references"] = result["available_scripts"] = []
-            break
-        except Exception as error:  # noqa: BLE001 - the tool's boundary (C32, R33)
-            result["error"] = f"internal error: {type(error).__name__}"
-            break
-        if descriptor is not loaded.descriptor:  # not listed, or edited since
-            descriptor = loaded.descriptor
-            result["available_references"] = _names(descriptor, _REFERENCES)
-            result["available_scripts"] = _names(descriptor, _SCRIPTS)
-        if loaded.is_binary:
-            size = f"{len(loaded.data):,} bytes of {loaded.media_type}"
-            shown = printable(loaded.file, keep="")
-            result["error"] = f"{shown!r} is no text: {size}"
-            break
-        result[key], said = _given(loaded, key, options, hooks)
-        notes |= dict.fromkeys(said)
+    wishes = tuple(_wishes(descriptor, reference, script, options))
+    files = [file for _, file in wishes]
+    with as_one_event(files) if len(files) > 1 else nullcontext():
+        for key, file in wishes:
+            try:
+                loaded = load(Request(name, file, via="tool"))
+            except SkillError as error:
+                result["error"] = tell(error)
+                advice = hooks.misses(error)
+                notes |= {advice: None} if advice else {}
+                if isinstance(error, DeniedError):  # so are the names of its files
+                    result["available_references"] = result["available_scripts"] = []
+                break
+            except Exception as error:  # noqa: BLE001 - the tool's boundary (C32, R33)
+                result["error"] = f"internal error: {type(error).__name__}"
+                break
+            if descriptor is not loaded.descriptor:  # not listed, or edited since
+                descriptor = loaded.descriptor
+                result["available_references"] = _names(descriptor, _REFERENCES)
+                result["available_scripts"] = _names(descriptor, _SCRIPTS)
+            if loaded.is_binary:
+                size = f"{len(loaded.data):,} bytes of {loaded.media_type}"
+                shown = printable(loaded.file, keep="")
+                result["error"] = f"{shown!r} is no text: {size}"
+                break
+            result[key], said = _given(loaded, key, options, hooks)
+            notes |= dict.fromkeys(said)
     if notes:
         result["notes"] = list(notes)
     return result

@@ -1,6 +1,7 @@
 """The tools of each style; every one calls the same load."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -12,6 +13,7 @@ from satchel.load.agent_skills import (
 )
 from satchel.load.find_tool import Find, find_tool
 from satchel.load.hooks import NO_HOOKS, Hooks
+from satchel.load.one_event import as_one_event, refuse_form
 from satchel.load.options import DEFAULT_STYLE_OPTIONS, StyleOptions
 from satchel.load.packs import packs_result
 from satchel.load.references import (
@@ -24,10 +26,14 @@ from satchel.load.telling import error_result
 from satchel.model import Catalog, Descriptor, Json, Loaded, Request, Style
 from satchel.text import printable
 from satchel.tools import Tool, Toolbox
+from satchel.tools.tool import arguments_of
 
 __all__ = ["offer_reader", "tools_for"]
 
 Load = Callable[[Request], Loaded]
+
+_NAMES: Final = ("name", "skill_id", "skill_name")
+_FILES: Final = ("reference", "script", "path")
 
 # Row E28: what models get wrong that call such a tool.
 _GUIDANCE: Final = (
@@ -112,6 +118,7 @@ class _Box:
             f"Use this when a request matches a listed skill.{_BY_ID}",
             _schema(skill_id="The skill, by its id exactly as it is listed."),
             load_skill,
+            refused=self._refused,
         )
         return tool, self._reader("skill_id", "one file that belongs to a skill")
 
@@ -143,6 +150,7 @@ class _Box:
                 script="A file of available_scripts; leave out for the body.",
             ),
             load_skill,
+            refused=self._refused,
         )
         what = "a file of a skill that is no reference and no script"
         return tool, self._reader("name", what, rest=True)
@@ -200,6 +208,7 @@ class _Box:
                     reference="One of the skill's references.",
                 ),
                 load_skill_instructions,
+                refused=self._refused,
             ),
         )
 
@@ -207,10 +216,9 @@ class _Box:
         """Return the tool that reads a file; ``rest`` leaves load_skill its own."""
 
         def read_skill_file(path: str, **named: str) -> dict[str, object]:
+            request = Request(named[key], path, via="tool")
             try:
-                loaded = self.load(Request(named[key], path, via="tool"))
-                if rest:
-                    _check_is_rest(loaded)
+                loaded = self._load_rest(request) if rest else self.load(request)
             except SkillError as error:
                 return error_result(error, self.hooks.misses(error))
             return {key: loaded.id, **self._file(loaded, self.hooks.instead(loaded))}
@@ -225,7 +233,26 @@ class _Box:
                 }
             ),
             read_skill_file,
+            refused=self._refused,
         )
+
+    def _load_rest(self, request: Request) -> Loaded:
+        with as_one_event() as one:
+            loaded = self.load(request)
+            one.refusal = _not_the_rest(loaded)
+        if one.refusal is not None:
+            raise one.refusal
+        return loaded
+
+    def _refused(self, arguments: object, error: SkillError) -> None:
+        """Tell of a call that was refused for its form, as far as it names a skill."""
+        given: Mapping[str, object] = {}
+        with suppress(ToolError):
+            given = arguments_of("", arguments)
+        texts = {key: each for key, each in given.items() if isinstance(each, str)}
+        name = next((texts[key] for key in _NAMES if key in texts), "")
+        file = next((texts[key] for key in _FILES if key in texts), None)
+        refuse_form(self.load, Request(name, file, via="tool"), error)
 
     def _file(self, loaded: Loaded, instead: str | None) -> dict[str, object]:
         """Return one file; of a binary one its kind and size, for no model reads it."""
@@ -247,8 +274,8 @@ class _Box:
         return result
 
 
-def _check_is_rest(loaded: Loaded) -> None:
-    """Let pass what the parameters of ``load_skill`` do not give (R14)."""
+def _not_the_rest(loaded: Loaded) -> ToolError | None:
+    """Return the error for what the parameters of ``load_skill`` give (R14)."""
     for parameter, paths in (
         ("reference", loaded.descriptor.references),
         ("script", loaded.descriptor.scripts),
@@ -256,7 +283,8 @@ def _check_is_rest(loaded: Loaded) -> None:
         if loaded.file in paths:
             file = printable(loaded.file, keep="")
             detail = f"{file!r} is a {parameter}: load_skill gives it"
-            raise ToolError("read_skill_file", detail)
+            return ToolError("read_skill_file", detail)
+    return None
 
 
 def _schema(required: Sequence[str] | None = None, **strings: str) -> dict[str, Json]:

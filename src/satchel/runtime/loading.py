@@ -8,6 +8,7 @@ from typing import Final, NoReturn, TypeVar
 from satchel.catalog import Registry
 from satchel.errors import SkillError, SkillWithheldError
 from satchel.load import TurnCache, load
+from satchel.load.one_event import OneEvent, Part, current
 from satchel.model import Catalog, Limits, Loaded, Request, UsageEvent
 from satchel.model.purpose import IS_LOAD
 from satchel.policy import OPEN_POLICY, Decides
@@ -66,6 +67,9 @@ class LoadPath:
         What only users may invoke is withheld from ``via="tool"``, and the other way
         round from ``via="user"``.
         """
+        one = current()
+        if one is not None and one.refusal is not None:
+            self.refuse(catalog(), request, one.refusal)
         before = IS_LOAD.set(True)
         try:
             if not self._sinks.awake:
@@ -75,12 +79,22 @@ class LoadPath:
             try:
                 loaded = self._load(catalog, request, turn, policy or self._policy)
             except Exception as error:
-                self._telling.failed(here, request, error, start, monotonic())
+                self._tell(one, Part(here, request, error, start, monotonic()))
                 raise
-            self._telling.loaded(catalog(), request, loaded, start, monotonic())
+            if one is None:
+                self._telling.loaded(catalog(), request, loaded, start, monotonic())
+            else:
+                self._tell(one, Part(catalog(), request, loaded, start, monotonic()))
             return loaded
         finally:
             IS_LOAD.reset(before)
+
+    def _tell(self, one: OneEvent | None, part: Part) -> None:
+        if one is None:
+            self._telling.told_alone(part)
+        else:
+            one.parts.append(part)
+            one.tell = self._telling.together
 
     def copy(
         self,

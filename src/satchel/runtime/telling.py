@@ -1,19 +1,13 @@
 """What was done, as events for the sinks."""
 
-import re
 import weakref
 from _thread import start_new_thread
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import Final, NamedTuple
+from typing import Final
 
-from satchel.errors import (
-    PackFileError,
-    SkillError,
-    SkillNotFoundError,
-    SkillWithheldError,
-)
+from satchel.load.one_event import OneEvent, Part
 from satchel.model import (
     SKILL_FILE,
     Catalog,
@@ -23,29 +17,19 @@ from satchel.model import (
     Request,
     SkillSynced,
     UsageEvent,
-    bucket_of,
 )
 from satchel.protocols import Clock, TokenCounter
+from satchel.runtime.asked import asked, beside, called, file_of, known
 from satchel.runtime.owners import Owners
-from satchel.text import clean_line
 from satchel.usage import Sinks, usage_sinks
 
 __all__ = ["Telling", "owned_sinks"]
 
-_NAME: Final = re.compile(r"[A-Za-z0-9_.:/-]{1,128}")
-"""Unknown names that an event may carry: as real ids are, prefixes included."""
-_PATH: Final = re.compile(r"(?!.*\.\.)[A-Za-z0-9_.-]+(?:/[A-Za-z0-9_.-]+)*")
-"""Unknown paths that an event may carry. A sentence of a user is neither of the two."""
-_LONGEST_PATH: Final = 256
-INVALID: Final = "<invalid>"
-"""What stands in an event for a text that is no name or path: it may be anything."""
 _DAY_S: Final = 86_400
 MAX_COSTS: Final = 1_024
 """Texts whose tokens are known, or whose tokens are still to be counted."""
 _MOST_TOKENS: Final = 1 << 53
 """What every store and reader can hold; no text costs as much."""
-MAX_NAME: Final = 64
-"""Characters of what an agent or a client says that it is called."""
 
 
 class _Cost:
@@ -141,62 +125,123 @@ class Telling:
             )
         )
 
-    def failed(
+    def failed(  # noqa: PLR0913, PLR0917 - what there was, for one caller
         self,
         catalog: Catalog,
         request: Request,
         error: Exception,
         start: float,
         end: float,
+        files: Sequence[str | None] = (),
     ) -> None:
         """Tell of a load that did not; the times are monotonic.
 
+        ``files`` are those that its call asked for, where these are several.
+
         The message is made at once: the error holds on to the frames it went through.
         """
-        asked = _asked(catalog, request, error)
-        entry, file = asked.entry, asked.file
+        told = asked(catalog, request, error)
+        entry, file = told.entry, told.file
+        of_call = [file_of(each, entry) for each in files] or [file]
+        parts = [beside(each) for each in of_call]
         event = UsageEvent(
-            asked.name,
-            *_beside(file),
+            told.name,
+            next((reference for reference, _ in parts if reference), None),
+            next((script for _, script in parts if script), None),
             entry.source if entry else "",
             end - start,
-            asked.message,
+            told.message,
             file,
             request.via,
-            code=asked.code,
+            code=told.code,
             release=catalog.release_of(entry.source) if entry else "",
-            agent=_called(request.agent),
-            client=_called(request.client),
+            agent=called(request.agent),
+            client=called(request.client),
             at=self._time_of(end),
         )
         self.sinks.tell((self._make_owned, event, entry))
 
+    def told_alone(self, part: Part) -> None:
+        """Tell of one load, however it went."""
+        catalog, request, outcome, start, end = part
+        if isinstance(outcome, Loaded):
+            self.loaded(catalog, request, outcome, start, end)
+        else:
+            self.failed(catalog, request, outcome, start, end)
+
+    def together(self, one: OneEvent) -> None:
+        """Tell of the loads of one call as one event; it failed if one of them did."""
+        failed = [part for part in one.parts if isinstance(part.outcome, Exception)]
+        part = failed[0] if failed else one.parts[-1]
+        if len(one.files) <= 1 and one.refusal is None:
+            self.told_alone(part)
+            return
+        error = one.refusal or part.outcome
+        start, end = one.parts[0].start, one.parts[-1].end
+        files = one.files or (part.request.file,)
+        if isinstance(error, Exception):
+            self.failed(part.catalog, part.request, error, start, end, files)
+        else:
+            self._loaded_together(one.parts, start, end)
+
+    def _loaded_together(self, parts: list[Part], start: float, end: float) -> None:
+        if end >= self._next_day:
+            self.synced()
+        loaded = [part.outcome for part in parts if isinstance(part.outcome, Loaded)]
+        costs = [self._cost_of(each.digest, each.text) for each in loaded]
+        both = [beside(each.file) for each in loaded]
+        catalog, request, main = parts[-1].catalog, parts[-1].request, loaded[-1]
+        entry = main.descriptor
+        event = UsageEvent(
+            request.id,
+            next((reference for reference, _ in both if reference), None),
+            next((script for _, script in both if script), None),
+            entry.source,
+            end - start,
+            None,
+            main.file,
+            request.via,
+            main.digest,
+            sum(len(each.data) for each in loaded),
+            release=catalog.release_of(entry.source),
+            agent=called(request.agent),
+            client=called(request.client),
+            at=self._time_of(end),
+        )
+        self.sinks.tell((self._make_counted, event, entry, costs))
+
+    def _make_counted(
+        self, event: UsageEvent, entry: Descriptor, costs: list[_Cost]
+    ) -> UsageEvent:
+        tokens = sum(cost.tokens(self._counter) for cost in costs)
+        return replace(event, owner=self._owners.of(entry), tokens=tokens)
+
     def reported(self, catalog: Catalog, event: UsageEvent) -> None:
         """Tell of a load that was done elsewhere; what is known here is put in."""
-        reference, script = _beside(event.file)
+        reference, script = beside(event.file)
         told = replace(
             event,
             reference=reference,
             script=script,
             release=catalog.release_of(event.source),
-            agent=_called(event.agent),
-            client=_called(event.client),
+            agent=called(event.agent),
+            client=called(event.client),
             at=self._clock.now(),
         )
-        self.sinks.tell((self._make_owned, told, _known(catalog, event.name)))
+        self.sinks.tell((self._make_owned, told, known(catalog, event.name)))
 
     def copied(
         self, catalog: Catalog, request: Request, error: Exception | None = None
     ) -> None:
         """Tell of what was fetched to be kept elsewhere, or was to be."""
-        asked = _asked(catalog, request, error)
+        told = asked(catalog, request, error)
         event = SkillSynced(
-            asked.name,
-            asked.file,
-            asked.entry.source if asked.entry else "",
+            told.name,
+            told.file,
+            told.entry.source if told.entry else "",
             request.via,
-            asked.code,
-            _called(request.client),
+            told.code,
+            called(request.client),
             self._clock.now(),
         )
         self.sinks.tell_skill_synced((_same, event))
@@ -231,7 +276,7 @@ class Telling:
     ) -> UsageEvent:
         return UsageEvent(
             name,
-            *_beside(file),
+            *beside(file),
             entry.source,
             end - start,
             None,
@@ -243,8 +288,8 @@ class Telling:
             cost.tokens(self._counter),
             catalog.release_of(entry.source),
             self._owners.of(entry),
-            _called(agent),
-            _called(client),
+            called(agent),
+            called(client),
             self._time_of(end),
         )
 
@@ -254,36 +299,6 @@ class Telling:
         owners = {entry.id: self._owners.of(entry) for entry in catalog.entries}
         known = {id: owner for id, owner in owners.items() if owner}
         return CatalogSynced(at, catalog.entries, added, catalog.release, owners=known)
-
-
-class _Asked(NamedTuple):
-    """What was asked for, without what may be anybody's text."""
-
-    name: str
-    file: str | None
-    entry: Descriptor | None
-    message: str | None
-    code: str | None
-
-
-def _asked(catalog: Catalog, request: Request, error: Exception | None) -> _Asked:
-    """Return what a request asked for, and how ``error`` is told of."""
-    name, file = _text_of(request.id), request.file and _text_of(request.file)
-    entry = _known(catalog, name)
-    if isinstance(error, SkillNotFoundError) and not _NAME.fullmatch(name):
-        name = INVALID
-        error = SkillNotFoundError(INVALID)
-    if isinstance(error, SkillWithheldError):
-        error = SkillWithheldError(name, error.reason)  # its advice quotes the pack
-    if not (file is None or (entry and file in entry.resources) or _is_path(file)):
-        file = INVALID
-        if isinstance(error, PackFileError):
-            error = type(error)(error.name, INVALID, error.listed)
-    if error is None:
-        return _Asked(name, file, entry, None, None)
-    if isinstance(error, SkillError):
-        return _Asked(name, file, entry, str(error), error.code)
-    return _Asked(name, file, entry, type(error).__name__, "internal-error")
 
 
 def _same(event: SkillSynced) -> SkillSynced:
@@ -297,35 +312,6 @@ def _count(counter: TokenCounter, text: str) -> int:
     except Exception:  # noqa: BLE001 - whatever it is, the event is worth more
         return 0
     return count if 0 <= count <= _MOST_TOKENS else 0
-
-
-def _text_of(said: object) -> str:
-    return said if isinstance(said, str) else INVALID
-
-
-def _known(catalog: Catalog, skill_id: str) -> Descriptor | None:
-    """Return the pack of this id, listed or not."""
-    entry = catalog.get(skill_id)
-    if entry is not None:
-        return entry
-    held = catalog.withheld_as(skill_id)
-    return held.descriptor if held is not None else None
-
-
-def _beside(file: str | None) -> tuple[str | None, str | None]:
-    """Return the file as a reference, or as a script; SKILL.md is neither."""
-    if file is None or file == SKILL_FILE:
-        return None, None
-    return (None, file) if bucket_of(file) == "scripts" else (file, None)
-
-
-def _is_path(file: str) -> bool:
-    return len(file) <= _LONGEST_PATH and _PATH.fullmatch(file) is not None
-
-
-def _called(name: str) -> str:
-    """Return what somebody says that it is called: one printable line, and short."""
-    return clean_line(name)[:MAX_NAME].rstrip() if name else ""
 
 
 def owned_sinks(owner: object, environ: Mapping[str, str]) -> Sinks:

@@ -37,7 +37,8 @@ class Tool:
     ``run_parameter`` names is filled in with the `Run` and is in no schema. ``native``
     is a framework's own tool object, which its adapter hands on as it is. ``coerce``
     is a library's check in place of ours of the types: it returns what the handler
-    takes, or raises a `ToolError`.
+    takes, or raises a `ToolError`. ``refused`` is told of a call that is refused for
+    its form: the arguments, whatever they are, and the error.
     """
 
     name: str
@@ -47,6 +48,9 @@ class Tool:
     run_parameter: str | None = None
     native: object = field(default=None, repr=False, hash=False)
     coerce: Callable[[Mapping[str, object]], dict[str, object]] | None = field(
+        default=None, repr=False, compare=False
+    )
+    refused: Callable[[object, SkillError], object] | None = field(
         default=None, repr=False, compare=False
     )
 
@@ -96,7 +100,13 @@ class Tool:
 
     def _called(self, arguments: Mapping[str, object] | str, run: Run | None) -> object:
         try:
-            return self.handler(**self._filled(arguments, run))
+            filled = self._filled(arguments, run)
+        except _FAILURES as error:
+            if self.refused is not None and isinstance(error, SkillError):
+                self.refused(arguments, error)
+            return self._failed(error)
+        try:
+            return self.handler(**filled)
         except _FAILURES as error:
             return self._failed(error)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from satchel.model import UsageEvent
+    from satchel.model import Style, UsageEvent
 
 HIDDEN = pack("secret", "d\ndisable-model-invocation: true")
 ODD = "references/my odd file.md"
@@ -106,10 +106,7 @@ def test_an_event_has_all_that_is_known() -> None:
         (lambda s: s.load("a", via="cli"), [("a", None, "cli", "")]),
         (
             lambda s: asyncio.run(load_skill("a", "r.md", "s.py", skills=s)),
-            [
-                ("a", "references/r.md", "tool", ""),
-                ("a", "scripts/s.py", "tool", ""),
-            ],
+            [("a", "references/r.md", "tool", "")],
         ),
         (
             lambda s: asyncio.run(load_skill("nope", skills=s)),
@@ -443,3 +440,122 @@ def test_the_line_store_is_what_jsonl_means(tmp_path: Path) -> None:
     kept = store_at(place_of(f"jsonl://{tmp_path}/x"))()
 
     assert type(kept) is LineStore
+
+
+def in_style(style: Style, skills: Satchel) -> Callable[[str, object], object]:
+    def call(name: str, arguments: object) -> object:
+        session = skills.session(style=style, agent="desk")
+        return session.call(name, cast("Any", arguments))
+
+    return call
+
+
+BOTH = {"name": "a", "reference": "r.md", "script": "s.py"}
+
+
+@pytest.mark.row("C33", "T10", "F31")
+def test_one_call_with_reference_and_script_is_one_event_with_both() -> None:
+    sink = ListSink()
+    skills = shelf(sink)
+    result = in_style("packs", skills)("load_skill", BOTH)
+    parts = [skills.view().peek("a", file) for file in ("r.md", "s.py")]
+
+    assert cast("Any", result)["error"] is None
+    (event,) = sink.events
+    assert (event.name, event.reference, event.script, event.error) == (
+        *("a", "references/r.md"),
+        *("scripts/s.py", None),
+    )
+    assert event.size_bytes == sum(len(part.data) for part in parts)
+    assert event.duration_s >= 0
+    assert (event.via, event.agent, event.source) == ("tool", "desk", "shelf")
+    assert event.tokens > 0
+
+
+@pytest.mark.row("C33", "T10", "F31")
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        (
+            {**BOTH, "reference": "gone.md"},
+            ("a", "gone.md", "scripts/s.py", "reference-not-allowed"),
+        ),
+        (
+            {**BOTH, "script": "gone.py"},
+            ("a", "references/r.md", None, "reference-not-allowed"),
+        ),
+        ({**BOTH, "name": "no"}, ("no", "r.md", None, "skill-not-found")),
+        (
+            {**BOTH, "name": "what is this?"},
+            ("<invalid>", "r.md", None, "skill-not-found"),
+        ),
+    ],
+)
+def test_one_call_of_which_a_part_fails_is_one_event(
+    asked: dict[str, str], told: tuple[str | None, ...]
+) -> None:
+    sink = ListSink()
+    in_style("packs", shelf(sink))("load_skill", asked)
+
+    (event,) = sink.events
+    assert (event.name, event.reference, event.script, event.code) == told
+
+
+@pytest.mark.row("C33", "T10", "F31")
+@pytest.mark.parametrize(
+    ("style", "tool", "arguments", "told"),
+    [
+        ("packs", "load_skill", {}, ("<invalid>", None)),
+        ("packs", "load_skill", {"name": 3}, ("<invalid>", None)),
+        ("packs", "load_skill", {"name": "a", "file": "r.md"}, ("a", None)),
+        ("packs", "load_skill", {"name": "a", "reference": ["r.md"]}, ("a", None)),
+        (
+            "packs",
+            "load_skill",
+            {"name": "my secret words", "x": 1},
+            ("<invalid>", None),
+        ),
+        ("packs", "load_skill", [], ("<invalid>", None)),
+        ("packs", "load_skill", "a", ("<invalid>", None)),
+        ("packs", "load_skill", '{"name": "a", "x": 1}', ("a", None)),
+        ("packs", "read_skill_file", {"name": "a", "path": "r.md"}, ("a", "r.md")),
+        ("agent-skills", "load_skill", {"name": "a"}, ("a", None)),
+        ("agent-skills", "load_skill", {"skill_id": None}, ("<invalid>", None)),
+        ("agent-skills", "read_skill_file", {"path": "r.md"}, ("<invalid>", "r.md")),
+        (
+            "references",
+            "load_skill_instructions",
+            {"skill_name": []},
+            ("<invalid>", None),
+        ),
+    ],
+)
+def test_a_call_that_is_refused_for_its_form_is_an_event(
+    style: Style, tool: str, arguments: object, told: tuple[str, str | None]
+) -> None:
+    sink = ListSink()
+    skills = shelf(sink)
+    result = in_style(style, skills)(tool, arguments)
+
+    (event,) = sink.events
+    assert (event.name, event.file and event.file.rpartition("/")[2]) == told
+    assert (event.code, event.error) == (
+        "bad-tool-call",
+        f"{tool}: refused for its form",
+    )
+    assert "refused for its form" not in str(result)
+    assert skills.usage_state.lost == 0
+
+
+@pytest.mark.row("C33", "T10")
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [("list_skills", {"x": 1}), ("search_skills", {}), ("no_such_tool", {"name": "a"})],
+)
+def test_a_call_that_asks_for_no_skill_is_no_event(
+    tool: str, arguments: dict[str, object]
+) -> None:
+    sink = ListSink()
+    in_style("references", shelf(sink))(tool, arguments)
+
+    assert sink.events == []

@@ -140,7 +140,7 @@ class Calling:
         try:
             known = _name(name)
             owner, tool = self.find(known, approved=reply)
-            given = arguments_of(known, arguments)
+            given = _given(tool, arguments)
             edited = reply.arguments if reply is not None and reply.is_yes else None
             given = given if edited is None else dict(edited)
             if owner is not None:
@@ -233,3 +233,17 @@ def _name(name: object) -> str:
         return name
     kind = type(name).__name__
     raise ToolError("tool call", f"the name of a tool is a text, not a {kind}")
+
+
+def _given(tool: Tool, arguments: object) -> dict[str, object]:
+    """Return the arguments of a call; the tool is told where they are none.
+
+    Raises:
+        ToolError: They are no object.
+    """
+    try:
+        return arguments_of(tool.name, arguments)
+    except ToolError as error:
+        if tool.refused is not None:
+            tool.refused(arguments, error)
+        raise

@@ -15,6 +15,7 @@ from mcp_types import (
     ToolAnnotations,
 )
 
+from satchel.errors import ToolError
 from satchel.load import offer_find, offer_reader
 from satchel.model import Catalog, Style
 from satchel.runtime.view import View
@@ -94,9 +95,12 @@ class Tools:
                 raise MCPError(INVALID_PARAMS, "there is no such tool")
             arguments: dict[str, Any] = params.arguments or {}
             problem = check.problem(arguments)
-            if problem is not None:
-                return misuse(view.settings.style, params.name, arguments, problem)
             box = view.tools(find=offer.find)
+            if problem is not None:
+                tool = box.get(params.name)
+                if tool is not None and tool.refused is not None:
+                    tool.refused(arguments, ToolError(params.name, problem))
+                return misuse(view.settings.style, params.name, arguments, problem)
             return tool_result(box.call(params.name, arguments))
 
         near = _skill_of(params)

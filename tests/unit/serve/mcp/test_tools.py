@@ -181,7 +181,7 @@ def test_arguments_are_held_against_the_schema_before_anything_else(
                     assert Check(tool.output_schema).problem(data(result)) is None
 
     run(work())
-    assert [e for e in sink.events if e.event == "skill_loaded"] == []
+    assert {e.code for e in sink.events} == {"bad-tool-call"}
 
 
 def test_an_unknown_tool_is_an_error_of_the_protocol(tmp_path: Path) -> None:
@@ -328,3 +328,25 @@ def test_many_skills_are_found_by_a_tool(tmp_path: Path) -> None:
             assert error["message"].endswith("k: 0 is less than the minimum of 1")
 
     run(work())
+
+
+@pytest.mark.row("C33", "T10", "F31")
+def test_a_call_that_is_refused_for_its_form_is_an_event(tmp_path: Path) -> None:
+    sink = ListSink()
+    served = library(write_shelf(tmp_path), sink=sink)
+
+    async def work() -> None:
+        async with connected(served) as client:
+            for arguments in ({}, {"name": "alpha", "file": "x"}, {"name": ["alpha"]}):
+                result = await client.call_tool("load_skill", arguments)
+                assert result.is_error
+            both = {"name": "alpha", "reference": "guide.md", "script": "run.py"}
+            assert not (await client.call_tool("load_skill", both)).is_error
+
+    run(work())
+    assert [(e.name, e.reference, e.script, e.code, e.via) for e in sink.events] == [
+        *(("<invalid>", None, None, "bad-tool-call", "mcp"),),
+        *(("alpha", None, None, "bad-tool-call", "mcp"),),
+        *(("<invalid>", None, None, "bad-tool-call", "mcp"),),
+        *(("alpha", "references/guide.md", "scripts/run.py", None, "mcp"),),
+    ]
