@@ -117,5 +117,8 @@ def test_a_key_is_that_of_one_call() -> None:
     keys = [key_of(*call) for call in calls]
 
     assert len(set(keys)) == len(calls)
+    assert key_of("c1", "desk", "pay", {"order": "A-1", "cents": 995}) == (
+        "f48371af54773c18bca87f6ae485316c6547b1b2274ad016abbade207433ac03"
+    )  # what an earlier release noted is found
     assert key_of("1", "desk", "pay", {"b": 2, "a": 1}) == keys[0]
     assert all(key.isalnum() and len(key) == 64 for key in keys)
