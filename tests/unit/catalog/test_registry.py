@@ -2,6 +2,7 @@
 
 import threading
 from dataclasses import replace
+from hashlib import sha256
 
 import pytest
 
@@ -48,9 +49,49 @@ def test_a_first_sync_adds_every_pack() -> None:
 
     assert (report.added, report.total) == (("a", "b"), 2)
     assert [entry.id for entry in kept.catalog] == ["a", "b"]
-    assert kept.catalog.entries[0].description == "Use when testing."
-    assert kept.catalog.entries[0].digest.startswith("sha256:")
+    entry = kept.catalog.entries[0]
+    assert entry.description == "Use when testing."
+    assert entry.digest == "sha256:" + sha256(pack("a").encode()).hexdigest()
     assert kept.last_updated("a") == 1000.0
+
+
+@pytest.mark.row("D36", "D31", "A19")
+def test_an_entry_is_what_the_manifest_says_and_not_where_it_lies() -> None:
+    """Name and description are those of the frontmatter; the hash is of every byte."""
+    texts = [
+        pack("named", "Use it so.", "# Do\n"),
+        pack("named", "Use it so.", "# Do\n "),
+        pack("named", "Use it so!", "# Do\n"),
+        pack("named", "Use it so.", "# Do\n").replace("name:", "name: "),
+    ]
+    digests: set[str] = set()
+    for text in texts:
+        kept = registry(FakeSource("s", {"folder": {"SKILL.md": text}}))
+        kept.sync()
+        (entry,) = kept.catalog.entries
+        assert (entry.id, entry.name) == ("named", "named")
+        assert entry.description.startswith("Use it so")
+        assert entry.origin.key == "folder"
+        digests.add(entry.digest)
+
+    assert len(digests) == len(texts)
+
+
+@pytest.mark.row("G26", "D31", "D36", "D38")
+def test_texts_that_agree_in_32_bits_of_their_hash_are_two() -> None:
+    """An earlier hash of 8 hex digits would take this edit for none."""
+    one, two = (pack("a", body=f"# {number:08}\n") for number in (10898, 36983))
+    assert sha256(one.encode()).hexdigest()[:8] == sha256(two.encode()).hexdigest()[:8]
+    source, clock = FakeSource("s", {"a": {"SKILL.md": one}}), FakeClock()
+    kept = registry(source, clock=clock)
+    kept.sync()
+    before = kept.catalog.entries[0].digest
+    clock.time += 5
+    source.packs["a"]["SKILL.md"] = two
+
+    assert kept.sync().updated == ("a",)
+    assert kept.catalog.entries[0].digest != before
+    assert kept.last_updated("a") == 1005.0
 
 
 @pytest.mark.row("D38", "G12", "X15")
@@ -93,6 +134,36 @@ def test_an_unchanged_pack_is_neither_read_nor_touched() -> None:
     assert report.unchanged == ("a",)
     assert source.manifests_read == 1
     assert kept.last_updated("a") == 1000.0
+
+
+@pytest.mark.row("D39", "D43", "D31")
+def test_a_sync_moves_the_dates_of_what_changed_alone() -> None:
+    """An edit, an addition and a removal leave the date of a neighbour as it was."""
+    source = FakeSource(
+        "s", {name: {"SKILL.md": pack(name)} for name in ("kept", "edited", "gone")}
+    )
+    clock = FakeClock()
+    kept = registry(source, clock=clock)
+    kept.sync()
+    clock.time += 5
+    source.packs["edited"]["SKILL.md"] = pack("edited", body="# Otherwise\n")
+    source.packs["new"] = {"SKILL.md": pack("new")}
+    del source.packs["gone"]
+
+    report = kept.sync()
+    clock.time += 5
+    again = kept.sync()
+
+    assert (report.added, report.updated, report.removed, report.unchanged) == (
+        ("new",),
+        ("edited",),
+        ("gone",),
+        ("kept",),
+    )
+    assert (again.added, again.updated, again.removed) == ((), (), ())
+    assert again.unchanged == ("edited", "kept", "new")
+    dates = {name: kept.last_updated(name) for name in again.unchanged}
+    assert dates == {"kept": 1000.0, "edited": 1005.0, "new": 1005.0}
 
 
 @pytest.mark.row("D41")

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
@@ -31,7 +32,7 @@ from satchel.errors import (
     SkillWithheldError,
     SourceUnavailableError,
 )
-from satchel.model import Limits, Manifest
+from satchel.model import Limits, Manifest, Seen, Style
 from satchel.policy import Policy, deny
 from satchel.skills.calc import calc
 from satchel.usage import ListSink
@@ -92,6 +93,39 @@ def test_find_needs_no_service_and_loads_nothing(shelf: Path) -> None:
 
     assert skills.find("sql style", k=5)[0].id == "sql-style"
     assert sink.events == []
+
+
+@pytest.mark.row("D22", "D19", "E07")
+@pytest.mark.parametrize("style", get_args(Style))
+def test_the_model_chooses_and_nobody_for_it(shelf: Path, style: Style) -> None:
+    """A message that names a skill, and matches it word by word, loads nothing.
+
+    The prompt is what it was before the message, byte for byte: no body, nothing about
+    a skill that might fit. Only the model's own call puts a skill into use.
+    """
+    for name in ("pdf-forms", "sql-style"):
+        write(shelf, name, pack(name, f"Use for {name}.", "# THE-BODY\n"))
+    sink = ListSink()
+    skills = Satchel(shelf, sinks=[sink])
+    session = skills.session(style=style)
+    before = session.instructions("Base."), session.tools()
+
+    with session.turn():
+        for text in ("pdf-forms", "Please use the skill pdf-forms.", "pdf forms"):
+            session.see([Seen("user", text)])
+            skills.find(text)
+            assert (session.instructions("Base."), session.tools()) == before
+
+    assert "THE-BODY" not in before[0] + str(skills.prompt(style=style))
+    assert session.activations == ()
+    assert [each for each in sink.events if each.code == ""] == []
+    key, tool = {
+        "agent-skills": ("skill_id", "load_skill"),
+        "packs": ("name", "load_skill"),
+        "references": ("skill_name", "load_skill_instructions"),
+    }[style]
+    assert "THE-BODY" in json.dumps(session.call(tool, {key: "pdf-forms"}))
+    assert [each.id for each in session.activations] == ["pdf-forms"]
 
 
 @pytest.mark.row("D07")

@@ -235,6 +235,13 @@ def test_a_sub_package_with_skill_py_and_references(house: House) -> None:
         "execution-debugging",
     ]
     assert skills.load("agentic-rag").body == rag.instructions
+    for entry in skills.catalog:
+        for path in entry.references:
+            home = house.root.parent / path
+            assert skills.load(entry.id, path).data == home.read_bytes()
+    homes = {path.parent for path in house.root.rglob("skill.py")}
+    assert {path.name for path in homes} == {"agentic_rag", "execution"}
+    assert all((home / "references").is_dir() for home in homes)
     assert not any("agentic-rag" in str(path) for path in house.root.rglob("*"))
     assert "execution-debugging" not in {path.name for path in house.root.iterdir()}
 
