@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import signal
 import subprocess
 import sys
 from dataclasses import replace
@@ -37,6 +39,7 @@ from tests.adapters.desk import (
     write_packs,
 )
 from tests.adapters.driver import Call, Paused
+from tests.adapters.killed import Effects, careful
 from tests.fakes import FakeSource, pack
 from tools.adapters.known import ROOT
 
@@ -995,6 +998,51 @@ async def test_payments_never_exceed_yeses(driver: Driver, packs: Path) -> None:
         assert said == "done"
 
     assert desk.done == ["refund A-1 995 by ana"]
+
+
+@pytest.mark.row("F20", "F22")
+@pytest.mark.parametrize(("kept", "effects"), [("folder", 1), ("memory", 2)])
+async def test_a_process_that_dies_after_an_effect(
+    driver: Driver, packs: Path, tmp_path: Path, kept: str, effects: int
+) -> None:
+    """Killed between an effect and its result: no second effect without a second yes.
+
+    Where used approvals are kept in a folder, not even with one for the same call.
+    """
+    file = tmp_path / "effects"
+    rig = driver.build(setup(careful(packs, Effects(file)), PAYS))
+    paused = await rig.say("hi", who=ANA)
+    assert isinstance(paused, Paused)
+    given = json.dumps({"saved": rig.save(), "state": paused.state})
+    where = str(tmp_path / "used") if kept == "folder" else "memory"
+
+    killed = _yes_elsewhere(driver, packs, file, given, where, "die")
+    before = file.read_text("utf-8").splitlines()
+    done = _yes_elsewhere(driver, packs, file, given, where)
+
+    assert killed.returncode == -signal.SIGKILL
+    assert before == ["refund A-1 995 by ana"]
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout.splitlines()[-1])
+    assert told["said"] == "done"
+    assert ("approval-used" in told["result"]) == (kept == "folder")
+    assert len(file.read_text("utf-8").splitlines()) == effects
+
+
+def _yes_elsewhere(
+    driver: Driver, packs: Path, file: Path, given: str, where: str, *how: str
+) -> subprocess.CompletedProcess[str]:
+    """Say yes to the paused run in another process, which may die of it."""
+    command = [sys.executable, "-m", "tests.adapters.killed", driver.name]
+    return subprocess.run(
+        [*command, str(packs), str(file), *how],
+        input=given,
+        cwd=ROOT,
+        env={**os.environ, "SATCHEL_APPROVALS": where},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
 
 
 @pytest.mark.row("F21")
