@@ -1,5 +1,10 @@
 """What is LangChain's own: its middleware, messages, state, interrupts and tools."""
 
+import os
+import pickle
+import signal
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -48,6 +53,7 @@ from tests.adapters.desk import (
     write_packs,
 )
 from tests.adapters.driver import Call, Say
+from tests.adapters.killed import Effects, careful
 from tests.adapters.langchain import FakeModel, fake_model
 from tests.fakes import FakeSource, pack
 
@@ -666,3 +672,163 @@ async def test_the_event_loop_does_not_wait_for_files(always: list[str]) -> None
 
     assert len(source.on_main) > before > 0
     assert not any(source.on_main)
+
+
+# A process that dies
+
+
+class FileSaver(InMemorySaver):
+    """A checkpointer in a file, so that another process finds what was written last."""
+
+    def __init__(self, file: Path) -> None:
+        super().__init__()
+        self._file = file
+        if file.exists():
+            storage, writes, blobs = pickle.loads(file.read_bytes())  # noqa: S301
+            for thread, spaces in storage.items():
+                self.storage[thread].update(spaces)
+            self.writes.update(writes)
+            self.blobs.update(blobs)
+
+    def put(self, *given: Any) -> Any:
+        done = super().put(*given)
+        self._write()
+        return done
+
+    def put_writes(self, *given: Any) -> None:
+        super().put_writes(*given)
+        self._write()
+
+    def _write(self) -> None:
+        storage = {thread: dict(each) for thread, each in self.storage.items()}
+        kept = pickle.dumps((storage, dict(self.writes), dict(self.blobs)))
+        part = self._file.with_suffix(f".{threading.get_ident()}")
+        part.write_bytes(kept)
+        part.replace(self._file)
+
+
+def desk_of(folder: str, *, dies: bool) -> Any:
+    """Return the agent of the processes below; its thread is in a file."""
+    packs = Path(folder)
+    effects = Effects(packs / "effects", dies=dies)
+    model = fake_model(script([load("refunds")], [REFUND], "done"))
+    return agent_of(
+        careful(packs, effects), model, checkpointer=FileSaver(packs / "thread")
+    )
+
+
+YES: Any = Command(resume={"decisions": [{"type": "approve"}]})
+
+
+@pytest.mark.row("F20")
+def test_a_step_that_is_repeated_asks_again(packs: Path) -> None:
+    """LangGraph repeats a step with the answers that it had; a yes is not one of them.
+
+    Not even where no used approvals are kept on disk.
+    """
+    effects = packs / "effects"
+    paused = said(desk_of(str(packs), dies=False))
+
+    code = "from tests.adapters.test_langchain import *; "
+    code += f"desk_of({str(packs)!r}, dies=True).invoke(YES, THREAD)"
+    killed = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "SATCHEL_APPROVALS": "memory"},
+        capture_output=True,
+        check=False,
+    )
+    before = effects.read_text("utf-8").splitlines()
+    code = code.replace("dies=True).invoke(YES, THREAD)", "dies=False)")
+    code = code.replace("desk_of(", "a = desk_of(") + (
+        "; r = a.invoke(None, THREAD); assert '__interrupt__' in r, r"
+        "; assert len(open(sys.argv[1]).readlines()) == 1"
+        "; r = a.invoke(YES, THREAD); print(r['messages'][-1].text)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(effects)],
+        env={**os.environ, "SATCHEL_APPROVALS": "memory"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert "__interrupt__" in paused
+    assert killed.returncode == -signal.SIGKILL
+    assert before == ["refund A-1 995 by ana"]
+    assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr
+    assert len(effects.read_text("utf-8").splitlines()) == 2
+
+
+# Decisions
+
+
+@pytest.mark.row("F24")
+@pytest.mark.parametrize(
+    ("decision", "done", "told"),
+    [
+        (
+            {"type": "reject", "message": "Ask me tomorrow."},
+            [],
+            "Ask me tomorrow.",
+        ),
+        ({"type": "respond", "message": "It was paid."}, [], "It was paid."),
+        (
+            {
+                "type": "edit",
+                "edited_action": {
+                    "name": "refund",
+                    "args": {"order_id": "A-1", "cents": 1},
+                },
+            },
+            ["refund A-1 1 by ana"],
+            "refunded 1 of A-1",
+        ),
+        (
+            {
+                "type": "edit",
+                "edited_action": {"name": "order_status", "args": {"order_id": "A-1"}},
+            },
+            [],
+            "A-1 is on its way",
+        ),
+        ({"type": "edit", "edited_action": {}}, [], "declined"),
+        ({"type": "edit", "edited_action": {"name": 3, "args": "x"}}, [], "declined"),
+    ],
+)
+def test_all_of_a_reviewers_decisions_hold(
+    packs: Path, decision: Any, done: list[str], told: str
+) -> None:
+    desk = Desk()
+    model = fake_model(script([load("refunds")], [REFUND], "done"))
+    agent = agent_of(open_desk(packs, desk, ask("refunds", tool="refund")), model)
+
+    said(agent)
+    agent.invoke(Command(resume={"decisions": [decision]}), THREAD)
+
+    assert desk.done == done
+    assert told in model.seen[2].results[1]
+
+
+@pytest.mark.row("F24")
+async def test_one_list_of_decisions_answers_two_calls(packs: Path) -> None:
+    desk = Desk()
+    other = Call("refund", {"order_id": "A-2", "cents": 5})
+    model = fake_model(script([load("refunds")], [REFUND, other], "done"))
+    agent = agent_of(open_desk(packs, desk, ask("refunds", tool="refund")), model)
+
+    [asked] = (await agent.ainvoke({"messages": [HumanMessage("hi")]}, THREAD))[
+        "__interrupt__"
+    ]
+    decisions = [{"type": "reject", "message": "no"}, {"type": "approve"}]
+    await agent.ainvoke(Command(resume={"decisions": decisions}), THREAD)
+
+    assert len(asked.value["action_requests"]) == 2
+    assert desk.done == ["refund A-2 5 by ana"]
+
+
+def test_where_nobody_is_asked_the_graph_has_no_more_nodes(packs: Path) -> None:
+    model = fake_model(script("hi"))
+    plain = agent_of(open_desk(packs), model)
+    asking = agent_of(open_desk(packs, None, ask("refunds", tool="refund")), model)
+
+    assert set(asking.nodes) - set(plain.nodes) == {"Satchel.after_model"}

@@ -293,9 +293,12 @@ class _Skills(AgentMiddleware[SkillsState, Any, Any]):
             match decision:
                 case {"type": "respond", "message": str(said)}:
                     return _Taken(_answering(name), name, arguments, said=said)
-                case {"type": "edit", "edited_action": {"name": other, "args": edited}}:
+                case {
+                    "type": "edit",
+                    "edited_action": {"name": str(other), "args": Mapping() as edited},
+                }:
                     # It may name another tool: that one is called, and permitted.
-                    name, arguments = str(other), dict(edited)
+                    name, arguments = other, {**edited}
                     reply = Reply("yes_once")
                 case _:
                     reply = _reply(decision)
