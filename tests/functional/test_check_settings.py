@@ -153,7 +153,7 @@ def test_a_line_is_shown_with_what_is_named(folder: Path) -> None:
         "      |       ^^^^^^^^",
         "    fix: write `name: bad-name`",
     ]
-    assert lines[-1] == "2 can be fixed by --fix. More: satchel explain name-characters"
+    assert lines[-1] == "1 can be fixed by --fix. More: satchel explain name-characters"
 
 
 def test_a_terminal_gets_colours(folder: Path) -> None:

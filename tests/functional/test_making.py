@@ -19,11 +19,23 @@ AT_MOST: Final = 5
 ADDRESS: Final = "http://127.0.0.1:8321"
 
 
+def section() -> str:
+    """Return the page's first section."""
+    return re.split(r"^## .*\n", PAGE.read_text("utf-8"), flags=re.MULTILINE)[1]
+
+
 def commands() -> list[list[str]]:
     """Return the commands of the page's first section, as words without ``satchel``."""
-    section = re.split(r"^## .*\n", PAGE.read_text("utf-8"), flags=re.MULTILINE)[1]
-    lines = re.findall(r"^\$ satchel (.*)", section, re.MULTILINE)
+    lines = re.findall(r"^\$ satchel (.*)", section(), re.MULTILINE)
     return [shlex.split(line) for line in lines]
+
+
+def written_by_the_author() -> str:
+    """Return the program of the page's first section, which writes the body."""
+    (program,) = re.findall(
+        r"^```python\n(.*?)^```", section(), re.MULTILINE | re.DOTALL
+    )
+    return str(program)
 
 
 def test_the_way_is_at_most_five_commands_long() -> None:
@@ -39,6 +51,8 @@ def test_the_way_leads_to_a_loaded_skill(
     *making, serve, show = commands()
     for words in making:
         done: Result = run(*words)
+        if words[0] == "new":
+            exec(written_by_the_author(), {})  # noqa: S102 - the example of the page
         assert done.exit_code == 0, done.output
         assert "error" not in done.output
         assert "warning" not in done.output

@@ -105,8 +105,8 @@ def _better(
             return ChangedSinceSyncError(first.name, first.file, detail=detail)
     if isinstance(first, ReferenceNotFoundError) and isinstance(
         last, ReferenceNotAllowedError
-    ):  # it was listed when it was asked for, and is no more
-        return ReferenceNotFoundError(first.name, first.file, last.listed)
+    ):  # it was listed when it was asked for: say so, with what was listed then
+        return first
     return None
 
 

@@ -1,6 +1,5 @@
 """Syncs in the background, of sources in which a load found an edited pack."""
 
-import logging
 import threading
 import time
 from collections.abc import Callable
@@ -12,8 +11,6 @@ REST_SHARE: Final = 4.0
 REST_S: Final = 1.0
 """The rest after a sync: at least a second, and four times as long as it took, so that
 a folder that is written all day is not all that the process looks at."""
-
-_log: Final = logging.getLogger("satchel")
 
 
 class Resync:
@@ -66,7 +63,10 @@ class Resync:
             try:
                 self._sync(label)
             except Exception as error:  # noqa: BLE001 - whoever listens for changes: R33
-                _log.error("a sync in the background failed: %s", type(error).__name__)
+                import logging  # nobody pays for it before something is wrong
+
+                log = logging.getLogger("satchel")
+                log.warning("a sync in the background failed: %s", type(error).__name__)
             took_s = self._monotonic() - start
             with self._lock:
                 more = bool(self._wanted)

@@ -5,7 +5,6 @@ by two workers, or after a crash between a tool's effect and the next save. So t
 that a yes is for is noted before it is made.
 """
 
-import logging
 import os
 import threading
 from collections.abc import Mapping
@@ -20,8 +19,6 @@ __all__ = ["UsedInFolder", "UsedInMemory", "key_of", "used_in"]
 
 MAX_KEYS: Final = 100_000
 """Keys that `UsedInMemory` holds; the oldest go first."""
-
-_log: Final = logging.getLogger("satchel")
 
 
 class UsedInMemory:
@@ -93,7 +90,10 @@ class _UsedByDefault:
         try:
             return self._folder.use(key)
         except OSError as error:
-            _log.warning(
+            import logging  # nobody pays for it before something is wrong
+
+            log = logging.getLogger("satchel")
+            log.warning(
                 "used approvals are kept in memory alone, and a restart forgets them: "
                 "%s; set SATCHEL_APPROVALS to a folder that can be written to",
                 error,

@@ -54,7 +54,11 @@ TOLD = {
     )
     for code in literals(path)
 } - NO_CODES
-RAISED = {getattr(errors, name).code for name in errors.__all__ if name[0].isupper()}
+RAISED = {
+    getattr(errors, name).code
+    for name in errors.__all__
+    if name.endswith(("Error", "Sources"))
+}
 # One word, or said by the edges.
 OTHERS = {"indentation", "internal-error", "skill-withheld", "unknown-loader"}
 

@@ -1,9 +1,8 @@
 """One tool call of a model: what it asks for, who is asked, and whether it is made."""
 
-import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Final, Protocol, TypeGuard
+from typing import Protocol, TypeGuard
 
 from satchel.errors import (
     ApprovalDeclinedError,
@@ -25,8 +24,6 @@ from satchel.tools import Tool
 from satchel.tools.tool import arguments_of
 
 __all__ = ["Calling", "Permit"]
-
-_log: Final = logging.getLogger("satchel")
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +123,10 @@ class Calling:
             error: SkillError = ApprovalUsedError("tool", skill, tool)
         except Exception as problem:  # noqa: BLE001 - a store is a plug-in
             kind = type(problem).__name__
-            _log.error(
+            import logging  # nobody pays for it before something is wrong
+
+            log = logging.getLogger("satchel")
+            log.warning(
                 "the approved call of %r is not made: the approval cannot be noted as "
                 "used (%s)",
                 tool,
