@@ -38,7 +38,8 @@ class DeniedError(SkillError):
     def __str__(self) -> str:
         """Return a sentence without the reason."""
         if self.tool:
-            what = f"calling {echo(self.tool)!r} of skill {echo(self.skill)!r}"
+            of = f" of skill {echo(self.skill)!r}" if self.skill else ""
+            what = f"calling {echo(self.tool)!r}{of}"
         else:
             done = {"load": "loading", "read": "reading a file of"}
             what = f"{done.get(self.action, self.action)} skill {echo(self.skill)!r}"

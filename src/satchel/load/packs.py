@@ -76,7 +76,7 @@ def packs_result(  # noqa: PLR0913 - the tool's three parameters, and what it st
             result[key], said = _given(loaded, key, options, hooks)
             notes |= dict.fromkeys(said)
     if notes:
-        result["notes"] = list(notes)
+        result["notes"] = [printable(note, keep="") for note in notes]
     return result
 
 

@@ -36,7 +36,7 @@ def render_descriptor(
     }
     said = (*loaded.notes, *folder_notes(loaded, options, "references"), *notes)
     if said:
-        result["notes"] = list(said)
+        result["notes"] = _shown(said)
     return result
 
 

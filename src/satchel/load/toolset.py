@@ -270,7 +270,7 @@ class _Box:
             result["content"] = loaded.text
         notes += self.hooks.notes(loaded)
         if notes:
-            result["notes"] = notes
+            result["notes"] = [printable(note, keep="") for note in notes]
         return result
 
 

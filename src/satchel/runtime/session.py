@@ -106,7 +106,12 @@ class Session:
         )
         self._belt = Belt(shelf, settings, self._reading, self._load, hooks)
         self._calling = Calling(
-            settings.style, self._gate, self._reading, self._find_tool, self._use
+            style=settings.style,
+            gate=self._gate,
+            reading=self._reading,
+            find=self._find_tool,
+            asks=any(rule.verdict == "ask" for rule in shelf.policy.rules),
+            use=self._use,
         )
         self._staged_texts: dict[str, str] = {}
         self._offered: tuple[tuple[Offer, ...], Toolbox] = (), Toolbox("satchel")

@@ -3,7 +3,7 @@
 import json
 import threading
 from collections.abc import Awaitable, Coroutine, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from satchel.errors import ApprovalDeclinedError, ApprovalNeededError
@@ -195,13 +195,17 @@ _Place: TypeAlias = tuple[str, ...]
 
 
 def reply_of(said: object) -> Reply:
-    """Return an answer as a `Reply`; everything but a clear yes is a no."""
+    """Return an answer as a `Reply`, its words clean and short.
+
+    Everything but a clear yes is a no.
+    """
     return _heard(said).reply
 
 
 def _heard(said: object) -> _Heard:
     if isinstance(said, Reply):
-        return _Heard(said, "" if said.is_yes else "no")
+        words = printable(said.words[:MAX_WORDS], keep="")
+        return _Heard(replace(said, words=words), "" if said.is_yes else "no")
     if said is True or said == "yes_once":
         return _Heard(_YES)
     if said == "yes_in_session":
@@ -248,9 +252,8 @@ def _checked(question: Question, heard: _Heard) -> Reply:
     reply = heard.reply
     if reply.is_yes:
         return reply
-    words = printable(reply.words[:MAX_WORDS], keep="")
     raise ApprovalDeclinedError(
-        question.action, question.skill, question.tool, heard.why_not, words
+        question.action, question.skill, question.tool, heard.why_not, reply.words
     )
 
 

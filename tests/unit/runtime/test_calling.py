@@ -7,12 +7,12 @@ import json
 import subprocess
 import sys
 import threading
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast, get_args
 
 import pytest
 
 from satchel import Satchel, Skill
-from satchel.model import Question, Reply
+from satchel.model import Question, Reply, Style
 from satchel.policy import Policy, ask, deny
 from satchel.session import question_text
 from satchel.tools import Tool
@@ -150,7 +150,8 @@ def test_the_model_reads_the_words_of_a_no(how: str, name: str) -> None:
     results = [
         session.call(name, arguments, approved=given),
         asyncio.run(session.acall(name, arguments, approved=given)),
-        *([session.refusal(name, arguments, approved=given)] if name == "pay" else []),
+        session.refusal(name, arguments, approved=given),
+        asyncio.run(session.arefusal(name, arguments, approved=given)),
     ]
 
     assert all("The user says: Not before Friday." in str(each) for each in results)
@@ -237,6 +238,26 @@ def test_a_question_names_skill_tool_arguments_and_reason() -> None:
     assert "more characters)" in text
     assert len(text) < 1_500
     assert question.arguments["order"] == f"A-1\u202e{long}"
+
+
+@pytest.mark.row("T08")
+@pytest.mark.parametrize("style", get_args(Style))
+def test_a_no_of_a_framework_holds_for_every_tool(style: Style) -> None:
+    """Where the policy asks nobody, too: somebody else did."""
+    session = open_till(Till(), deny("nothing"), style=style)
+    arguments = {"skill_id": "wages", "name": "wages", "skill_name": "wages"}
+
+    for tool in session.tools():
+        wanted: dict[str, object] = dict(PAY) if tool.name == "pay" else {}
+        required = cast("list[str]", tool.parameters["required"])
+        for key in required if tool.name != "pay" else ():
+            wanted[key] = arguments.get(key, "x")
+        no = Reply("no", "Not now.")
+        called = session.call(tool.name, wanted, approved=no)
+
+        assert "declined" in str(called)
+        assert "Not now." in str(called)
+        assert session.refusal(tool.name, wanted, approved=no) == called
 
 
 @pytest.mark.row("T08")

@@ -53,14 +53,15 @@ class FindTool(Protocol):
 class Calling:
     """Decides about the tool calls of one session. No method raises.
 
-    ``use`` notes that an approval is used, and tells whether it is so for the first
-    time; it may write to disk.
+    ``asks`` tells whether any rule asks somebody. ``use`` notes that an approval is
+    used, and tells whether it is so for the first time; it may write to disk.
     """
 
     style: Style
     gate: Gate
     reading: Reading
     find: FindTool
+    asks: bool
     use: Callable[[str], bool]
 
     def decide(self, name: object, arguments: object) -> Decision:
@@ -70,6 +71,8 @@ class Calling:
 
     def question(self, name: object, arguments: object) -> Question | None:
         """Return what somebody has to be asked before a call; None for nothing."""
+        if not self.asks:
+            return None
         asked = self._asked(name, arguments)
         return asked[1] if asked and asked[0].verdict == "ask" else None
 
@@ -145,9 +148,20 @@ class Calling:
             given = given if edited is None else dict(edited)
             if owner is not None:
                 self._permit_skill(owner, tool, given, reply)
+            elif reply is not None and not reply.is_yes:
+                return Permit(given, self._declined(tool, given, reply))
         except SkillError as error:
             return Permit({}, error_result(error))
         return Permit(given, tool=tool, is_edited=edited is not None)
+
+    def _declined(self, tool: Tool, arguments: dict[str, object], no: Reply) -> object:
+        """Return the result of a call of the style's tools to which somebody said no.
+
+        A load that is declined has a result of its own in each style.
+        """
+        if wish_of(self.style, tool.name, arguments) is not None:
+            return tool.call(arguments)
+        return error_result(ApprovalDeclinedError("tool", "", tool.name, "", no.words))
 
     def _permit_skill(
         self,
