@@ -11,6 +11,7 @@ from satchel.catalog.digests import Digests
 from satchel.catalog.entry import Acceptance
 from satchel.catalog.harvest import Field
 from satchel.catalog.rereading import Rereading, is_current
+from satchel.catalog.switches import Switch, is_pattern
 from satchel.errors import (
     DuplicateSkillError,
     SkillNotFoundError,
@@ -98,6 +99,7 @@ class Registry:
         self._catalog = Catalog()
         self._latest = Catalog()
         self._updated: dict[str, float] = {}
+        self._seen: set[str] = set()
 
     @property
     def catalog(self) -> Catalog:
@@ -233,6 +235,21 @@ class Registry:
         problems += [str(duplicate_error(c)) for c in self._latest.unresolved]
         return Health(sources, tuple(problems))
 
+    def may_exist(self, skill_id: str) -> bool:
+        """Tell whether an id was ever seen here, or may be in a source that is away."""
+        return skill_id in self._seen or self._catalog.away is not None
+
+    @property
+    def idle_switches(self) -> tuple[Switch, ...]:
+        """What is switched off by a plain name that nothing has."""
+        labels = {each.label for each in self._fields}
+        return tuple(
+            each
+            for each in self._rules.disabled
+            if not is_pattern(each.pattern)
+            and each.pattern not in (self._seen if each.kind == "skill" else labels)
+        )
+
     @property
     def sources(self) -> dict[str, SkillSource]:
         """The sources in order, by label; a second one of a label is ``label#2``."""
@@ -264,7 +281,9 @@ class Registry:
         new = assemble(self._fields, self._rules, self._digests)
         old = self._catalog
         self._latest, self._catalog = new, _with_holders(new, old)
-        self._digests.keep(_all_descriptors(new) + _all_descriptors(old))
+        every = _all_descriptors(new)
+        self._digests.keep(every + _all_descriptors(old))
+        self._seen.update(each.id for each in every)
 
     def _remember(self, report: SyncReport) -> None:
         now = self._clock.now()

@@ -2,21 +2,33 @@
 
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import Literal
+from typing import Final, Literal
 
-__all__ = ["Switch"]
+__all__ = ["Switch", "is_pattern"]
+
+_SIGNS: Final = frozenset("*?[")
+
+
+def is_pattern(name: str) -> bool:
+    """Tell whether a name is a shell pattern, which may fit what is not there yet."""
+    return not _SIGNS.isdisjoint(name)
 
 
 @dataclass(frozen=True, slots=True)
 class Switch:
     """One line of what is off: a shell pattern over ids, or over labels of sources.
 
-    ``detail`` is why a skill is off that fits, ``fix`` where to take the pattern off.
+    ``where`` is what it is a line of; ``detail`` is why a skill is off that fits.
     """
 
     pattern: str
     kind: Literal["skill", "source"] = "skill"
-    fix: str = "take it off `disabled`"
+    where: str = "`disabled`"
+
+    @property
+    def fix(self) -> str:
+        """Where to take the pattern off."""
+        return f"take it off {self.where}"
 
     @property
     def detail(self) -> str:

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final, cast, get_args
 
 from satchel.config._values import choice, count, flag, keys, strings, table_of
 from satchel.errors import ConfigError
@@ -17,6 +17,7 @@ if TYPE_CHECKING:  # each costs start-up time
 
 __all__ = [
     "BUDGET_TOKENS",
+    "CHOICES",
     "CONFIG_FILE",
     "Config",
     "find_config",
@@ -29,11 +30,12 @@ _PROJECT_FILE: Final = "pyproject.toml"
 BUDGET_TOKENS: Final = 4000
 """The default budget of a catalog section: 2 % of a window of 200,000 tokens, which is
 what Codex gives its list of skills."""
-_CHOICES: Final = {
+CHOICES: Final = {
     "profile": ("strict", "spec", "lenient", "auto"),
-    "on_conflict": ("error", "precedence"),
-    "style": ("agent-skills", "packs", "references"),
+    "on_conflict": get_args(OnConflict),
+    "style": get_args(Style),
 }
+"""The words that a setting takes, in a file as in code."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,7 +139,7 @@ def _table(path: "Path") -> Mapping[str, object] | None:
 def _config(table: Mapping[str, object], file: "Path") -> Config:
     path = str(file)
     keys(table, {field.name for field in fields(Config)} - {"path"}, path)
-    for key, choices in _CHOICES.items():
+    for key, choices in CHOICES.items():
         if key in table:
             choice(table[key], choices, path, key)
     return Config(

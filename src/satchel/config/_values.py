@@ -18,8 +18,12 @@ def keys(
     """
     for key in table:
         if key not in known:
+            from satchel.text.nearest import nearest
+
+            close = nearest(key, sorted(known), 1)
+            hint = f"did you mean {close[0]!r}? " if close else ""
             among = ", ".join(sorted(known))
-            raise ConfigError(path, f"unknown {kind} {key!r}; known: {among}")
+            raise ConfigError(path, f"unknown {kind} {key!r}; {hint}known: {among}")
 
 
 def strings(
@@ -58,8 +62,12 @@ def choice(value: object, choices: Collection[str], path: str, shown: str) -> st
         ConfigError: It is none of them.
     """
     if not isinstance(value, str) or value not in choices:
+        from satchel.text.nearest import nearest
+
         among = ", ".join(choices)
-        raise ConfigError(path, f"{shown} = {value!r}; want one of {among}")
+        close = nearest(value, [*choices], 1) if isinstance(value, str) else []
+        hint = f"did you mean {close[0]!r}? " if close else ""
+        raise ConfigError(path, f"{shown} = {value!r}; {hint}want one of {among}")
     return value
 
 

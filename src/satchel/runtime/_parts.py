@@ -159,6 +159,7 @@ class Parts:
             counter=self.counter,
             clock=self.clock,
             local_stager=lambda: self.stager,
+            may_exist=self.registry.may_exist,
             used=lambda: self.used,
         )
 

@@ -10,6 +10,7 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Final
 
 from satchel.errors import (
+    ConfigError,
     DuplicateSkillError,
     NoSkillsError,
     SkillError,
@@ -32,7 +33,7 @@ _LOUD: Final = frozenset(
         "link-leaves-root",
         "misspelled-field",
         "no-skills",
-        "pattern-fits-nothing",
+        "disabled-unknown",
     }
 )
 """Warnings that say that something is not here, or not read as it was meant."""
@@ -121,6 +122,8 @@ def _error(finding: "Finding", latest: "Catalog") -> SkillError:
             return DuplicateSkillError(conflict.id, first, second, conflict.fix)
         case SourceUnavailableError.code:
             return SourceUnavailableError(finding.path, finding.message)
+        case "disabled-unknown":
+            return ConfigError(finding.path, finding.message)
         case NoSkillsError.code:
             return NoSkillsError(finding.path, finding.message)
         case _:

@@ -58,7 +58,30 @@ def library_findings(
         *_contested(latest, registry.catalog),
         *latest.findings,
         *empty,
+        *_idle(registry),
     )
+
+
+def _idle(registry: "Registry") -> "Iterator[Finding]":
+    """Yield what is switched off by a name that nothing has."""
+    for switch in registry.idle_switches:
+        kind = "skill" if switch.kind == "skill" else "source"
+        names = (
+            [entry.id for entry in registry.latest.entries]
+            if kind == "skill"
+            else [state.label for state in registry.latest.sources]
+        )
+        from satchel.text.nearest import nearest
+
+        close = nearest(switch.pattern, names, 1)
+        fix = f"write {close[0]!r}, or " if close else ""
+        yield Finding(
+            "disabled-unknown",
+            "warning",
+            f"no {kind} is called {switch.pattern!r}, so that nothing is switched off",
+            switch.where.strip("`"),
+            fix=f"{fix}{switch.fix}",
+        )
 
 
 def _nothing_listed(latest: Catalog, advice: str) -> "Iterator[Finding]":

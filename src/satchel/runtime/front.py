@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Iterable, Mapping
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, get_args
 
 from satchel.catalog import Health, Registry
 from satchel.catalog.assemble import Rules
@@ -31,6 +31,15 @@ from satchel.runtime._parts import Parts
 from satchel.runtime.announcing import Announcer, as_error
 from satchel.runtime.findings import all_findings, library_findings
 from satchel.runtime.opening import Named, Prefix, open_any
+from satchel.runtime.options import (
+    check_approve,
+    check_choice,
+    check_choices,
+    check_only,
+    check_seconds,
+    check_who,
+    unknown_name,
+)
 from satchel.runtime.sections import Sections
 from satchel.runtime.switches import patterns_of, switches
 from satchel.runtime.time import SystemClock
@@ -50,6 +59,11 @@ if TYPE_CHECKING:  # each costs start-up time, and most programs need few of the
     from satchel.usage import UsageState
 
 __all__ = ["Satchel"]
+
+
+def _word(budget_tokens: int | str | None) -> str | None:
+    """Return a budget that is given as a word; None for a count, and for no limit."""
+    return budget_tokens if isinstance(budget_tokens, str) else None
 
 
 class Satchel:
@@ -129,6 +143,9 @@ class Satchel:
         strict: bool = False,
     ) -> None:
         """Open the sources and sync once."""
+        check_choices(profile=profile, on_conflict=on_conflict, style=style)
+        check_choice("budget_tokens", _word(budget_tokens), ("default",))
+        check_seconds("deadline_s", deadline_s)
         opened = open_any(
             what, config, limits, pin, allow_private=allow_private, prefix=prefix
         )
@@ -171,7 +188,9 @@ class Satchel:
         announcer = Announcer()
         self.listen(lambda _: announcer.tell(self._found))
         self.sync()
-        error = as_error(self._found, self.registry.latest) if strict else None
+        error = (as_error if strict else unknown_name)(
+            self._found, self.registry.latest
+        )
         if error is not None:
             self.close()
             raise error
@@ -285,6 +304,11 @@ class Satchel:
         of this object. ``style`` is whose load tool the text names; None is that of
         this object. What the policy lets nobody in particular list is left out.
         """
+        from satchel.prompt import Format
+
+        check_choices(style=style)
+        check_choice("format", format, get_args(Format))
+        check_choice("budget_tokens", _word(budget_tokens), ("default",))
         return self._parts.sections.of(
             self._parts.listed, style or self.style, format, budget_tokens
         )
@@ -312,6 +336,7 @@ class Satchel:
                 changed: a class each.
             LimitExceededError: The file is larger than the limits allow.
         """
+        check_who(who)
         request = Request(skill_id, file, who or {}, via)
         return self._parts.load(self._parts.catalog, request, turn)
 
@@ -424,6 +449,8 @@ class Satchel:
         from satchel.runtime.session import Session
         from satchel.session.ledger import State
 
+        self._check(who, only, style)
+        check_approve(approve)
         settings = Settings(
             agent=agent,
             who=who or {},
@@ -465,6 +492,7 @@ class Satchel:
         from satchel.runtime.conversation.settings import Settings
         from satchel.runtime.view import View
 
+        self._check(who, only, style)
         settings = Settings(
             who=who or {},
             style=style or self.style,
@@ -478,6 +506,14 @@ class Satchel:
             resources=self.registry.resources,
             render=self._parts.sections.render,
         )
+
+    def _check(
+        self, who: object, only: Iterable[str] | None, style: Style | None
+    ) -> None:
+        check_who(who)
+        check_choices(style=style)
+        if only is not None:
+            check_only(patterns_of(only), self.catalog, self.registry.may_exist)
 
     def as_skill(self, name: str = "skills") -> "Whole":
         """Return all of it as one skill with the three members, to be worn.

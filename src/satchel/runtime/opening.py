@@ -260,6 +260,9 @@ def open_any(  # noqa: PLR0913 - what the front door was given
     Raises:
         SkillError: As for `open_named` and `open_config`.
     """
+    if what and config is not None:
+        detail = "it is read where nothing is named; write what is named into it"
+        raise ConfigError("config", detail)
     if what:
         return open_named(
             what,

@@ -35,6 +35,7 @@ from satchel.runtime.conversation.reading import Reading
 from satchel.runtime.conversation.restating import restate
 from satchel.runtime.conversation.settings import SessionOptions, Settings
 from satchel.runtime.conversation.worn import wear
+from satchel.runtime.options import check_only
 from satchel.runtime.switches import patterns_of
 from satchel.session.approvals import Approvals
 from satchel.session.ledger import State
@@ -437,7 +438,12 @@ class Session:
         """
         settings = replace(self.settings, agent=agent, worn=wear(always))
         if only is not None:
-            settings = replace(settings, only=(*settings.only, patterns_of(only)))
+            check_only(
+                patterns := patterns_of(only),
+                self._shelf.catalog(),
+                self._shelf.may_exist,
+            )
+            settings = replace(settings, only=(*settings.only, patterns))
         return Session(self._shelf, settings, deps=self.deps)
 
     def dump(self) -> dict[str, object]:

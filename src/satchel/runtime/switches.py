@@ -24,12 +24,9 @@ def switches(disabled: Iterable[str], environ: Mapping[str, str]) -> tuple[Switc
     """
     return (
         *(Switch(pattern) for pattern in disabled),
+        *(Switch(pattern, where=_SKILLS) for pattern in names_in(environ, _SKILLS)),
         *(
-            Switch(pattern, fix=f"take it off {_SKILLS}")
-            for pattern in names_in(environ, _SKILLS)
-        ),
-        *(
-            Switch(pattern, "source", f"take it off {_SOURCES}")
+            Switch(pattern, "source", _SOURCES)
             for pattern in names_in(environ, _SOURCES)
         ),
     )

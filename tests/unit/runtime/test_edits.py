@@ -114,7 +114,7 @@ def test_what_decides_about_packs_decides_about_an_edited_one_again(
 ) -> None:
     """Switches, the policy, and for whom it is."""
     policy = Policy(deny("secret"))
-    with Satchel(shelf, disabled=["off"], policy=policy) as skills:
+    with Satchel(shelf, disabled=["off*"], policy=policy) as skills:
         session = skills.session()
         (shelf / "sql/SKILL.md").write_text(pack("off"))
         with pytest.raises(SkillNotFoundError):

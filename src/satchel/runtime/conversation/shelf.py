@@ -23,7 +23,7 @@ class Shelf:
 
     ``catalog`` gives the catalog in use, which a sync replaces; ``render`` its section
     within the budget; ``find`` ranks it. ``used`` is where approvals are noted once
-    they are used.
+    they are used, ``may_exist`` tells whether an id may be that of a skill.
     """
 
     catalog: Callable[[], Catalog]
@@ -38,3 +38,4 @@ class Shelf:
     clock: Clock
     local_stager: "Callable[[], LocalStager]"
     used: Callable[[], UsedApprovals]
+    may_exist: Callable[[str], bool]
