@@ -70,7 +70,7 @@ def test_a_file_without_it_says_nothing(tmp_path: Path) -> None:
     [
         ("lint = 1", "lint: want a table"),
         ("[lint]\nprofil = 'spec'", "unknown key in lint 'profil'; did you mean"),
-        ("[lint]\nprofile = 'loose'", "lint.profile = 'loose'; want one of strict"),
+        ("[lint]\nprofile = 'loose'", "lint.profile = 'loose'; want one of dialect"),
         ("[lint]\nprofile = ['spec']", "lint.profile = ['spec']; want one of"),
         ("[lint]\nfail_on = 'often'", "lint.fail_on = 'often'; did you mean"),
         ("[lint]\nselect = 'a'", "lint.select: want a list of strings"),
