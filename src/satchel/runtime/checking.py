@@ -24,6 +24,7 @@ from satchel.runtime.findings import no_skills
 from satchel.runtime.fixing import plan_fixes
 from satchel.runtime.library import Library, named_places, opened_library
 from satchel.spec import Profile, dialect_of, parse
+from satchel.text.decoding import decode
 
 __all__ = ["check", "report_on"]
 
@@ -190,7 +191,7 @@ def _context(
             files=files,
         ),
         manifest=manifest,
-        text=data.decode("utf-8", "replace"),
+        text=decode(data).text,
         read=cache(read),
         around=look_around(library.folder_of(entry.origin.location)),
         told=listed.findings,

@@ -10,7 +10,14 @@ from typing import Final, NamedTuple
 from satchel.model import Finding
 from satchel.spec.fences import Span, span_of_text
 
-__all__ = ["HEADING", "Loose", "before_frontmatter", "body_of", "loose_span"]
+__all__ = [
+    "HEADING",
+    "Loose",
+    "before_frontmatter",
+    "body_of",
+    "loose_span",
+    "with_line_feeds",
+]
 
 Loose = tuple[Span, tuple[Finding, ...]]
 
@@ -23,8 +30,19 @@ _BEFORE: Final = re.compile(
 )
 _CODE_FENCE: Final = re.compile(r"(`{3,}|~{3,})[\w-]*[ \t]*\r?\n")
 _OPENING: Final = re.compile(r"-{3,}[ \t]*(?:#[^\n]*)?\r?\n")
+# What a hand or a word processor makes of a fence. As an opening one only where a field
+# follows, as a closing one only where no other is there.
+_ODD: Final = r"(?:--|[\u2013\u2014]+-?|-[\u2013\u2014])"
+_ODD_OPENING: Final = re.compile(rf"{_ODD}[ \t]*\r?\n(?=(?:name|description)[ \t]*:)")
+_ODD_CLOSING: Final = re.compile(
+    rf"^(?:{_ODD}|-(?:[ \t]+-)+|={{3,}}|\*{{3,}}|_{{3,}}|\+{{3,}})[ \t]*"
+    r"(?:\r?\n|\r?\Z)",
+    re.MULTILINE,
+)
 _ESSENTIAL: Final = re.compile(
-    r"(?:name|description)[ \t]*:[ \t]|\*{0,2}(?:名称|描述)\*{0,2}[：:]"  # noqa: RUF001
+    r"(?:name|description)[ \t]*:[ \t]"
+    r"|\*{0,2}(?:名称|描述)\*{0,2}[：:]"  # noqa: RUF001
+    r"|(\*\*|__)(?:name|description)(?::\1|\1:)"
 )
 _CLOSING: Final = re.compile(
     r"^(?:-{3,}|\.{3})[ \t]*(?:\r?\n|\r?\Z)|^---(?=[^\s-])", re.MULTILINE
@@ -52,6 +70,11 @@ def body_of(text: str) -> str:
     return text if span is None else text[span.body :]
 
 
+def with_line_feeds(text: str) -> str:
+    """Return a text whose lines end in CR alone with line feeds, as long as before."""
+    return text if "\n" in text else text.replace("\r", "\n")
+
+
 def before_frontmatter(text: str) -> str:
     """Return what stands before the frontmatter, or before the code block around it."""
     before = _BEFORE.match(text)
@@ -63,11 +86,12 @@ def loose_span(text: str) -> Loose | None:
 
     None where nothing at the top of the file looks like frontmatter.
     """
+    text = with_line_feeds(text)
     start = len(before_frontmatter(text))
     findings: list[Finding] = []
     code = _CODE_FENCE.match(text, start)
     inner = code.end() if code else start
-    opening = _OPENING.match(text, inner)
+    opening = _OPENING.match(text, inner) or _ODD_OPENING.match(text, inner)
     if opening is None and not _ESSENTIAL.match(text, inner):
         return None
     if text[:start].strip("\ufeff"):
@@ -104,8 +128,11 @@ def _end(text: str, head: int) -> _End:
         at = heading.start()
         prose = _PROSE.search(text, at, limit)
         if (prose or closing is None) and not _FIELD.search(text, at, limit):
-            return _End(at, at, "no-closing-fence")
+            return _odd_end(text, head, at) or _End(at, at, "no-closing-fence")
     if closing is None:
+        odd = _odd_end(text, head, len(text))
+        if odd is not None:
+            return odd
         blank = _BLANK_LINE.search(text, head)
         prose = _PROSE.search(text, blank.end()) if blank else None
         at = prose.start() if prose else len(text)
@@ -116,6 +143,14 @@ def _end(text: str, head: int) -> _End:
     elif closing[0].strip() not in {"---", "..."}:
         wrong = "odd-fence"
     return _End(limit, closing.end(), wrong)
+
+
+def _odd_end(text: str, head: int, limit: int) -> _End | None:
+    """Return the end at what was meant for the closing fence, before ``limit``."""
+    odd = _ODD_CLOSING.search(text, head, limit)
+    if odd is None or _FIELD.search(text, odd.end(), limit):
+        return None
+    return _End(odd.start(), odd.end(), "odd-fence")
 
 
 def _inside_code(text: str, head: int, mark: str, end: _End) -> _End:

@@ -6,7 +6,7 @@ from typing import Final
 from satchel.model import Finding, Limits
 from satchel.spec.fences import Span, span_of_text
 from satchel.spec.frontmatter import Problem, Tree, read_tree
-from satchel.spec.loose import HEADING, body_of, loose_span
+from satchel.spec.loose import HEADING, body_of, loose_span, with_line_feeds
 from satchel.spec.opening import Opened, over
 from satchel.spec.quoting import quoted
 from satchel.spec.repair import mend
@@ -40,7 +40,9 @@ def _open_text(data: bytes, limits: Limits) -> Opened | Finding:
     if not data.strip():
         return _error("empty-file", "the file is empty", None, _TEMPLATE)
     decoded = decode(data)
-    text, repairs = decoded.text, decoded.findings
+    text, repairs = with_line_feeds(decoded.text), decoded.findings
+    if text is not decoded.text and "\r" in decoded.text:
+        repairs += (_OLD_LINE_ENDS,)
     span = span_of_text(text)
     if span is None or HEADING.search(text, span.head, span.end):
         loose = loose_span(text)
@@ -103,6 +105,13 @@ def no_description(data: bytes, line: int | None, path: str) -> Finding:
 
 _TEMPLATE: Final = (
     "begin it with a line ---, then `name:`, `description:`, and --- again"
+)
+_OLD_LINE_ENDS: Final = Finding(
+    "old-line-ends",
+    "warning",
+    "lines end in a carriage return alone, so that others see one line",
+    line=1,
+    fix="save the file with line feeds",
 )
 _LINK: Final = re.compile(r"\s*[^\s:*]+/[^\s:*]+\.md\s*", re.IGNORECASE)
 _FIXES: Final = {

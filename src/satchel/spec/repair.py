@@ -17,6 +17,7 @@ from satchel.spec.rewrites import (
     literal_rewrites,
     realigned,
     translated,
+    unmarked,
 )
 
 __all__ = ["Change", "Mended", "mend", "repaired", "without_controls"]
@@ -166,6 +167,10 @@ def _cleaned(head: str, findings: list[Finding], line: int) -> str:
         at = line + text.count("\n", 0, control.start())
         findings.append(repaired("control-characters", at))
         text = without_controls(text)
+    plain = unmarked(text)
+    if plain is not None:
+        findings.append(repaired("marked-keys", line, text, plain))
+        text = plain
     fields = translated(text)
     if fields is not None:
         findings.append(repaired("translated-keys", line, text, fields))
@@ -302,6 +307,10 @@ _MEANING: Final = {
     "control-characters": (
         "the frontmatter holds control characters; they were left out",
         "delete them",
+    ),
+    "marked-keys": (
+        "the names of fields are bold, as Markdown has it; YAML has no such marks",
+        "write `name:` and `description:`",
     ),
     "translated-keys": (
         "the names of the fields are translated; the rest was left out",

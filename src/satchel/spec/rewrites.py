@@ -20,6 +20,7 @@ __all__ = [
     "literal_rewrites",
     "realigned",
     "translated",
+    "unmarked",
 ]
 
 
@@ -199,10 +200,14 @@ def _block(entry: Entry, block: re.Match[str]) -> str:
 
 
 _TRANSLATED: Final = re.compile(
-    r"^\*{0,2}(名称|描述)\*{0,2}[：:]\*{0,2}[ \t]*(\S.*?)\*{0,2}[ \t]*$",  # noqa: RUF001
-    re.MULTILINE,
+    r"\*{0,2}(?P<key>名称|描述)\*{0,2}[：:]\*{0,2}[ \t]*(?P<value>.*?)\*{0,2}[ \t]*"  # noqa: RUF001
 )
 _FIELDS: Final = {"名称": "name", "描述": "description"}
+_MARKED: Final = re.compile(
+    r"(?P<mark>\*\*|__)(?P<key>[A-Za-z][\w-]*)(?:[ \t]*:(?P=mark)|(?P=mark)[ \t]*:)"
+    r"[ \t]*(?P<value>.*?)[ \t]*"
+)
+_KEY: Final = re.compile(r"[\w-]+[ \t]*:(?:\s|\Z)")
 
 
 def translated(text: str) -> str | None:
@@ -212,11 +217,56 @@ def translated(text: str) -> str | None:
     """
     if re.search(r"^description[ \t]*:", text, re.MULTILINE):
         return None
-    lines = {
-        text.count("\n", 0, match.start()): f"{_FIELDS[match[1]]}: "
-        + quoted(match[2].strip("\u201c\u201d"))
-        for match in _TRANSLATED.finditer(text)
-    }
-    if not lines:
+    lines = text.split("\n")
+    fields = _fields(lines, _TRANSLATED)
+    if not fields:
         return None
-    return "".join(f"{lines.get(n, '')}\n" for n in range(text.count("\n") + 1))
+    for number, (key, value, _) in fields.items():
+        fields[number] = (_FIELDS[key], value.strip("\u201c\u201d"), 0)
+    return "".join(
+        f"{fields[n][0]}: {quoted(fields[n][1])}\n" if n in fields else "\n"
+        for n in range(len(lines))
+    )
+
+
+def unmarked(text: str) -> str | None:
+    """Return frontmatter without the marks of bold keys: ``**name:** x`` is a field.
+
+    The text of a field may be on the lines below its key. None where no key is bold.
+    """
+    lines = text.split("\n")
+    fields = _fields(lines, _MARKED)
+    if not fields:
+        return None
+    for number, (key, value, below) in fields.items():
+        lines[number] = f"{key}: {quoted(value) if below else value}"
+        lines[number + 1 : number + 1 + below] = [""] * below
+    return "\n".join(lines)
+
+
+def _fields(
+    lines: list[str], pattern: re.Pattern[str]
+) -> dict[int, tuple[str, str, int]]:
+    """Return key and text of each line that has one, and how many lines are below it.
+
+    A key with nothing behind it has its text there, up to the next key or the end of
+    the paragraph.
+    """
+    fields: dict[int, tuple[str, str, int]] = {}
+    for number, line in enumerate(lines):
+        match = pattern.fullmatch(line)
+        if match is None:
+            continue
+        value, below = match["value"], 0
+        if not value:
+            rest = lines[number + 1 :]
+            skipped = next((n for n, each in enumerate(rest) if each.strip()), 0)
+            for each in rest[skipped:]:
+                if not each.strip() or pattern.fullmatch(each) or _KEY.match(each):
+                    break
+                below += 1
+            value = fold("", tuple(rest[skipped : skipped + below])).strip()
+            below += skipped if value else 0
+        if value:
+            fields[number] = (match["key"], value, below)
+    return fields

@@ -14,6 +14,7 @@ __all__ = ["frontmatter"]
     "frontmatter-in-code-block",
     "indentation",
     "kept-as-text",
+    "marked-keys",
     "no-closing-fence",
     "no-opening-fence",
     "odd-fence",

@@ -43,6 +43,7 @@ REPAIRS: Final = frozenset(
         "unindented-text",
         "kept-as-text",
         "control-characters",
+        "marked-keys",
         "translated-keys",
         "stray-text",
         "duplicate-key",
