@@ -13,6 +13,7 @@ import yaml
 from benchmarks import (
     adapters,
     discovery,
+    good_packs,
     linting,
     loading,
     memory,
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 WHAT: Final = (
     *("discovery", "rendering", "loading", "memory", "startup", "adapters"),
-    *("usage", "linting"),
+    *("usage", "linting", "good_packs"),
 )
 OWN_PACKS: Final = {"startup", "adapters"}
 """These make packs of their own, and take nothing of a corpus."""
@@ -46,6 +47,11 @@ def main() -> None:
         type=Path,
         help="gzipped JSON lines with id, dir and text; else synthetic packs",
     )
+    parser.add_argument(
+        "--libraries", type=Path, help="of good_packs: the folder of public libraries"
+    )
+    parser.add_argument("--show", default="", help="of good_packs: a code to read")
+    parser.add_argument("--write", action="store_true", help="of good_packs: its page")
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     parser.add_argument("--peers", help="a,b,c or none; else all that are installed")
     parser.add_argument("--frameworks", default="", help="of adapters: a,b,c; else all")
@@ -53,7 +59,12 @@ def main() -> None:
     # Each table as soon as it is there, also into a file.
     sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
     asked = {options.what} if isinstance(options.what, str) else set(options.what)
-    wanted = [name for name in WHAT if asked & {"all", name}]
+    if "good_packs" in asked:  # a table of its own, of other packs
+        if options.libraries is None:
+            parser.error("good_packs wants --libraries")
+        good_packs.run(options.libraries, show=options.show, write=options.write)
+        return
+    wanted = [name for name in WHAT if name != "good_packs" and asked & {"all", name}]
     print(
         f"Python {platform.python_version()}, PyYAML {yaml.__version__}, "
         f"{platform.system()}. {options.rounds} rounds: median (least to greatest); "

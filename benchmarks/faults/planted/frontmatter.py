@@ -41,8 +41,8 @@ FRONTMATTER_FAULTS: Final[tuple[Fault, ...]] = (
     in_text(
         _K,
         "Latin-1",
-        _GOOD.replace("form.", "caf\xe9.").encode("latin-1"),
-        _GOOD.replace("form.", "caf\xe9."),
+        _GOOD.replace("form,", "caf\xe9,").encode("latin-1"),
+        _GOOD.replace("form,", "caf\xe9,"),
     ),
     in_text(
         _K,

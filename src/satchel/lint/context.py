@@ -18,10 +18,12 @@ _Args = TypeVarTuple("_Args")
 class Neighbour(NamedTuple):
     """A file or folder outside of the pack: the folder of the skill that holds it.
 
-    ``skill`` is empty for what is in no skill.
+    ``skill`` is empty for what is in no skill; ``inside`` is the path in the pack
+    itself, where a path leads out of it and back.
     """
 
     skill: str = ""
+    inside: str = ""
 
 
 def _alone(path: str) -> Neighbour | None:
@@ -36,8 +38,9 @@ class Context:
 
     ``text`` is the whole SKILL.md; ``read`` takes its path or a listed one; ``told`` is
     what making the list of files had to say. ``around`` finds what lies outside: a path
-    from the pack's root that begins with ``..``, or with ``/`` for the root of the
-    project; it finds nothing where only the pack is known. A pack that the profile
+    from the pack's root that begins with ``..``, with ``/`` for the root of the
+    project, or with ``//NAME/`` for another skill of the library; it finds nothing
+    where only the pack is known. A pack that the profile
     refuses is looked at too, as far as it can be read. ``by_dialect`` is that nobody
     chose ``profile``: it is that of the dialect that the pack is written in.
     """

@@ -10,6 +10,7 @@ __all__ = ["anchors_of", "slug_of"]
 _DROPPED: Final = re.compile(r"[^\w\- ]")
 _OWN_ID: Final = re.compile(r" ?\{#([^\s{}]+)(?: [^{}]*)?\}\Z")
 """``# Title {#id}``, which some renderers take for the heading's anchor."""
+_HYPHENS: Final = re.compile(r"-{2,}")
 _COLOURED: Final = "\ufe0f"
 _ID: Final = re.compile(
     r"""(?<![\w-])(?:id|name)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))"""
@@ -40,7 +41,8 @@ def anchors_of(headings: Iterable[str], html: Iterable[str] = ()) -> frozenset[s
     """Return all anchors, in lower case: of headings in their order, of HTML's ids.
 
     A slug that was given before gets ``-1``, then ``-2``; some renderers pass over a
-    number that another heading has, so that both count. Where a slug holds what makes
+    number that another heading has, so that both count. Many write one hyphen for
+    several, and none at the ends; that counts too. Where a slug holds what makes
     an emoji coloured, it counts without that too: nobody sees it, or can type it.
     """
     anchors: set[str] = set()
@@ -56,6 +58,7 @@ def anchors_of(headings: Iterable[str], html: Iterable[str] = ()) -> frozenset[s
         if given in anchors:
             anchors.add(f"{slug}-{count + 1}")
         anchors |= {given, given.replace(_COLOURED, ""), slug_of(heading)}
+        anchors |= {_HYPHENS.sub("-", each).strip("-") for each in (given, slug)}
     for piece in html:
         anchors.update(
             (match[1] or match[2] or match[3] or "").lower()

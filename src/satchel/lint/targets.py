@@ -91,6 +91,8 @@ def _around(pack: Context, file: str, path: str, fragment: str) -> Target:
     for each in (path, posixpath.normpath(from_file), posixpath.normpath(path)):
         if each.startswith(("../", "/")) or each == "..":
             found = pack.around(each)
+            if found is not None and found.inside:
+                return Target(found.inside, fragment, "beside")
             if found is not None:
                 state: State = "sibling" if found.skill else "project"
                 return Target(path, fragment, state, found.skill)

@@ -1,7 +1,7 @@
 """What lies around a pack on disk, as far as its project goes."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -11,23 +11,30 @@ from satchel.model import SKILL_FILE
 
 __all__ = ["look_around"]
 
-_MOST_ABOVE: Final = 4
-"""Folders above a pack that may be its project's where no ``.git`` says so:
-``PROJECT/plugins/NAME/skills/PACK``."""
+NO_OTHERS: Final[Mapping[str, Path]] = {}
+_MOST_ABOVE: Final = 8
+"""Folders above a pack that may be its project's where no ``.git`` says so."""
 _LEAST_PARTS: Final = 3
 """A project is at least so deep: ``/``, ``/home`` and ``/tmp`` are no projects."""
 
 
-def look_around(folder: Path) -> Callable[[str], Neighbour | None]:
+def look_around(
+    folder: Path, others: Mapping[str, Path] = NO_OTHERS
+) -> Callable[[str], Neighbour | None]:
     """Return what finds paths outside of the pack in ``folder``, within its project.
 
-    Only whether something is there is looked at; no file is opened.
+    ``others`` are the folders of skills by their names, for paths that begin with
+    ``//NAME/``. Only whether something is there is looked at; no file is opened.
     """
     here = Path(os.path.realpath(folder))
     project = _project_of(here)
 
     @cache
     def find(path: str) -> Neighbour | None:
+        if path.startswith("//"):
+            name, _, rest = path[2:].partition("/")
+            other = others.get(name)
+            return Neighbour(name) if other and (other / rest).exists() else None
         start = project if path.startswith("/") else here
         place = Path(os.path.normpath(start / path.lstrip("/")))
         if not place.is_relative_to(project) or place == project:
@@ -37,6 +44,8 @@ def look_around(folder: Path) -> Callable[[str], Neighbour | None]:
                 return None
         except (OSError, ValueError):  # a name that no system takes
             return None
+        if place.is_relative_to(here):
+            return Neighbour(inside=place.relative_to(here).as_posix())
         return Neighbour(_skill_of(place, project))
 
     return find

@@ -1,8 +1,9 @@
 """Check packs: what a registry says of them, and what lint adds."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, lru_cache
+from pathlib import Path
 from typing import NamedTuple
 
 from satchel.catalog.allowlist import allow
@@ -193,7 +194,7 @@ def _context(
         manifest=manifest,
         text=decode(data).text,
         read=cache(read),
-        around=look_around(library.folder_of(entry.origin.location)),
+        around=look_around(library.folder_of(entry.origin.location), _folders(library)),
         told=listed.findings,
         profile=profile,
         by_dialect=by_dialect,
@@ -202,6 +203,12 @@ def _context(
         if by_dialect and profile == "strict"
         else settings.thresholds,
     )
+
+
+@lru_cache(maxsize=1)
+def _folders(library: Library) -> Mapping[str, Path]:
+    """Return where each skill of a library is, by its name."""
+    return {pack.id: library.folder_of(pack.origin.location) for pack in library.packs}
 
 
 def _claim(pack: Context, library: Library) -> Claim:

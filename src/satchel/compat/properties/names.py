@@ -11,7 +11,12 @@ __all__ = ["PROPERTIES"]
 
 _MAX_CHARS: Final = 64
 _YAML_BOOLEAN: Final = re.compile(r"yes|no|on|off|true|false", re.IGNORECASE)
-_YAML_NUMBER: Final = re.compile(r"[-+]?(\d[\d_]*(\.\d*)?|\d+(:[0-5]?\d)+)")
+_YAML_NUMBER: Final = re.compile(r"-?(?:0|[1-9]\d*)")
+_ODD_NUMBER: Final = re.compile(
+    r"[-+]?(?:\d[\d_]*(?:\.[\d_]*)?(?:[eE][-+]?\d+)?|\.\d+|0x[0-9a-fA-F]+|0o[0-7]+"
+    r"|\d+(?::[0-5]?\d)+)"
+)
+_YAML_NULL: Final = re.compile(r"~|null|Null|NULL")
 _YAML_DATE: Final = re.compile(r"\d{4}-\d\d?-\d\d?")
 _RESERVED: Final = re.compile(r"claude|anthropic")
 _OTHER: Final = re.compile(r"[^\w\s-]")
@@ -61,9 +66,16 @@ PROPERTIES: Final = (
         "write the folder's name behind `name:`",
         lambda r: (
             "name" in r.root
+            and not _is_plain(r, _YAML_NULL)
             and not (r.source("name") or "").strip()
             and not isinstance(r.root["name"], list | dict)
         ),
+    ),
+    Property(
+        "null-name",
+        "the name is `~` or `null`",
+        "write the folder's name, in quotes if it is that word",
+        lambda r: "name" in r.root and _is_plain(r, _YAML_NULL),
     ),
     Property(
         "name-not-text",
@@ -91,6 +103,12 @@ PROPERTIES: Final = (
         "the name is a number",
         "put the name in quotes, or put a letter before it",
         lambda r: _is_plain(r, _YAML_NUMBER),
+    ),
+    Property(
+        "name-odd-number",
+        "the name is a number that programs write otherwise, such as 1.10",
+        "put the name in quotes, or put a letter before it",
+        lambda r: _is_plain(r, _ODD_NUMBER) and not _is_plain(r, _YAML_NUMBER),
     ),
     Property(
         "name-boolean",

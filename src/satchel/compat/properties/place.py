@@ -14,7 +14,7 @@ _CONTROL: Final = re.compile(
     "[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 )
 # Line ends to Python, and text to others.
-_ODD_BREAKS: Final = re.compile("[\x85\u2028\u2029]")
+_ODD_BREAKS: Final = re.compile("[\u2028\u2029]")
 _BIG_BODY_BYTES: Final = 1 << 20
 
 
@@ -103,6 +103,12 @@ PROPERTIES: Final = (
         "the frontmatter holds a Unicode line separator",
         "write ordinary line ends",
         lambda r: bool(_ODD_BREAKS.search(r.head)),
+    ),
+    Property(
+        "next-line-character",
+        "the frontmatter holds the control character NEXT LINE, U+0085",
+        "write ordinary line ends",
+        lambda r: "\x85" in r.head,
     ),
     Property(
         "not-ascii",

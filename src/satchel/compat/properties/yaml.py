@@ -12,6 +12,9 @@ __all__ = ["PROPERTIES"]
 
 _FLOW_MAPPING: Final = re.compile(r"^ *(?:- +)*(?:[\w.-]+: +)?\{", re.MULTILINE)
 _FLOW_LIST: Final = re.compile(r"^ *(?:- +)*(?:[\w.-]+: +)?\[", re.MULTILINE)
+_STANDARD_TAG: Final = re.compile(r":[ \t]+!!(?:str|int|float|bool|null|seq|map)\b")
+_TAB_BEHIND: Final = re.compile(r"^[\w.-]+:[ ]*\t", re.MULTILINE)
+_INDENTED: Final = re.compile(r"(?:[ \t]*(?:#[^\n]*)?\n)*[ ]+[\w-]+[ ]*:(?:\s|\Z)")
 _PLAIN_KEY: Final = re.compile(r"[^\W\d][\w .-]*")
 
 
@@ -52,7 +55,25 @@ PROPERTIES: Final = (
         "tag",
         "a value has a tag, !name",
         "take the ! away, or put the value in quotes",
-        lambda r: r.problem == "yaml-tag",
+        lambda r: r.problem == "yaml-tag" and not _STANDARD_TAG.search(r.head),
+    ),
+    Property(
+        "standard-tag",
+        "a value has a tag of YAML itself, such as !!str",
+        "take the tag away, and put the value in quotes",
+        lambda r: r.problem == "yaml-tag" and bool(_STANDARD_TAG.search(r.head)),
+    ),
+    Property(
+        "tab-behind-colon",
+        "a tab stands between a key's colon and its value",
+        "write a blank in place of the tab",
+        lambda r: bool(_TAB_BEHIND.search(_outside_text(r))),
+    ),
+    Property(
+        "indented-fields",
+        "every field is indented",
+        "begin each field at the margin",
+        lambda r: bool(r.root) and bool(_INDENTED.match(r.head)),
     ),
     Property(
         "complex-key",

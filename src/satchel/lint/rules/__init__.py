@@ -45,6 +45,7 @@ from satchel.lint.rules.sensitive_pattern import sensitive_pattern
 from satchel.lint.rules.shell_syntax import shell_syntax
 from satchel.lint.rules.skipped_heading import skipped_heading
 from satchel.lint.rules.spec_incompatible import spec_incompatible
+from satchel.lint.rules.tab_behind_colon import tab_behind_colon
 from satchel.lint.rules.unclosed_fence import unclosed_fence
 from satchel.lint.rules.undefined_link import undefined_link
 from satchel.lint.rules.unlimited_shell import unlimited_shell
@@ -58,6 +59,7 @@ RULES: Final[tuple[Rule, ...]] = (
     declared_files,
     readable,
     byte_order_mark,
+    tab_behind_colon,
     unlisted_reference,
     reference_not_mentioned,
     mentioned_file_missing,

@@ -13,24 +13,40 @@ __all__ = ["backslash_path"]
 _PATH: Final = re.compile(
     r"(?<![\w\\/.:-])(?:\.\\)?(?:references|scripts|assets)(?:\\[\w-][\w.-]*)+\.(\w+)"
 )
+_SHELLS: Final = frozenset(
+    ["bat", "batch", "batchfile", "cmd", "dos", "powershell", "ps", "ps1", "pwsh"]
+)
+_DRIVE: Final = re.compile(r"(?<![\w/])[A-Za-z]:\\|%\w+%|\$env:", re.IGNORECASE)
 _OF_WINDOWS: Final = frozenset(["bat", "cmd", "exe", "ps1", "psm1", "vbs"])
 
 
 @rule("backslash-path")
 def backslash_path(pack: Context) -> Iterator[Finding]:
-    """Yield each path into the pack that has backslashes for slashes."""
-    for path, _ in documents(pack):
+    """Yield each path into the pack that has backslashes for slashes.
+
+    Not in what is for Windows alone: a block of one of its shells, a line with a drive.
+    """
+    for path, document in documents(pack):
         text = text_of(pack, path)
         if not ("references\\" in text or "scripts\\" in text or "assets\\" in text):
             continue
+        windows = {
+            line
+            for block in document.blocks
+            if block.info.strip().lower().partition(" ")[0] in _SHELLS
+            for line in range(block.line, block.line + block.lines)
+        }
         for match in _PATH.finditer(text):
             if match[1].lower() in _OF_WINDOWS:
+                continue
+            number = text.count("\n", 0, match.start()) + 1
+            if number in windows or _DRIVE.search(text.splitlines()[number - 1]):
                 continue
             yield Finding(
                 "backslash-path",
                 "warning",
                 f"{match[0]} is a path on Windows alone",
                 path,
-                text.count("\n", 0, match.start()) + 1,
+                number,
                 fix="write it with /, which every system takes",
             )

@@ -1,13 +1,14 @@
 """Links that lead nowhere, out of the pack, or count from another folder (R36)."""
 
+import posixpath
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from satchel.lint.context import Context, rule
 from satchel.lint.markdown import Link
 from satchel.lint.reading import documents
-from satchel.lint.targets import Target, find_case, find_target
-from satchel.model import Finding
+from satchel.lint.targets import Target, find_case, find_target, held_paths
+from satchel.model import SKILL_FILE, Finding
 
 __all__ = ["dead_link"]
 
@@ -42,8 +43,16 @@ def _look_at(pack: Context, path: str, links: Iterable[Link]) -> Iterator[Findin
             yield _other_case(path, link.line, target.path, held)
         else:
             yield _dead(path, link.line, link.kind, target)
-    if beside:
+    if beside and not _is_in_nested(pack, path):
         yield _beside(path, beside)
+
+
+def _is_in_nested(pack: Context, path: str) -> bool:
+    """Tell whether a folder below the root that holds a file is a skill itself."""
+    while path := posixpath.dirname(path):
+        if f"{path}/{SKILL_FILE}" in held_paths(pack):
+            return True
+    return False
 
 
 def _once_each(findings: Iterable[Finding]) -> Iterator[Finding]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from satchel.lint.context import Context, rule
 from satchel.model import SKILL_FILE, Finding
-from satchel.spec.profiles import MAX_DESCRIPTION_CHARS, STRICT_DESCRIPTION_CHARS
+from satchel.spec.profiles import MAX_DESCRIPTION_CHARS
 from satchel.text import EstimateCounter
 
 __all__ = ["long_description"]
@@ -23,8 +23,7 @@ def long_description(pack: Context) -> Iterator[Finding]:
             "long-description",
             "note",
             f"the description has {len(text):,} characters and costs every prompt "
-            f"{EstimateCounter().count(text)} tokens; {bound:,} characters are plenty, "
-            f"and profile strict takes {STRICT_DESCRIPTION_CHARS[1]}",
+            f"{EstimateCounter().count(text)} tokens; {bound:,} characters are plenty",
             SKILL_FILE,
             pack.line_of("description"),
             fix="say what it does and when to use it; move the rest into the body",

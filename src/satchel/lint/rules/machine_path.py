@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from satchel.lint.context import Context, rule
-from satchel.lint.reading import documents, text_of
-from satchel.model import Finding
+from satchel.lint.reading import text_of
+from satchel.model import SKILL_FILE, Finding
 
 __all__ = ["machine_path"]
 
@@ -15,20 +15,27 @@ _HOME: Final = re.compile(
     r"([A-Za-z0-9][\w.-]*)(?=[/\\])"
 )
 _ANYBODY: Final = re.compile(
-    r".*(?:user|name|example|your|sandbox|xxx).*"
-    r"|a|admin|agent|alice|app|bar|bob|claude|coder|codespaces?|default|deploy|dev"
-    r"|developer|docker|foo|git|guest|jane|john|jovyan|linuxbrew|me|my|node|pi|public"
-    r"|root|runner|shared|some(?:body|one)|suspect|test|ubuntu|vagrant|vscode|vsts|xyz"
-    r"|yo?u",
+    r".*(?:user|name|example|your|runner|sandbox|xxx).*"
+    r"|a|actions|admin|agent|alice|app|bar|bob|centos|circleci|claude|coder|codespaces?"
+    r"|container|debian|default|deploy|dev|developer|docker|fedora|foo|git|gitpod|guest"
+    r"|(?:j|john|jane)?[._-]?doe|carol|charlie|dave|eve|joe|jane|jenkins|john|jovyan|kali|linuxbrew|me|my|node|nobody|nonroot|opam|opc|pi"
+    r"|public|root|service|shared|site|some(?:body|one)|suspect|test|travis|ubuntu"
+    r"|vagrant|vscode|vsts|webapp|work(?:er|space)|www(?:-data)?|xyz|yo?u",
 )
 """Names that stand for whoever reads, or that a system gives."""
+_MOST_CHARS: Final = 256 * 1024
 
 
 @rule("machine-path")
 def machine_path(pack: Context) -> Iterator[Finding]:
-    """Yield a warning on the first path of each file into somebody's home folder."""
-    for path, _ in documents(pack):
+    """Yield a warning on the first path of each file into somebody's home folder.
+
+    In every file that is text: a program or a setting with one fails elsewhere.
+    """
+    for path in (SKILL_FILE, *pack.descriptor.resources):
         text = text_of(pack, path)
+        if len(text) > _MOST_CHARS:
+            continue
         if "/Users/" not in text and "/home/" not in text and "Users\\" not in text:
             continue
         for match in _HOME.finditer(text):

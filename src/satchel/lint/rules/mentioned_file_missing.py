@@ -38,7 +38,7 @@ _MADE: Final = re.compile(
 )
 """What stands before, in its clause, where a path is to be made or may be there."""
 _LABEL: Final = re.compile(r"\A[^\w\n]*(?:\w+[ \t]+)?examples?\b", re.IGNORECASE)
-_OF_ANOTHER: Final = re.compile(r"(?:['\u2019]s|s['\u2019])[\s`*_\"(]*\Z")
+_OF_ANOTHER: Final = re.compile(r"(?:['\u2019]s|s[`*_]*['\u2019])[\s`*_\"(]*\Z")
 """A possessive: the path is in what somebody else has."""
 _SUPPOSED: Final = re.compile(r"[`'\")\]]*[^.\n]{0,60}\b(?:would|could|might)\b")
 """What stands behind a path that somebody only thinks of."""
@@ -69,7 +69,7 @@ _EXAMPLE: Final = re.compile(
     re.IGNORECASE,
 )
 _NAME: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
-_MOST_ABOVE: Final = 5
+_MOST_ABOVE: Final = 8
 _SAMPLES: Final = frozenset(
     [
         *("dockerfile", "json", "json5", "jsonc", "markdown", "md", "mdx", "toml"),
@@ -225,4 +225,8 @@ def _is_around(pack: Context, mention: _Mention) -> bool:
         above += "../"
     names = {each for each in _NAME.findall(mention.paragraph) if "-" in each}
     quoted = set(re.findall(r"`([a-z0-9]+)`", mention.paragraph))
-    return any(pack.around(f"../{name}/{mention.path}") for name in names | quoted)
+    return any(
+        pack.around(f"{start}{name}/{mention.path}")
+        for name in names | quoted
+        for start in ("../", "//")
+    )

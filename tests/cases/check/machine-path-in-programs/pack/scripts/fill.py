@@ -1,0 +1,1 @@
+print('/Users/jsmith/forms/a')
