@@ -1,9 +1,8 @@
 """Check packs: what a registry says of them, and what lint adds."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import cache, lru_cache
-from pathlib import Path
+from functools import cache
 from typing import NamedTuple
 
 from satchel.catalog.allowlist import allow
@@ -194,7 +193,7 @@ def _context(
         manifest=manifest,
         text=decode(data).text,
         read=cache(read),
-        around=look_around(library.folder_of(entry.origin.location), _folders(library)),
+        around=look_around(library.folder_of(entry.origin.location), library.folders),
         told=listed.findings,
         profile=profile,
         by_dialect=by_dialect,
@@ -203,12 +202,6 @@ def _context(
         if by_dialect and profile == "strict"
         else settings.thresholds,
     )
-
-
-@lru_cache(maxsize=1)
-def _folders(library: Library) -> Mapping[str, Path]:
-    """Return where each skill of a library is, by its name."""
-    return {pack.id: library.folder_of(pack.origin.location) for pack in library.packs}
 
 
 def _claim(pack: Context, library: Library) -> Claim:

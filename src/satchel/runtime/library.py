@@ -1,9 +1,9 @@
 """Packs that somebody named, opened to be checked."""
 
 import os
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -62,6 +62,17 @@ class Library:
     places: tuple[Place, ...]
     catalog: Catalog
     packs: tuple[Descriptor, ...]
+    _folders: dict[str, Path] = field(
+        default_factory=dict[str, Path], init=False, repr=False, compare=False
+    )
+
+    @property
+    def folders(self) -> Mapping[str, Path]:
+        """Where each skill lies, by its name; found out once."""
+        if not self._folders:
+            for pack in self.packs:
+                self._folders[pack.id] = self.folder_of(pack.origin.location)
+        return self._folders
 
     def reader(self, pack: Descriptor) -> Reader:
         """Return what reads the files of a pack."""
