@@ -50,9 +50,50 @@ def test_it_is_written_once(client: str, monkeypatch: pytest.MonkeyPatch) -> Non
     assert (first.exit_code, second.exit_code) == (0, 0)
     assert first.stdout.endswith(": made, with skills in it\n")
     assert second.stdout.endswith(": has skills already\n")
-    assert run(*command, "--url", "https://e.org").stdout.endswith(
+    other = *command, "--url", "https://e.org"
+    assert run(*other, "--force").stdout.endswith(
         ": skills put in; all else is as it was\n"
     )
+
+
+@pytest.mark.row("F45")
+@pytest.mark.parametrize("client", CLIENTS)
+def test_another_server_of_that_name_is_not_replaced_unasked(
+    client: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Path, "home", lambda: Path("home").absolute())
+    file = Path("theirs.conf")
+    command = "connect", client, "--write", "--file", str(file)
+    run(*command, "--url", "https://theirs.example/mcp", "--token-env", "THEIR_TOKEN")
+    before = file.read_bytes()
+
+    refused = run(*command)
+    after_no = file.read_bytes()
+    forced = run(*command, "--force")
+
+    assert refused.exit_code == 2
+    assert "there is another server named satchel" in refused.stderr
+    assert "https://theirs.example/mcp" in refused.stderr
+    assert f'"{URL}"' in refused.stderr
+    assert "--force" in refused.stderr
+    assert "THEIR_TOKEN" not in refused.stderr
+    assert after_no == before
+    assert forced.exit_code == 0
+    assert "theirs.example" not in file.read_text()
+    assert run(*command).stdout.endswith(": has satchel already\n")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="POSIX has a umask")
+@pytest.mark.row("F45")
+@pytest.mark.parametrize(("umask", "mode"), [(0o077, 0o600), (0o002, 0o664)])
+def test_a_new_file_of_a_user_follows_the_umask(umask: int, mode: int) -> None:
+    before = os.umask(umask)
+    try:
+        run("connect", "claude-code", "--write", "--file", "new.json")
+    finally:
+        os.umask(before)
+
+    assert Path("new.json").stat().st_mode & 0o777 == mode
 
 
 def test_settings_of_codex_are_where_it_says(monkeypatch: pytest.MonkeyPatch) -> None:

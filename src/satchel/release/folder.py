@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from satchel.errors import ConfigError, SkillError
 from satchel.model.release import RELEASE_FILE, Release
 from satchel.release.building import Built, Put, build_release
+from satchel.release.modes import make_folder, write_new
 from satchel.sources.release_reading import parse_document, parse_release
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def build_folder(
     making = Path(tempfile.mkdtemp(prefix=".satchel-", dir=out.parent))
     try:
         new = making / "new"
-        new.mkdir()
+        make_folder(new)
         built = build_release(skills, writer(new), allow_findings=allow_findings)
         _check_place(out, skills)  # somebody may have put something there meanwhile
         _put_in_place(new, out, making / "old")
@@ -50,9 +51,8 @@ def writer(folder: Path) -> Put:
 
     def put(path: str, data: bytes) -> None:
         file = folder / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        with file.open("xb") as out:
-            out.write(data)
+        make_folder(file.parent)
+        write_new(file, data)
 
     return put
 

@@ -20,6 +20,7 @@ from satchel.release.discovery import (
     plan_publication,
 )
 from satchel.release.folder import check_alone
+from satchel.release.modes import make_folder, write_new
 from satchel.sources.release import ReleaseSource
 from satchel.sources.release_format import render_pointer, to_json
 from satchel.sources.release_reading import parse_document
@@ -131,11 +132,10 @@ class _Writing:
         if _holds(file, data):
             self.kept += 1
             return
-        file.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(file.parent)
         new = file.parent / f".satchel-{secrets.token_hex(8)}"
         try:
-            with new.open("xb") as out:
-                out.write(data)
+            write_new(new, data)
             os.replace(new, file)  # noqa: PTH105 - it says what it does
         except OSError:
             with suppress(OSError):

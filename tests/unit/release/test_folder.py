@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 
@@ -10,7 +11,8 @@ import pytest
 from satchel import Satchel
 from satchel.errors import ConfigError, RefusedReleaseError
 from satchel.release.folder import build_folder
-from satchel.sources import folder, memory
+from satchel.release.site import publish
+from satchel.sources import folder, memory, released
 from tests.unit.release.shelf import PACKS, build, built, files_in, write
 
 
@@ -20,6 +22,28 @@ def test_the_folder_holds_just_the_files_of_the_release(tmp_path: Path) -> None:
     assert files_in(tmp_path / "deep" / "dist") == built(PACKS)
     assert [each.path for each in release.files] == sorted(built(PACKS))
     assert [each.name for each in (tmp_path / "deep").iterdir()] == ["dist"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="POSIX has modes")
+@pytest.mark.row("F45")
+@pytest.mark.parametrize("umask", [0o077, 0o002, 0o022])
+def test_equal_releases_have_equal_modes_whatever_the_umask(
+    tmp_path: Path, umask: int
+) -> None:
+    """Whoever serves them is often another user than the one who built them."""
+    before = os.umask(umask)
+    try:
+        build(PACKS, tmp_path / "deep" / "dist")
+        publish(released(tmp_path / "deep" / "dist"), tmp_path / "web" / "site")
+    finally:
+        os.umask(before)
+
+    for made in (tmp_path / "deep" / "dist", tmp_path / "web"):
+        modes = {
+            (each.is_dir(), each.stat().st_mode & 0o777)
+            for each in (made, *made.rglob("*"))
+        }
+        assert modes == {(True, 0o755), (False, 0o644)}
 
 
 def test_an_earlier_release_gives_way(tmp_path: Path) -> None:

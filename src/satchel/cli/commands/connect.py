@@ -1,11 +1,14 @@
 """``satchel connect``."""
 
+import json
 import os
 import re
 import shutil
 import sys
+from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 URL: Final = "http://127.0.0.1:8321/mcp"
+_SHOWN: Final = frozenset({"type", "url", "httpUrl", "command", "args"})
 _NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
@@ -52,6 +56,11 @@ def _plain_name(ctx: click.Context, param: click.Parameter, name: str) -> str:
 )
 @click.option("--write", is_flag=True, help="Put it into the client's file.")
 @click.option(
+    "--force",
+    is_flag=True,
+    help="With --write, replace another server of that name without a question.",
+)
+@click.option(
     "--file",
     type=click.Path(dir_okay=False),
     help="Another file than the client's usual one.",
@@ -64,12 +73,14 @@ def command(  # noqa: PLR0913, PLR0917 - an option each
     token_env: str,
     name: str,
     write: bool,
+    force: bool,
     file: str | None,
 ) -> None:
     """Print, or write, what a client needs to reach a server.
 
     CLIENT is claude-code, codex, vscode, cursor or gemini. With --write it goes into
-    the client's own file, in which all else stays as it is.
+    the client's own file, in which all else stays as it is. Another server of that name
+    is replaced only after a yes, or with --force.
 
     \b
     Examples:
@@ -91,7 +102,8 @@ def command(  # noqa: PLR0913, PLR0917 - an option each
         say(block(client, name, reach).rstrip("\n"))
         return
     try:
-        done = connect(target, client, name, reach)
+        asked = None if force else partial(_may_replace, target, name)
+        done = connect(target, client, name, reach, may_replace=asked)
     except ConfigError:
         say(block(client, name, reach).rstrip("\n"))
         raise
@@ -101,6 +113,24 @@ def command(  # noqa: PLR0913, PLR0917 - an option each
         "unchanged": "has {name} already",
     }[done]
     say(flat(f"{target}: {said.format(name=name)}"))
+
+
+def _may_replace(
+    target: Path, name: str, before: Mapping[str, Any], after: Mapping[str, Any]
+) -> bool:
+    """Show what would change, and ask; nobody to ask is no.
+
+    Of keys that may hold a secret only the names are shown.
+    """
+    tell(flat(f"{target}: there is another server named {name}:"))
+    for mark, entry in (("-", before), ("+", after)):
+        for key, value in entry.items():
+            shown = json.dumps(value) if key in _SHOWN else "..."
+            tell(flat(f"  {mark} {key}: {shown}"))
+    if sys.stdin.isatty() and sys.stderr.isatty():
+        return click.confirm("Replace it?", default=False, err=True)
+    tell("replace it with --force, or choose another --name")
+    return False
 
 
 def _started(client: "Client", paths: tuple[str, ...]) -> "Reach":

@@ -13,7 +13,7 @@ from typing import Any, Final, NoReturn, TypeAlias, cast
 from satchel.errors import ConfigError
 from satchel.serve.connect.clients import TRANSPORT_KEYS
 
-__all__ = ["json_block", "put_in_json"]
+__all__ = ["held_in_json", "json_block", "put_in_json"]
 
 _INDENT: Final = re.compile(r"\n([ \t]+)\S")
 _SPACE: Final = re.compile(r"[ \t\r\n]*")
@@ -26,6 +26,18 @@ def json_block(servers: str, name: str, entry: Mapping[str, Any]) -> str:
     """Return the block as a file of its own would have it."""
     text = json.dumps({servers: {name: entry}}, indent=2, ensure_ascii=False)
     return f"{text}\n"
+
+
+def held_in_json(text: str, where: str, servers: str, name: str) -> Mapping[str, Any]:
+    """Return the entry of this name that a file has; empty where it has none.
+
+    Raises:
+        ConfigError: It is not plain JSON.
+    """
+    bare = text.removeprefix("\ufeff")
+    known = _parsed(bare, where).get(servers) if bare.strip() else None
+    held = cast("dict[str, Any]", known).get(name) if isinstance(known, dict) else None
+    return cast("dict[str, Any]", held) if isinstance(held, dict) else {}
 
 
 def put_in_json(

@@ -13,7 +13,7 @@ from typing import Any, Final, cast
 from satchel.errors import ConfigError
 from satchel.serve.connect.clients import TRANSPORT_KEYS
 
-__all__ = ["put_in_toml", "toml_block"]
+__all__ = ["held_in_toml", "put_in_toml", "toml_block"]
 
 _TABLE: Final = re.compile(r"[ \t]*\[")
 _KEY: Final = re.compile(r"[ \t]*([A-Za-z0-9_-]+)[ \t]*=")
@@ -22,6 +22,17 @@ _KEY: Final = re.compile(r"[ \t]*([A-Za-z0-9_-]+)[ \t]*=")
 def toml_block(servers: str, name: str, entry: Mapping[str, Any]) -> str:
     """Return the table."""
     return "".join((f"[{servers}.{name}]\n", *_lines(entry)))
+
+
+def held_in_toml(text: str, where: str, servers: str, name: str) -> Mapping[str, Any]:
+    """Return the table of this name that a file has; empty where it has none.
+
+    Raises:
+        ConfigError: It is no TOML.
+    """
+    known: object = _parsed(text.removeprefix("\ufeff"), where).get(servers)
+    held = cast("dict[str, Any]", known).get(name) if isinstance(known, dict) else None
+    return cast("dict[str, Any]", held) if isinstance(held, dict) else {}
 
 
 def put_in_toml(

@@ -3,22 +3,32 @@
 import os
 import stat
 import tempfile
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from satchel.errors import ConfigError
-from satchel.serve.connect.clients import Client
-from satchel.serve.connect.json_files import json_block, put_in_json
+from satchel.serve.connect.clients import TRANSPORT_KEYS, Client
+from satchel.serve.connect.json_files import (
+    held_in_json,
+    json_block,
+    put_in_json,
+)
 from satchel.serve.connect.reach import Reach
-from satchel.serve.connect.toml_files import put_in_toml, toml_block
+from satchel.serve.connect.toml_files import (
+    held_in_toml,
+    put_in_toml,
+    toml_block,
+)
 
 __all__ = ["Written", "block", "connect"]
 
 Written: TypeAlias = Literal["made", "changed", "unchanged"]
 
+MayReplace: TypeAlias = Callable[[Mapping[str, Any], Mapping[str, Any]], bool]
+
 _MOST_BYTES: Final = 16 * 1024 * 1024
-_NEW_MODE: Final = 0o644
 _TRIES: Final = 5
 
 
@@ -28,28 +38,50 @@ def block(client: Client, name: str, reach: Reach) -> str:
     return make(client.servers, name, client.entry(reach))
 
 
-def connect(file: Path, client: Client, name: str, reach: Reach) -> Written:
+def connect(
+    file: Path,
+    client: Client,
+    name: str,
+    reach: Reach,
+    *,
+    may_replace: MayReplace | None = None,
+) -> Written:
     """Put the entry into the client's file; leave all else in it as it is.
 
     The file is replaced as a whole, or not at all; a link leads to what is replaced.
+    ``may_replace`` is asked where another server has the name: with how that one is
+    reached, and how this one is. None replaces it.
 
     Raises:
-        ConfigError: It cannot be read, or is not what can be changed without loss.
+        ConfigError: It cannot be read, or is not what can be changed without loss; or
+            another server has the name, and may not be replaced.
         OSError: It cannot be written.
     """
     target = Path(os.path.realpath(file))
     where = str(file)
-    put = put_in_json if client.kind == "json" else put_in_toml
+    is_json = client.kind == "json"
+    put = put_in_json if is_json else put_in_toml
+    held = held_in_json if is_json else held_in_toml
     entry = client.entry(reach)
     for _ in range(_TRIES):
         before = _read(target, where)
-        after = put(_decoded(before, where), where, client.servers, name, entry)
+        text = _decoded(before, where)
+        other = _other(held(text, where, client.servers, name), entry)
+        if other and may_replace is not None and not may_replace(other, entry):
+            raise ConfigError(where, f"has another server named {name!r}; it stays")
+        after = put(text, where, client.servers, name, entry)
         data = _encoded(after, where)
         if data == before:
             return "unchanged"
         if _replace(target, where, before, data):
             return "made" if before is None else "changed"
     raise ConfigError(where, "another program keeps changing it; try again")
+
+
+def _other(held: Mapping[str, Any], entry: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return how the server of this name is reached, where that is another one."""
+    reached = {key: held[key] for key in held if key in TRANSPORT_KEYS}
+    return {} if reached == entry else reached
 
 
 def _read(file: Path, where: str) -> bytes | None:
@@ -80,13 +112,20 @@ def _encoded(text: str, where: str) -> bytes:
         raise ConfigError(where, detail) from None
 
 
+def _umask() -> int:
+    """Return the umask of the process: POSIX tells it only to who sets it."""
+    umask = os.umask(0o077)
+    os.umask(umask)
+    return umask
+
+
 def _replace(file: Path, where: str, before: bytes | None, data: bytes) -> bool:
     """Write the file anew; False where another has written it since it was read."""
     file.parent.mkdir(parents=True, exist_ok=True)
     try:
         mode = stat.S_IMODE(file.stat().st_mode)
     except FileNotFoundError:
-        mode = _NEW_MODE
+        mode = 0o666 & ~_umask()
     if not mode & stat.S_IWUSR:
         raise ConfigError(where, "may only be read, so nothing was written")
     handle, beside = tempfile.mkstemp(dir=file.parent, prefix=f"{file.name}.")

@@ -1,7 +1,8 @@
 """What could stand in an argument: names of skills, paths of files, words of a hint."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import Final
 
 from mcp.shared.exceptions import MCPError
@@ -13,12 +14,12 @@ from mcp_types import (
     PromptReference,
 )
 
-from satchel.model import SKILL_FILE
+from satchel.model import SKILL_FILE, Descriptor
 from satchel.runtime.view import View
 from satchel.serve.mcp.answering import Asked, answer
 from satchel.serve.mcp.asking import Context
 from satchel.serve.mcp.prompts import FREE, Hints, argument_names
-from satchel.serve.mcp.resources import TEMPLATE
+from satchel.serve.mcp.resources import TEMPLATE, main_resource
 from satchel.serve.mcp.served import Served
 from satchel.serve.mcp.uris import SCHEME, skill_path, uri_of
 from satchel.text import clean_line
@@ -47,34 +48,49 @@ class Completions:
 
         def work(asked: Asked) -> CompleteResult:
             ref, name = params.ref, params.argument.name
+            typed = params.argument.value
+            found: Iterator[str]
             if isinstance(ref, PromptReference):
-                found = self._words(asked.view, ref.name, name)
+                words = self._words(asked.view, ref.name, name)
+                found = (each for each in words if each.startswith(typed))
             else:
                 chosen = (params.context.arguments if params.context else None) or {}
-                found = self._parts(asked.view, ref.uri, name, chosen.get("skill", ""))
-            typed = params.argument.value
-            fitting = [each for each in found if each.startswith(typed)]
+                skill = chosen.get("skill", "")
+                found = self._parts(asked.view, ref.uri, name, skill, typed)
+            # What is listed may have to be read: no more of it than is answered.
+            fitting = [*islice(found, MAX_VALUES + 1)]
+            more = len(fitting) > MAX_VALUES
             return CompleteResult(
                 completion=Completion(
                     values=fitting[:MAX_VALUES],
-                    total=len(fitting),
-                    has_more=len(fitting) > MAX_VALUES,
+                    total=None if more else len(fitting),
+                    has_more=more,
                 )
             )
 
         return await answer(self._library, ctx, work, lists=True)
 
-    def _parts(self, view: View, uri: str, name: str, skill: str) -> Iterable[str]:
+    def _parts(
+        self, view: View, uri: str, name: str, skill: str, typed: str
+    ) -> Iterator[str]:
+        """Return the paths that begin so, of skills that the lists have, too."""
         if uri != TEMPLATE or name not in ("skill", "path"):
             raise MCPError(INVALID_PARAMS, "there is no such template or argument")
         if name == "skill":
-            return [skill_path(entry) for entry in self._served.listed(view)]
+            skills = self._served.listed(view)
+            fitting = (each for each in skills if skill_path(each).startswith(typed))
+            return (skill_path(e) for e in fitting if self._is_told(view, e))
         place = self._served.place(view, f"{SCHEME}{skill}")
-        if place is None or place.above or place.path:
-            return []
+        whole = place is not None and not (place.above or place.path)
+        if place is None or not whole or not self._is_told(view, place.entry):
+            return iter(())
         folder = f"{uri_of(place.entry, '')}/"
         paths = (SKILL_FILE, *place.entry.present)
-        return [uri_of(place.entry, path).removeprefix(folder) for path in paths]
+        found = (uri_of(place.entry, path).removeprefix(folder) for path in paths)
+        return (each for each in found if each.startswith(typed))
+
+    def _is_told(self, view: View, skill: Descriptor) -> bool:
+        return self._served.or_none(main_resource, view, skill) is not None
 
     def _words(self, view: View, prompt: str, argument: str) -> Iterable[str]:
         """Return the words that a skill's argument hint offers for one argument.

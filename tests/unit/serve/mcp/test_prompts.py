@@ -158,6 +158,36 @@ def test_a_hint_offers_words(
     run(work())
 
 
+@pytest.mark.row("F45")
+def test_a_template_offers_nothing_that_the_list_leaves_out(tmp_path: Path) -> None:
+    """Of some only their SKILL.md tells that the extension cannot carry them."""
+    write_shelf(tmp_path)
+    for name in ("2024", "gone", "s-fine"):
+        write_pack(tmp_path, name, files={"references/a.md": "a\n"})
+    (tmp_path / "2024" / "SKILL.md").write_text(
+        "---\nname: 2024\ndescription: Use it.\n---\n"
+    )
+    served = library(tmp_path)
+    (tmp_path / "gone" / "SKILL.md").unlink()
+
+    async def work() -> None:
+        async with connected(served) as client:
+            ref = ResourceTemplateReference(uri=TEMPLATE)
+            told = await client.complete(ref, {"name": "skill", "value": ""})
+            listed = (await client.list_resources()).resources
+            skills = [str(each.uri).split("/")[2] for each in listed]
+            assert told.completion.values == skills
+            assert {"s-fine", "alpha"} <= {*skills}
+            assert not {"2024", "gone"} & {*skills}
+            for skill in ("2024", "gone"):
+                paths = await client.complete(
+                    ref, {"name": "path", "value": ""}, {"skill": skill}
+                )
+                assert paths.completion.values == []
+
+    run(work())
+
+
 def test_a_template_offers_skills_and_their_files(tmp_path: Path) -> None:
     write_shelf(tmp_path)
     for n in range(105):
@@ -171,7 +201,7 @@ def test_a_template_offers_skills_and_their_files(tmp_path: Path) -> None:
             many = (
                 await client.complete(ref, {"name": "skill", "value": "s"})
             ).completion
-            assert (len(many.values), many.total, many.has_more) == (100, 105, True)
+            assert (len(many.values), many.total, many.has_more) == (100, None, True)
             for skill, typed, expected in (
                 ("alpha", "ref", ["references/deep/more.md", "references/guide.md"]),
                 ("alpha", "S", ["SKILL.md"]),
