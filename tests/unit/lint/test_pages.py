@@ -25,8 +25,8 @@ NO_CODES = frozenset(
     command-arg-mode command-dispatch command-tool disable-model-invocation
     disallowed-tools dot-file ls-tree merge-base no-model-invocation
     not-user-invocable replaced-by rev-parse satchel-release satchel-site
-    satchel-resync satchel-watch short-description skill-md user-invocable user-invokable xml-id
-    xml-spec
+    satchel-resync satchel-watch short-description skill-md user-invocable
+    user-invokable xml-id xml-spec
     """.split()  # noqa: SIM905 - a list would be a column of words
 )
 
