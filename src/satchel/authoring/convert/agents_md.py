@@ -13,7 +13,13 @@ from typing import Final, NamedTuple
 from satchel.authoring.convert.draft import Conversion, Dialect
 from satchel.authoring.convert.making import Material, make
 from satchel.authoring.convert.markup import as_text_only
-from satchel.authoring.convert.reading import Page, links_out, read_file, title
+from satchel.authoring.convert.reading import (
+    Page,
+    links_out,
+    read_file,
+    title,
+    without_links_out,
+)
 from satchel.lint.markdown import read_markdown
 from satchel.model import DEFAULT_LIMITS, Finding, Json, Limits
 from satchel.spec import portable_name
@@ -56,7 +62,7 @@ def read_agents_md(
     whole = _Section(page.line, "", page.body)
     if not split:
         fields = page.others(page.read_as_text("description"))
-        made = make(_material(page, name, whole, fields), dialect)
+        made = make(_material(page, name, whole, fields, split=False), dialect)
         yield made.telling(_on_demand(path, made))
         return
     demand = False
@@ -79,6 +85,20 @@ def read_agents_md(
         yield make(_material(page, name, whole), dialect).telling(told)
 
 
+def _raised(text: str) -> str:
+    """Return a section with its headings one level up: it is a page of its own now."""
+    lines = text.split("\n")
+    for heading in read_markdown(text).headings:
+        at = heading.line - 1
+        if heading.quoted or heading.level < _SECTION:
+            continue
+        if lines[at].lstrip().startswith("##"):
+            lines[at] = lines[at].replace("##", "#", 1)
+        elif at + 1 < len(lines) and _UNDERLINE.fullmatch(lines[at + 1].rstrip("\r")):
+            lines[at + 1] = lines[at + 1].replace("-", "=")
+    return "\n".join(lines)
+
+
 class _Section(NamedTuple):
     """Text of a file, and how many lines of the file stand before it."""
 
@@ -88,16 +108,29 @@ class _Section(NamedTuple):
 
 
 def _material(
-    page: Page, name: str, section: _Section, fields: Mapping[str, Json] = _NOTHING
+    page: Page,
+    name: str,
+    section: _Section,
+    fields: Mapping[str, Json] = _NOTHING,
+    *,
+    split: bool = True,
 ) -> Material:
     body, left = as_text_only(section.text, page.path, section.before)
+    findings = (*page.findings, *left, *links_out(body, page.path))
+    when = ""
+    if split:
+        body = without_links_out(_raised(body) if section.heading else body)
+        about = f"the task is about {section.heading}" if section.heading else ""
+        when = f"Use when {about or f'working on {name}'}."
     return Material(
         source=page.path,
         name=name,
         body=body,
         description="" if section.heading else page.description,
+        title=section.heading,
+        when=when,
         metadata=fields,
-        findings=(*page.findings, *left, *links_out(body, page.path)),
+        findings=findings,
         line=section.before + 1 if section.heading else None,
     )
 
@@ -197,7 +230,7 @@ def _on_demand(path: str, made: Conversion, more: str = "") -> list[Finding]:
             "warning",
             "the file was in every prompt; a pack is loaded when its description fits",
             path,
-            fix="leave in it what is always needed; or wear the pack, "
+            fix="leave in it what is always needed; or make the pack always-on, "
             f"always=[{made.draft.name!r}{more}]",
         )
     ]

@@ -15,6 +15,7 @@ from satchel.authoring.convert.filling import filled
 from satchel.authoring.convert.foretelling import foretell
 from satchel.authoring.convert.packs import into_dialect, read_packs
 from satchel.authoring.convert.roles import folder_above, read_roles, roles_folder
+from satchel.authoring.convert.rules import format_of, is_whole, read_rules
 from satchel.authoring.convert.targets import TARGETS, Target
 from satchel.authoring.convert.writing import check_place, place, replace_skill_md
 from satchel.errors import ConfigError
@@ -140,7 +141,8 @@ def _judged(conversion: Conversion, target: Target, out: str, wish: Wish) -> Con
 def _check_name(thing: Thing, wish: Wish) -> None:
     kind, path = thing
     one = kind == "agents-md" or path.endswith((cursor.LEGACY, copilot.WHOLE))
-    alone = kind in {"cursor", "copilot", "commands"} and Path(path).is_file()
+    one = one or is_whole(path)
+    alone = kind not in {"packs", "roles"} and Path(path).is_file()
     if wish.name and not (one or alone):
         raise ConfigError(wish.source, "--name is for a file that gives one pack")
     if wish.split and not one:
@@ -163,8 +165,33 @@ def _read(thing: Thing, target: Target, out: str, wish: Wish) -> Iterator[Conver
                 limits=limits,
             )
         return
+    beside = _others_like_it(thing, wish)
     for each in _others(kind, path, dialect, wish):
-        yield each if kind == "roles" else filled(each, wish.values, out)
+        told, beside = each.telling(beside), []
+        yield told if kind == "roles" else filled(told, wish.values, out)
+
+
+def _others_like_it(thing: Thing, wish: Wish) -> list[Finding]:
+    """Return the warning that a project has more files like AGENTS.md than are read."""
+    kind, path = thing
+    if kind != "agents-md" or not Path(wish.source).is_dir():
+        return []
+    read = Path(path)
+    found = [
+        name
+        for name in agents_md.FILES
+        if (other := read.with_name(name)).is_file() and not other.samefile(read)
+    ]
+    return [
+        Finding(
+            "not-carried",
+            "warning",
+            f"only {read.name} is converted; there is {name} too",
+            path,
+            fix=f"convert {name} by itself if it says more",
+        )
+        for name in found
+    ]
 
 
 def _is_outcome(pack: str, root: str, out: str) -> bool:
@@ -181,6 +208,9 @@ def _others(
     file = path.rpartition("/")[2]
     if kind == "roles":
         return read_roles(path, dialect, wish.values, limits=limits)
+    form = format_of(kind, path)
+    if form is not None and not is_whole(path):
+        return read_rules(path, form, dialect, name=wish.name, limits=limits)
     if kind == "commands":
         return commands.read_commands(path, dialect, name=wish.name, limits=limits)
     if kind == "cursor" and file != cursor.LEGACY:

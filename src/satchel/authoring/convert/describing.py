@@ -20,6 +20,10 @@ _PARAGRAPHS: Final = re.compile(
     r"\n[ \t]*\n|^#{1,6}[ \t][^\n]*$|^[^\n]+\n(?:=+|-+)[ \t]*$", re.MULTILINE
 )
 _NO_PROSE: Final = re.compile(r"[-=*_+|>!<\[]|\d+[.)][ \t]")
+_LINK: Final = re.compile(r"!?\[([^\]\n]*)\]\([^)\n]*\)")
+_ITEM: Final = re.compile(r" {0,3}(?:[-*+]|\d+[.)])[ \t]+(\S.*)")
+_ITEMS: Final = 6
+"""Items of a list that a description gives."""
 _HEADING: Final = re.compile(
     r"^#{1,6}[ \t]+(\S[^\n]*?)[ \t#]*$|^(\S[^\n]*)\n(?:=+|-+)[ \t]*$", re.MULTILINE
 )
@@ -27,27 +31,60 @@ _SENTENCE: Final = re.compile(r".+?(?:[.!?](?=\s|\Z)|[。！？]|\Z)", re.DOTALL
 _SET_LATER: Final = re.compile(r"\{\{|!`|\$ARGUMENTS|\$\{?\d")
 
 
-def describe(text: str) -> str:
+def describe(text: str, title: str = "") -> str:
     """Return the first sentences of running text that make a description, on one line.
 
     As many as give 20 characters, and at most 500. A sentence with a placeholder is
-    passed by. Where there is no prose it is the first heading; empty where there is
-    none either.
+    passed by; one that ends in a colon goes on with the list behind it, or is passed by
+    where there is none. Where there is no prose it is the heading, or the ``title`` of
+    the section, with the first items of a list; empty where there is none of them.
     """
     shown = _ASIDE.sub("", text[:_LOOKED_AT_CHARS].replace("\r\n", "\n"))
-    found = ""
-    for paragraph in _PARAGRAPHS.split(shown):
-        if not paragraph.strip() or _NO_PROSE.match(paragraph.strip()):
-            continue
-        for sentence in _SENTENCE.findall(" ".join(paragraph.split())):
-            if len(found) >= SHORTEST:
-                return _fitting(found)
-            if not _SET_LATER.search(sentence):
-                found = f"{found} {sentence.strip()}".strip()
+    found = _first_sentences(shown)
     if found:
         return _fitting(found)
     heading = _HEADING.search(shown)
-    return _fitting(heading[1] or heading[2]) if heading else ""
+    head = title or ((heading[1] or heading[2]) if heading else "")
+    items = _items(shown)
+    if head and items and len(head) < SHORTEST:
+        return _fitting(f"{head}: {items}")
+    return _fitting(head)
+
+
+def _first_sentences(text: str) -> str:
+    found = ""
+    parts = [part for part in _PARAGRAPHS.split(text) if part.strip()]
+    for at, paragraph in enumerate(parts):
+        if _NO_PROSE.match(paragraph.strip()):
+            continue
+        for sentence in _SENTENCE.findall(" ".join(_plain(paragraph).split())):
+            if len(found) >= SHORTEST:
+                return found
+            told = sentence.strip()
+            if told.endswith(":"):
+                items = _items("\n".join(parts[at + 1 : at + 2]))
+                told = f"{told} {items}" if items else ""
+            if told and not _SET_LATER.search(told):
+                found = f"{found} {told}".strip()
+    return found
+
+
+def _plain(text: str) -> str:
+    """Return Markdown with the text of links in their place."""
+    return _LINK.sub(r"\1", text)
+
+
+def _items(text: str) -> str:
+    """Return the first items of the first list of a text, as one sentence."""
+    found: list[str] = []
+    for line in text.split("\n"):
+        item = _ITEM.match(line)
+        if item:
+            found.append(_plain(item[1]).strip().rstrip(".;,"))
+        elif found and line.strip() and not line.startswith((" ", "\t")):
+            break
+    kept = [each for each in found if each and not _SET_LATER.search(each)][:_ITEMS]
+    return f"{', '.join(kept)}." if kept else ""
 
 
 def _fitting(text: str) -> str:

@@ -3,10 +3,11 @@
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Final, Literal, TypeAlias, get_args
+from typing import Final, Literal, TypeAlias, cast, get_args
 
 from satchel.authoring.convert import agents_md, commands, copilot, cursor
 from satchel.authoring.convert.roles import holds_roles
+from satchel.authoring.convert.rules import FORMATS
 from satchel.errors import ConfigError, MissingPathError
 from satchel.model import SKILL_FILE
 from satchel.roles.legacy import SYSTEM_PROMPT
@@ -14,7 +15,15 @@ from satchel.roles.legacy import SYSTEM_PROMPT
 __all__ = ["KINDS", "Kind", "Thing", "detect"]
 
 Kind: TypeAlias = Literal[
-    "packs", "roles", "agents-md", "cursor", "copilot", "commands"
+    "packs",
+    "roles",
+    "agents-md",
+    "cursor",
+    "copilot",
+    "commands",
+    "claude-agents",
+    "windsurf",
+    "cline",
 ]
 KINDS: Final[tuple[str, ...]] = get_args(Kind)
 
@@ -41,7 +50,7 @@ def detect(path: str, wanted: str = "") -> list[Thing]:
         found = [thing for thing in found if thing[0] == wanted]
     kinds = sorted({kind for kind, _ in found})
     if not found:
-        what = wanted or "a pack, role templates, AGENTS.md, Cursor rules or alike"
+        what = wanted or "a pack, role templates, AGENTS.md, rules, prompts or agents"
         raise ConfigError(path, f"want {what}; nothing of that kind is there")
     if len(kinds) > 1:
         there = ", ".join(kinds)
@@ -64,10 +73,26 @@ def _as_file(path: str, wanted: str) -> list[Thing]:
         return [("copilot", path)]
     if name in agents_md.FILES:
         return [("agents-md", path)]
-    parent = f"/{path}".rpartition("/")[0]
-    if f"{parent}/".endswith(f"/{commands.COMMANDS}/") or wanted == "commands":
-        return [("commands", path)]
-    return [("agents-md", path)] if wanted == "agents-md" else []
+    kind = _kind_of_file(path, name) or wanted
+    files = {*_kinds_of_files(), "agents-md"}
+    return [(cast("Kind", kind), path)] if kind in files else []
+
+
+def _kinds_of_files() -> set[str]:
+    """Return the kinds whose files any name may have."""
+    return {"commands", *(form.kind for form in FORMATS)}
+
+
+def _kind_of_file(path: str, name: str) -> str:
+    """Return the kind of a file by its folder or its ending; empty for any."""
+    inside = f"/{path}".rpartition("/")[0] + "/"
+    if inside.endswith(f"/{commands.COMMANDS}/"):
+        return "commands"
+    for form in FORMATS:
+        named = form.ending not in ("", ".md") and name.endswith(form.ending)
+        if named or name == form.place or f"/{form.place}/" in inside:
+            return form.kind
+    return ""
 
 
 def _in_folder(path: str) -> list[Thing]:
@@ -117,13 +142,18 @@ def _files(*names: str) -> Callable[[str], list[str]]:
     return look
 
 
-def _commands(path: str) -> list[str]:
-    whole = path.rstrip("/") or "/"
-    inner = f"{whole}/{commands.COMMANDS}" if whole != os.curdir else commands.COMMANDS
-    if Path(inner).is_dir():
-        return [inner]
-    own = f"/{Path(path).absolute().as_posix()}"
-    return [path] if own.endswith(f"/{commands.COMMANDS}") else []
+def _exactly(place: str) -> Callable[[str], list[str]]:
+    """Return what finds just this folder or file, in a project or itself."""
+
+    def look(path: str) -> list[str]:
+        whole = path.rstrip("/") or "/"
+        inner = f"{whole}/{place}" if whole != os.curdir else place
+        if os.path.lexists(inner):
+            return [inner]
+        own = f"/{Path(path).absolute().as_posix()}"
+        return [path] if own.endswith(f"/{place}") else []
+
+    return look
 
 
 _LOOKS: Final[tuple[tuple[Kind, Callable[[str], list[str]]], ...]] = (
@@ -131,6 +161,15 @@ _LOOKS: Final[tuple[tuple[Kind, Callable[[str], list[str]]], ...]] = (
     ("cursor", _files(cursor.LEGACY)),
     ("copilot", _files(copilot.WHOLE)),
     ("copilot", _below(copilot.INSTRUCTIONS, copilot.ENDING)),
-    ("commands", _commands),
+    ("commands", _exactly(commands.COMMANDS)),
     ("agents-md", _files(*agents_md.FILES)),
+    *(
+        (
+            cast("Kind", form.kind),
+            _exactly(form.place)
+            if form.ending in ("", ".md")
+            else _below(form.place, form.ending),
+        )
+        for form in FORMATS
+    ),
 )

@@ -9,6 +9,7 @@ from satchel.authoring.convert.describing import describe, told
 from satchel.authoring.convert.draft import Conversion, Dialect, Draft, File
 from satchel.model import SKILL_FILE, Finding, Json
 from satchel.spec import portable_name, render_frontmatter, to_spec
+from satchel.spec.misspelled import near_key
 from satchel.text.decoding import decode
 
 __all__ = ["Material", "as_text", "body_text", "make"]
@@ -19,7 +20,8 @@ _OF_SPEC: Final = frozenset(["license", "compatibility", "allowed-tools"])
 _READ: Final = frozenset(
     [
         *("version", "author", "license", "compatibility", "trigger_keywords"),
-        *("status", "replaced-by", "short-description", "internal"),
+        *("status", "replaced-by", "replaces", "short-description", "internal"),
+        *("tools", "adk_additional_tools", "include_tools", "category"),
         *("openclaw", "clawdbot", *_BUCKETS),
     ]
 )
@@ -30,16 +32,18 @@ class Material:
     """What a pack is made of, as another format has it.
 
     ``name`` is made portable. ``description`` is taken from ``body`` where it is empty,
-    and ``when`` is a sentence added to it. ``fields`` are honoured by some client at
-    the top of a manifest, ``metadata`` by none. ``files`` are listed in the manifest by
-    their folder; one that no mention leads to is mentioned at the end of the body.
-    ``line`` is where the source has it, for what is told of it.
+    and ``when`` is a sentence added to it. ``title`` is the heading of a section.
+    ``fields`` are honoured by some client at the top of a manifest, ``metadata`` by
+    none. ``files`` are listed in the manifest by their folder; one that no mention
+    leads to is mentioned at the end of the body. ``line`` is where the source has it,
+    for what is told of it.
     """
 
     source: str
     name: str
     body: str
     description: str = ""
+    title: str = ""
     when: str = ""
     fields: Mapping[str, Json] = field(default_factory=dict[str, Json])
     metadata: Mapping[str, Json] = field(default_factory=dict[str, Json])
@@ -60,7 +64,7 @@ def make(material: Material, dialect: Dialect | None) -> Conversion:
         return Conversion(source, None, (*findings, _no_name(source, material.line)))
     description = " ".join(material.description.split())
     if not description:
-        description = describe(material.body)
+        description = describe(material.body, material.title)
         if not description:
             none = _no_description(source, material.line)
             return Conversion(source, None, (*findings, none))
@@ -123,7 +127,7 @@ class _Lost:
             top["metadata"] = {
                 **(own if isinstance(own, Mapping) else {}),
                 **{
-                    f"from:{key}" if key in _READ else key: as_text(value)
+                    f"from:{key}" if _is_read(key) else key: as_text(value)
                     for key, value in inner.items()
                 },
             }
@@ -137,6 +141,11 @@ class _Lost:
             self.source,
             fix="say it in the body where it matters, or convert --to spec",
         )
+
+
+def _is_read(key: str) -> bool:
+    """Tell whether Satchel would take a key of metadata for one of its own."""
+    return key in _READ or near_key(key, _READ) is not None
 
 
 def _joined(sentence: str, more: str) -> str:

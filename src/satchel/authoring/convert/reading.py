@@ -19,7 +19,16 @@ from satchel.spec.fields import text_list
 from satchel.spec.frontmatter import Problem, Tree, read_tree
 from satchel.spec.quoting import quoted
 
-__all__ = ["Page", "globs", "links_out", "pages_at", "read_file", "read_page", "title"]
+__all__ = [
+    "Page",
+    "globs",
+    "links_out",
+    "pages_at",
+    "read_file",
+    "read_page",
+    "title",
+    "without_links_out",
+]
 
 _NOTHING: Final = Tree({}, {}, {}, [])
 # `globs: **/*.ts, src/**` and `argument-hint: [a] [b]` are what these programs take,
@@ -139,11 +148,31 @@ def pages_at(
     wanted = [file.path for file in walked.files if file.path.endswith(ending)]
     if not wanted and not walked.findings:
         raise ConfigError(path, f"want files *{ending}")
+    beside = _beside(folder, [f.path for f in walked.files if f.path not in wanted])
     for each in wanted:
-        yield _named(read_page(path, each, f"{folder}/{each}", limits), ending)
+        page = _named(read_page(path, each, f"{folder}/{each}", limits), ending)
+        if beside and isinstance(page, Page):
+            page, beside = replace(page, findings=(*page.findings, *beside)), []
+        yield page
     for finding in walked.findings:
         shown = f"{folder}/{finding.path}" if finding.path else folder
         yield Conversion(shown, None, (replace(finding, path=shown),))
+
+
+def _beside(folder: str, paths: list[str]) -> list[Finding]:
+    """Return the warning that a folder holds files of another kind."""
+    if not paths:
+        return []
+    shown = ", ".join(paths[:_MOST_LINKS]) + (", ..." if paths[_MOST_LINKS:] else "")
+    return [
+        Finding(
+            "not-carried",
+            "warning",
+            f"not converted, for they are of another kind: {shown}",
+            folder,
+            fix="convert each by itself, or copy it into the pack that needs it",
+        )
+    ]
 
 
 def _named(page: Page | Conversion, ending: str, name: str = "") -> Page | Conversion:
@@ -194,6 +223,26 @@ def links_out(body: str, path: str) -> list[Finding]:
             fix="copy them into references/, or say where they are in the project",
         )
     ]
+
+
+def without_links_out(text: str) -> str:
+    """Return a text in which links that lead nowhere in it are words.
+
+    A file of the project is named behind what the link says; of a heading that is not
+    in this text only the words are left.
+    """
+    page = read_markdown(text)
+    anchors = {f"#{each}" for each in page.anchors}
+    for to in {link.to for link in page.links}:
+        if to.startswith("#") and to not in anchors:
+            named = ""
+        elif not _ELSEWHERE.match(to):
+            named = f" (`{to.partition('#')[0]}`)".replace("\\", r"\\")
+        else:
+            continue
+        target = rf"\({re.escape(to)}(?:[ \t]+[\"'][^)\n]*)?\)"
+        text = re.sub(rf"(?<!!)\[([^\]\n]*)\]{target}", rf"\g<1>{named}", text)
+    return text
 
 
 _ELSEWHERE: Final = re.compile(r"[a-zA-Z][\w+.-]*:|#|/|\Z")

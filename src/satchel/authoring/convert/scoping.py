@@ -26,5 +26,5 @@ def always_applied(path: str, name: str) -> Finding:
         "warning",
         "the rule was in every prompt; a pack is loaded when its description fits",
         path,
-        fix=f"wear it, skills.session(always=[{name!r}]); or leave it where it is",
+        fix=f"make it always-on, skills.session(always=[{name!r}]); or leave it there",
     )

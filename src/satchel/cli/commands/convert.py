@@ -25,6 +25,9 @@ KINDS = (
     "cursor",
     "copilot",
     "commands",
+    "claude-agents",
+    "windsurf",
+    "cline",
 )
 SCHEMA_VERSION = 1
 _NOTHING = "nothing to convert"
@@ -108,12 +111,12 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
 ) -> int:
     """Convert packs, role templates, and rules of other programs into packs.
 
-    SOURCE is a pack or a folder of packs, role templates, AGENTS.md, Cursor rules,
-    Copilot instructions, Claude commands, or a project with one of these. It stays
-    as it is, but for --in-place.
+    SOURCE is a pack or a folder of packs, role templates, AGENTS.md, rules of Cursor,
+    Windsurf or Cline, instructions, prompts or agents of Copilot, commands or agents
+    of Claude, or a project with one of these. It stays as it is, but for --in-place.
 
-    Status: 0 where nothing was lost, changed or refused, 1 where something was, 2
-    could not convert.
+    Status: 0 where all became packs, whatever was told, 1 where something was refused,
+    2 could not convert.
 
     \b
     Examples:
@@ -152,7 +155,13 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
         say_json(_as_json(done, dry_run=dry_run))
     else:
         _show(done, wish)
-    return 0 if all(each.conversion.lossless for each in done) else 1
+    return 1 if any(map(_failed, done)) else 0
+
+
+def _failed(each: "Placed") -> bool:
+    """Tell whether there is no pack, or one that its target would refuse."""
+    told = each.conversion.findings
+    return each.status == "refused" or any(f.severity == "error" for f in told)
 
 
 def _unknown_target(to: str, targets: "Mapping[str, Target]") -> str:

@@ -165,7 +165,7 @@ def test_a_section_is_cut_by_its_lines_not_by_its_form_feeds(tmp_path: Path) -> 
     texts = [
         body_of(draft.skill_md.decode()).strip("\r\n") for draft in drafts if draft
     ]
-    assert texts == ["## One\nfirst\x0cstill\u2028first.", "## Two\r\nsecond."]
+    assert texts == ["# One\nfirst\x0cstill\u2028first.", "# Two\r\nsecond."]
 
 
 def test_sections_of_one_name_are_told_apart(tmp_path: Path) -> None:

@@ -1,0 +1,166 @@
+"""What `satchel convert` takes besides packs: nothing is dropped without a word."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from satchel.authoring.convert.describing import describe
+from satchel.runtime.checking import check
+from tests.functional.library import run
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FILES = {
+    ".github/prompts/release.prompt.md": ("copilot", "release"),
+    ".github/agents/planner.agent.md": ("copilot", "planner"),
+    ".github/chatmodes/ask.chatmode.md": ("copilot", "ask"),
+    ".claude/agents/reviewer.md": ("claude-agents", "reviewer"),
+    ".claude/agents/team/tester.md": ("claude-agents", "team-tester"),
+    ".windsurf/rules/ts.md": ("windsurf", "ts"),
+    ".windsurfrules": ("windsurf", "house"),
+    ".clinerules/src.md": ("cline", "src"),
+    ".clinerules": ("cline", "house"),
+}
+TEXT = (
+    "---\ndescription: Does it well. Use when it is asked for.\ntools: Read\n---\n"
+    "# House\n\nDo it.\n"
+)
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def put(project: Path, path: str, text: str = TEXT) -> None:
+    (project / path).parent.mkdir(parents=True, exist_ok=True)
+    (project / path).write_text(text, "utf-8")
+
+
+def packs(project: Path) -> list[str]:
+    return sorted(each.parent.name for each in (project / "out").rglob("SKILL.md"))
+
+
+@pytest.mark.row("F53")
+@pytest.mark.parametrize("path", FILES)
+@pytest.mark.parametrize("how", ["file", "project", "kind"])
+def test_each_kind_of_file_becomes_a_pack(project: Path, path: str, how: str) -> None:
+    put(project, path)
+    kind, _ = FILES[path]
+    source = path if how == "file" else "."
+    more = ("--from", kind) if how == "kind" else ()
+
+    result = run("convert", source, *more, "-o", "out")
+
+    assert result.exit_code == 0
+    assert len(packs(project)) == 1
+    assert {f.severity for f in check(["out"]).findings} <= {"note"}
+
+
+@pytest.mark.row("F53")
+def test_tools_of_an_agent_open_none_of_a_pack(project: Path) -> None:
+    """What another program means by `tools` is kept, under another name."""
+    put(project, ".claude/agents/reviewer.md")
+    run("convert", ".claude/agents", "-o", "out")
+
+    text = (project / "out/reviewer/SKILL.md").read_text("utf-8")
+    assert '"from:tools": Read' in text
+
+
+@pytest.mark.row("F53")
+def test_a_project_with_several_kinds_names_them(project: Path) -> None:
+    put(project, ".claude/agents/reviewer.md")
+    put(project, ".windsurf/rules/ts.md")
+    put(project, ".clinerules/src.md")
+
+    result = run("convert", ".", "-o", "out")
+
+    assert result.exit_code == 2
+    assert "claude-agents, cline, windsurf; say --from" in result.stderr
+
+
+@pytest.mark.row("F53")
+def test_files_of_another_kind_are_named(project: Path) -> None:
+    put(project, ".github/prompts/release.prompt.md")
+    put(project, ".github/prompts/notes.txt")
+
+    result = run("convert", ".github/prompts", "-o", "out")
+
+    assert "not-carried" in result.stderr
+    assert "notes.txt" in result.stderr
+
+
+@pytest.mark.row("F53")
+def test_a_second_file_like_agents_md_is_named(project: Path) -> None:
+    put(project, "AGENTS.md", "# Shop\n\nThis is a shop that sells books.\n")
+    put(project, "CLAUDE.md", "# Shop\n\nRead this, too.\n")
+    (project / "GEMINI.md").symlink_to("AGENTS.md")
+
+    result = run("convert", ".", "-o", "out")
+
+    assert "there is CLAUDE.md too" in result.stderr
+    assert "GEMINI" not in result.stderr
+
+
+@pytest.mark.row("F53")
+@pytest.mark.parametrize(
+    ("text", "description"),
+    [
+        (
+            "The project uses:\n\n- Python\n- pytest\n",
+            "The project uses: Python, pytest.",
+        ),
+        ("The project uses:\n\n```\nx\n```\n\nMark slow tests.\n", "Mark slow tests."),
+        ("# Style\n\n- Use ruff.\n- No prints.\n", "Style: Use ruff, No prints."),
+        ("See [the map](a.md) of the whole shop.\n", "See the map of the whole shop."),
+        ("# Only a heading\n", "Only a heading"),
+        ("Use:\n\n1. `make`\n2. {{NAME}}\n3. git\n", "Use: `make`, git."),
+    ],
+)
+def test_descriptions_say_something(text: str, description: str) -> None:
+    assert describe(text) == description
+
+
+SECTIONS = (
+    "# Shop\n\nA shop for books. See [setup](#setup).\n\n## Setup\n\nThis uses:\n"
+    "\n- make\n- uv\n\n### Slow\n\nSee [the map](docs/map.md).\n\nStyle\n-----\n\n"
+    "- Use ruff.\n\n## Deploy\n\n```\n## no heading\nmake deploy\n```\n"
+)
+
+
+@pytest.mark.row("F53")
+def test_parts_of_a_file_pass_the_linter(project: Path) -> None:
+    put(project, "AGENTS.md", SECTIONS)
+
+    result = run("convert", "AGENTS.md", "--split", "-o", "out")
+
+    assert result.exit_code == 0
+    assert packs(project) == ["deploy", "setup", "shop", "style"]
+    assert [str(f) for f in check(["out"]).findings] == []
+    setup = (project / "out/setup/SKILL.md").read_text("utf-8")
+    assert "\n# Setup\n" in setup
+    assert "\n## Slow\n" in setup
+    assert "the map (`docs/map.md`)" in setup
+    deploy = (project / "out/deploy/SKILL.md").read_text("utf-8")
+    assert "\n## no heading\n" in deploy
+
+
+@pytest.mark.row("F53")
+@pytest.mark.parametrize(
+    ("about", "status"),
+    [("Fills in forms. Use when a form must be filled in.", 0), ("Short.", 1)],
+)
+def test_the_status_says_whether_there_are_packs(
+    project: Path, about: str, status: int
+) -> None:
+    """A warning is no failure; what the target refuses is one."""
+    head = f"---\nname: forms\ndescription: {about}\n"
+    text = f"{head}trigger_keywords: [a]  # why\n---\n# F\n\nDo it.\n"
+    put(project, "packs/forms/SKILL.md", text)
+
+    assert run("convert", "packs", "--to", "spec", "-o", "spec").exit_code == 0
+    assert run("convert", "spec", "--to", "strict", "-o", "s").exit_code == status
