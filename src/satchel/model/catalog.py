@@ -177,11 +177,11 @@ class Catalog:
 
     def __contains__(self, skill_id: object) -> bool:
         """Tell whether exactly this id is listed."""
-        return skill_id in self._by_id
+        return isinstance(skill_id, str) and skill_id in self._by_id
 
     def get(self, skill_id: str) -> Descriptor | None:
         """Return the listed descriptor of exactly this id, or None."""
-        return self._by_id.get(skill_id)
+        return self._by_id.get(skill_id) if skill_id in self else None
 
     def withheld_as(self, skill_id: str) -> Withheld | None:
         """Return why the pack of this id is not listed; None where it is unknown."""

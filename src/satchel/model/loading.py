@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import NoneType
 from typing import Literal
 
 from satchel.model.finding import Finding
@@ -29,6 +30,17 @@ class Request:
     via: str = "python"
     agent: str = field(default="", compare=False)
     client: str = field(default="", compare=False)
+
+    def __post_init__(self) -> None:
+        """Take what is no text for a text that nothing is called by.
+
+        A model may write any JSON, and a program hand it on.
+        """
+        wanted: tuple[object, object] = self.id, self.file
+        if not isinstance(wanted[0], str):
+            object.__setattr__(self, "id", f"<{type(wanted[0]).__name__}>")
+        if not isinstance(wanted[1], (str, NoneType)):
+            object.__setattr__(self, "file", f"<{type(wanted[1]).__name__}>")
 
 
 @dataclass(frozen=True, slots=True)

@@ -104,7 +104,8 @@ def open_named(
             sources.append(as_source(each, limits=limits))
         else:
             kind = type(each).__name__
-            raise TypeError(f"want a folder, a source or a Skill, got a {kind}")
+            hint = _advice_on(each)
+            raise TypeError(f"want a folder, a source or a Skill, got a {kind}{hint}")
     if prefix:
         sources = _with_prefixes(sources, prefix)
     if skills:
@@ -136,6 +137,17 @@ def _with_prefixes(sources: list[SkillSource], prefix: Prefix) -> list[SkillSour
         prefixed(source, prefix[source.label]) if source.label in prefix else source
         for source in sources
     ]
+
+
+def _advice_on(what: object) -> str:
+    """Return what to do with something that cannot be listed as it is."""
+    if isinstance(what, type):
+        return f", the class {what.__name__}"
+    if hasattr(what, "import_path"):
+        return "; put it into a SkillRegistry"
+    if hasattr(what, "instructions"):
+        return "; give it to an agent, or to session(always=[...])"
+    return ""
 
 
 def _pinned(what: Iterable[One]) -> str:

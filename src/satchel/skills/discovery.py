@@ -83,7 +83,15 @@ class SkillDiscoverySkill(BaseSkill):
         Args:
             shelf: A `satchel.Satchel`.
             who: For whom skills are listed and loaded; the policy is given it.
+
+        Raises:
+            TypeError: ``shelf`` is none; a registry, say, is a source of one.
         """
+        if not hasattr(shelf, "catalog"):
+            kind = type(shelf).__name__
+            raise TypeError(
+                f"want a Satchel, got a {kind}; write Satchel(...) round it"
+            )
         self._shelf = shelf
         self._who = dict(who or {})
         self._lock = threading.Lock()

@@ -117,7 +117,7 @@ def test_the_model_chooses_and_nobody_for_it(shelf: Path, style: Style) -> None:
             assert (session.instructions("Base."), session.tools()) == before
 
     assert "THE-BODY" not in before[0] + str(skills.prompt(style=style))
-    assert session.activations == ()
+    assert [each.id for each in session.activations] == []
     assert sink.events == []
     key, tool = {
         "agent-skills": ("skill_id", "load_skill"),

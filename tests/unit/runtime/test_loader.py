@@ -4,6 +4,7 @@ import asyncio
 import inspect
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
@@ -282,6 +283,23 @@ def test_seven_keys_whatever_is_asked(templates: Path) -> None:
     )
     assert (script["body"], script["script_content"]) == ("", "echo lint\n")
     assert list(reference) == list(script) == list(body)
+
+
+@pytest.mark.row("C32", "F31")
+@pytest.mark.parametrize("wrong", [3, None, ["backend"], {}, b"backend"])
+def test_what_is_no_text_is_a_result_too(templates: Path, wrong: object) -> None:
+    """A model may write any JSON."""
+    skills, call = Satchel(templates), cast("Any", load_skill)
+
+    unknown = asyncio.run(call(wrong, skills=skills))
+    assert list(unknown)[:2] == ["name", "body"]
+    assert "not found" in unknown["error"]
+    if wrong is not None:
+        refused = asyncio.run(call("backend", wrong, skills=skills))
+        assert (
+            "does not stay inside" in refused["error"] or "listed" in refused["error"]
+        )
+        assert refused["reference_content"] is None
 
 
 @pytest.mark.row("C32", "C30")

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import time
 import zoneinfo
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta, timezone
@@ -87,6 +88,28 @@ def test_a_clock_of_any_offset_will_do() -> None:
         "timezone": "UTC",
         "weekday": "Wednesday",
     }
+
+
+@pytest.mark.row("B19")
+def test_a_time_without_offset_is_utc_wherever_the_machine_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    time.tzset()
+    told = tools(datetime(2026, 7, 1, 12)).call("time_now", {})  # noqa: DTZ001
+    monkeypatch.undo()
+    time.tzset()
+
+    assert told == {
+        "time": "2026-07-01T12:00:00+00:00",
+        "timezone": "UTC",
+        "weekday": "Wednesday",
+    }
+
+
+def test_a_clock_is_a_function() -> None:
+    with pytest.raises(TypeError, match="a function that tells the time, got 3"):
+        clock(3)  # type: ignore[arg-type]
 
 
 @pytest.mark.row("B19", "B23")

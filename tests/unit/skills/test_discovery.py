@@ -4,10 +4,11 @@ import asyncio
 import inspect
 import json
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pytest
 
-from satchel import Satchel, SkillDiscoverySkill
+from satchel import Satchel, SkillDiscoverySkill, SkillRegistry
 from satchel.agent import Agent, Call, Message
 from satchel.errors import (
     ReferenceNotAllowedError,
@@ -16,6 +17,7 @@ from satchel.errors import (
 )
 from satchel.policy import Policy, deny
 from satchel.tools import Run, Toolbox
+from satchel.usage import ListSink
 from tests.fakes import FakeSource, pack
 
 WEATHER = """\
@@ -217,6 +219,27 @@ def test_the_methods_give_what_the_tools_give_and_raise() -> None:
     ):
         with pytest.raises(error):
             method(name, reference)
+
+
+@pytest.mark.row("A10", "A12")
+@pytest.mark.parametrize("wrong", [3, None, ["agentic-rag"], b"agentic-rag", {}])
+def test_what_is_no_text_is_a_typed_error_too(wrong: object) -> None:
+    """A model may write any JSON, and a program hand it on."""
+    method: Any = SkillDiscoverySkill(SHELF).load_skill_instructions
+    load: Any = Satchel(FakeSource("s", {}), sinks=[ListSink()]).load
+
+    with pytest.raises(SkillNotFoundError):
+        method(wrong)
+    if wrong is not None:
+        with pytest.raises(ReferenceNotAllowedError):
+            method("agentic-rag", wrong)
+    with pytest.raises(SkillNotFoundError):
+        load(wrong)
+
+
+def test_what_has_no_skills_is_refused_at_once() -> None:
+    with pytest.raises(TypeError, match="want a Satchel, got a SkillRegistry"):
+        SkillDiscoverySkill(SkillRegistry())  # type: ignore[arg-type]
 
 
 @pytest.mark.row("A05", "F31")

@@ -55,14 +55,23 @@ def clock(now: Callable[[], datetime] | None = None) -> Skill:
     """Return a skill that tells the time; its tools: ``time_now``, ``time_convert``.
 
     Args:
-        now: Gives the time, with its offset; None is the clock of this machine.
+        now: Gives the time; one without an offset is UTC. None is the clock of this
+            machine.
+
+    Raises:
+        TypeError: ``now`` is no function.
     """
+    if now is not None and not callable(now):
+        raise TypeError(f"want a function that tells the time, got {now!r}")
     tell = now or _tell
 
     def time_now(timezone: str | None = None) -> dict[str, Json]:
         try:
             zone = find_zone(timezone or "UTC")
-            return describe(tell().replace(microsecond=0), zone)
+            moment = tell().replace(microsecond=0)
+            if moment.tzinfo is None:  # else it would be the machine's time zone
+                moment = moment.replace(tzinfo=UTC)
+            return describe(moment, zone)
         except ValueError as error:
             raise ToolError("time_now", str(error)) from error
 
