@@ -36,7 +36,7 @@ def said(library: Path, files: Mapping[str, str | bytes]) -> list[str]:
         file = library / "skills" / path
         file.parent.mkdir(parents=True, exist_ok=True)
         data = text.encode() if isinstance(text, str) else text
-        if file.name == "SKILL.md" and not data.startswith(b"---"):
+        if file.name == "SKILL.md" and not data.startswith((b"---", b"\xff", b"\xfe")):
             data = HEAD.format(file.parent.name).encode() + data
         file.write_bytes(data)
     return [
@@ -142,3 +142,26 @@ def test_what_is_not_finished_is_not_packed(library: Path, body: str) -> None:
     with pytest.raises(RefusedPackError):
         pack_skill("skills/forms")
     assert pack_skill("skills/forms", force=True).name == "forms"
+
+
+@pytest.mark.row("F56")
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+def test_a_file_in_utf_16_is_checked_as_its_text(library: Path, encoding: str) -> None:
+    mark = "" if encoding == "utf-16" else "\ufeff"
+    text = f"{mark}{HEAD.format('forms')}# Forms\n\nSee [a](references/a.md).\n"
+
+    assert said(library, {"forms/SKILL.md": text.encode(encoding)}) == [
+        "error not-utf8 forms/SKILL.md:1",
+        "warning dead-link forms/SKILL.md:7",
+    ]
+
+
+@pytest.mark.row("F55")
+def test_the_limits_of_a_dialect_are_for_those_who_write_it(library: Path) -> None:
+    text = f"---\nname: forms\ndescription: {'Fill in forms. ' * 40}Use when asked.\n"
+    body = "---\n# Forms\n\nFill in.\n"
+    ours = {"forms/SKILL.md": text + body}
+    strict = {"forms/SKILL.md": f"{text}trigger_keywords: [form]\n{body}"}
+
+    assert said(library, ours) == []
+    assert any("description-l" in each for each in said(library, strict))

@@ -11,6 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol
 
+from tools.loaders.known import UV
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
@@ -20,6 +22,18 @@ Kind = Literal["framework", "client", "validator"]
 
 class UnavailableError(Exception):
     """A loader cannot be had or run here; the text says why."""
+
+
+def uv_command(uv: Path = UV) -> tuple[str, ...]:
+    """Return how uv is called, which makes the environments.
+
+    Raises:
+        UnavailableError: It is missing.
+    """
+    if not uv.exists():
+        advice = "install it with `python -m pip install -r requirements/lock.txt`"
+        raise UnavailableError(f"{uv.name} is missing, which is to be {uv}; {advice}")
+    return (str(uv), "--quiet", "--no-progress")
 
 
 @dataclass(frozen=True, slots=True)

@@ -96,3 +96,44 @@ def test_a_rule_in_the_body_is_no_closing_fence() -> None:
 
     assert "no-closing-fence-before-a-rule" in found
     assert "broken-field" not in found
+
+
+@pytest.mark.row("F56")
+@pytest.mark.parametrize(
+    ("head", "wanted"),
+    [
+        (f"name: {NAME}\ndescription:\tIt counts", {"tab-behind-colon"}),
+        (f"name:  \t{NAME}\ndescription: It counts", {"tab-behind-colon"}),
+        (f"name: {NAME}\ndescription: It\tcounts", set()),
+        (f"name: {NAME}\ndescription: !!str It counts", {"standard-tag"}),
+        (f"name: {NAME}\ndescription: !mine It counts", {"tag"}),
+        (
+            f"name: {NAME}\ndescription: It\x85counts",
+            {"next-line-character", "not-ascii"},
+        ),
+        (f"  name: {NAME}\n  description: It counts", {"indented-fields"}),
+        ("name: null\ndescription: It counts", {"null-name"}),
+        ("name: ~\ndescription: It counts", {"null-name"}),
+        ("name:\ndescription: It counts", {"empty-name"}),
+    ],
+)
+def test_what_loaders_differ_by_is_seen(head: str, wanted: set[str]) -> None:
+    assert set(properties_of(pack(head))) - {PLAIN} == wanted
+
+
+@pytest.mark.row("F56")
+@pytest.mark.parametrize(
+    ("name", "wanted"),
+    [
+        *(("12", "name-number"), ("0", "name-number"), ("1.10", "name-odd-number")),
+        *(("0x1f", "name-odd-number"), ("010", "name-odd-number")),
+        *(("1_000", "name-odd-number"), ("1e3", "name-odd-number")),
+        *(("1:30", "name-odd-number"), ("'1.10'", ""), ("v1", "")),
+    ],
+)
+def test_a_name_that_yaml_takes_for_a_number(name: str, wanted: str) -> None:
+    found = properties_of(pack(f"name: {name}\ndescription: It counts"))
+
+    assert [each for each in found if each.endswith("number")] == [wanted] * bool(
+        wanted
+    )

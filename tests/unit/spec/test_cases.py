@@ -65,6 +65,7 @@ def _check(parsed: Parsed, expected: dict[str, Any]) -> None:
     "G04",
     "G05",
     "G06",
+    "F56",
 )
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_case(case: Path) -> None:

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Final
 from benchmarks.peers._install import find_python
 from tools.clients.environments import NODE, ensure_node
 from tools.clients.environments import UnavailableError as NoNodeError
-from tools.loaders.driver import UnavailableError
-from tools.loaders.known import CACHE, UV
+from tools.loaders.driver import UnavailableError, uv_command
+from tools.loaders.known import CACHE
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -106,7 +106,7 @@ class Pip:
             python = find_python(self.python)
             if python is None:
                 raise UnavailableError(f"no Python {self.python} here")
-            uv = (str(UV), "--quiet", "--no-progress")
+            uv = uv_command()
             where = ("--python", *self.command)
             CACHE.mkdir(parents=True, exist_ok=True)
             new = (*uv, "venv", "--clear", "--python", python, str(self.folder))

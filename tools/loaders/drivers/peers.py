@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, Final
 from benchmarks.peers._catalog import FOLDER_VARIABLE, Peer, all_peers
 from benchmarks.peers._install import find_python
 from benchmarks.peers._warm import WarmPeer
-from tools.loaders.driver import Kind, Seen, UnavailableError
-from tools.loaders.known import ENVIRONMENTS, UV
+from tools.loaders.driver import Kind, Seen, UnavailableError, uv_command
+from tools.loaders.known import ENVIRONMENTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -189,7 +189,7 @@ def _without_descriptions(seen: Seen) -> Seen:
 
 def _uv(*arguments: str) -> str:
     environ = {k: v for k, v in os.environ.items() if k != "VIRTUAL_ENV"}
-    command = [str(UV), "--quiet", "--no-progress", *arguments]
+    command = [*uv_command(), *arguments]
     done = subprocess.run(
         command,
         env=environ,
