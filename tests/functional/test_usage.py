@@ -76,7 +76,7 @@ def told(*arguments: str) -> dict[str, Any]:
 def test_every_released_file_gives_the_same_report(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Written by version 1; a later one has to tell the same of it."""
+    """Written by version 1 or 2; a later one has to tell the same of it."""
     at(29, monkeypatch)
     copy = tmp_path / path.name
     shutil.copyfile(path, copy)
@@ -116,6 +116,8 @@ def test_every_released_file_gives_the_same_report(
     assert report["not_found"] == {"<invalid>": 1, "pdf-form": 1}
     assert report["errors"] == {"skill-not-found": 2, "denied-by-policy": 1}
     assert (report["dropped"], report["lines_not_read"]) == (2, 0)
+    copied = {} if "usage-1" in path.name else {"sql-style": 2, "pdf-forms": 1}
+    assert report["synced"] == copied
 
 
 @pytest.mark.row("R37")
@@ -315,6 +317,39 @@ def test_a_changed_chain_is_status_1(tmp_path: Path) -> None:
         False,
         3,
     )
+
+
+@pytest.mark.row("T10", "R31")
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("list",),
+        ("find", "testing"),
+        ("prompt",),
+        ("why", "alpha"),
+        ("doctor",),
+        ("check", "skills"),
+        ("explain", "no-frontmatter"),
+        ("diff", "skills/alpha", "skills/beta"),
+        ("build", "dist"),
+        ("pack", "skills/alpha", "-o", "alpha.skill"),
+        ("usage",),
+    ],
+    ids=lambda command: command[0],
+)
+def test_a_look_on_the_command_line_is_no_event(
+    command: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SATCHEL_USAGE", "jsonl:usage.jsonl")
+    Path("satchel.toml").write_text('skills = ["skills"]\n')
+    run(*command)
+    file = Path("usage.jsonl")
+    lines = file.read_text().splitlines() if file.exists() else []
+
+    assert {json.loads(line)["event"] for line in lines} <= {
+        "writer_started",
+        "writer_closed",
+    }
 
 
 HOSTILE = "a\x1b[2J\u202eb\r\nc"

@@ -259,7 +259,8 @@ class _Lines:
 
     def _copied(self, value: Mapping[str, Any]) -> None:
         key = checked_day(int(value["at"] // DAY_S)), _text(value["name"])
-        self._copies[key] += value["code"] is None
+        if value["code"] is None:
+            self._copies[key] += 1
 
     def _loaded(self, value: Mapping[str, Any]) -> None:
         key = (

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import jsonschema  # type: ignore[import-untyped]  # it comes with mcp
 import pytest
 import uvicorn
+from mcp_types import PromptReference, ResourceTemplateReference
 from starlette.testclient import TestClient
 
 from satchel import Policy, Satchel, deny, sources
@@ -19,9 +20,12 @@ from satchel.serve.http.api import openapi
 from satchel.serve.http.settings import HttpSettings
 from satchel.serve.library import Library
 from satchel.serve.mcp import build_server
+from satchel.serve.mcp.resources import TEMPLATE
+from satchel.serve.settings import ServeSettings
 from satchel.testing import write_pack
 from satchel.usage import ListSink
 from satchel.usage.reporting import report_to
+from tests.unit.serve.mcp.clients import ask, connected, run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -194,7 +198,7 @@ def test_the_description_names_it() -> None:
 def test_a_report_that_comes_twice_counts_once(shelf: Path) -> None:
     sink = ListSink()
     client = TestClient(create_app(Library(Satchel(shelf, sinks=[sink]))))
-    loads = [{"seq": 1, "id": "alpha"}, {"seq": 2, "id": "beta"}]
+    loads = [{"seq": 2, "id": "beta"}, {"seq": 1, "id": "alpha"}]
     first = client.post("/v1/loads", json=told())
     again = client.post("/v1/loads", json=told(loads=loads))
     other = client.post("/v1/loads", json=told(writer="x" * 8))
@@ -214,14 +218,13 @@ def test_a_report_is_no_way_to_count_what_is_not_here(shelf: Path) -> None:
         {"id": "nobody"},
         {"id": "beta"},
         {"id": "alpha", "file": "../../etc/passwd"},
-        {"id": "alpha", "file": ["a"]},
-        {"id": {}},
-        {"id": "gamma", "digest": "<x>", "tokens": -1, "size_bytes": 1e99, "agent": 3},
+        {"id": "x" * 10_000},
+        {"id": "gamma", "digest": "<x>", "tokens": 10**30, "duration_s": 1e300},
     ]
     numbered = [{"seq": number, **each} for number, each in enumerate(loads, 1)]
     answer = client.post("/v1/loads", json=told(loads=numbered))
 
-    assert answer.json() == {"counted": 1, "refused": 5}
+    assert answer.json() == {"counted": 1, "refused": 4}
     (event,) = sink.events
     assert (event.name, event.digest, event.tokens, event.size_bytes) == (
         *("gamma", ""),
@@ -240,11 +243,14 @@ def test_a_report_is_no_way_to_count_what_is_not_here(shelf: Path) -> None:
         b'{"writer": "wwwwwwww", "loads": {}}',
         b'{"writer": "wwwwwwww", "loads": [{"id": "alpha"}]}',
         b'{"writer": "wwwwwwww", "loads": [{"seq": 0, "id": "alpha"}]}',
-        b'{"writer": "wwwwwwww", "loads": [{"seq": 1}, {"seq": 1}]}',
+        b'{"writer": "wwwwwwww", "loads": [{"seq": 1, "id": {}}]}',
+        b'{"writer": "wwwwwwww", "loads": [{"seq": 1, "id": "a", "file": ["a"]}]}',
+        b'{"writer": "wwwwwwww", "loads": [{"seq": 1, "id": "a", "tokens": -1}]}',
+        b'{"writer": "wwwwwwww", "loads": [{"seq": 1, "id": "a", "agent": 3}]}',
         b'{"writer": "wwwwwwww", "loads": [%s{"seq": 9999}]}'
         % b"".join(b'{"seq": %d},' % n for n in range(1, 1001)),
     ],
-    ids=range(10),
+    ids=range(13),
 )
 def test_what_is_no_report_is_refused(shelf: Path, body: bytes) -> None:
     sink = ListSink()
@@ -269,3 +275,73 @@ def test_a_site_that_takes_no_reports_is_left_alone_and_said(shelf: Path) -> Non
     back.close()
 
     assert back.dropped > 0
+
+
+LOOKS = (
+    *("/", "/healthz", "/readyz", "/metrics", "/release.json"),
+    *("/v1/catalog", "/v1/prompt", "/v1/find?q=alpha", "/v1/openapi.json"),
+    *("/.well-known/agent-skills/index.json", "/.well-known/skills/index.json"),
+)
+
+
+@pytest.mark.row("T10", "R31")
+def test_a_look_over_http_is_no_event(shelf: Path) -> None:
+    sink = ListSink()
+    skills = Satchel(shelf, sinks=[sink])
+    app = create_app(Library(skills), HttpSettings(old_index=True))
+    client = TestClient(app)
+    for path in LOOKS:
+        client.get(path)
+    for path in ("/v1/skills/alpha", "/v1/skills/alpha/files/more.md"):
+        client.head(path)
+
+    assert (sink.events, sink.skill_syncs) == ([], [])
+
+
+@pytest.mark.row("T10", "R31")
+@pytest.mark.parametrize("era", ["auto", "legacy"])
+def test_a_look_over_mcp_is_no_event(shelf: Path, era: str) -> None:
+    sink = ListSink()
+    served = Library(Satchel(shelf, sinks=[sink]), ServeSettings(compat=True))
+    template = ResourceTemplateReference(uri=TEMPLATE)
+
+    async def work() -> None:
+        async with connected(served, era) as client:
+            await client.list_tools()
+            await client.list_prompts()
+            await client.list_resources()
+            await client.list_resource_templates()
+            await client.complete(template, {"name": "skill", "value": ""})
+            await client.complete(
+                template, {"name": "path", "value": ""}, {"skill": "alpha"}
+            )
+            await client.complete(
+                PromptReference(name="alpha"), {"name": "arguments", "value": ""}
+            )
+            await ask(client, "skills/list")
+            await ask(client, "skills/get", uri="skill://alpha/SKILL.md")
+            await ask(client, "resources/directory/read", uri="skill://alpha")
+            await client.read_resource("skill://index.json")
+            await client.read_resource("skill://alpha/_manifest")
+
+    run(work())
+    assert (sink.events, sink.skill_syncs) == ([], [])
+
+
+@pytest.mark.row("F40", "T10")
+def test_whoever_reads_a_manifest_downloads_and_does_not_load(shelf: Path) -> None:
+    """As FastMCP's own reader does: the list of files first, and then each of them."""
+    sink = ListSink()
+    served = Library(Satchel(shelf, sinks=[sink]), ServeSettings(compat=True))
+
+    async def work() -> None:
+        async with connected(served) as client:
+            await client.read_resource("skill://alpha/_manifest")
+            await client.read_resource("skill://alpha/SKILL.md")
+            await client.read_resource("skill://alpha/references/more.md")
+            await client.read_resource("skill://beta/SKILL.md")
+            await client.call_tool("load_skill", {"name": "alpha"})
+
+    run(work())
+    assert [event.name for event in sink.skill_syncs] == ["alpha", "alpha"]
+    assert [event.name for event in sink.events] == ["beta", "alpha"]

@@ -10,9 +10,13 @@ import threading
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Mapping
 from functools import partial
-from typing import Any, Final, cast
+from operator import itemgetter
+from typing import Any, Final
 
 from anyio import to_thread
+from jsonschema import (  # type: ignore[import-untyped]
+    Draft202012Validator,  # pyright: ignore[reportUnknownVariableType]
+)
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -42,7 +46,7 @@ _INVALID: Final = Told(
     422,
     "invalid-parameter",
     'want {"writer": "8 to 64 of A-Z a-z 0-9 _ -", "loads": [{"seq": 1, "id": ID}]}, '
-    f"at most {MAX_LOADS:,} loads, their numbers rising",
+    f"at most {MAX_LOADS:,} loads; /v1/openapi.json describes all of it",
 )
 _TOO_LARGE: Final = Told(413, "too-large", f"a report may have {MAX_BYTES:,} bytes")
 
@@ -71,6 +75,9 @@ REPORT_SCHEMA: Final[dict[str, Any]] = {
     "required": ["writer", "loads"],
 }
 """What is sent; further keys are passed over."""
+
+
+_validator: Final[Any] = Draft202012Validator(REPORT_SCHEMA)
 
 
 class _Writers:
@@ -141,45 +148,37 @@ def _take(site: Site, writers: _Writers, request: Request, body: bytes) -> Respo
 
 
 def _parsed(body: bytes) -> tuple[str, list[Mapping[str, Any]]] | None:
-    """Return who reports, and the loads; None where it is no report."""
+    """Return who reports, and the loads by number; None where it is no report."""
     try:
         value: Any = json.loads(body)
-        writer, loads = value["writer"], value["loads"]
-        numbers = [each["seq"] for each in loads]
-    except (ValueError, KeyError, TypeError, RecursionError):
+        fits: bool = _validator.is_valid(value)
+    except (ValueError, RecursionError):
         return None
-    known = isinstance(writer, str) and _WRITER.fullmatch(writer) is not None
-    listed = isinstance(loads, list) and len(cast("list[object]", loads)) <= MAX_LOADS
-    whole = all(type(number) is int and number > 0 for number in numbers)
-    if not (known and listed and whole and numbers == sorted(set(numbers))):
+    if not fits:
         return None
-    return writer, loads
+    return value["writer"], sorted(value["loads"], key=itemgetter("seq"))
 
 
 def _tell(view: View, load: Mapping[str, Any]) -> bool:
     """Tell of one load; tell whether it was of a file that this caller may have."""
-    skill_id, file = load.get("id"), load.get("file") or SKILL_FILE
-    if not isinstance(skill_id, str) or not isinstance(file, str):
-        return False
+    skill_id, file = load["id"], load.get("file") or SKILL_FILE
     try:
         entry = view.descriptor(skill_id)
     except SkillError:
         return False
     if file != SKILL_FILE and file not in entry.resources:
         return False
-    agent, digest = load.get("agent"), load.get("digest")
+    digest = load.get("digest", "")
     view.reported(
-        Wish(skill_id, file, agent=agent if isinstance(agent, str) else ""),
-        digest=digest if isinstance(digest, str) and _DIGEST.fullmatch(digest) else "",
-        size_bytes=int(_bounded(load.get("size_bytes"), MAX_SIZE)),
-        tokens=int(_bounded(load.get("tokens"), MAX_SIZE)),
-        duration_s=_bounded(load.get("duration_s"), MAX_DURATION_S),
+        Wish(skill_id, file, agent=load.get("agent", "")),
+        digest=digest if _DIGEST.fullmatch(digest) else "",
+        size_bytes=int(_bounded(load.get("size_bytes", 0), MAX_SIZE)),
+        tokens=int(_bounded(load.get("tokens", 0), MAX_SIZE)),
+        duration_s=_bounded(load.get("duration_s", 0), MAX_DURATION_S),
     )
     return True
 
 
-def _bounded(value: object, most: float) -> float:
+def _bounded(value: float, most: float) -> float:
     """Return a number from 0 to ``most``; 0 for anything else."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return 0
     return value if 0 <= value <= most else 0

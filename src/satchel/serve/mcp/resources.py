@@ -1,6 +1,10 @@
 """Files of skills as ordinary resources: listed, and read byte for byte."""
 
+import threading
+import time
 from base64 import b64encode
+from collections import OrderedDict
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 from mcp_types import (
@@ -36,10 +40,39 @@ __all__ = ["TEMPLATE", "Resources", "contents_of", "file_resource", "main_resour
 
 _Contents: TypeAlias = TextResourceContents | BlobResourceContents
 
+_MOST_DOWNLOADS: Final = 1_024
+_DOWNLOAD_S: Final = 60.0
+"""How long after the list of its files the reads of a skill are a download."""
+
 META: Final = "io.modelcontextprotocol.skills/"
 """What the extension's own keys of ``_meta`` begin with."""
 
 TEMPLATE: Final = f"{SCHEME}{{+skill}}/{{+path}}"
+
+
+class _Downloads:
+    """Who downloads which skill: a client that has read the list of its files.
+
+    Readers of the older form do that before they read all of them; hosts do not.
+    """
+
+    def __init__(self, monotonic: Callable[[], float] = time.monotonic) -> None:
+        self._monotonic = monotonic
+        self._lock = threading.Lock()
+        self._begun: OrderedDict[tuple[View, str], float] = OrderedDict()
+
+    def began(self, view: View, skill_id: str) -> None:
+        """Note that a client read the list of files."""
+        with self._lock:
+            self._begun[view, skill_id] = self._monotonic()
+            self._begun.move_to_end((view, skill_id))
+            while len(self._begun) > _MOST_DOWNLOADS:
+                self._begun.popitem(last=False)
+
+    def goes_on(self, view: View, skill_id: str) -> bool:
+        """Tell whether it did so a moment ago."""
+        at = self._begun.get((view, skill_id))
+        return at is not None and self._monotonic() - at <= _DOWNLOAD_S
 
 
 class Resources:
@@ -48,6 +81,7 @@ class Resources:
     def __init__(self, served: Served) -> None:
         self._served = served
         self._library = served.library
+        self._downloads = _Downloads()
 
     async def list(
         self, ctx: Context, params: PaginatedRequestParams | None
@@ -128,11 +162,14 @@ class Resources:
                 view.missed((parts_of(uri) or ("",))[0], copy=copy)
             raise unknown("resource", uri, self._served.why_not(view, uri))
         skill, path = place.entry, place.path
+        if compat and self._downloads.goes_on(view, skill.id):
+            load = view.copy
         if path == SKILL_FILE:
             return contents_of(load(skill.id), uri)
         if path in skill.resources:
             return contents_of(load(skill.id, path), uri)
         if compat and is_manifest(place):
+            self._downloads.began(view, skill.id)
             return _json(uri, manifest_text(view, place))
         if not is_manifest(place):
             view.missed(skill.id, path, copy=copy)
