@@ -31,6 +31,9 @@ def states(draw: st.DrawFn) -> State:
         misses=draw(st.integers(0, 3)),
         edits=draw(st.integers(0, 2)),
         saved=Savings(draw(st.integers(0, 9)), draw(st.integers(0, 9))),
+        missed=draw(st.dictionaries(names, st.integers(1, 3), max_size=2)),
+        used=draw(st.frozensets(names, max_size=3)),
+        seals=draw(st.frozensets(names, max_size=3)),
     )
     for step in draw(st.lists(activations | names, max_size=6)):
         if isinstance(step, Activation):
@@ -48,12 +51,14 @@ def content(state: State) -> object:
         state.grants,
         state.edits,
         state.saved,
+        state.used,
+        state.seals,
     )
 
 
 def newest(state: State) -> object:
     """Return what the newer side says."""
-    return state.edition, state.told, state.misses
+    return state.edition, state.told, state.misses, state.missed
 
 
 @given(states(), states())
@@ -78,6 +83,14 @@ def test_merging_is_associative_but_for_order(a: State, b: State, c: State) -> N
 def test_a_state_merged_with_itself_is_itself(state: State) -> None:
     assert state.merged(state) == state
     assert State().merged(state) == state
+
+
+@given(states(), states())
+def test_what_was_used_on_one_side_stays_used(one: State, other: State) -> None:
+    merged = one.merged(other)
+
+    assert merged.used == one.used | other.used
+    assert merged.seals == one.seals | other.seals
 
 
 @given(states(), states())

@@ -220,6 +220,20 @@ def test_nobody_is_asked_about_a_call_that_cannot_be_made() -> None:
     assert person.questions == []
 
 
+@pytest.mark.row("T08", "F20")
+def test_a_tool_of_a_framework_checks_its_own_arguments() -> None:
+    """Its schema is its own: it is asked about whatever the arguments are."""
+    schema: Any = {"type": "object", "properties": {}}
+    native = Tool("pay", "Pay.", schema, lambda: "paid", native=object())
+    skill = Skill("till", instructions="x", description="Use.", tools=[native])
+    skills = Satchel(skill, policy=Policy(ask("till")))
+    session = skills.session(always=["till"])
+
+    assert session.question("pay", PAY) is not None
+    assert code(session.refusal("pay", PAY)) == "approval-required"
+    assert session.permit("pay", PAY, approved=True).arguments == PAY
+
+
 @pytest.mark.row("T08", "F24")
 def test_a_question_names_skill_tool_arguments_and_reason() -> None:
     long = "x" * 5_000
