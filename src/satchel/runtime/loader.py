@@ -209,7 +209,9 @@ def _told(findings: Iterable[Finding]) -> str:
 def duplicate_with_switch(
     conflict: Conflict, ours: Collection[str]
 ) -> DuplicateSkillError:
-    """Return the error for a conflict; it names a plug-in's switch (X24).
+    """Return the error for a conflict, with a way out that a loader has.
+
+    That is a plug-in's switch (X24), where one of the owners is a plug-in.
 
     Args:
         conflict: The id, and who claims it.
@@ -217,15 +219,14 @@ def duplicate_with_switch(
     """
     error = duplicate_error(conflict)
     plugins = [o.source for o in conflict.owners if o.source not in ours]
-    if plugins:
-        error = type(error)(
-            error.skill_name,
-            error.first_origin,
-            error.second_origin,
-            f"leave the plug-in out with deny=[{plugins[0]!r}], or all of them "
-            "with include_plugins=False (--no-plugins)",
-        )
-    return error
+    fix = (
+        f"leave the plug-in out with deny=[{plugins[0]!r}], or all of them "
+        "with include_plugins=False (--no-plugins)"
+        if plugins
+        else "rename one, or put a prefix in front of the ids of one source: "
+        'satchel.sources.prefixed(source, "mine-")'
+    )
+    return type(error)(error.skill_name, error.first_origin, error.second_origin, fix)
 
 
 def _names(paths: tuple[str, ...], bucket: str) -> tuple[str, ...]:

@@ -4,7 +4,11 @@ import os
 from dataclasses import dataclass, field
 from typing import Final
 
-from satchel.errors import SkillManifestError
+from satchel.errors import (
+    ReferenceNotAllowedError,
+    SkillManifestError,
+    SkillNotFoundError,
+)
 from satchel.files import check_path
 from satchel.model import DEFAULT_LIMITS, SKILL_FILE, Found, Limits, Manifest
 from satchel.sources._search import Search
@@ -74,16 +78,33 @@ class LocalDirSkillSource(LocalSource):
             raise SkillManifestError(path, first.message, first.line)
         return SkillArtifact(parsed.manifest, body_of(text).strip(), path)
 
+    def manifest_for(self, skill: str) -> Manifest | None:
+        """Return the manifest of a pack; None where there is none that can be used."""
+        from satchel.spec import parse
+
+        try:
+            data = self.manifest(skill)
+        except SkillNotFoundError:
+            return None
+        return parse(data, directory=skill, limits=self._limits).manifest
+
     def read_reference(self, skill: str, file: str) -> str:
-        """Return the text of ``references/file``."""
+        """Return the text of ``references/file``, which a manifest has to list.
+
+        One that lists no file at all allows each.
+
+        Raises:
+            ReferenceNotAllowedError: It is not listed.
+            SkillError: Else, as for `read`.
+        """
         return self._text(skill, "references", file)
 
     def read_script(self, skill: str, file: str) -> str:
-        """Return the text of ``scripts/file``; nothing is run."""
+        """Return the text of ``scripts/file``; nothing is run. As `read_reference`."""
         return self._text(skill, "scripts", file)
 
     def read_asset(self, skill: str, file: str) -> str:
-        """Return the text of ``assets/file``."""
+        """Return the text of ``assets/file``. As `read_reference`."""
         return self._text(skill, "assets", file)
 
     def list_references(self, skill: str) -> list[str]:
@@ -100,7 +121,13 @@ class LocalDirSkillSource(LocalSource):
 
     def _text(self, skill: str, bucket: str, file: str) -> str:
         check_path(file, skill)
-        data = self.read(skill, f"{bucket}/{file}", self._limits.file_bytes)
+        path = f"{bucket}/{file}"
+        manifest = self.manifest_for(skill)
+        if manifest is not None and manifest.declares_files:
+            listed: tuple[str, ...] = getattr(manifest, bucket)
+            if file not in listed and path not in listed:
+                raise ReferenceNotAllowedError(skill, path, listed)
+        data = self.read(skill, path, self._limits.file_bytes)
         return data.decode("utf-8", "replace")
 
     def _names(self, skill: str, bucket: str) -> list[str]:

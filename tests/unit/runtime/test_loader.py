@@ -213,6 +213,8 @@ def test_a_name_that_two_sources_claim_aborts(templates: Path) -> None:
     assert caught.value.skill_name == "backend"
     assert "other/backend" in str(caught.value)
     assert "skills/backend" in str(caught.value)
+    assert "sources.prefixed(" in caught.value.fix
+    assert "on_conflict" not in str(caught.value), "a loader has no such option"
 
 
 @pytest.mark.row("X24", "C41", "X18")

@@ -6,6 +6,7 @@ import pytest
 
 from satchel.errors import (
     ReferenceEscapesError,
+    ReferenceNotAllowedError,
     ReferenceNotFoundError,
     SkillManifestError,
     SkillNotFoundError,
@@ -67,6 +68,29 @@ def test_readers_stay_inside(tmp_path: Path, file: str) -> None:
 
     with pytest.raises(ReferenceEscapesError):
         source.read_reference("qa", file)
+
+
+@pytest.mark.row("A08", "G08", "C11")
+def test_a_reader_gives_what_the_manifest_lists_and_no_neighbour(
+    tmp_path: Path,
+) -> None:
+    """In the two ways in which a manifest lists files; one without a list is open."""
+    pack(tmp_path, "qa", "references/a.md", "references/hidden.md", "scripts/run.sh")
+    skill = tmp_path / "qa/SKILL.md"
+    source = LocalDirSkillSource(tmp_path)
+    assert source.read_reference("qa", "hidden.md")
+
+    for field in ("references: [a.md]", 'metadata: {references: "a.md"}'):
+        skill.write_text(f"---\nname: qa\ndescription: Use it to test.\n{field}\n---\n")
+        manifest = source.manifest_for("qa")
+        assert manifest is not None
+        assert manifest.references == ("a.md",)
+        assert source.read_reference("qa", "a.md")
+        with pytest.raises(ReferenceNotAllowedError):
+            source.read_reference("qa", "hidden.md")
+        with pytest.raises(ReferenceNotAllowedError):
+            source.read_script("qa", "run.sh")
+    assert source.manifest_for("none") is None
 
 
 def test_what_is_missing(tmp_path: Path) -> None:
