@@ -9,6 +9,7 @@ from satchel.catalog.entry import Acceptance, Entry, identify_by
 from satchel.catalog.places import reader_of
 from satchel.catalog.rereading import look_again
 from satchel.errors import SkillError, SourceUnavailableError
+from satchel.files import digest_bytes
 from satchel.model import Finding, Found, SourceState
 from satchel.protocols import Clock, SkillSource
 
@@ -65,6 +66,7 @@ class Field:
         self._answer: Harvest | str | None = None
         self._read: dict[str, Entry] = {}
         self._told: list[Finding] = []
+        self._doubted: set[str] = set()
         self._progress: object = None
         self._began_at = self._moved_at = 0.0
 
@@ -195,6 +197,17 @@ class Field:
         self._asking = False
         self._ended()
 
+    def _edited(self, last: Entry) -> bool:
+        """Tell whether SKILL.md is another one, where its stamp might not show it."""
+        key = last.descriptor.origin.key
+        if key not in self._doubted:
+            return False
+        try:
+            data = self.source.manifest(key)
+        except SkillError:
+            return True  # whoever reads it in full says what is wrong
+        return isinstance(data, bytes) and digest_bytes(data) != last.descriptor.digest
+
     def _reap(self) -> Harvest:
         known: Mapping[str, Entry] = self.harvest.entries if self.harvest else {}
         known = {**known, **self._read}  # with what an attempt that failed has read
@@ -205,9 +218,10 @@ class Field:
                 told.append(item)
                 continue
             last = known.get(item.key)
-            if last is None or last.stamp != item.stamp:
+            if last is None or last.stamp != item.stamp or self._edited(last):
                 intake = intake or self.intake(self.source)
                 last = intake.read(item)
             read[item.key] = last
+            (self._doubted.discard if item.settled else self._doubted.add)(item.key)
         read = look_again(self, read)
         return Harvest(read, tuple(told), self._clock.monotonic())

@@ -5,11 +5,18 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from operator import attrgetter
+from typing import Final, cast
 
 from satchel.files.listing import Listing
 from satchel.model import DEFAULT_LIMITS, FileStat, Finding, Limits
 
-__all__ = ["Walked", "list_folder", "stat_of", "walk_pack"]
+__all__ = ["Walked", "is_settled", "list_folder", "mark_of", "stat_of", "walk_pack"]
+
+_SECOND_NS: Final = 1_000_000_000
+COARSE_NS: Final = 2 * _SECOND_NS
+"""The coarsest clock of a file system that is in use: FAT counts every other second."""
+FINE_NS: Final = 50_000_000
+"""Longer than the 4 to 10 ms in which Linux gives two writes one time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +68,32 @@ def walk_pack(
 def stat_of(entry: os.DirEntry[str], path: str) -> FileStat:
     """Return what can be told of a file without reading it; links are not followed."""
     status = entry.stat(follow_symlinks=False)
-    return FileStat(path, status.st_size, (status.st_mtime_ns, status.st_ino))
+    return FileStat(path, status.st_size, mark_of(status))
+
+
+def mark_of(status: os.stat_result) -> tuple[int, int, int]:
+    """Return what tells a change of a file by: two times and the inode.
+
+    Anybody can set the modification time back; the time of the status change moves
+    with every write all the same. Windows has the time of creation in its place.
+    """
+    return status.st_mtime_ns, status.st_ino, status.st_ctime_ns
+
+
+def is_settled(files: Iterable[FileStat], now_ns: int) -> bool:
+    """Tell whether an edit of any of these would show in its mark.
+
+    It would not where a file was written so shortly before ``now_ns``, in nanoseconds
+    since the epoch, that its file system gives the next write the same time.
+    """
+    for file in files:
+        mtime_ns, _, ctime_ns = cast("tuple[int, int, int]", file.mark)
+        last_ns = max(mtime_ns, ctime_ns)
+        if abs(now_ns - last_ns) <= COARSE_NS:  # one of the far future never settles
+            coarse = not (mtime_ns % _SECOND_NS or ctime_ns % _SECOND_NS)
+            if coarse or last_ns >= now_ns - FINE_NS:
+                return False
+    return True
 
 
 def _take(entries: Iterable[os.DirEntry[str]], prefix: str, listing: Listing) -> None:

@@ -72,7 +72,8 @@ class Found:
     ``files`` may carry what the scan had to look at anyway, and saves the
     registry a call of ``files(key)``. ``descriptor`` is the pack's entry where the
     source has it from an earlier catalog, as a release has: it is taken as it is, but
-    for its origin, and nothing is read.
+    for its origin, and nothing is read. Where ``settled`` is false, an edit that comes
+    right now might leave the stamp as it is: the next scan has to look at the bytes.
     """
 
     key: str
@@ -80,6 +81,7 @@ class Found:
     stamp: Hashable
     files: tuple[FileStat, ...] | None = None
     descriptor: "Descriptor | None" = None
+    settled: bool = True
 
 
 @dataclass(frozen=True, slots=True)

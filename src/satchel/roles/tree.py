@@ -72,7 +72,8 @@ class Tree(Wrapped):
             for item in self._source.scan():
                 if isinstance(item, Found):
                     state = known[item.key] = self._state(item, now)
-                    found.append(replace(item, stamp=(state.marks, state.edition)))
+                    stamp = (state.marks, state.edition)
+                    found.append(replace(item, stamp=stamp, settled=True))
                 else:
                     found.append(item)
         except SourceUnavailableError as error:

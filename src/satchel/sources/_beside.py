@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from satchel.errors import LimitExceededError, ReferenceNotFoundError
-from satchel.files import digest_bytes, read_confined
+from satchel.files import digest_bytes, mark_of, read_confined
 from satchel.model import FileStat
 
 __all__ = ["files_below", "is_folder", "read_file", "stat_file"]
@@ -34,7 +34,7 @@ def stat_file(path: str) -> FileStat | None:
             return None
         if not stat.S_ISREG(status.st_mode):
             return None
-        return FileStat(path, status.st_size, (status.st_mtime_ns, status.st_ino))
+        return FileStat(path, status.st_size, mark_of(status))
     if found is None or not found.is_file():
         return None
     data = found.read_bytes()

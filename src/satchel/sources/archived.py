@@ -12,6 +12,7 @@ from satchel.errors import (
     SkillNotFoundError,
     SourceUnavailableError,
 )
+from satchel.files import mark_of
 from satchel.files.archives import artifact_limit, open_archive
 from satchel.files.paths import ARCHIVE_SUFFIXES
 from satchel.model import DEFAULT_LIMITS, FileStat, Finding, Found, Limits
@@ -23,7 +24,7 @@ __all__ = ["ArchiveSource"]
 class _Opened(NamedTuple):
     """What was in the archive when its file had this stamp."""
 
-    stamp: tuple[int, int, int]
+    stamp: tuple[int, ...]
     packs: MemorySource
     finding: Finding | None = None
 
@@ -101,7 +102,7 @@ class ArchiveSource:
         """
         try:
             status = os.stat(self._path)  # noqa: PTH116 - see above
-            stamp = (status.st_mtime_ns, status.st_ino, status.st_size)
+            stamp = (*mark_of(status), status.st_size)
             opened = self._opened
             if opened is None or opened.stamp != stamp:
                 with self._lock:
@@ -111,7 +112,7 @@ class ArchiveSource:
             raise SourceUnavailableError(self.label, reason) from error
         return opened
 
-    def _read(self, stamp: tuple[int, int, int]) -> _Opened:
+    def _read(self, stamp: tuple[int, ...]) -> _Opened:
         try:
             return _Opened(stamp, self._unpacked())
         except (ArchiveError, LimitExceededError) as error:

@@ -4,6 +4,8 @@
 import os
 import re
 import stat
+import time
+from dataclasses import replace
 from typing import Final
 
 from satchel.errors import (
@@ -14,7 +16,7 @@ from satchel.errors import (
     SkillNotFoundError,
     SourceUnavailableError,
 )
-from satchel.files import read_confined, walk_pack
+from satchel.files import is_settled, mark_of, read_confined, walk_pack
 from satchel.model import (
     DEFAULT_LIMITS,
     SKILL_FILE,
@@ -100,6 +102,7 @@ class LocalSource:
             SourceUnavailableError: The folder is not there, or cannot be listed.
         """
         search = self._under_way = self._search()
+        now_ns = time.time_ns()
         try:
             searched = search.run()
         except FileNotFoundError as error:
@@ -110,7 +113,8 @@ class LocalSource:
             reason = getattr(error, "strerror", None) or str(error)
             raise SourceUnavailableError(self.label, reason) from error
         self._places = searched.places
-        return (*searched.found, *searched.findings)
+        found = [_doubted(each, now_ns) for each in searched.found]
+        return (*found, *searched.findings)
 
     @property
     def progress(self) -> int:
@@ -159,11 +163,12 @@ class LocalSource:
         Raises:
             SkillNotFoundError, SourceUnavailableError: There is no such pack.
         """
+        now_ns = time.time_ns()
         try:
             files = self.files(key)
         except LimitExceededError:
             return None
-        return Found(key, location, files, files)
+        return _doubted(Found(key, location, files, files), now_ns)
 
     def stat_file(self, key: str, path: str) -> FileStat | None:
         """Return one file as `files` would have it now; None where it might not."""
@@ -174,7 +179,7 @@ class LocalSource:
             return None
         if not stat.S_ISREG(status.st_mode):
             return None
-        return FileStat(path, status.st_size, (status.st_mtime_ns, status.st_ino))
+        return FileStat(path, status.st_size, mark_of(status))
 
     def folder_of(self, key: str) -> str:
         """Return where a pack of this key lies: an absolute path, links not resolved.
@@ -231,3 +236,9 @@ class LocalSource:
         except (ReferenceNotFoundError, ReferenceEscapesError) as error:
             self._check_root()
             raise SkillNotFoundError(key) from error
+
+
+def _doubted(found: Found, now_ns: int) -> Found:
+    """Return the pack, marked where it was written this very moment."""
+    settled = is_settled(found.files or (), now_ns)
+    return found if settled else replace(found, settled=False)

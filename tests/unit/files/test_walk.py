@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from satchel.errors import LimitExceededError
-from satchel.files import is_left_out, walk_pack
+from satchel.files import is_left_out, mark_of, walk_pack
 from satchel.files.left_out import kind_left_out
 from satchel.model import FileStat, Limits
 
@@ -47,9 +47,7 @@ def test_marks_tell_a_change(tmp_path: Path) -> None:
     folder = make(tmp_path, "a.md")
     status = (tmp_path / "a.md").stat()
 
-    assert walk_pack(folder).files[1] == FileStat(
-        "a.md", 1, (status.st_mtime_ns, status.st_ino)
-    )
+    assert walk_pack(folder).files[1] == FileStat("a.md", 1, mark_of(status))
 
 
 @pytest.mark.row("R28")

@@ -14,7 +14,7 @@ from satchel.errors import (
     SkillNotFoundError,
     SourceUnavailableError,
 )
-from satchel.files import walk
+from satchel.files import mark_of, walk
 from satchel.model import FileStat, Found, Limits
 from satchel.sources import LocalSource
 from tests.unit.sources.trees import keys, pack, told
@@ -104,7 +104,7 @@ def test_what_a_scan_saw_saves_a_second_look(here: Path) -> None:
     folder = pack(here, "s/a")
     status = (folder / "SKILL.md").stat()
     (found,) = LocalSource("s").scan()
-    files = (FileStat("SKILL.md", status.st_size, (status.st_mtime_ns, status.st_ino)),)
+    files = (FileStat("SKILL.md", status.st_size, mark_of(status)),)
 
     assert isinstance(found, Found)
     assert found.files == found.stamp == files
