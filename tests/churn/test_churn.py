@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.hostile
 
-LOADS = 25
+LOADS = 15
 MOST_S = 60
 """A machine that is busy makes fewer loads, and none of them is judged by the clock."""
 

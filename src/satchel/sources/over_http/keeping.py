@@ -81,6 +81,13 @@ class Vault:
         whole = len(data) <= limit_bytes and digest_bytes(data) == digest
         return data if whole else None
 
+    def has(self, digest: str) -> bool:
+        """Tell whether there is a file for a digest; `get` tells whether it is good."""
+        try:
+            return os.path.isfile(self._place(digest))  # noqa: PTH113
+        except FileNotFoundError:
+            return False
+
     def put(self, digest: str, data: bytes) -> None:
         """Keep bytes, which are those of the digest."""
         with contextlib.suppress(OSError):

@@ -69,6 +69,8 @@ class Store:
         self._vault = vault
         self._label = label
         self._limits = limits
+        self.came = 0
+        """How many artifacts came so far, from wherever they were."""
         self._places = Places(label, wire.around.monotonic)
         self._packs: Shelf[Mapping[str, bytes]] = Shelf(PACKS_BYTES)
         self._skill_mds: Shelf[bytes] = Shelf(SKILL_MD_BYTES)
@@ -88,10 +90,17 @@ class Store:
             SkillError: It cannot be fetched, is not what was announced, or is no pack.
         """
         if entry.kind == "files":
-            return self._each_file(entry, place, last, until)
-        data = self._artifact(entry, place, until)
-        contents = self._opened(entry, data)
-        return self._listed(entry, place, entry.digest, contents)
+            pack = self._each_file(entry, place, last, until)
+        else:
+            data = self._artifact(entry, place, until)
+            contents = self._opened(entry, data)
+            pack = self._listed(entry, place, entry.digest, contents)
+        self.came += 1
+        return pack
+
+    def is_kept(self, entry: IndexEntry) -> bool:
+        """Tell whether an artifact is on disk, so that nothing has to be fetched."""
+        return bool(self._vault and entry.digest and self._vault.has(entry.digest))
 
     def read(self, pack: Pack, path: str) -> bytes:
         """Return one listed file, from memory, from disk, or fetched once more.

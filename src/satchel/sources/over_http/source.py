@@ -2,9 +2,9 @@
 
 import os
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Final
 
@@ -43,6 +43,11 @@ __all__ = ["HttpSource", "label_of", "site_of", "wire_to"]
 SHARE: Final = 0.8
 """How much of the time-out one scan may take: the registry, whose own deadline is the
 same 30 seconds, then still gets what came in time."""
+OF_ONE: Final = 0.5
+"""How much of that one artifact may take, so that a few that hang leave some for the
+rest."""
+MAX_TOLD: Final = 100
+"""Artifacts that cannot be used and are told of one by one."""
 AT_ONCE: Final = 6
 """Artifacts that are fetched at a time; what browsers do to one host."""
 VAULT_BYTES: Final = 512 * 1024 * 1024
@@ -116,6 +121,8 @@ class HttpSource:
         self._lock = threading.Lock()
         self._seen: _Seen | None = None
         self._packs: Mapping[str, Pack] | None = None
+        self._failed: frozenset[str] = frozenset()
+        self._whole = False
 
     def __repr__(self) -> str:
         """Return what a debugger shows."""
@@ -130,17 +137,35 @@ class HttpSource:
             LimitExceededError: The index is too large.
         """
         with self._lock:
-            until = self._wire.around.monotonic() + SHARE * self._timeout_s
-            seen = self._look(until)
-            packs, findings = self._gather(seen, until)
+            seen = self._look(self._wire.around.monotonic() + self._share_s)
+            packs, findings = self._gather(seen)
             self._seen, self._packs = seen, MappingProxyType(packs)
             if self._vault:
                 self._vault.prune()
-        found = (
-            Found(name, self._where(name), (pack.digest, pack.entry.kind), pack.files)
-            for name, pack in packs.items()
-        )
-        return (*found, *findings)
+        return (*(self._found(name, pack) for name, pack in packs.items()), *findings)
+
+    def scan_one(self, key: str, location: str) -> Found:
+        """Return one pack; its files are asked for again where no digest binds them.
+
+        Raises:
+            SkillNotFoundError, SourceUnavailableError: As for `manifest`.
+        """
+        del location
+        pack = self._pack(key)
+        if pack.entry.kind == "files":
+            until = self._wire.around.monotonic() + self._share_s
+            pack = self._store.fetch(pack.entry, pack.place, pack, until)
+            self._packs = MappingProxyType({**(self._packs or {}), key: pack})
+        return self._found(key, pack)
+
+    def _found(self, name: str, pack: Pack) -> Found:
+        stamp = pack.digest, pack.entry.kind
+        return Found(name, self._where(name), stamp, pack.files)
+
+    @property
+    def progress(self) -> int:
+        """How many artifacts came so far: another number while the site gets on."""
+        return self._store.came
 
     def manifest(self, key: str) -> bytes:
         """Return the raw SKILL.md."""
@@ -180,6 +205,10 @@ class HttpSource:
             return (self._packs or {})[key]
         except KeyError:
             raise SkillNotFoundError(key) from None
+
+    @property
+    def _share_s(self) -> float:
+        return SHARE * self._timeout_s
 
     def _over(self, files: int) -> str:
         most = self._limits.scan_entries
@@ -232,52 +261,112 @@ class HttpSource:
             return str(error)
         return _Seen(url, answer.url, answer.etag, index)
 
-    def _gather(
-        self, seen: _Seen, until: float
-    ) -> tuple[dict[str, Pack], list[Finding]]:
-        """Fetch what is new; what is as it was is not asked for."""
+    def _gather(self, seen: _Seen) -> tuple[dict[str, Pack], list[Finding]]:
+        """Fetch what is new; what is as it was is not asked for.
+
+        The first time goes on for as long as something comes. Later ones have a share
+        of the time-out: what is missing is fetched by the next, and what failed is
+        asked for last, so that it keeps nothing else from coming.
+        """
         index = seen.index
         hosts = self._named.having(self._home, seen.asked, seen.answered)
-        place = Place(seen.answered, hosts)
+        gathering = _Gathering(
+            self._store,
+            Place(seen.answered, hosts),
+            self._packs or {},
+            self._wire.around.monotonic,
+            self._share_s,
+            moving=not self._whole,
+        )
+        order = sorted(index.entries, key=lambda entry: entry.name in self._failed)
+        results = dict(zip(order, _each(gathering.fetch, order), strict=True))
+        failed = {e.name: r for e, r in results.items() if isinstance(r, SkillError)}
+        missing = sum(result is None for result in results.values())
+        away = all(isinstance(each, SourceUnavailableError) for each in failed.values())
+        if failed and away and len(failed) + missing == len(results):
+            raise next(iter(failed.values()))
+        if missing and missing == len(results) and not self._packs:
+            raise SourceUnavailableError(self.label, "no skill came in time")
+        self._failed, self._whole = frozenset(failed), not missing
+        packs, findings = self._taken(index, results, failed)
+        if not index.has_digests:
+            findings.insert(len(index.findings), tell.no_digests(str(seen.answered)))
+        if missing:
+            findings.append(tell.partial(self.label, missing, len(results)))
+        return packs, findings
+
+    def _taken(
+        self,
+        index: Index,
+        results: Mapping[IndexEntry, Pack | SkillError | None],
+        failed: Mapping[str, SkillError],
+    ) -> tuple[dict[str, Pack], list[Finding]]:
+        """Return the packs, with the last good one where a newer cannot be had."""
         held = self._packs or {}
-
-        def fetch(entry: IndexEntry) -> Pack | SkillError:
-            last = held.get(entry.name)
-            same = last and (last.entry.digest, last.entry.kind)
-            if last and entry.digest and same == (entry.digest, entry.kind):
-                return replace(last, entry=entry, place=place)
-            try:
-                return self._store.fetch(entry, place, last, until)
-            except SkillError as error:
-                return error
-
         packs: dict[str, Pack] = {}
         findings = list(index.findings)
-        if not index.has_digests:
-            findings.append(tell.no_digests(str(seen.answered)))
-        failed: list[SkillError] = []
-        files = 0
-        for entry, result in zip(index.entries, _each(fetch, index), strict=True):
+        files = told = 0
+        for entry in index.entries:
             where = self._where(entry.name)
-            if isinstance(result, Pack):
-                files += len(result.files)
-                if files > self._limits.scan_entries:
-                    findings.append(tell.too_many(self.label, self._over(files)))
-                    break
-                packs[entry.name] = result
-                findings += _findings.placed(result.findings, where)
+            result = results[entry]
+            pack = result if isinstance(result, Pack) else held.get(entry.name)
+            error = failed.get(entry.name)
+            if error is not None and told < MAX_TOLD:
+                told += 1
+                wrong = tell.stale if pack else tell.not_fetched
+                findings.append(wrong(where, error))
+            if pack is None:
                 continue
-            failed.append(result)
-            last = held.get(entry.name)
-            if last is None:
-                findings.append(tell.not_fetched(where, result))
-            else:
-                packs[entry.name] = last
-                findings.append(tell.stale(where, result))
-        away = all(isinstance(error, SourceUnavailableError) for error in failed)
-        if failed and away and len(failed) == len(index.entries):
-            raise failed[0]
+            files += len(pack.files)
+            if files > self._limits.scan_entries:
+                findings.append(tell.too_many(self.label, self._over(files)))
+                break
+            packs[entry.name] = pack
+            if isinstance(result, Pack):
+                findings += _findings.placed(result.findings, where)
+        if len(failed) > told:
+            findings.append(tell.more_failed(self.label, len(failed) - told))
         return packs, findings
+
+
+@dataclass(frozen=True, slots=True)
+class _Gathering:
+    """One sync's fetching: from where, what is held already, and when to stop.
+
+    Where it is ``moving`` it stops ``share_s`` seconds after the last artifact came,
+    else as long after its beginning.
+    """
+
+    store: Store
+    place: Place
+    held: Mapping[str, Pack]
+    monotonic: Callable[[], float]
+    share_s: float
+    moving: bool
+    moved_at: list[float] = field(default_factory=list[float])
+
+    def __post_init__(self) -> None:
+        """Begin now."""
+        self.moved_at.append(self.monotonic())
+
+    def fetch(self, entry: IndexEntry) -> Pack | SkillError | None:
+        """Return a pack, why it cannot be had, or None where there is no time left."""
+        last = self.held.get(entry.name)
+        same = last and (last.entry.digest, last.entry.kind)
+        if last and entry.digest and same == (entry.digest, entry.kind):
+            return replace(last, entry=entry, place=self.place)
+        now = self.monotonic()
+        end = self.moved_at[0] + self.share_s
+        if now >= end and not self.store.is_kept(entry):
+            return None
+        until = min(end, now + OF_ONE * self.share_s)
+        try:
+            pack = self.store.fetch(entry, self.place, last, until)
+        except SkillError as error:
+            return error
+        if self.moving:
+            self.moved_at[0] = self.monotonic()
+        return pack
 
 
 def site_of(url: str, hosts: Sequence[str] = ()) -> tuple[Url, Hosts]:
@@ -345,8 +434,9 @@ def _candidates(home: Url) -> tuple[Url, ...]:
 
 
 def _each(
-    fetch: Callable[[IndexEntry], Pack | SkillError], index: Index
-) -> Iterator[Pack | SkillError]:
-    """Fetch the artifacts of an index, some at a time; results in its order."""
+    fetch: Callable[[IndexEntry], Pack | SkillError | None],
+    entries: Iterable[IndexEntry],
+) -> Iterator[Pack | SkillError | None]:
+    """Fetch artifacts, some at a time; results in the order of the entries."""
     with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="satchel http") as threads:
-        yield from threads.map(fetch, index.entries)
+        yield from threads.map(fetch, entries)

@@ -7,9 +7,11 @@ __all__ = [
     "and_more",
     "bad_entry",
     "misnamed",
+    "more_failed",
     "no_digests",
     "not_fetched",
     "odd_entry",
+    "partial",
     "stale",
     "too_many",
     "unknown_schema",
@@ -67,6 +69,19 @@ def no_digests(where: str) -> Finding:
         where,
         fix="ask its publisher for an index of v0.2.0, or for a release to pin",
     )
+
+
+def partial(where: str, missing: int, total: int) -> Finding:
+    """A site that was not fetched whole in the time that there was."""
+    said = f"{missing:,} of {total:,} skills were not fetched in time"
+    fix = "nothing: the next sync goes on from there"
+    return Finding("partial-listing", "warning", said, where, fix=fix)
+
+
+def more_failed(where: str, count: int) -> Finding:
+    """More skills that cannot be used, beyond those that are told one by one."""
+    said = f"{count:,} more skills cannot be used as they are listed"
+    return Finding("index-entry", "error", said, where, fix="tell the publisher")
 
 
 def not_fetched(where: str, error: SkillError) -> Finding:

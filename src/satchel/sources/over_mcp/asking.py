@@ -64,6 +64,8 @@ class Asking:
         """Take the connection; nothing is asked yet."""
         self._connection = connection
         self._label = label
+        self.answers = 0
+        """How many answers came so far."""
 
     def has_skills(self) -> bool:
         """Tell whether the server declares the extension."""
@@ -144,11 +146,13 @@ class Asking:
 
     def _ask(self, ask: Callable[[Client], Awaitable[T]]) -> T:
         try:
-            return self._connection.call(ask)
+            answer = self._connection.call(ask)
         except AnsweredError as error:
             if error.code in _UNKNOWN:
                 raise Unknown(error.detail) from error
             raise self._odd(error.detail) from error
+        self.answers += 1
+        return answer
 
     def _complete(self, answer: dict[str, Any]) -> dict[str, Any]:
         if answer.get("resultType", "complete") != "complete":

@@ -6,7 +6,7 @@ from typing import Final, cast
 
 from satchel.errors import SkillError, SourceUnavailableError
 from satchel.model import Finding, Limits, Severity
-from satchel.sources.over_mcp.asking import INDEX_URI, Asking, Unknown
+from satchel.sources.over_mcp.asking import INDEX_URI, Asking, Page, Unknown
 from satchel.sources.over_mcp.entry import SkillEntry, entry_of
 from satchel.sources.over_mcp.index import index_entry, items_of
 from satchel.sources.over_mcp.refusal import RefusedError, told
@@ -15,17 +15,23 @@ __all__ = ["Seen", "look"]
 
 MAX_PAGES: Final = 1_000
 """Pages of one listing."""
+MAX_IDLE: Final = 3
+"""Pages in a row that bring no skill that was not listed before."""
 MAX_TOLD: Final = 100
 """Entries of one server that are told of one by one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What a look showed: entries by the URI of their folder, sorted by it."""
+    """What a look showed: entries by the URI of their folder, sorted by it.
+
+    ``cursor`` is where the list goes on, None where it ended.
+    """
 
     entries: Mapping[str, SkillEntry]
     findings: tuple[Finding, ...]
     ttl_s: float
+    cursor: str | None = None
 
 
 def look(  # noqa: PLR0913 - what a source knows, and asks only here
@@ -36,8 +42,12 @@ def look(  # noqa: PLR0913 - what a source knows, and asks only here
     *,
     patience_s: float,
     now: Callable[[], float],
+    before: Seen | None = None,
 ) -> Seen:
     """Ask a server for its skills; no file of any of them is read.
+
+    A list that does not end in time, or breaks off, is used as far as it came. The next
+    look goes on from there.
 
     Args:
         asking: How the server is asked.
@@ -46,18 +56,22 @@ def look(  # noqa: PLR0913 - what a source knows, and asks only here
         limits: Bounds on each skill; ``scan_entries`` on all skills and files.
         patience_s: Seconds for all pages together.
         now: Tells the time in seconds.
+        before: What the look before this one showed.
 
     Raises:
         SourceUnavailableError: It does not answer, or not with a list of skills.
     """
     taken = _Taken(label, limits)
-    if asking.has_skills():
-        ends_at = now() + patience_s
-        ttl_s = _pages(asking, taken, lambda: now() >= ends_at)
-        for uri in also:
-            ttl_s = min(ttl_s, _one(asking, taken, uri))
-    else:
-        ttl_s = _older(asking, taken)
+    if not asking.has_skills():
+        return taken.seen(_older(asking, taken))
+    ends_at = now() + patience_s
+    if before is not None and before.cursor is not None:
+        taken.resume(before)
+    ttl_s = _pages(asking, taken, lambda: now() >= ends_at)
+    for uri in also:
+        ttl_s = min(ttl_s, _one(asking, taken, uri))
+    if before is not None and taken.cursor is not None:
+        taken.keep(before)
     return taken.seen(ttl_s)
 
 
@@ -71,6 +85,21 @@ class _Taken:
     findings: list[Finding] = field(default_factory=list[Finding])
     refused: int = 0
     held: int = 0
+    news: int = 0
+    roots: set[str] = field(default_factory=set[str])
+    cursor: str | None = None
+
+    def resume(self, before: Seen) -> None:
+        """Go on where an earlier look had to stop."""
+        self.cursor = before.cursor
+        self.keep(before)
+
+    def keep(self, before: Seen) -> None:
+        """Keep what an earlier look showed, where this one did not come to it."""
+        for root, entry in before.entries.items():
+            if root not in self.entries:
+                self.entries[root] = entry
+                self.held += 1 + len(entry.listed)
 
     @property
     def full(self) -> bool:
@@ -86,11 +115,13 @@ class _Taken:
         except SkillError as error:  # over a limit of ours on one file
             self.refuse(where, error.code, str(error))
         else:
-            if entry.root in self.entries:
+            if entry.root in self.roots:
                 self.refuse(where, "invalid-entry", "an earlier one has its URI")
                 return
+            self.roots.add(entry.root)
             self.entries[entry.root] = entry
             self.held += 1 + len(entry.listed)
+        self.news += 1
 
     def refuse(self, where: str, code: str, why: str, fix: str = "") -> None:
         """Tell of an entry that is not used."""
@@ -111,38 +142,79 @@ class _Taken:
             more = f"{self.refused - MAX_TOLD:,} more entries are not used"
             self.tell("", "invalid-entry", "error", more)
         entries = dict(sorted(self.entries.items()))
-        return Seen(entries, tuple(self.findings), ttl_s)
+        ttl_s = ttl_s if self.cursor is None else 0.0
+        return Seen(entries, tuple(self.findings), ttl_s, self.cursor)
 
 
 def _pages(asking: Asking, taken: _Taken, late: Callable[[], bool]) -> float:
-    """Take in every page; return for how long the shortest-lived of them holds."""
+    """Take in every page; return for how long the shortest-lived of them holds.
+
+    ``taken.cursor`` is where to begin, and then where the list goes on.
+    """
     cursors: set[str] = set()
-    cursor: str | None = None
-    ttl_s = float("inf")
+    ttl_s, idle = float("inf"), 0
     for number in range(1, MAX_PAGES + 1):
-        page = asking.page(cursor)
+        page = _page(asking, taken, number)
+        if page is None:
+            return 0.0
         ttl_s = min(ttl_s, page.ttl_s)
-        for index, raw in enumerate(page.skills):
-            if taken.full:
-                limit = f"scan_entries = {taken.limits.scan_entries:,}"
-                _cut(taken, f"it lists more than {limit} skills and files")
-                return ttl_s
-            taken.add(raw, _place(raw, number, index))
-        cursor = page.cursor
-        if cursor is None:
+        known = taken.news
+        why = _take(taken, page, number)
+        idle = idle + 1 if taken.news == known else 0
+        taken.cursor = page.cursor
+        if page.cursor in cursors:
+            why = f"page {number} leads back to an earlier one"
+        elif idle == MAX_IDLE:
+            why = f"{idle} pages in a row bring no skill that is new"
+        if why:
+            _cut(taken, why)
+        if taken.cursor is None:
             return ttl_s
-        if cursor in cursors:
-            _cut(taken, f"page {number} leads back to an earlier one")
-            return ttl_s
-        cursors.add(cursor)
+        cursors.add(taken.cursor)
         if late():
-            detail = f"its list did not end in time; {number:,} pages came"
-            raise SourceUnavailableError(taken.label, detail)
+            _stop(taken, f"it did not end in time; {number:,} pages came")
+            return ttl_s
     _cut(taken, f"its list has more than {MAX_PAGES:,} pages")
     return ttl_s
 
 
+def _take(taken: _Taken, page: Page, number: int) -> str:
+    """Take in one page; return why no more is, if that is so."""
+    for index, raw in enumerate(page.skills):
+        if taken.full:
+            limit = f"scan_entries = {taken.limits.scan_entries:,}"
+            return f"it lists more than {limit} skills and files"
+        taken.add(raw, _place(raw, number, index))
+    return ""
+
+
+def _page(asking: Asking, taken: _Taken, number: int) -> Page | None:
+    """Return the next page; None where the list breaks off.
+
+    Raises:
+        SourceUnavailableError: There is not even a first page.
+    """
+    try:
+        return asking.page(taken.cursor)
+    except SourceUnavailableError as error:
+        if taken.cursor is None:
+            raise
+        if number == 1:  # the server has forgotten where the last look stopped
+            taken.cursor = None
+            return asking.page(None)
+        _stop(taken, f"it broke off after {number - 1:,} pages: {error.detail}")
+        return None
+
+
+def _stop(taken: _Taken, why: str) -> None:
+    """Tell that a list is not whole yet."""
+    fix = "nothing: the next sync goes on from there"
+    message = f"its list of skills is not whole: {why}; what came is used"
+    taken.tell("", "partial-listing", "warning", message, fix)
+
+
 def _cut(taken: _Taken, why: str) -> None:
+    taken.cursor = None
     fix = "ask the server's owner; what came until then is used"
     taken.tell("", "endless-listing", "error", f"the rest is not asked for: {why}", fix)
 

@@ -43,7 +43,7 @@ def index_entry(raw: object, limits: Limits) -> SkillEntry:
         raise RefusedError("it is no object")
     given = cast("Mapping[str, object]", raw)
     kind = given.get("type")
-    if kind not in {"skill-md", "archive"}:
+    if kind not in ("skill-md", "archive"):  # a set would want it to be hashable
         raise RefusedError(f"it is of an unknown type, {told(kind)!r}", _NEWER)
     archive = plain_uri(given.get("url")) if kind == "archive" else ""
     root = f"{archive}/{given.get('name')}" if archive else skill_root(given.get("url"))

@@ -40,8 +40,8 @@ __all__ = ["McpSource"]
 
 MAX_TTL_S: Final = 300.0
 """Seconds for which a server may ask not to be asked again."""
-PATIENCE: Final = 10
-"""How many deadlines of one call all pages of a list may take."""
+PATIENCE: Final = 2
+"""How many deadlines of one call the pages of a list may take at each sync."""
 
 
 class McpSource:
@@ -115,6 +115,11 @@ class McpSource:
             if self._seen is None or self._now() >= self._until:
                 self._look()
             return self._told(self._seen) if self._seen else ()
+
+    @property
+    def progress(self) -> int:
+        """How many answers the server gave: another number while it gets on."""
+        return self._asking.answers
 
     def manifest(self, key: str) -> Manifest:
         """Return what the server says of a skill; its SKILL.md is not read.
@@ -196,6 +201,7 @@ class McpSource:
             self._limits,
             patience_s=self._patience_s,
             now=self._now,
+            before=self._seen,
         )
         self._shared = shared_names(seen.entries)
         self._seen = seen

@@ -429,6 +429,21 @@ def test_files_that_changed_since(site: Site, monkeypatch: pytest.MonkeyPatch) -
     assert made.read("two", "a.md", 9) == b"B"
 
 
+@pytest.mark.row("F04", "T05")
+def test_an_edit_on_a_site_without_digests_is_seen_by_a_load(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of that pack alone; where digests were announced, others are an error."""
+    forgetful(monkeypatch)
+    site.put_old({"one": ONE, "two": {"SKILL.md": TWO["SKILL.md"], "a.md": b"A"}})
+    with Satchel(of(site)) as skills:
+        site.put("/.well-known/skills/two/a.md", b"B")
+        site.asked.clear()
+
+        assert skills.load("two", "a.md").text == "B"
+        assert not any("/one/" in path for path in site.paths()[:4])
+
+
 # --- what is kept
 
 
@@ -524,6 +539,95 @@ def test_a_sync_ends_in_time(site: Site) -> None:
 
     assert "took too long" in unavailable(made)
     assert site.paths() == [INDEX]
+
+
+def slow_site(
+    site: Site, monkeypatch: pytest.MonkeyPatch, **more: object
+) -> tuple[HttpSource, list[float]]:
+    """Return a source of ten skills, of which the sixth takes all the time there is."""
+    monkeypatch.setattr(source, "AT_ONCE", 1)
+    site.put_skills({f"s{n}": {"SKILL.md": skill_md(f"s{n}")} for n in range(10)})
+    bad = f"{HOME}/s5/SKILL.md"
+    site.put(bad, Reply(status=404), skill_md("s5"))
+    hung_s = [100.0]
+
+    def monotonic() -> float:
+        return hung_s[0] * site.count()[bad]
+
+    around = Surroundings(monotonic=monotonic)
+    made = HttpSource(site.url, allow_private=True, surroundings=around, **more)  # type: ignore[arg-type]
+    return made, hung_s
+
+
+@pytest.mark.row("F42")
+def test_what_came_of_a_slow_site_is_used_and_the_next_sync_goes_on(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And what took all the time comes last, so that it keeps nothing else away."""
+    made, hung_s = slow_site(site, monkeypatch)
+    *packs, failed, partial = made.scan()
+
+    assert [each.key for each in packs if isinstance(each, Found)] == [
+        f"s{n}" for n in range(5)
+    ]
+    assert isinstance(failed, Finding)
+    assert failed.path.endswith("/s5")
+    assert isinstance(partial, Finding)
+    assert (partial.code, partial.severity) == ("partial-listing", "warning")
+    assert partial.message.startswith("4 of 10 skills")
+
+    site.asked.clear()
+    hung_s[0] = 0.0
+    assert found(made) == [f"s{n}" for n in range(10)]
+    assert [path[-11:] for path in site.paths()[1:]] == [
+        f"/s{n}/SKILL.md"[-11:] for n in (6, 7, 8, 9, 5)
+    ]
+
+
+@pytest.mark.row("F42")
+def test_what_came_of_a_slow_site_is_kept_for_the_next_process(
+    site: Site, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    first, _ = slow_site(site, monkeypatch, cache=tmp_path / "cache")
+    first.scan()
+    site.asked.clear()
+
+    assert found(of(site, cache=tmp_path / "cache")) == [f"s{n}" for n in range(10)]
+    assert len(site.paths()) == 1 + 5
+
+
+@pytest.mark.row("F42", "T04")
+def test_a_first_sync_goes_on_while_something_comes(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each of forty takes ten seconds; the time-out is thirty."""
+    monkeypatch.setattr(source, "AT_ONCE", 1)
+    site.put_skills({f"s{n:02}": {"SKILL.md": skill_md(f"s{n:02}")} for n in range(40)})
+    around = Surroundings(monotonic=lambda: 10.0 * len(site.asked))
+    made = HttpSource(site.url, allow_private=True, surroundings=around)
+    before = made.progress
+
+    assert len(found(made)) == 40
+    assert made.progress == before + 40
+
+
+@pytest.mark.row("F42")
+def test_many_skills_that_cannot_be_had_are_told_together(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(source, "MAX_TOLD", 2)
+    packs = {f"s{n}": {"SKILL.md": skill_md(f"s{n}")} for n in range(6)}
+    site.put_skills(packs)
+    for n in range(5):
+        site.put(f"{HOME}/s{n}/SKILL.md", b"other")
+    made = of(site)
+
+    assert found(made) == ["s5"]
+    assert [each.code for each in told(made)] == [
+        "digest-mismatch",
+        "digest-mismatch",
+        "index-entry",
+    ]
 
 
 def test_a_key_in_the_url_is_told_to_nobody(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,7 +13,7 @@ from mcp_types import INVALID_PARAMS
 from satchel import Satchel
 from satchel.errors import SkillManifestError, SkillNotFoundError
 from satchel.errors import SourceUnavailableError as Unavailable
-from satchel.model import Limits
+from satchel.model import Finding, Limits
 from satchel.sources.over_mcp import enumerating
 from satchel.sources.over_mcp.refusal import RefusedError, told
 from satchel.sources.over_mcp.uris import path_in, skill_root
@@ -241,11 +243,80 @@ def test_pages_that_lead_back_end() -> None:
     assert "leads back to an earlier one" in finding.message
 
 
-def test_pages_end_when_patience_does() -> None:
-    with reading(paged(3)) as source:
-        source._now = iter([0.0, 1e9]).__next__
-        with pytest.raises(Unavailable, match="1 pages came"):
-            source.scan()
+@pytest.mark.row("F42")
+def test_a_list_that_takes_long_is_used_as_it_comes() -> None:
+    """Each look goes on where the one before had to stop, and the last has all."""
+    server = paged(4)
+    with reading(server) as source:
+        source._now = count(0.0, 1e6).__next__
+        for pages in (1, 2, 3):
+            *found, finding = source.scan()
+            assert isinstance(finding, Finding)
+            assert len(found) == pages
+            assert (finding.code, finding.severity) == ("partial-listing", "warning")
+        assert len(source.scan()) == 4
+
+    assert [method for method, _ in server.asked].count("skills/list") == 4
+
+
+@pytest.mark.row("F42")
+def test_a_list_that_breaks_off_keeps_what_came_before() -> None:
+    server = paged(4)
+    page = server.answers["skills/list"]
+
+    def breaking(params: dict[str, Any]) -> dict[str, Any]:
+        if params["cursor"] == "2":
+            raise MCPError(-32603, "a bad day")
+        return page(params)
+
+    with reading(server) as source:
+        assert len(found_in(source)) == 4
+        server.answers["skills/list"] = breaking
+        assert len(found_in(source)) == 4
+        assert [each.code for each in findings_of(source)] == ["partial-listing"]
+
+        # It has forgotten the cursor: the list is read from its beginning.
+        server.entries[2:] = []
+        server.answers["skills/list"] = lambda params: (
+            breaking({"cursor": "2"})
+            if params["cursor"]
+            else {"skills": server.entries}
+        )
+        found_in(source)
+        assert [each.code for each in findings_of(source)] == []
+
+
+@pytest.mark.row("F42")
+def test_pages_that_bring_nothing_new_end() -> None:
+    server = FakeServer({"s": {"SKILL.md": skill_md("s")}})
+    numbers = count()
+    server.answers["skills/list"] = lambda _: {
+        "skills": [],
+        "nextCursor": str(next(numbers)),
+    }
+    with reading(server) as source:
+        (finding,) = source.scan()
+
+    assert isinstance(finding, Finding)
+    assert finding.code == "endless-listing"
+    assert next(numbers) == enumerating.MAX_IDLE
+
+
+@pytest.mark.row("F42")
+def test_an_entry_of_the_older_index_costs_itself_alone() -> None:
+    server = FakeServer({"s": {"SKILL.md": skill_md("s")}}, extension=False)
+    good = {
+        "type": "skill-md",
+        "name": "s",
+        "description": "d",
+        "url": "skill://s/SKILL.md",
+    }
+    odd: list[object] = [[], {}, 1, None]
+    mad = [{**good, key: value} for key in good for value in odd]
+    server.files["skill://index.json"] = json.dumps({"skills": [*mad, good]})
+    with reading(server) as source:
+        assert found_in(source) == ["skill://s"]
+        assert len(findings_of(source)) >= len(mad)
 
 
 def test_skills_and_files_together_are_bounded() -> None:
