@@ -7,9 +7,11 @@ from typing import Any
 import pytest
 
 from tools.adapters.known import NAMES, ROOT, TITLES, Adapter
+from tools.adapters.private import private_names
 from tools.adapters.table import (
     PAGE,
     README,
+    minor_releases,
     read_data,
     render_page,
     tell,
@@ -51,7 +53,7 @@ def test_the_readme_says_what_is_supported() -> None:
     modules = {
         path.stem
         for path in (ROOT / "src" / "satchel" / "adapters").glob("*.py")
-        if path.stem != "__init__"
+        if not path.stem.startswith("_")
     }
 
     assert readme == with_matrix(readme, read_data()), (
@@ -132,3 +134,51 @@ def test_a_mistake_is_no_limit() -> None:
 
 def test_every_adapter_has_an_extra() -> None:
     assert [name for name in NAMES if not Adapter(name).distribution] == []
+
+
+@pytest.mark.parametrize(
+    ("lowest", "newest", "count"),
+    [
+        ("1.15.29", "1.15.30", 1),
+        ("0.23.1", "0.24.0", 2),
+        ("3.2.0", "3.4.0", 3),
+        ("2.5.14", "3.1.10", 3),
+        ("1.20.0", "2.13.0", 15),
+    ],
+)
+def test_minor_releases_are_counted(lowest: str, newest: str, count: int) -> None:
+    assert minor_releases(lowest, newest) == count
+
+
+MODULE = """
+class Mine(Theirs):
+    _field: int = 1
+
+    def _asked_for(self):
+        return self._field + self._inherited + own(self)._field
+
+    def _own(self):
+        return super()._theirs() + self._own() + getattr(run, "_named", 0)
+
+    def __init__(self):
+        self._set = 3
+        self.public = other._private + other.public
+"""
+
+
+def test_private_names_of_others_are_found() -> None:
+    assert private_names(MODULE) == [
+        "_asked_for",
+        "_inherited",
+        "_named",
+        "_private",
+        "_set",
+        "_theirs",
+    ]
+
+
+def test_what_an_adapter_touches_is_in_the_page() -> None:
+    page = render_page(read_data())
+
+    assert "`_get_declaration`, `_invocation_context`, `_use_invocation_cache`" in page
+    assert "| experimental | `_tool_invocations` |" in page

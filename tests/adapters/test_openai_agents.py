@@ -26,8 +26,18 @@ from satchel import Satchel, Skill
 from satchel.adapters.openai_agents import attach
 from satchel.errors import DuplicateToolError
 from satchel.policy import Policy, ask
-from tests.adapters.desk import BASE, REFUNDS, Desk, open_desk, write_packs
-from tests.adapters.openai_agents import FakeModel, call, text
+from tests.adapters.desk import (
+    BASE,
+    REFUNDS,
+    Desk,
+    load,
+    open_desk,
+    script,
+    write_pack,
+    write_packs,
+)
+from tests.adapters.driver import Call
+from tests.adapters.openai_agents import CONFIG, FakeModel, call, fake_model, text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -467,3 +477,57 @@ async def test_its_approvals_resume_with_other_agents(packs: Path) -> None:
 
     assert result.final_output == "done"
     assert desk.done == ["refund A-1 995 by ana"]
+
+
+@pytest.mark.row("F22")
+@pytest.mark.parametrize("approve", [True, False])
+async def test_a_paused_run_goes_on_elsewhere_without_a_state(
+    tmp_path: Path, approve: bool
+) -> None:
+    """Another agent object, and a context that keeps nothing of ours."""
+    packs, desk = write_packs(tmp_path / "packs"), Desk()
+    skills = open_desk(packs, desk, ask("refunds", tool="refund"))
+
+    def made() -> Agent[Any]:
+        pays = Call("refund", {"order_id": "A-1", "cents": 995})
+        model = fake_model(script([load("refunds")], [pays], "done"))
+        return attach(skills, to=Agent("desk", model=model), who={"user": "ana"})
+
+    paused = await Runner.run(made(), "hi", run_config=CONFIG)
+    agent = made()
+    state = await RunState.from_string(agent, paused.to_state().to_string())
+    [item] = state.get_interruptions()
+    if approve:
+        state.approve(item)
+    else:
+        state.reject(item)
+    result = await Runner.run(agent, state, run_config=CONFIG)
+
+    assert result.final_output == "done"
+    assert desk.done == (["refund A-1 995 by ana"] if approve else [])
+
+
+@pytest.mark.row("F22")
+async def test_a_native_tool_waits_for_its_yes_elsewhere(tmp_path: Path) -> None:
+    done: list[str] = []
+
+    @function_tool
+    def post(city: str) -> str:
+        """Send a card."""
+        done.append(city)
+        return f"a card went to {city}"
+
+    write_pack(tmp_path, "cards", "Use for cards.\nmetadata: {tools: post}", "Send.")
+    skills = Satchel(tmp_path, tools=[post], policy=Policy(ask("cards", tool="post")))
+
+    def made() -> Agent[Any]:
+        model = fake_model(script([load("cards")], [Call("post", {"city": "B"})], "ok"))
+        return attach(skills, to=Agent("desk", model=model))
+
+    paused = await Runner.run(made(), "hi", run_config=CONFIG)
+    agent = made()
+    state = await RunState.from_string(agent, paused.to_state().to_string())
+    state.approve(state.get_interruptions()[0])
+    result = await Runner.run(agent, state, run_config=CONFIG)
+
+    assert (result.final_output, done) == ("ok", ["B"])

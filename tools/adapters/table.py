@@ -12,6 +12,7 @@ import json
 from typing import TYPE_CHECKING, Any, Final
 
 from tools.adapters.known import NAMES, ROOT, TITLES, Adapter
+from tools.adapters.private import private_names
 from tools.adapters.running import read_results
 
 if TYPE_CHECKING:
@@ -29,12 +30,21 @@ _HEAD: Final = """\
 Made by `python -m tools.adapters table` from the results of the shared suite,
 `tests/adapters/test_contract.py`, which runs through the real frameworks; not edited by
 hand. An extra installs an adapter's framework: `pip install 'satchel[langchain]'`.
-`satchel doctor` shows what is installed beside these versions.
+`satchel doctor` shows what is installed next to these versions.
+
+An adapter that works over fewer than three minor releases of its framework is
+experimental. Private names are what it uses or overrides that its framework does not
+promise to keep.
 
 """
 _BEGIN: Final = "<!-- adapters: made by `python -m tools.adapters table` -->\n"
 _END: Final = "<!-- /adapters -->"
-_VERSIONS: Final = ["adapter", "extra", "framework", "lowest", "newest", "Python"]
+_VERSIONS: Final = [
+    *("adapter", "extra", "framework", "lowest", "newest", "Python", "status"),
+    "private names",
+]
+_EXPERIMENTAL: Final = 3
+"""Minor releases over which an adapter has to work, or it is experimental."""
 _ROWS: Final = """
 ## Row by row
 
@@ -153,7 +163,7 @@ def with_matrix(readme: str, data: Mapping[str, Any]) -> str:
         [
             [
                 f"[{TITLES[name]}](docs/how-to/adapters/{each['extra']}.md)",
-                f"{each['lowest']} to {each['newest']}",
+                f"{each['lowest']} to {each['newest']}{_note(each)}",
                 f"{rows - len(each['missing'])} of {rows}",
             ]
             for name, each in data.items()
@@ -168,6 +178,8 @@ def render_page(data: Mapping[str, Any]) -> str:
         [
             *(f"`{text}`" for text in (name, each["extra"], each["distribution"])),
             *(each[key] for key in ("lowest", "newest", "python")),
+            _status(each),
+            ", ".join(f"`{each}`" for each in _private(name)),
         ]
         for name, each in data.items()
     ]
@@ -182,6 +194,34 @@ def render_page(data: Mapping[str, Any]) -> str:
         f"{_table(['', *(f'`{name}`' for name in data)], rows)}"
         + (f"\n{notes}" if notes else "")
     )
+
+
+def minor_releases(lowest: str, newest: str) -> int:
+    """Return how many minor releases there are at least from one version to another.
+
+    How many the older major releases had nobody knows here: each counts as one.
+    """
+    (old, first), (new, last) = (_minor(each) for each in (lowest, newest))
+    return last - first + 1 if old == new else last + 1 + (new - old)
+
+
+def _minor(version: str) -> tuple[int, int]:
+    major, minor, *_ = version.split(".")
+    return int(major), int(minor)
+
+
+def _status(each: Mapping[str, Any]) -> str:
+    count = minor_releases(each["lowest"], each["newest"])
+    return "supported" if count >= _EXPERIMENTAL else "experimental"
+
+
+def _note(each: Mapping[str, Any]) -> str:
+    return ", experimental" if _status(each) == "experimental" else ""
+
+
+def _private(name: str) -> list[str]:
+    source = Adapter(name).source
+    return private_names(source.read_text("utf-8")) if source.exists() else []
 
 
 def _cell(name: str, row: str, told: Mapping[str, Any], reasons: dict[str, int]) -> str:
