@@ -399,6 +399,25 @@ def test_gaps_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ) in shown
 
 
+@pytest.mark.row("F40", "T10")
+def test_a_mirror_is_named_and_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at(29, monkeypatch)
+    names = [f"s{number}" for number in range(6)]
+    events: list[Event] = [sync(day(n), *names) for n in range(30)]
+    events += [load(name, day(29), via="mcp", client="copier") for name in names]
+    keep("jsonl", tmp_path, events)
+
+    shown = usage("--db", "usage.jsonl").stdout
+    without = usage("--db", "usage.jsonl", "--mirror", "copier").stdout
+
+    assert "copier: read 6 of 6 on one day; if so: --mirror" in shown
+    assert "Dead" not in shown
+    assert "Fetched 6 times to be kept elsewhere, which is no load" in without
+    assert "s5: never loaded" in without
+
+
 @pytest.mark.row("F17", "F45")
 def test_what_waits_and_a_full_disk_are_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -1,12 +1,13 @@
 """What the rows say: which skills earn their place. Pure: the clock is an argument."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from typing import Final, Literal
 
-from satchel.usage.records import DAY_S, Copied, Listed, Records, Tally, WriterState
+from satchel.usage.mirrors import parted, suspects
+from satchel.usage.records import DAY_S, Listed, Records, Tally, WriterState
 
 __all__ = ["CORE_SHARE", "Report", "SkillUse", "Standing", "make_report"]
 
@@ -14,8 +15,6 @@ CORE_SHARE: Final = 0.8
 """The core set is the fewest skills that make this share of the loads."""
 REPORT_VERSION: Final = 1
 NOT_FOUND: Final = "skill-not-found"
-_CONSUMER: Final = "http", "satchel"
-"""Edge and client of what an earlier version called loads: another Satchel's syncs."""
 BY_HAND: Final = "cli"
 """A person who looks at a skill on the command line is no use of it by an agent."""
 _EPOCH: Final = date(1970, 1, 1).toordinal()
@@ -101,8 +100,9 @@ class Report:
     counts names that were asked for and are not there, ``errors`` failures by code.
     ``unclosed`` writers ended without their close: of each at most its ``bound`` events
     are missing. ``synced`` counts what was fetched to be kept elsewhere, by skill: that
-    counts in nothing else. ``at_work`` are writers that may hold events which are not
-    written yet; ``no_room`` is that the disk of the file is full, so that they stay so.
+    counts in nothing else. ``may_mirror`` are clients that read nearly all skills on
+    one day, with how many of how many. ``at_work`` are writers that may hold events
+    which are not written yet; ``no_room`` is that the disk of the file is full.
     """
 
     until: int
@@ -117,6 +117,9 @@ class Report:
     unclosed: tuple[WriterState, ...] = ()
     bad_lines: int = 0
     synced: Mapping[str, int] = field(default_factory=dict[str, int])
+    may_mirror: Mapping[str, tuple[int, int]] = field(
+        default_factory=dict[str, tuple[int, int]]
+    )
     at_work: tuple[WriterState, ...] = ()
     no_room: bool = False
 
@@ -154,18 +157,23 @@ class Report:
             "may_be_missing": self.may_be_missing,
             "lines_not_read": self.bad_lines,
             "synced": dict(self.synced),
+            "may_mirror": {
+                client: {"skills": many, "of": most}
+                for client, (many, most) in self.may_mirror.items()
+            },
             "writers_at_work": len(self.at_work),
             "no_room": self.no_room,
         }
 
 
-def make_report(
+def make_report(  # noqa: PLR0913 - by name, and each with a default
     records: Records,
     *,
     now: float,
     days: int = 30,
     only: Mapping[str, Sequence[str]] | None = None,
     unclosed: Sequence[WriterState] = (),
+    mirrors: Collection[str] = (),
 ) -> Report:
     """Return what the rows say of the last ``days`` days.
 
@@ -178,13 +186,13 @@ def make_report(
         only: The skills that it is about, with their references; None is all that were
             on offer in these days, or loaded.
         unclosed: Writers that are known to have ended without their close.
+        mirrors: Clients whose reads over HTTP and MCP are copies, and no loads.
     """
     until = int(now // DAY_S)
     first = until - days + 1
-    dated = [t for t in records.tallies if t.day <= until]
-    known = [t for t in dated if (t.via, t.client) != _CONSUMER]
-    fetched = (t for t in dated if (t.via, t.client) == _CONSUMER and not t.code)
-    copies = [*records.copies, *(Copied(t.day, t.name, t.count) for t in fetched)]
+    dated = (t for t in records.tallies if t.day <= until)
+    known, fetched = parted(dated, mirrors)
+    copies = [*records.copies, *fetched]
     ours = [t for t in known if only is None or t.name in only]
     skills = _uses(ours, first)
     last = _last_days(ours)
@@ -219,6 +227,7 @@ def make_report(
         dropped=sum(writer.dropped for writer in records.writers),
         unclosed=tuple(unclosed),
         bad_lines=records.unread,
+        may_mirror=suspects((t for t in known if t.day >= first), records.listed),
         at_work=tuple(
             w for w in records.writers if w.closed is None and w not in unclosed
         ),

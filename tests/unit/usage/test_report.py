@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from satchel.usage.reading import read_records
 from satchel.usage.records import Records, WriterState
 from satchel.usage.report import make_report
 from tests.unit.usage.library import KINDS, copied, day, keep, load, miss, skill, sync
@@ -262,3 +263,22 @@ def test_a_copy_revives_nothing_and_stands_apart(kind: str, tmp_path: Path) -> N
     assert [each.name for each in found.of("dead")] == ["b", "c"]
     assert found.synced == {"b": 2, "c": 1}
     assert found.as_dict()["synced"] == {"b": 2, "c": 1}
+
+
+@pytest.mark.row("F40", "T10", "C51")
+def test_a_client_that_reads_all_is_named_and_may_be_left_out(tmp_path: Path) -> None:
+    names = [f"s{number}" for number in range(10)]
+    events = offered(range(30), *names)
+    events += [load(name, day(29), via="mcp", client="copier") for name in names[1:]]
+    events += [load(name, day(29), via="tool") for name in names[:2]]
+    events += [load(name, day(29), via="mcp", client="agent") for name in names[:3]]
+    found = report(tmp_path, events, at=day(29))
+    without = make_report(
+        read_records(tmp_path / "usage.sqlite"), now=day(29), mirrors=["copier"]
+    )
+
+    assert found.may_mirror == {"copier": (9, 10)}
+    assert found.of("dead") == ()
+    assert [each.name for each in without.of("dead")] == names[3:]
+    assert (without.loads, sum(without.synced.values())) == (5, 9)
+    assert without.may_mirror == {}

@@ -46,6 +46,14 @@ def now() -> float:
     show_default=True,
     help="Days to look at; and days on offer that make an unused skill dead.",
 )
+@click.option(
+    "--mirror",
+    "mirrors",
+    multiple=True,
+    metavar="CLIENT",
+    help="A client that copies skills: what it read over HTTP and MCP is no load. "
+    "Repeatable.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option(
     "--db",
@@ -69,6 +77,7 @@ def now() -> float:
 def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
     paths: tuple[str, ...],
     days: int,
+    mirrors: tuple[str, ...],
     as_json: bool,
     db: str | None,
     chain: str | None,
@@ -92,7 +101,7 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
         return _verify(chain, head, as_json=as_json)
     if head is not None:
         raise click.UsageError("--head goes with --verify")
-    report = _report(_file(db), paths, days, named=db is not None)
+    report = _report(_file(db), paths, days, mirrors, named=db is not None)
     if as_json:
         say_json(report.as_dict())
     else:
@@ -120,7 +129,14 @@ def _file(db: str | None) -> str:
     return place.path
 
 
-def _report(path: str, paths: tuple[str, ...], days: int, *, named: bool) -> "Report":
+def _report(
+    path: str,
+    paths: tuple[str, ...],
+    days: int,
+    mirrors: tuple[str, ...],
+    *,
+    named: bool,
+) -> "Report":
     """Read what is on record.
 
     Raises:
@@ -147,6 +163,7 @@ def _report(path: str, paths: tuple[str, ...], days: int, *, named: bool) -> "Re
         days=days,
         only=_only(paths),
         unclosed=ended_unclosed(records.writers, now=when, host=host_mark()),
+        mirrors=mirrors,
     )
     return replace(report, no_room=_is_full(path))
 
@@ -246,6 +263,11 @@ def _sections(report: "Report") -> Iterator[tuple[str, list[str]]]:
     synced = [_names([*report.synced])] if report.synced else []
     times = _many(sum(report.synced.values()), "time")
     yield f"Fetched {times} to be kept elsewhere, which is no load", synced
+    looks = [
+        f"{flat(client)}: read {many:,} of {most:,} on one day; if so: --mirror"
+        for client, (many, most) in report.may_mirror.items()
+    ]
+    yield "Clients that may copy skills, and load none", looks
     yield "What is not on record", list(_gaps(report))
 
 
