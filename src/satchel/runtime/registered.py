@@ -85,7 +85,9 @@ def descriptors_of(what: object) -> tuple[SkillDescriptor, ...]:
     if isinstance(what, type) and issubclass(what, BaseSkill):
         what = what()
     if isinstance(what, (Skill, BaseSkill)):
-        return (SkillDescriptor(what.name, what.description, what.instructions),)
+        # An agent can have a skill that no catalog lists: it needs no description.
+        description = what.description or what.name
+        return (SkillDescriptor(what.name, description, what.instructions),)
     if callable(what):
         return _made_by(cast("Callable[..., object]", what))
     if isinstance(what, Iterable) and not isinstance(what, (str, bytes)):

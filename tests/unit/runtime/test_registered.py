@@ -217,6 +217,7 @@ def test_descriptors_come_in_many_ways() -> None:
         *("worn", "worn"),
         "s",
     ]
+    assert_complete([Worn, Skill("s", instructions="Do.")])
     for wrong in ("a", 3, None, [3]):
         with pytest.raises(TypeError, match="want a registry"):
             descriptors_of(wrong)
