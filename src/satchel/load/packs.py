@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
-from typing import Final
+from typing import Final, cast
 
 from satchel.errors import DeniedError, SkillError, echo
 from satchel.load.folder import folder_notes
@@ -116,7 +116,15 @@ def _names(descriptor: Descriptor | None, bucket: Bucket) -> list[str]:
 
 
 def _path(descriptor: Descriptor | None, bucket: Bucket, file: str) -> str:
-    """Return the path inside its own bucket, where that one is listed (R14)."""
+    """Return the path inside its own bucket, where that one is listed (R14).
+
+    A name that nothing listed bears is of that bucket, too: it was asked for as such.
+    """
     path = f"{bucket}/{file}"
     listed = descriptor.resources if descriptor is not None else ()
-    return path if file not in listed and path in listed else file
+    if file in listed or path in listed:
+        return file if file in listed else path
+    if descriptor is None or not isinstance(cast("object", file), str):
+        return file
+    unknown = "/" not in file and not any(each.endswith(f"/{file}") for each in listed)
+    return path if file and unknown else file

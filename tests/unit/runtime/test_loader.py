@@ -18,6 +18,7 @@ from satchel import (
     load_skill,
 )
 from satchel.errors import ReferenceNotAllowedError
+from satchel.usage import ListSink
 from tests.fakes import FakeSource
 
 BACKEND = """---
@@ -285,6 +286,48 @@ def test_seven_keys_whatever_is_asked(templates: Path) -> None:
     )
     assert (script["body"], script["script_content"]) == ("", "echo lint\n")
     assert list(reference) == list(script) == list(body)
+
+
+@pytest.mark.row("C33", "F31")
+@pytest.mark.parametrize(
+    ("asked", "reference", "script", "ok"),
+    [
+        ({}, None, None, True),
+        ({"reference": "conventions.md"}, "references/conventions.md", None, True),
+        ({"script": "lint.sh"}, None, "scripts/lint.sh", True),
+        ({"script": "gone.sh"}, None, "scripts/gone.sh", False),
+        ({"reference": "gone.md"}, "references/gone.md", None, False),
+        (
+            {"reference": "conventions.md", "script": "lint.sh"},
+            *("references/conventions.md", "scripts/lint.sh", True),
+        ),
+        (
+            {"reference": "conventions.md", "script": "gone.sh"},
+            *("references/conventions.md", "scripts/gone.sh", False),
+        ),
+        (
+            {"reference": "gone.md", "script": "lint.sh"},
+            *("references/gone.md", "scripts/lint.sh", False),
+        ),
+    ],
+)
+def test_a_call_is_one_event_that_says_what_was_asked(
+    templates: Path,
+    asked: dict[str, str],
+    reference: str | None,
+    script: str | None,
+    ok: bool,
+) -> None:
+    """A script that is refused is told as a script."""
+    sink = ListSink()
+    asyncio.run(load_skill("backend", **asked, skills=Satchel(templates, sinks=[sink])))
+
+    (event,) = sink.events
+    assert (event.name, event.reference, event.script) == (
+        *("backend", reference),
+        script,
+    )
+    assert (event.error is None) is ok
 
 
 @pytest.mark.row("C32", "F31")
