@@ -21,6 +21,7 @@ _GRAMMAR: Final[tuple[tuple[int, re.Pattern[str]], ...]] = (
     (15, re.compile(r"\s*lazy\s+(?:import|from)\b")),
     (15, re.compile(r".*[\[({]\s*\*{1,2}\w[^\n]*\bfor\b")),
 )
+_MOST_CHARS: Final = 1_000
 _MESSAGES: Final = {"f-string expression part cannot include": 12}
 
 
@@ -33,7 +34,8 @@ def version_for(text: str, line: int | None, message: str) -> str:
     lines = text.splitlines()
     if line is None or not 0 < line <= len(lines):
         return ""
-    minors = [minor for minor, grammar in _GRAMMAR if grammar.match(lines[line - 1])]
-    minors += [minor for said, minor in _MESSAGES.items() if message.startswith(said)]
+    said = lines[line - 1][:_MOST_CHARS]
+    minors = [minor for minor, grammar in _GRAMMAR if grammar.match(said)]
+    minors += [minor for start, minor in _MESSAGES.items() if message.startswith(start)]
     later = [minor for minor in minors if minor > sys.version_info.minor]
     return f"3.{min(later)}" if later else ""

@@ -200,12 +200,12 @@ def _block(entry: Entry, block: re.Match[str]) -> str:
 
 
 _TRANSLATED: Final = re.compile(
-    r"\*{0,2}(?P<key>名称|描述)\*{0,2}[：:]\*{0,2}[ \t]*(?P<value>.*?)\*{0,2}[ \t]*"  # noqa: RUF001
+    r"\*{0,2}(?P<key>名称|描述)\*{0,2}[：:]\*{0,2}(?P<value>.*)"  # noqa: RUF001
 )
 _FIELDS: Final = {"名称": "name", "描述": "description"}
 _MARKED: Final = re.compile(
     r"(?P<mark>\*\*|__)(?P<key>[A-Za-z][\w-]*)(?:[ \t]*:(?P=mark)|(?P=mark)[ \t]*:)"
-    r"[ \t]*(?P<value>.*?)[ \t]*"
+    r"(?P<value>.*)"
 )
 _KEY: Final = re.compile(r"[\w-]+[ \t]*:(?:\s|\Z)")
 
@@ -222,7 +222,7 @@ def translated(text: str) -> str | None:
     if not fields:
         return None
     for number, (key, value, _) in fields.items():
-        fields[number] = (_FIELDS[key], value.strip("\u201c\u201d"), 0)
+        fields[number] = (_FIELDS[key], value.rstrip("* ").strip("\u201c\u201d"), 0)
     return "".join(
         f"{fields[n][0]}: {quoted(fields[n][1])}\n" if n in fields else "\n"
         for n in range(len(lines))
@@ -257,7 +257,7 @@ def _fields(
         match = pattern.fullmatch(line)
         if match is None:
             continue
-        value, below = match["value"], 0
+        value, below = match["value"].strip(), 0
         if not value:
             rest = lines[number + 1 :]
             skipped = next((n for n, each in enumerate(rest) if each.strip()), 0)

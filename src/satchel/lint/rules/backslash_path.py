@@ -36,11 +36,13 @@ def backslash_path(pack: Context) -> Iterator[Finding]:
             if block.info.strip().lower().partition(" ")[0] in _SHELLS
             for line in range(block.line, block.line + block.lines)
         }
+        number, counted = 1, 0
         for match in _PATH.finditer(text):
+            number += text.count("\n", counted, match.start())
+            counted = match.start()
             if match[1].lower() in _OF_WINDOWS:
                 continue
-            number = text.count("\n", 0, match.start()) + 1
-            if number in windows or _DRIVE.search(text.splitlines()[number - 1]):
+            if number in windows or _DRIVE.search(_line_at(text, match)):
                 continue
             yield Finding(
                 "backslash-path",
@@ -50,3 +52,8 @@ def backslash_path(pack: Context) -> Iterator[Finding]:
                 number,
                 fix="write it with /, which every system takes",
             )
+
+
+def _line_at(text: str, match: re.Match[str]) -> str:
+    end = text.find("\n", match.end())
+    return text[text.rfind("\n", 0, match.start()) + 1 : end if end >= 0 else len(text)]

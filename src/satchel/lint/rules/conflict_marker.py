@@ -1,6 +1,5 @@
 """What a merge that nobody finished leaves in a file."""
 
-import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -11,10 +10,8 @@ from satchel.model import SKILL_FILE, Finding
 __all__ = ["conflict_marker"]
 
 _BEGIN: Final = b"<<<<<<< "
-_CONFLICT: Final = re.compile(
-    rb"^<{7} [^\n]*\n(?:(?!<{7} )[^\n]*\n)*?={7}\r?\n(?:(?!<{7} )[^\n]*\n)*?>{7} ",
-    re.MULTILINE,
-)
+_MIDDLE: Final = b"======="
+_END: Final = b">>>>>>> "
 _MARKDOWN: Final = (".md", ".markdown")
 
 
@@ -33,9 +30,8 @@ def conflict_marker(pack: Context) -> Iterator[Finding]:
         )
         if _BEGIN not in data:
             continue
-        for match in _CONFLICT.finditer(data):
-            line = data.count(b"\n", 0, match.start()) + 1
-            if not _is_shown(pack, path, line, match[0].count(b"\n")):
+        for line, lines in _conflicts(data):
+            if not _is_shown(pack, path, line, lines):
                 yield Finding(
                     "conflict-marker",
                     "error",
@@ -45,6 +41,19 @@ def conflict_marker(pack: Context) -> Iterator[Finding]:
                     fix="keep the side that is meant, and take the marks out",
                 )
                 break
+
+
+def _conflicts(data: bytes) -> Iterator[tuple[int, int]]:
+    """Yield the first line of each conflict, and how many lines follow it."""
+    begin = middle = 0
+    for number, line in enumerate(data.split(b"\n"), start=1):
+        if line.startswith(_BEGIN):
+            begin, middle = number, 0
+        elif begin and line.rstrip(b"\r") == _MIDDLE:
+            middle = number
+        elif middle and line.startswith(_END):
+            yield begin, number - begin
+            begin = middle = 0
 
 
 def _is_shown(pack: Context, path: str, line: int, lines: int) -> bool:

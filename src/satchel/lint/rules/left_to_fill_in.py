@@ -22,7 +22,7 @@ _IN_BRACKETS: Final = re.compile(
 _OF_A_TEMPLATE: Final = re.compile(
     r"(?:replace (?:this )?(?:with|text)|add|enter|insert|put|write|provide)\b.{0,30}"
     r"\bdescription (?:of (?:the|this|your) skill|here)\b"
-    r"|(?:(?:a|an|the|one|your|brief|clear|concise|detailed|line|one-line|sentence|short"
+    r"|(?:(?:a|an|the|one|your|brief|clear|concise|detailed|line|sentence|short"
     r"|skill)[ -])*description of (?:what )?(?:the|this|your) skill(?:'s)?\b"
     r"|(?:your |the )?(?:skill(?:'s)? )?description (?:goes )?here\b"
     r"|(?:describe|explain|say) (?:in one (?:line|sentence) )?"
@@ -116,12 +116,13 @@ def _first_line(pack: Context, path: str) -> tuple[int, str] | None:
     """Return the first line of a Markdown file that is left to fill in."""
     text = text_of(pack, path)
     first = body(pack).line if path == SKILL_FILE else 1
-    code = [
-        range(block.line, block.line + block.lines)
+    code = {
+        line
         for block in document(pack, path).blocks
-    ]
+        for line in range(block.line, block.line + block.lines)
+    }
     for number, line in enumerate(text.split("\n"), start=1):
-        if number < first or any(number in block for block in code):
+        if number < first or number in code:
             continue
         if line.startswith(("    ", "\t")):  # code, or deep in a list of something
             continue

@@ -38,6 +38,7 @@ _MADE: Final = re.compile(
 )
 """What stands before, in its clause, where a path is to be made or may be there."""
 _LABEL: Final = re.compile(r"\A[^\w\n]*(?:\w+[ \t]+)?examples?\b", re.IGNORECASE)
+_LABEL_LINES: Final = 3
 _OF_ANOTHER: Final = re.compile(r"(?:['\u2019]s|s[`*_]*['\u2019])[\s`*_\"(]*\Z")
 """A possessive: the path is in what somebody else has."""
 _SUPPOSED: Final = re.compile(r"[`'\")\]]*[^.\n]{0,60}\b(?:would|could|might)\b")
@@ -156,11 +157,13 @@ def _mentions(pack: Context, file: str, text: str) -> Iterator[_Mention]:
     A path that the text has made, or asks for, is there afterwards or is not: it is
     left alone from then on.
     """
-    samples = [
-        range(block.line, block.line + block.lines)
+    lines = text.split("\n")
+    samples = {
+        number
         for block in document(pack, file).blocks
-        if _is_sample(block, text)
-    ]
+        if _is_sample(block, lines)
+        for number in range(block.line, block.line + block.lines)
+    }
     begin = len(text) - len(body(pack).text) if file == SKILL_FILE else 0
     line, counted = 1, 0
     made: set[str] = set()
@@ -170,7 +173,7 @@ def _mentions(pack: Context, file: str, text: str) -> Iterator[_Mention]:
         counted = at
         if not _BEFORE.search(text[max(0, at - _BEFORE_CHARS) : at]):
             continue
-        if any(line in block for block in samples) or _EXAMPLE.search(match[0]):
+        if line in samples or _EXAMPLE.search(match[0]):
             continue
         clause = text[text.rfind("\n", 0, at) + 1 : at][-_CLAUSE_CHARS:]
         if _is_made(clause):
@@ -182,11 +185,11 @@ def _mentions(pack: Context, file: str, text: str) -> Iterator[_Mention]:
             yield _Mention(match[0], line, clause, paragraph)
 
 
-def _is_sample(block: Block, text: str) -> bool:
+def _is_sample(block: Block, lines: list[str]) -> bool:
     """Tell whether a block shows the text of another file, or an example of a talk."""
     if block.info.strip().lower().partition(" ")[0] in _SAMPLES:
         return True
-    above = text.split("\n", block.line - 1)[:-1]
+    above = lines[max(0, block.line - 1 - _LABEL_LINES) : block.line - 1]
     label = next((line for line in reversed(above) if line.strip()), "")
     return _LABEL.match(label) is not None
 

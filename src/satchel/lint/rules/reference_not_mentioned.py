@@ -34,6 +34,7 @@ _PATTERN: Final = re.compile(
 _OPEN: Final = re.compile(r"\{\w+\}|<\w+>|\*+|\b[NX]\b")
 """What stands for any text in a pattern: ``references/module-N-*.md``."""
 _LEAST_FIXED: Final = 4
+_MOST_PATTERNS: Final = 200
 
 
 @rule("reference-not-mentioned", "script-not-mentioned")
@@ -97,7 +98,7 @@ def _is_asked_for(pack: Context, path: str) -> bool:
 
 def _names(text: str, path: str, *, strict: bool) -> bool:
     name = posixpath.basename(path)
-    lowered = text.lower()
+    lowered = _lowered(text)
     for form in (name.lower(), quote(name).lower()):
         # Behind another letter it is the end of another name: a.md in data.md.
         if form in lowered and re.search(rf"(?<![\w-]){re.escape(form)}", lowered):
@@ -116,6 +117,12 @@ def _names(text: str, path: str, *, strict: bool) -> bool:
     return re.search(f"{module}|{imported}", text) is not None
 
 
+@lru_cache(maxsize=4)
+def _lowered(text: str) -> str:
+    return text.lower()
+
+
+@lru_cache(maxsize=256)
 def _names_folder(text: str, folder: str) -> bool:
     """Tell whether the folder is named, or one around it: alone, with no file."""
     while folder:
@@ -139,6 +146,6 @@ def _patterns(text: str) -> tuple[re.Pattern[str], ...]:
     }
     return tuple(
         re.compile(fnmatch.translate(each))
-        for each in found
+        for each in sorted(found)[:_MOST_PATTERNS]
         if len(each.replace("*", "")) >= _LEAST_FIXED
     )
