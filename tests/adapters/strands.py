@@ -145,9 +145,17 @@ class StrandsRig:
         return await self._run(text, chat, dict(who or {}), mode)
 
     async def decide(
-        self, paused: suite.Paused, *, approve: bool
+        self,
+        paused: suite.Paused,
+        *,
+        approve: bool,
+        words: str = "",
+        arguments: Mapping[str, object] | None = None,
     ) -> str | suite.Paused:
-        answer = {"interruptId": paused.state["id"], "response": "ny"[approve]}
+        response: Any = "y" if approve else words or "n"
+        if approve and arguments is not None:
+            response = {"arguments": dict(arguments)}
+        answer = {"interruptId": paused.state["id"], "response": response}
         given = [{"interruptResponse": answer}]
         return await self._run(given, paused.state["chat"], paused.state["who"])
 
@@ -169,6 +177,12 @@ class StrandsRig:
     def trim(self, chat: str = "one") -> None:
         self._chats[chat]["data"]["messages"] = []
 
+    def keep_instead(self, state: object, chat: str = "one") -> None:
+        kept = self._chats[chat]["data"]["state"]
+        kept.pop("satchel", None)
+        if state is not None:
+            kept["satchel"] = state
+
 
 def _said(result: AgentResult, state: dict[str, Any]) -> str | suite.Paused:
     if result.stop_reason != "interrupt":
@@ -176,7 +190,8 @@ def _said(result: AgentResult, state: dict[str, Any]) -> str | suite.Paused:
     assert result.interrupts
     pause = result.interrupts[0]  # the others are asked for again
     state |= {"id": pause.id}
-    return suite.Paused(pause.reason["tool"], pause.reason["arguments"], state)
+    asked = pause.reason
+    return suite.Paused(asked["tool"], asked["arguments"], state, asked["question"])
 
 
 class SwarmRig:

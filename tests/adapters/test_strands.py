@@ -499,7 +499,7 @@ async def test_a_file_is_read_once_a_run(packs: Path) -> None:
     await say(agent, "again")
 
     results = seen_by(agent)[-1].results
-    assert ["changed-since-sync" in each for each in results] == [
+    assert ["LIMITS-0001: none." in each for each in results] == [
         *(False, False),
         *(True, True),
     ]

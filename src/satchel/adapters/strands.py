@@ -13,15 +13,16 @@ they are: the plugin lends it more for the time of each model call.
 import asyncio
 import threading
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, TypeAlias, Unpack, cast
 
 from satchel.adapters import framework
-from satchel.model import Json, Seen
+from satchel.adapters._base import Attached, Conversation, is_error
+from satchel.model import Json, Reply, Seen
 from satchel.runtime.front import Satchel
 from satchel.runtime.session import Session, SessionOptions
+from satchel.session import question_text
 from satchel.tools import Tool, result_text
 
 with framework("Strands Agents", "strands"):
@@ -50,6 +51,8 @@ _NAME: Final = "satchel"
 _YES: Final = frozenset({"y", "yes"})
 """As text that Strands' own interventions take for an approval."""
 
+_NO: Final = frozenset({"n", "no"})
+
 _NOTHING: Final[dict[str, Json]] = {"type": "object", "properties": {}}
 
 
@@ -64,7 +67,9 @@ def attach(
 
     One plugin serves any number of agents. Where the policy says ask and no ``approve``
     is given, the run stops with an interrupt called ``satchel``, whose ``reason`` has
-    the ``tool`` and its ``arguments``; True, "y" or "yes" in answer is a yes.
+    the ``skill``, the ``tool``, its ``arguments``, the ``reason`` and all of it as one
+    ``question``. True, "y" or "yes" in answer is a yes, as is a mapping of other
+    ``arguments``; anything else is a no, and text of it is read by the model.
 
     Args:
         skills: Where they come from.
@@ -76,29 +81,22 @@ def attach(
 
     Raises:
         ExtraMissingError: Strands is not installed, or is too old.
+        TypeError: An argument is not known, or of another type.
+        ValueError: No style has that name.
         DuplicateToolError: In an agent's first run, if one of its own tools has the
             name of one of a skill.
         ConcurrencyException: In a run of an agent that is running already, which
             Strands allows in its mode ``unsafe_reentrant``.
     """
-    return _Skills(skills, who, deps, options)
+    return _Skills(Attached(skills, who, deps, options))
 
 
 class _Skills(Plugin):
     """Gives each agent hooks of its own: nothing is kept here."""
 
-    def __init__(
-        self,
-        skills: Satchel,
-        who: Who | None,
-        deps: Deps | None,
-        options: SessionOptions,
-    ) -> None:
+    def __init__(self, attached: Attached[InvocationState]) -> None:
         super().__init__()
-        self.skills = skills
-        self.who = who
-        self.deps = deps
-        self.options = options
+        self.attached = attached
 
     @property
     def name(self) -> str:
@@ -113,16 +111,10 @@ class _Skills(Plugin):
         agent.add_hook(hooks.choose, BeforeToolCallEvent)
         agent.add_hook(hooks.close, AfterInvocationEvent)
 
-    def open(self, agent: Agent, state: InvocationState) -> Session:
+    def open(self, agent: Agent, state: InvocationState) -> Conversation:
         """Take the agent's conversation up where it stands."""
-        who, deps = self.who, self.deps
-        options: SessionOptions = {"agent": agent.name, **self.options}
-        return self.skills.session(
-            who=who(state) if callable(who) else who,
-            deps=state if deps is None else deps(state),
-            resume=agent.state.get(_NAME),
-            **options,
-        )
+        kept = agent.state.get(_NAME)
+        return self.attached.open(state, kept, deps=state, agent=agent.name)
 
 
 @dataclass(slots=True)
@@ -162,8 +154,7 @@ class _Run:
     """One run of an agent, from its first model or tool call to its end."""
 
     state: InvocationState
-    session: Session
-    turn: AbstractContextManager[object]
+    talk: Conversation
     kept: object
     made: dict[str, tuple[Tool, AgentTool]]
     last: _Look | None = None
@@ -171,7 +162,7 @@ class _Run:
 
     def see(self, messages: Messages) -> None:
         """Show the session all of the conversation."""
-        self.session.see(_seen(messages))
+        self.talk.see(_seen(messages))
         self.is_behind = False
 
     def native(self, tool: Tool) -> AgentTool:
@@ -179,7 +170,7 @@ class _Run:
         known = self.made.get(tool.name)
         if known is not None and _is_same(known[0], tool):
             return known[1]
-        made = _native(tool, self.session)
+        made = _native(tool, self.talk)
         self.made[tool.name] = tool, made
         return made
 
@@ -206,11 +197,10 @@ class _Hooks:
         """Give the agent the prompt and the tools of this model call."""
         agent = event.agent
         run = await self._entered(agent, event.invocation_state)
-        session = run.session
         self._end_loan(agent)
         registry, before = agent.tool_registry, agent.system_prompt_content
         own = (*registry.registry, *registry.dynamic_tools)
-        last, mark = run.last, session.mark
+        last, mark = run.last, run.talk.session.mark
         if (
             last is None
             or last.mark is not mark
@@ -234,13 +224,13 @@ class _Hooks:
         before: list[SystemContentBlock] | None,
         own: tuple[str, ...],
     ) -> _Look:
-        session = run.session
+        talk, session = run.talk, run.talk.session
         run.see(agent.messages)
         if session.reads_files:
             prompt = await asyncio.to_thread(_prompt, before, session)
         else:
             prompt = _prompt(before, session)
-        tools = [run.native(each) for each in session.tools(beside=own)]
+        tools = [run.native(each) for each in talk.tools(beside=own)]
         self._keep(agent)
         loads = [*_results(agent.messages, {each.tool_name for each in tools})]
         return _Look(session.mark, [*agent.messages], loads, before, own, prompt, tools)
@@ -256,38 +246,44 @@ class _Hooks:
         """
         if event.selected_tool is not None:
             return
-        run = await self._entered(event.agent, event.invocation_state)
-        session, name = run.session, event.tool_use["name"]
-        tool = session.tools().get(name)
+        agent = event.agent
+        run = await self._entered(agent, event.invocation_state)
+        talk, name = run.talk, event.tool_use["name"]
+        tool = talk.tool(name)
         if tool is None:
-            if not _is_of_skill(session, name):
+            if not _is_of_skill(talk.session, name):
                 return  # another plugin may know it
             tool = Tool(name, "", _NOTHING, dict)
         if run.is_behind:
-            run.see(event.agent.messages)
+            run.see(agent.messages)
         arguments = _arguments(event.tool_use)
-        approved = None
-        if self._plugin.options.get("approve") is None:
-            decision = session.decide(name, arguments)
-            if decision.verdict == "ask":
-                asked = {"tool": name, "arguments": dict(arguments)}
-                reason = {**asked, "reason": decision.reason}
-                approved = _is_yes(event.interrupt(_NAME, reason=reason))
+        reply: Reply | None = None
+        if (question := talk.asked(name, arguments)) is not None:
+            asked = {
+                "skill": question.skill,
+                "tool": name,
+                "arguments": dict(arguments),
+                "reason": question.reason,
+                "question": question_text(question),
+            }
+            reply = _reply(event.interrupt(_NAME, reason=asked))
+        call = _Call(talk, reply, partial(self._keep, agent))
         if tool.native is not None:
-            refused = await session.arefusal(name, arguments, approved=approved)
-            self._keep(event.agent)
-            if refused is not None:
-                event.cancel_tool = result_text(refused)
+            permit = await talk.apermit(
+                name, arguments, approved=reply, call_id=_id(event.tool_use)
+            )
+            self._keep(agent)
+            if permit.refusal is not None:
+                event.cancel_tool = result_text(permit.refusal)
                 return
-        keep = partial(self._keep, event.agent)
-        event.selected_tool = _native(tool, session, approved=approved, keep=keep)
+            event.tool_use["input"] = {**permit.arguments}
+        event.selected_tool = _native(tool, talk, call)
 
     def close(self, event: AfterInvocationEvent) -> None:
         """End the run, in which files were read once at most."""
         run = self._run
         if run is not None and run.state is event.invocation_state:
             self._end_loan(event.agent)  # the model call may have been broken off
-            run.turn.__exit__(None, None, None)
             self._run = None
 
     async def _entered(self, agent: Agent, state: InvocationState) -> _Run:
@@ -298,7 +294,7 @@ class _Hooks:
         """
         run = self._run
         if run is None:
-            if self._plugin.options.get("always"):  # they are read
+            if self._plugin.attached.options.get("always"):  # they are read
                 run = await asyncio.to_thread(self._begun, agent, state)
             else:
                 run = self._begun(agent, state)
@@ -310,18 +306,16 @@ class _Hooks:
         with self._opening:  # parallel tool calls may be what a run begins with
             if self._run is None:
                 kept = agent.state.get(_NAME)
-                session = self._plugin.open(agent, state)
+                talk = self._plugin.open(agent, state)
                 if agent.messages and agent.messages[-1]["role"] == "assistant":
                     # It goes on with a tool call; a model call looks for itself.
-                    session.see(_seen(agent.messages))
-                turn = session.turn()
-                turn.__enter__()
-                self._run = _Run(state, session, turn, kept, {})
+                    talk.see(_seen(agent.messages))
+                self._run = _Run(state, talk, kept, {})
             return self._run
 
     def _keep(self, agent: Agent) -> None:
         run = self._run
-        if run is not None and run.kept != (dumped := run.session.dump()):
+        if run is not None and run.kept != (dumped := run.talk.keep()):
             agent.state.set(_NAME, dumped)
             run.kept = dumped
 
@@ -358,37 +352,36 @@ def _is_same(one: Tool, other: Tool) -> bool:
     )
 
 
-def _native(
-    tool: Tool,
-    session: Session,
-    *,
-    approved: bool | None = None,
-    keep: Callable[[], None] | None = None,
-) -> AgentTool:
-    """Return a tool in Strands' form; one that is of it already as it is.
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """One call: what was answered to its question, and what keeps what it changed."""
 
-    ``keep`` is called after each call, for what the session has to remember of it.
-    """
-    if isinstance(tool.native, AgentTool):
-        return tool.native
+    talk: Conversation
+    reply: Reply | None = None
+    keep: Callable[[], None] = lambda: None
 
-    async def call(use: ToolUse, /, **_: object) -> ToolResult:
-        arguments = _arguments(use)
-        result = await session.acall(tool.name, arguments, approved=approved)
-        if keep is not None:
-            keep()
-        failed = isinstance(result, Mapping) and "error" in result
+    async def make(self, use: ToolUse, /, **_: object) -> ToolResult:
+        """Make it; what comes back is what the model reads."""
+        result = await self.talk.aanswer(
+            use["name"], _arguments(use), approved=self.reply, call_id=_id(use)
+        )
+        self.keep()
         return {
             "toolUseId": use["toolUseId"],
-            "status": "error" if failed else "success",
+            "status": "error" if is_error(result) else "success",
             "content": [{"text": result_text(result)}],
         }
 
+
+def _native(tool: Tool, talk: Conversation, call: _Call | None = None) -> AgentTool:
+    """Return a tool in Strands' form; one that is of it already as it is."""
+    if isinstance(tool.native, AgentTool):
+        return tool.native
     schema = {"json": dict(tool.parameters)}
     return PythonAgentTool(
         tool.name,
         {"name": tool.name, "description": tool.description, "inputSchema": schema},
-        call,
+        (call or _Call(talk)).make,
     )
 
 
@@ -445,7 +438,22 @@ def _is_of_skill(session: Session, name: str) -> bool:
     return name in session.catalog or any(name in entry.tools for entry in entries)
 
 
-def _is_yes(answer: object) -> bool:
-    return answer is True or (
-        isinstance(answer, str) and answer.strip().lower() in _YES
-    )
+def _id(use: ToolUse) -> str:
+    """Return the id of a call, which no other call of the conversation has."""
+    return use["toolUseId"]
+
+
+def _reply(answer: object) -> Reply:
+    """Return what somebody answered to an interrupt, as a session takes it."""
+    if isinstance(answer, Mapping):
+        given = cast("Mapping[str, object]", answer)
+        edited = given.get("arguments")
+        if isinstance(edited, Mapping):
+            return Reply("yes_once", arguments=cast("Mapping[str, object]", edited))
+        return Reply("no", words=str(given.get("message", "")))
+    if answer is True:
+        return Reply("yes_once")
+    text = answer.strip() if isinstance(answer, str) else ""
+    if text.lower() in _YES:
+        return Reply("yes_once")
+    return Reply("no", words="" if text.lower() in _NO else text)
