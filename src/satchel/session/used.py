@@ -80,6 +80,7 @@ class _UsedByDefault:
 
     def __init__(self, folder: Path) -> None:
         self._memory = UsedInMemory()
+        self._is_absolute = folder.is_absolute()  # else it begins with a bare ~
         self._folder: UsedInFolder | None = UsedInFolder(folder)
 
     def use(self, key: str) -> bool:
@@ -88,6 +89,8 @@ class _UsedByDefault:
         if self._folder is None:
             return True
         try:
+            if not self._is_absolute:
+                raise FileNotFoundError("the user has no home folder")
             return self._folder.use(key)
         except OSError as error:
             import logging  # nobody pays for it before something is wrong

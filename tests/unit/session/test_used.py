@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import threading
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,8 +13,6 @@ import pytest
 from satchel.session.used import UsedInFolder, UsedInMemory, key_of, used_in
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from satchel.protocols import UsedApprovals
 
 pytestmark = pytest.mark.row("T08", "F20")
@@ -88,6 +87,17 @@ def test_a_state_folder_that_cannot_be_written_to_is_reported_once(
     assert [used.use(key) for key in "aab"] == [True, False, True]
     (line,) = caplog.messages
     assert "SATCHEL_APPROVALS" in line
+
+
+def test_a_user_without_a_home_gets_no_folder_called_tilde(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    used = used_in({}, Path("~/.local/state/satchel"))
+
+    assert [used.use("a"), used.use("a")] == [True, False]
+    assert "no home folder" in caplog.text
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_folder_that_was_chosen_and_cannot_be_written_to_is_an_error(
