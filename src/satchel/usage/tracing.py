@@ -40,7 +40,9 @@ class TracingSink:
 
     It begins and ends when the load did. Attributes are ``gen_ai.skill.name`` and so
     on, named as the fields of the event; those that are empty are left out.
-    ``error.type`` is the code of a failure, which sets the status, too. The span is
+    ``error.type`` is the code of a failure, which sets the status, too. The current
+    span, a framework's of its tool call say, gets the attributes of a skill that loads,
+    if it is recording; of several loads within it the last one's stand. The span is
     made on the caller's thread, for that alone has the context.
 
     Raises:
@@ -52,7 +54,10 @@ class TracingSink:
         self._tracer = trace.get_tracer("satchel", tracer_provider=provider)
 
     def record(self, event: UsageEvent) -> None:
-        """Make the span, begun and ended."""
+        """Make the span, begun and ended, and tell the current one."""
+        current = trace.get_current_span()
+        if event.code is None and current.is_recording():
+            current.set_attributes(_skill(event))
         end = int(event.at * _NS)
         span = self._tracer.start_span(
             SPAN,
@@ -65,11 +70,15 @@ class TracingSink:
 
 
 def _attributes(event: UsageEvent) -> "dict[str, AttributeValue]":
-    flat: dict[str, AttributeValue] = {
+    flat = _skill(event)
+    if event.code is not None:
+        flat["error.type"] = event.code
+    return flat
+
+
+def _skill(event: UsageEvent) -> "dict[str, AttributeValue]":
+    return {
         f"gen_ai.skill.{name}": value
         for name in _ATTRIBUTES
         if (value := getattr(event, name)) not in ("", None)
     }
-    if event.code is not None:
-        flat["error.type"] = event.code
-    return flat

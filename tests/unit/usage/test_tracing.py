@@ -81,3 +81,24 @@ def test_spans_belong_to_whoever_loads_and_failures_say_so(
     assert bad.status.description == "skill 'b' not found"
     assert (bad.attributes or {})["error.type"] == "skill-not-found"
     assert skills.sink_failures == {}
+
+
+@pytest.mark.row("F29")
+def test_the_span_of_a_tool_call_says_which_skill_it_loads(
+    provider: TracerProvider, exporter: InMemorySpanExporter
+) -> None:
+    """A skill that is not there is no skill's name, whoever asks for it."""
+    made = Skill("a", instructions="x", description="d")
+    session = Satchel(made, sinks=[TracingSink(provider)]).session()
+    tracer = provider.get_tracer("framework")
+
+    for skill_id in ("a", "made-up"):
+        with tracer.start_as_current_span("execute_tool"):
+            session.call("load_skill", {"skill_id": skill_id})
+
+    told = [
+        dict(span.attributes or {}).get("gen_ai.skill.name")
+        for span in exporter.get_finished_spans()
+        if span.name == "execute_tool"
+    ]
+    assert told == ["a", None]
