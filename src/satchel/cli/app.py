@@ -9,7 +9,7 @@ from typing import Any, Final, NoReturn, cast
 
 import click
 
-from satchel.cli.output import tell, use_utf8
+from satchel.cli.output import os_sentence, tell, use_utf8
 from satchel.errors import (
     ConfigError,
     ExtraMissingError,
@@ -119,7 +119,8 @@ def _status(run: Callable[[], object]) -> int:
         _close_quietly()
         status = 1
     except (SkillError, OSError) as error:
-        tell(f"satchel: {error}")
+        told = os_sentence(error) if isinstance(error, OSError) else str(error)
+        tell(f"satchel: {told}")
         status = 2 if isinstance(error, (*_CANNOT, OSError)) else 1
     except Exception as error:  # noqa: BLE001 - the boundary: a person gets a sentence
         tell(f"satchel: {_bug(error)}")

@@ -16,6 +16,7 @@ __all__ = [
     "bold",
     "flat",
     "on_terminal",
+    "os_sentence",
     "say",
     "say_json",
     "tell",
@@ -105,3 +106,10 @@ def write_text(text: str, data: bytes | None = None) -> None:
         click.echo(shown, nl=not text.endswith("\n"))
     else:
         write(text.encode("utf-8", "backslashreplace") if data is None else data)
+
+
+def os_sentence(error: OSError) -> str:
+    """Return what the system said, with the file that it is about first."""
+    if error.filename is None or not error.strerror:
+        return str(error)
+    return f"{os.fsdecode(error.filename)}: {error.strerror}"

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from satchel.cli.opening import find_settings
 from satchel.cli.output import tell
-from satchel.errors import SkillError
+from satchel.errors import MissingPathError, SkillError
 from satchel.runtime.library import count_packs, usual_places
 
 if TYPE_CHECKING:
@@ -46,6 +46,7 @@ def project_places(config: str | None, limits: "Limits") -> tuple[str, ...]:
 
     Raises:
         NoPackError: There is no pack at all.
+        MissingPathError: The file names a folder that does not exist.
     """
     also = () if config == "none" else _configured(config)
     found = usual_places(also, limits=limits)
@@ -77,4 +78,8 @@ def _configured(config: str | None) -> tuple[str, ...]:
 
     from satchel.config import load_config
 
-    return tuple(each for each in load_config(Path(path)).skills if "://" not in each)
+    named = tuple(e for e in load_config(Path(path)).skills if "://" not in e)
+    for each in named:
+        if not Path(each).exists():
+            raise MissingPathError(each)
+    return named

@@ -124,7 +124,12 @@ def _table(path: "Path") -> Mapping[str, object] | None:
 
     try:
         document = tomllib.loads(path.read_text("utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except OSError as error:
+        raise ConfigError(str(path), error.strerror or str(error)) from error
+    except UnicodeDecodeError as error:
+        detail = f"it is not UTF-8: byte {error.start + 1} is no text; save it as UTF-8"
+        raise ConfigError(str(path), detail) from error
+    except tomllib.TOMLDecodeError as error:
         raise ConfigError(str(path), str(error)) from error
     if path.name != _PROJECT_FILE:
         return document

@@ -170,6 +170,10 @@ def command(packs: tuple[str, ...], **options: Any) -> int:  # noqa: ANN401 - by
         raise _CouldNotCheck(str(error)) from error
     except FileNotFoundError as error:
         raise _CouldNotCheck(f"{error.filename}: no such file or folder") from error
+    except OSError as error:
+        from satchel.cli.output import os_sentence
+
+        raise _CouldNotCheck(os_sentence(error)) from error
 
 
 def _run(  # noqa: PLR0913 - the options of the command, by their names

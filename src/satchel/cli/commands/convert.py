@@ -63,9 +63,11 @@ def _pairs(
     "--from",
     "of",
     type=click.Choice(KINDS),
+    metavar="KIND",
     default="auto",
     show_default=True,
-    help="What SOURCE is; strict and spec refuse packs that are not in that dialect.",
+    help="What SOURCE is: strict, spec (packs of that dialect), roles, agents-md, "
+    "cursor, copilot, commands, claude-agents, windsurf or cline.",
 )
 @click.option(
     "--to",
