@@ -145,12 +145,12 @@ class Registry:
         return any(not each.ended or each.is_late for each in self._fields)
 
     def reread(
-        self, descriptor: Descriptor, file: str, *, sure: bool
+        self, descriptor: Descriptor, file: str, *, sure: bool, patient: bool = True
     ) -> Mapping[str, Reader] | None:
         """Read one pack again that a load found changed, and use it as it is now.
 
         Loads that wait for the same pack share one reading. The next `sync` reports
-        what changed.
+        what changed. See `satchel.catalog.rereading` for the arguments.
 
         Returns:
             None where the pack is as it was. Else the catalog has its new state, and
@@ -166,7 +166,9 @@ class Registry:
         with self._rereading.alone(field.label, key):
             if not is_current(field, descriptor):
                 return {}
-            seen = self._rereading.read(field, descriptor, file, sure=sure)
+            seen = self._rereading.read(
+                field, descriptor, file, sure=sure, patient=patient
+            )
             if seen is None:
                 return None
             with self._taking:

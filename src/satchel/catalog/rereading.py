@@ -77,7 +77,13 @@ class Rereading:
                     self._busy[place] = turn, users - 1
 
     def read(
-        self, field: "Field", descriptor: Descriptor, file: str, *, sure: bool
+        self,
+        field: "Field",
+        descriptor: Descriptor,
+        file: str,
+        *,
+        sure: bool,
+        patient: bool,
     ) -> Reread | None:
         """Return the pack as it is now, or None where nothing about it has changed.
 
@@ -89,6 +95,8 @@ class Rereading:
             descriptor: The pack as the catalog has it.
             file: The file that a load asked for; it is read, too.
             sure: The pack is known to have changed, whatever its marks say.
+            patient: Whether to look until two looks agree. One look finds a pack that
+                is good, and nothing of one that is gone or broken.
 
         Raises:
             SkillError: The source does not answer.
@@ -101,7 +109,11 @@ class Rereading:
         same = found and entry and found.stamp == entry.stamp
         if same and not sure:
             return None
-        if near:
+        if not patient:
+            seen = _look(field, descriptor, file, found)
+            if not seen.is_good:
+                return None
+        elif near:
             seen = self._settled(field, descriptor, file)
         elif same:
             return None  # the source says what it said, and its bytes are others

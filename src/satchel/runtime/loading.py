@@ -1,6 +1,7 @@
 """A load with what goes around it: the clock, the event, the sinks."""
 
 from collections.abc import Callable
+from copy import copy
 from dataclasses import replace
 from operator import attrgetter
 from typing import Final, NoReturn, TypeVar
@@ -51,7 +52,15 @@ class LoadPath:
         self.limits = limits
         self._policy = policy
         self._registry = registry
+        self.patient = True
         self._edited = edited
+
+    @property
+    def hurried(self) -> "LoadPath":
+        """The same, for lists: no pack that is being written is waited for."""
+        other = copy(self)
+        other.patient = False
+        return other
 
     def __call__(
         self,
@@ -147,7 +156,13 @@ class LoadPath:
             SkillError: As for ``attempt``.
         """
         return with_current(
-            self._registry, catalog, skill_id, attempt, self._edited, doubt=False
+            self._registry,
+            catalog,
+            skill_id,
+            attempt,
+            self._edited,
+            doubt=False,
+            patient=self.patient,
         )
 
     def _load(
@@ -164,7 +179,14 @@ class LoadPath:
                 _check_edge(here, request)
             return load(here, request, turn=turn, limits=limits, policy=policy)
 
-        return with_current(self._registry, catalog, request.id, attempt, self._edited)
+        return with_current(
+            self._registry,
+            catalog,
+            request.id,
+            attempt,
+            self._edited,
+            patient=self.patient,
+        )
 
 
 def _check_edge(catalog: Catalog, request: Request) -> None:

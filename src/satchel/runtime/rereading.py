@@ -29,6 +29,10 @@ _MAY_HAVE_CHANGED: Final = frozenset({ReferenceNotFoundError, ReferenceNotAllowe
 """What a load raises where a file is gone or new, among other reasons."""
 
 
+_FOR_THE_NEXT: Final = (DigestMismatchError, ChangedSinceSyncError)
+"""What is raised where a sync of the source may help the next load, if not this one."""
+
+
 def with_current(  # noqa: PLR0913 - what an attempt stands on, the rest by name
     registry: Registry,
     catalog: Callable[[], Catalog],
@@ -37,6 +41,7 @@ def with_current(  # noqa: PLR0913 - what an attempt stands on, the rest by name
     edited: Callable[[str], object] = lambda _: None,
     *,
     doubt: bool = True,
+    patient: bool = True,
 ) -> _T:
     """Return what ``attempt`` gives; read an edited pack again, and repeat it.
 
@@ -47,6 +52,7 @@ def with_current(  # noqa: PLR0913 - what an attempt stands on, the rest by name
         attempt: Loads from a catalog.
         edited: Is told the label of the source of a pack that was edited.
         doubt: Whether a file that is gone or not listed is a reason to look, too.
+        patient: Whether to wait for a pack that is being written, or is gone for now.
 
     Raises:
         ChangedSinceSyncError: The pack goes on changing, or is no valid one any more.
@@ -60,10 +66,10 @@ def with_current(  # noqa: PLR0913 - what an attempt stands on, the rest by name
             return attempt(here)
         except (PackFileError, SkillWithheldError, SkillNotFoundError) as error:
             entry = _known(here, skill_id) if left else None
-            readers = entry and _reread(registry, entry, error, doubt=doubt)
+            readers = entry and _reread(registry, entry, error, doubt, patient)
             if entry is None or readers is None:
-                if isinstance(error, DigestMismatchError) and entry is not None:
-                    edited(entry.source)  # what it announces now is for the next load
+                if isinstance(error, _FOR_THE_NEXT) and entry is not None:
+                    edited(entry.source)
                 better = before and first and _better(first, error, here, before)
                 if better:
                     raise better from error
@@ -77,7 +83,11 @@ def with_current(  # noqa: PLR0913 - what an attempt stands on, the rest by name
 
 
 def _reread(
-    registry: Registry, entry: Descriptor, error: SkillError, *, doubt: bool
+    registry: Registry,
+    entry: Descriptor,
+    error: SkillError,
+    doubt: bool,  # noqa: FBT001 - those of `with_current`
+    patient: bool,  # noqa: FBT001
 ) -> Mapping[str, Reader] | None:
     """Read the pack again; None where an edit is not the reason for the error.
 
@@ -85,12 +95,13 @@ def _reread(
     asked what it announces now before it is read.
     """
     if isinstance(error, ChangedSinceSyncError):
-        return registry.reread(entry, error.file, sure=True)
+        return registry.reread(entry, error.file, sure=True, patient=patient)
     if doubt and type(error) in _MAY_HAVE_CHANGED:
         file = error.file if isinstance(error, PackFileError) else SKILL_FILE
-        return registry.reread(entry, file, sure=False)
+        return registry.reread(entry, file, sure=False, patient=patient)
     if isinstance(error, SkillWithheldError) and error.reason == "refused":
-        return registry.reread(entry, SKILL_FILE, sure=False)  # mended since, perhaps
+        # It was mended since, perhaps.
+        return registry.reread(entry, SKILL_FILE, sure=False, patient=patient)
     return None
 
 

@@ -2,6 +2,7 @@
 
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from satchel.errors import (
@@ -100,6 +101,18 @@ class View:
         return View(
             self._shelf,
             replace(self.settings, client=client),
+            via=self.via,
+            resources=self._resources,
+            render=self._render,
+            scope=self._scope,
+        )
+
+    @cached_property
+    def hurried(self) -> "View":
+        """The same, for what reads many skills: it waits for none that is written."""
+        return View(
+            replace(self._shelf, load=self._shelf.load.hurried),
+            self.settings,
             via=self.via,
             resources=self._resources,
             render=self._render,

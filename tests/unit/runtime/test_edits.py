@@ -463,6 +463,27 @@ def test_a_release_keeps_its_error(tmp_path: Path) -> None:
             skills.load("sql")
 
 
+@pytest.mark.row("F04", "F41")
+def test_a_list_waits_for_no_pack_that_is_being_written(shelf: Path) -> None:
+    """Edited ones are in it as they are, and one that is gone or broken is left out."""
+    write(shelf, "bad")
+    waits: list[float] = []
+    with Satchel(shelf) as skills:
+        skills.registry._rereading._sleep = waits.append
+        view = skills.view().hurried
+        write(shelf, "sql", "# Two\n")
+        (shelf / "bad/SKILL.md").write_text("half")
+        shutil.rmtree(shelf / "pdf")
+
+        now = Satchel(shelf / "sql").resources("sql")
+        assert view.resources("sql") == now
+        assert view.peek("sql").body == "# Two\n"
+        for gone in ("bad", "pdf"):
+            with pytest.raises(SkillError):
+                view.peek(gone)
+        assert waits == []
+
+
 def test_marks_of_a_file_are_told_as_by_a_scan(shelf: Path) -> None:
     source = LocalSource(shelf)
     found = {f.key: f for f in source.scan() if isinstance(f, Found)}

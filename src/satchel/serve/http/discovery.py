@@ -80,6 +80,7 @@ class Indexes:
         self, view: View, catalog: Catalog, caller: Caller, *, digests: bool
     ) -> list[IndexEntry]:
         entries: list[IndexEntry] = []
+        view = view.hurried  # one pack that is being written holds up no other
         for artifact in plan_publication(_offered(view, catalog)).artifacts:
             try:
                 digest = self._digest(view, artifact, caller) if digests else ""

@@ -57,7 +57,8 @@ class Prompts:
             )
             return ListPromptsResult(
                 prompts=[
-                    _prompt(skill, self.hints.of(asked.view, skill)) for skill in page
+                    _prompt(skill, self.hints.of(asked.view.hurried, skill))
+                    for skill in page
                 ],
                 next_cursor=cursor,
                 ttl_ms=asked.ttl_ms,

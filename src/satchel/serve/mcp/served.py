@@ -156,7 +156,7 @@ class Served:
         One pack that cannot be read hides no other.
         """
         try:
-            return tell(self, view, skill)
+            return tell(self, view.hurried, skill)
         except (SkillError, UnfitError, OSError) as error:
             _LOG.info("not listed over MCP: %s (%s)", skill.id, type(error).__name__)
             return None
