@@ -12,6 +12,7 @@ import yaml
 
 from benchmarks import (
     adapters,
+    busy,
     discovery,
     good_packs,
     linting,
@@ -31,8 +32,10 @@ if TYPE_CHECKING:
 
 WHAT: Final = (
     *("discovery", "rendering", "loading", "memory", "startup", "adapters"),
-    *("usage", "linting", "good_packs"),
+    *("usage", "linting", "good_packs", "busy"),
 )
+ON_THEIR_OWN: Final = {"good_packs", "busy"}
+"""These have tables of their own, and are run only where they are asked for."""
 OWN_PACKS: Final = {"startup", "adapters"}
 """These make packs of their own, and take nothing of a corpus."""
 ROUNDS: Final = 5
@@ -64,7 +67,10 @@ def main() -> None:
             parser.error("good_packs wants --libraries")
         good_packs.run(options.libraries, show=options.show, write=options.write)
         return
-    wanted = [name for name in WHAT if name != "good_packs" and asked & {"all", name}]
+    if "busy" in asked:
+        with open_library(options.corpus) as library:
+            sys.exit(not busy.run(library.folder, library.packs))
+    wanted = [n for n in WHAT if n not in ON_THEIR_OWN and asked & {"all", n}]
     print(
         f"Python {platform.python_version()}, PyYAML {yaml.__version__}, "
         f"{platform.system()}. {options.rounds} rounds: median (least to greatest); "

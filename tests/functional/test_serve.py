@@ -97,6 +97,36 @@ def test_one_port_serves_every_kind_of_client(shelf: Path, tmp_path: Path) -> No
     ]
 
 
+@posix
+@pytest.mark.row("F03", "F06", "T02")
+def test_a_server_that_starts_with_a_conflict_serves_the_rest(
+    shelf: Path, tmp_path: Path
+) -> None:
+    """It says each way out, and one of them is an option of its own."""
+    write_pack(tmp_path / "more" / "team", "alpha", "Use for something else.")
+    places = ("--skills", "skills", "--skills", "more")
+    with serving(*places, cwd=tmp_path) as served:
+        with httpx2.Client(base_url=served.url, timeout=30) as http:
+            contested = http.get("/v1/skills/alpha")
+            beta = http.get("/v1/skills/Beta_2")
+            write_pack(shelf, "Beta_2", "Use for beta.", body="# Edited\n")
+            edited = http.get("/v1/skills/Beta_2/files/SKILL.md")
+        assert served.stop() == 0
+    with serving(*places, "--prefix", "{parent}", cwd=tmp_path) as served:
+        with httpx2.Client(base_url=served.url, timeout=30) as http:
+            skills = http.get("/v1/catalog").json()["skills"]
+        assert served.stop() == 0
+
+    assert contested.json()["error"]["code"] == "duplicate-skill"
+    assert (contested.status_code, beta.status_code) == (503, 200)
+    assert edited.text.endswith("# Edited\n")
+    assert [each["id"] for each in skills] == [
+        "skills-Beta_2",
+        "skills-alpha",
+        "team-alpha",
+    ]
+
+
 async def _load_over_http(url: str) -> list[str]:
     async with Client(url) as client:
         tools = await client.list_tools()

@@ -79,11 +79,10 @@ def _degraded(skills: Satchel) -> Iterator[Reason]:
                 f"source {state.label!r} does not answer: {state.error}",
             )
     for conflict in latest.unresolved:
-        places = " and ".join(owner.origin.location for owner in conflict.owners)
         yield Reason(
             "duplicate-skill",
             f"skill {conflict.id!r} is claimed by {len(conflict.owners)} packs",
-            f"skill {conflict.id!r} is claimed by {places}",
+            f"skill {conflict.id!r} is claimed by {conflict.places}; {conflict.fix}",
         )
     usage = skills.usage_state
     if usage.problem or usage.lost:
