@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 from click.testing import CliRunner
 
+from satchel import Satchel
 from satchel.cli.app import main
+from satchel.errors import SkillError
 from satchel.runtime.checking import check
 
 if TYPE_CHECKING:
@@ -119,13 +121,21 @@ def test_the_default_has_a_name(
     assert CliRunner().invoke(main, ["check", "forms", *how]).exit_code == 0
 
 
-@pytest.mark.row("F54", "T07")
-def test_fix_lists_what_a_pack_of_the_strict_dialect_does_not(tmp_path: Path) -> None:
-    folder = pack(tmp_path / "forms", *STRICT, a="# A\n", b="# B\n")
+@pytest.mark.row("F11", "F54", "A08")
+def test_fix_opens_no_pack_that_its_author_closed(tmp_path: Path) -> None:
+    """Whether a file belongs on the list is for the author to say, or for --profile."""
+    lines = (*STRICT[:3], "refrences: [a.md]")
+    folder = pack(tmp_path / "forms", *lines, a="# A\n", hidden="# H\n")
 
-    (fix,) = check([str(folder)]).fixes
+    CliRunner().invoke(main, ["check", str(folder), "--fix"])
 
-    assert b"references: [a.md, b.md]" in fix.after
+    text = (folder / "SKILL.md").read_text("utf-8")
+    assert "\nreferences: [a.md]\n" in text
+    with Satchel(tmp_path) as skills, pytest.raises(SkillError):
+        skills.load("forms", "hidden.md")
+    CliRunner().invoke(main, ["check", str(folder), "--fix", "--profile", "strict"])
+    text = (folder / "SKILL.md").read_text("utf-8")
+    assert "\nreferences: [a.md, hidden.md]\n" in text
 
 
 def shown(finding: Finding) -> str:

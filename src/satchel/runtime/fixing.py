@@ -10,7 +10,7 @@ from satchel.lint.fixes import FIXABLE
 from satchel.lint.fixing import Fix, fix_skill
 from satchel.model import SKILL_FILE, Finding, Limits
 from satchel.runtime.library import Library
-from satchel.spec import Profile, dialect_of, parse
+from satchel.spec import Profile
 
 __all__ = ["plan_fixes", "write_fixes"]
 
@@ -58,17 +58,11 @@ def _plans(
             path=path,
             folder=origin.key.rpartition("/")[2],
             files=tuple(file.path for file in files),
-            profile=_profile_of(data, limits) if profile == "dialect" else profile,
+            profile=profile,
             limits=limits,
         )
         if fix is not None:
             yield fix
-
-
-def _profile_of(data: bytes, limits: Limits) -> Profile:
-    """Return the profile of the dialect that a pack is written in."""
-    manifest = parse(data, profile="lenient", limits=limits).manifest
-    return "spec" if manifest is None else dialect_of(manifest)
 
 
 def write_fixes(fixes: Iterable[Fix]) -> Iterator[NotWrittenError]:

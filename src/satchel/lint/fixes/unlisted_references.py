@@ -25,8 +25,8 @@ _IN_LINES: Final = re.compile(
 def unlisted_references(page: Page) -> str | None:
     """Put them at the end of the list, which is written the way it is now.
 
-    In other profiles a list closes a pack on purpose, or is not there: whether a file
-    belongs on it is for its author to say.
+    Only where that profile was chosen: a list closes a pack on purpose, and whether a
+    file belongs on it is for its author to say.
     """
     if page.profile != "strict":
         return None
