@@ -10,7 +10,7 @@ from satchel.load.hooks import NO_HOOKS, Hooks
 from satchel.load.one_event import as_one_event
 from satchel.load.options import DEFAULT_STYLE_OPTIONS, StyleOptions
 from satchel.load.telling import tell
-from satchel.model import Catalog, Descriptor, Loaded, Request
+from satchel.model import SKILL_FILE, Catalog, Descriptor, Loaded, Request
 from satchel.model.pack import Bucket
 from satchel.text import printable
 
@@ -48,7 +48,9 @@ def packs_result(  # noqa: PLR0913 - the tool's three parameters, and what it st
         "error": None,
     }
     notes: dict[str, None] = {}
-    wishes = tuple(_wishes(descriptor, reference, script, options))
+    held = catalog.withheld_as(name)
+    entry = held.descriptor if descriptor is None and held is not None else descriptor
+    wishes = tuple(_wishes(entry, reference, script, options))
     files = [file for _, file in wishes]
     with as_one_event(files) if len(files) > 1 else nullcontext():
         for key, file in wishes:
@@ -81,7 +83,7 @@ def packs_result(  # noqa: PLR0913 - the tool's three parameters, and what it st
 
 
 def _wishes(
-    descriptor: Descriptor | None,
+    entry: Descriptor | None,
     reference: str | None,
     script: str | None,
     options: StyleOptions,
@@ -90,9 +92,9 @@ def _wishes(
     if options.always_body or (reference is None and script is None):
         yield "body", None
     if reference is not None:
-        yield "reference_content", _path(descriptor, _REFERENCES, reference)
+        yield "reference_content", _path(entry, _REFERENCES, reference)
     if script is not None:
-        yield "script_content", _path(descriptor, _SCRIPTS, script)
+        yield "script_content", _path(entry, _SCRIPTS, script)
 
 
 def _given(
@@ -115,16 +117,17 @@ def _names(descriptor: Descriptor | None, bucket: Bucket) -> list[str]:
     return [printable(path.removeprefix(f"{bucket}/"), keep="") for path in paths]
 
 
-def _path(descriptor: Descriptor | None, bucket: Bucket, file: str) -> str:
+def _path(entry: Descriptor | None, bucket: Bucket, file: str) -> str:
     """Return the path inside its own bucket, where that one is listed (R14).
 
     A name that nothing listed bears is of that bucket, too: it was asked for as such.
     """
-    path = f"{bucket}/{file}"
-    listed = descriptor.resources if descriptor is not None else ()
-    if file in listed or path in listed:
-        return file if file in listed else path
-    if descriptor is None or not isinstance(cast("object", file), str):
+    if not isinstance(cast("object", file), str):
         return file
-    unknown = "/" not in file and not any(each.endswith(f"/{file}") for each in listed)
-    return path if file and unknown else file
+    path = f"{bucket}/{file}"
+    listed = entry.resources if entry is not None else ()
+    if file in listed or file == SKILL_FILE:
+        return file
+    ends = any(each.endswith(f"/{file}") for each in listed)
+    is_name = bool(file) and "/" not in file
+    return path if path in listed or (is_name and not ends) else file
