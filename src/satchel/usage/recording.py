@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, TypeVar
 
 from satchel.model import CatalogSynced, SkillSynced, UsageEvent
 from satchel.protocols import UsageSink
@@ -17,6 +17,8 @@ __all__ = [
     "make",
     "record",
 ]
+
+_T = TypeVar("_T")
 
 Event: TypeAlias = UsageEvent | SkillSynced | CatalogSynced
 Note: TypeAlias = tuple[Any, ...]
@@ -129,13 +131,16 @@ class Sinks:
     @property
     def state(self) -> UsageState:
         """How the keeping of events is; a sink that writes behind tells its own."""
-        sinks: list[Any] = [sink for sink, _ in self._takers]
-        problems = [getattr(sink, "problem", "") for sink in sinks]
+        sinks = [sink for sink, _ in self._takers]
+        problems = (_said_by(sink, "problem", str) for sink in sinks)
+
+        def total(name: str) -> int:
+            return sum(_said_by(sink, name, int) or 0 for sink in sinks)
+
         return UsageState(
-            self._lost + sum(getattr(sink, "dropped", 0) for sink in sinks),
-            sum(getattr(sink, "waiting", 0) for sink in sinks),
-            sum(self._failures.values())
-            + sum(getattr(sink, "failures", 0) for sink in sinks),
+            self._lost + total("dropped"),
+            total("waiting"),
+            sum(self._failures.values()) + total("failures"),
             next(filter(None, problems), ""),
         )
 
@@ -221,6 +226,15 @@ class Sinks:
             kind = type(error).__name__
             log.warning("usage sink %s failed (%s); loads go on without", name, kind)
             log.debug("usage sink %s failed", name, exc_info=error)
+
+
+def _said_by(sink: object, name: str, kind: type[_T]) -> _T | None:
+    """Return what a sink says of itself; None where it says nothing of that kind."""
+    try:
+        value = getattr(sink, name, None)
+    except Exception:  # noqa: BLE001 - a sink is a plug-in: R33
+        return None
+    return value if isinstance(value, kind) else None
 
 
 def record(sinks: Iterable[UsageSink], event: UsageEvent) -> None:

@@ -3,6 +3,7 @@
 Nothing is told unless a program asks for it: `report_to` makes a sink.
 """
 
+import errno
 import http.client
 import json
 import ssl
@@ -119,18 +120,22 @@ class _Reports:
         if not told:
             return
         if self._clock() < self._quiet_until:
-            raise ConnectionError("the site takes no reports")
+            raise _refused("the site takes no reports")
         body = json.dumps({"writer": self._writer, "loads": told}).encode()
         try:
             status = self._post(body)
         except http.client.HTTPException as error:
-            raise ConnectionError(type(error).__name__) from error
+            raise _refused(type(error).__name__) from error
         if status != _OK:
             self._quiet_until = self._clock() + QUIET_S
-            raise ConnectionError(f"the site answers {status}")
+            raise _refused(f"the site answers {status}")
 
     def close(self, dropped: int, now: float) -> None:
         """There is nothing to close."""
+
+
+def _refused(why: str) -> ConnectionError:
+    return ConnectionError(errno.EPROTO, why)  # the reason is for a log, too
 
 
 def _posting(parts: Any, path: str, token: str) -> Callable[[bytes], int]:  # noqa: ANN401 - what urlsplit gives

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import TYPE_CHECKING, Any, cast
 
 import jsonschema  # type: ignore[import-untyped]  # it comes with mcp
@@ -275,6 +276,41 @@ def test_a_site_that_takes_no_reports_is_left_alone_and_said(shelf: Path) -> Non
     back.close()
 
     assert back.dropped > 0
+
+
+def test_a_site_that_refuses_is_said_and_not_asked_again(
+    shelf: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    seen: list[bytes] = []
+
+    class Refuses(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            seen.append(self.rfile.read(int(self.headers["Content-Length"])))
+            self.send_response(404)
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            """Write nothing."""
+
+    site = HTTPServer(("127.0.0.1", 0), Refuses)
+    thread = threading.Thread(target=site.serve_forever, daemon=True)
+    thread.start()
+    label = Satchel(shelf).catalog.sources[0].label
+    back = report_to(f"http://127.0.0.1:{site.server_port}/", source=label)
+    with Satchel(shelf, sinks=[back]) as skills:
+        for _ in range(3):
+            skills.load("alpha")
+            back.flush()
+        state = skills.usage_state
+    back.close()
+    site.shutdown()
+    site.server_close()
+    thread.join(10)
+
+    assert len(seen) == 1
+    assert state.waiting >= 3
+    assert state.problem.endswith(("the site answers 404", "takes no reports"))
+    assert "the site answers 404" in caplog.text
 
 
 LOOKS = (

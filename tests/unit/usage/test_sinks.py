@@ -9,7 +9,14 @@ import sys
 import pytest
 
 from satchel.model import UsageEvent
-from satchel.usage import ListSink, LoadsOnly, LoggingSink, Sinks, record
+from satchel.usage import (
+    ListSink,
+    LoadsOnly,
+    LoggingSink,
+    Sinks,
+    UsageState,
+    record,
+)
 from tests.unit.usage.library import NOON, sync
 
 
@@ -202,3 +209,30 @@ def test_a_look_is_no_offer() -> None:
     assert len(inner.events) == 2
     with pytest.raises(AttributeError):
         _ = LoadsOnly(inner)._other
+
+
+@pytest.mark.row("F17")
+def test_what_is_lost_and_waits_is_the_sum_of_what_sinks_say() -> None:
+    class Odd:
+        dropped = "many"
+        failures = None
+
+        @property
+        def waiting(self) -> int:
+            raise OSError
+
+        def record(self, event: UsageEvent) -> None:
+            raise OSError(event.name)
+
+    class Telling:
+        dropped, waiting, failures, problem = 3, 4, 5, "no space"
+
+        def record(self, event: UsageEvent) -> None:
+            """Take it."""
+
+    sinks = Sinks([Odd(), Telling()])
+    for _ in range(2):
+        sinks.tell((event,))
+
+    assert sinks.state == UsageState(2 + 3, 4, 2 + 5, "no space")
+    assert Sinks([]).state == UsageState()
