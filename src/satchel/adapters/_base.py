@@ -14,7 +14,9 @@ from satchel.model import Question, Seen, Style
 from satchel.protocols import Approval
 from satchel.runtime.conversation.calling import Permit
 from satchel.runtime.front import Satchel
+from satchel.runtime.options import check_approve, check_choice, check_only, check_who
 from satchel.runtime.session import Session, SessionOptions
+from satchel.runtime.switches import patterns_of
 from satchel.tools import Tool, Toolbox
 
 __all__ = ["Attached", "Conversation", "Turn", "is_error"]
@@ -67,8 +69,10 @@ class Attached(Generic[Native]):
         Raises:
             TypeError: ``skills`` is no `Satchel`; an option is not known, or of another
                 type.
-            ValueError: No style has that name.
+            ConfigError: No style has that name.
+            SkillNotFoundError: ``only`` or ``always`` names a skill that is not there.
         """
+        options = _kept(options)  # it may be read for many sessions
         _check(skills, who, options)
         self.skills = skills
         self.who = who
@@ -268,7 +272,17 @@ def _early(name: str) -> SkillError:
     return ToolError(name, "its skill was loaded in this very step; call it again now")
 
 
-def _check(skills: object, who: object, options: Mapping[str, object]) -> None:
+def _kept(options: SessionOptions) -> SessionOptions:
+    """Return the options with lists in place of what can be read only once."""
+    kept: SessionOptions = {**options}
+    if (only := options.get("only")) is not None:
+        kept["only"] = patterns_of(only)
+    if (always := options.get("always")) is not None:
+        kept["always"] = tuple(always)
+    return kept
+
+
+def _check(skills: object, who: object, options: SessionOptions) -> None:
     """Refuse what no session could be opened with, in the words of `attach`."""
     if not isinstance(skills, Satchel):
         hint = f": attach(Satchel({skills!r}))" if isinstance(skills, str) else ""
@@ -277,16 +291,14 @@ def _check(skills: object, who: object, options: Mapping[str, object]) -> None:
     for name in options:
         if name not in known:
             raise TypeError(_unknown("option of attach", name, [*known, *_NAMED]))
-    if not (who is None or callable(who) or isinstance(who, Mapping)):
-        told = "a mapping, or a function of the run's context"
-        raise TypeError(f"attach: who= takes {told}, not {_kind(who)}")
-    style = options.get("style")
-    styles = get_args(Style)
-    if not (style is None or style in styles):
-        raise ValueError(_unknown("style", str(style), [*styles]))
-    approve = options.get("approve")
-    if not (approve is None or callable(approve)):
-        raise TypeError(f"attach: approve= takes a function, not {_kind(approve)}")
+    if not callable(who):
+        check_who(who)
+    check_choice("style", options.get("style"), get_args(Style))
+    check_approve(options.get("approve"))
+    for given in (options.get("only"), options.get("always")):
+        names = [each for each in given or () if isinstance(each, str)]
+        if names:
+            check_only(names, skills.catalog, skills.registry.may_exist)
 
 
 def _unknown(what: str, name: str, known: list[str]) -> str:

@@ -8,6 +8,7 @@ import pytest
 
 from satchel import Satchel
 from satchel.adapters._base import Attached, Turn, is_error
+from satchel.errors import SkillNotFoundError
 from tests.fakes import FakeSource, pack
 
 if TYPE_CHECKING:
@@ -28,8 +29,12 @@ def attached(**options: Any) -> Attached[object]:  # noqa: ANN401 - any option
         ({"colour": 1}, TypeError, "known: agent, always"),
         ({"style": "pack"}, ValueError, "did you mean 'packs'"),
         ({"style": "x"}, ValueError, "known: agent-skills"),
+        ({"style": ["x"]}, ValueError, "known: agent-skills"),
         ({"who": "ana"}, TypeError, "not str"),
         ({"approve": True}, TypeError, "not bool"),
+        ({"only": ["aa"]}, SkillNotFoundError, "'aa' not found"),
+        ({"only": "aa"}, SkillNotFoundError, "'aa' not found"),
+        ({"always": ["aa"]}, SkillNotFoundError, "'aa' not found"),
     ],
 )
 def test_a_wrong_argument_fails_at_once(
@@ -44,6 +49,17 @@ def test_a_wrong_argument_fails_at_once(
 def test_only_a_satchel_is_attached(skills: Any) -> None:  # noqa: ANN401
     with pytest.raises(TypeError, match="attach takes a Satchel, not"):
         Attached(skills, None, None, {})
+
+
+@pytest.mark.row("F58")
+def test_options_are_read_once_and_hold_for_every_session() -> None:
+    """A generator is empty when the second conversation begins."""
+    base = attached(always=iter(["a"]), only=iter(["a"]))
+
+    told = [base.open(None).session.instructions() for _ in range(2)]
+
+    assert told[0] == told[1]
+    assert "# Do" in told[0]
 
 
 @pytest.mark.row("F21")
