@@ -111,7 +111,8 @@ def unanswered(latest: Catalog) -> "Iterator[Finding]":
                 "error",
                 f"the source did not answer: {state.error}",
                 state.label,
-                fix="bring the source back; until then its last answer is used",
+                fix="check its address, its rights and that it runs; the next sync "
+                f"asks again{'' if state.partial else ', its last answer is in use'}",
             )
 
 

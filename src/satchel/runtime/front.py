@@ -357,7 +357,7 @@ class Satchel:
         prompt = self._parts.sections.of(self._parts.listed, self.style)
         exacting = self._parts.accept.profile not in ("auto", "lenient")
         return why(
-            self.registry.latest,
+            self.registry.catalog,
             name,
             prompt,
             exacting=exacting,

@@ -24,6 +24,7 @@ from satchel.model import (
 )
 from satchel.model.limits import DEFAULT_LIMITS
 from satchel.protocols import SkillSource
+from satchel.runtime.findings import unanswered
 from satchel.runtime.rereading import with_current
 from satchel.runtime.time import SystemClock
 from satchel.sources import load_plugin_sources
@@ -97,8 +98,9 @@ class SkillLoader:
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """What was repaired, left out or is worth knowing."""
-        return self._registry.latest.findings
+        """What did not answer, was repaired, left out, or is worth knowing."""
+        latest = self._registry.latest
+        return (*unanswered(latest), *latest.findings)
 
     def get(self, name: str) -> LoadedSkill:
         """Return one skill, its body read anew.

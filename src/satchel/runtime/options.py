@@ -101,10 +101,14 @@ def check_only(
             from satchel.text.nearest import nearest
 
             raise SkillNotFoundError(name, tuple(nearest(name, sorted(ids), 3)))
-    if ids and not any(fnmatchcase(each, name) for each in ids for name in only):
+    if (
+        only
+        and ids
+        and not any(fnmatchcase(each, name) for each in ids for name in only)
+    ):
         import logging
 
-        names = ", ".join(map(repr, only)) or "nothing"
+        names = ", ".join(map(repr, only))
         logger = logging.getLogger("satchel")
         logger.warning("only=: none of the %d skills fits %s", len(ids), names)
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from satchel import Satchel, sources
+from satchel import Satchel, SkillLoader, sources
 from satchel.errors import (
     DuplicateSkillError,
     NoSkillsError,
@@ -256,3 +256,31 @@ def test_a_library_of_which_nothing_is_listed_says_so_whatever_it_is_made_of(
 
     (line,) = lines(caplog)
     assert "no skill is listed: 1 filtered, 1 hidden" in line
+
+
+@pytest.mark.row("T02")
+def test_why_knows_who_keeps_a_contested_id_in_this_process() -> None:
+    source = fake("s", x=pack("good"))
+    skills = Satchel(source)
+    source.packs["y"] = {"SKILL.md": pack("good", body="# Other\n")}
+    skills.sync()
+
+    assert skills.why("good").stage == "listed"
+    assert Satchel(source).why("good").stage == "conflict"
+    (finding,) = (f for f in skills.findings if f.code == "duplicate-skill")
+    assert "s/x had it first and keeps it until this process ends" in finding.message
+
+
+@pytest.mark.row("F10", "T03")
+def test_the_older_loader_tells_of_a_source_that_does_not_answer() -> None:
+    loader = SkillLoader([gone()], include_plugins=False)
+
+    assert [each.code for each in loader.findings] == ["source-unavailable"]
+    with pytest.raises(SourceUnavailableError):
+        loader.get("any")
+
+
+def test_only_of_nothing_is_meant(caplog: pytest.LogCaptureFixture) -> None:
+    Satchel(FakeSource("s", GOOD)).session(only=[])
+
+    assert lines(caplog) == []
