@@ -106,12 +106,22 @@ class HaystackRig:
         return await self._run(chat, {"who": dict(who or {})}, mode)
 
     async def decide(
-        self, paused: suite.Paused, *, approve: bool
+        self,
+        paused: suite.Paused,
+        *,
+        approve: bool,
+        words: str = "",
+        arguments: Mapping[str, object] | None = None,
     ) -> str | suite.Paused:
         """Answer; the run goes on when all that it waits for is answered."""
         state = paused.state
-        answer, *waiting = state["waiting"]
-        answers = {**state["answers"], answer["id"]: approve}
+        asked, *waiting = state["waiting"]
+        answer: Any = approve
+        if approve and arguments is not None:
+            answer = {"arguments": dict(arguments)}
+        elif not approve and words:
+            answer = {"message": words}
+        answers = {**state["answers"], asked["id"]: answer}
         if waiting:
             return _paused({**state, "waiting": waiting, "answers": answers})
         context = {"who": state["who"], "approvals": answers}
@@ -158,10 +168,13 @@ class HaystackRig:
     def trim(self, chat: str = "one") -> None:
         self.chats[chat].messages = []
 
+    def keep_instead(self, state: object, chat: str = "one") -> None:
+        self.chats[chat].satchel = cast("dict[str, Any] | None", state)
+
 
 def _paused(state: dict[str, Any]) -> suite.Paused:
     call = state["waiting"][0]
-    return suite.Paused(call["tool"], call["arguments"], state)
+    return suite.Paused(call["tool"], call["arguments"], state, call["question"])
 
 
 class Haystack:

@@ -437,8 +437,11 @@ async def test_a_load_and_a_call_in_one_step(driver: Driver, packs: Path) -> Non
     said = await rig.say("hi", who=ANA)
 
     assert said == "done"
-    assert REFUNDS in rig.seen[1].results[0]
-    assert "refund" in rig.seen[1].results[1]
+    # A framework may give errors first.
+    loaded, early = sorted(rig.seen[1].results, key=lambda text: REFUNDS not in text)
+    assert REFUNDS in loaded
+    assert "refund" in early
+    assert REFUNDS not in early
     assert desk.done == ["refund A-1 995 by ana"]
     assert rig.seen[2].results[2] == REFUNDED
 

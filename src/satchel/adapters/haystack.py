@@ -14,8 +14,8 @@ the agent's state and in its result, under ``satchel``.
 
 import asyncio
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack
 from copy import copy
+from dataclasses import dataclass
 from functools import wraps
 from inspect import iscoroutinefunction
 from threading import Lock
@@ -23,9 +23,10 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn, Self, TypeAlias, cast
 from weakref import WeakKeyDictionary
 
 from satchel.adapters import framework
+from satchel.adapters._base import Attached, Conversation
 from satchel.errors import DuplicateToolError
-from satchel.model import Seen
-from satchel.runtime.session import Session, SessionOptions
+from satchel.model import Reply, Seen
+from satchel.session import question_text
 from satchel.tools import Tool as Carried
 from satchel.tools import Toolbox, result_text
 
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from satchel.runtime.front import Satchel
+    from satchel.runtime.session import SessionOptions
 
 with framework("Haystack", "haystack"):
     from haystack.components.agents import Agent
@@ -72,7 +74,8 @@ def attach(
     ``exit_reason`` is ``approval_required``, ``satchel_waiting`` tells the calls, and
     the last message is the one that asks for them. It goes on, in another process too,
     with a run that is given these messages, the ``satchel`` of the result, and
-    ``hook_context={"approvals": {call id: True}}``.
+    ``hook_context={"approvals": {call id: True}}``. A no may bring words for the model,
+    ``{"message": "not today"}``, and a yes other arguments, ``{"arguments": {...}}``.
 
     Args:
         skills: Whose skills.
@@ -84,15 +87,18 @@ def attach(
 
     Raises:
         ExtraMissingError: Haystack is not installed, or is too old.
+        TypeError: An argument is not known, or of another type.
+        ValueError: No style has that name.
         DuplicateToolError: An own tool has the name of one of a skill, or the agent has
             skills already. Where not everybody has the skill, a run fails with it.
     """
+    attached: Attached[State] = Attached(skills, who, deps, options)
     own = [to.tools] if isinstance(to.tools, Toolset) else [*to.tools]
     names = [*_names(own)]
     if _NAME in names:
         raise DuplicateToolError(_NAME, "the agent", "satchel")
     skills.session(**options).tools(beside=names)
-    kit = _Kit(skills, who, deps, options)
+    kit = _Kit(attached)
     hooks = dict(to.hooks)
     for point in VALID_HOOK_POINTS:
         ours, theirs = [_Hook(kit, point)], to.hooks.get(point, [])
@@ -133,16 +139,28 @@ class _SkillTool(Tool):
 
     def invoke(self, /, **arguments: object) -> str:
         """Carry a call out; what stands against it is its result."""
-        approved = self.run.answer(self.name, arguments)
-        session = self.run.session
-        return result_text(session.call(self.name, arguments, approved=approved))
+        answer = self.run.answer(self.name, arguments)
+        return result_text(
+            self.run.talk.answer(
+                self.name, arguments, approved=answer.reply, call_id=answer.id
+            )
+        )
 
     async def invoke_async(self, /, **arguments: object) -> str:
         """Do as `invoke` does."""
-        approved = self.run.answer(self.name, arguments)
-        session = self.run.session
-        result = await session.acall(self.name, arguments, approved=approved)
+        answer = self.run.answer(self.name, arguments)
+        result = await self.run.talk.aanswer(
+            self.name, arguments, approved=answer.reply, call_id=answer.id
+        )
         return result_text(result)
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """What was answered about a call, and its id; nothing where nobody was asked."""
+
+    reply: Reply | None = None
+    id: str = ""
 
 
 class _Kit(_Unkept, Toolset):
@@ -151,18 +169,12 @@ class _Kit(_Unkept, Toolset):
     Its one tool is what a run can be told by until its session is open.
     """
 
-    def __init__(
-        self,
-        skills: "Satchel",
-        who: Who | None,
-        deps: Deps | None,
-        options: SessionOptions,
-    ) -> None:
+    def __init__(self, attached: Attached[State]) -> None:
         parameters: dict[str, Any] = {"type": "object", "properties": {}}
         text = "Stands for all skills and their tools."
         self.anchor = _SkillTool(_NAME, text, parameters, _nothing)
         super().__init__([self.anchor])
-        self.skills, self.who, self.deps, self.options = skills, who, deps, options
+        self.attached = attached
         self.runs: WeakKeyDictionary[State, _Run] = WeakKeyDictionary()
         self._known: dict[str, _SkillTool] = {}
 
@@ -173,15 +185,10 @@ class _Kit(_Unkept, Toolset):
         """Return the tools of one run."""
         return _Run(self)
 
-    def open(self, state: State) -> Session:
+    def open(self, state: State) -> Conversation:
         """Take the conversation up from what is kept of it in the state."""
         data = state.data
-        return self.skills.session(
-            who=self.who(state) if callable(self.who) else self.who,
-            deps=self.deps(state) if self.deps else data.get("hook_context"),
-            resume=data.get(_NAME),
-            **self.options,
-        )
+        return self.attached.open(state, data.get(_NAME), deps=data.get("hook_context"))
 
     def form(self, tool: Carried) -> _SkillTool:
         """Return a tool in Haystack's form, made once while it stays as it is."""
@@ -203,14 +210,13 @@ class _Run(_Unkept, Toolset):
     A method that has the name of a hook point is what happens there.
     """
 
-    session: Session
+    talk: Conversation
 
     def __init__(self, kit: _Kit) -> None:
         self.kit = kit
         anchor = copy(kit.anchor)
         anchor.run = self
         super().__init__([anchor])
-        self._turn = ExitStack()
         self._beside: tuple[str, ...] = ()
         self._offered: Toolbox | None = None
         self._looked_at: list[ChatMessage] | None = None
@@ -218,12 +224,12 @@ class _Run(_Unkept, Toolset):
         self._resumed = False
         self._waiting: ChatMessage | None = None
         self._answering = Lock()  # calls of one step run side by side
-        self._answers: list[tuple[str, Mapping[str, Any], bool]] = []
+        self._answers: list[tuple[str, Mapping[str, Any], _Answer]] = []
 
     def __iter__(self) -> Iterator[Tool]:
         """Return what the next call of the model is offered."""
         if self._looked_at is not None:
-            offered = self.session.tools(beside=self._beside)
+            offered = self.talk.tools(beside=self._beside)
             if offered is not self._offered:
                 self.tools = [self._native(tool) for tool in offered]
                 self._offered = offered
@@ -235,8 +241,7 @@ class _Run(_Unkept, Toolset):
         self._beside = tuple(tool.name for tool in tools if tool.name != _NAME)
         state.data["tool_call_counts"].pop(_NAME, None)
         state.set(_WAITING, [])
-        self.session = self.kit.open(state)
-        self._turn.enter_context(self.session.turn())
+        self.talk = self.kit.open(state)
         self._look(state)
 
     def before_llm(self, state: State) -> None:
@@ -252,7 +257,7 @@ class _Run(_Unkept, Toolset):
             messages[0] if messages and messages[0].is_from(ChatRole.SYSTEM) else None
         )
         base = (first.text or "") if first else ""
-        text = self.session.instructions(base)
+        text = self.talk.session.instructions(base)
         if text == base:
             return
         meta, name = (first.meta, first.name) if first else (None, None)
@@ -263,22 +268,22 @@ class _Run(_Unkept, Toolset):
     def before_tool(self, state: State) -> None:
         """Stop the run if one of the calls waits for an answer."""
         resumed = self._tidy(state)
-        if self.kit.options.get("approve") is not None:
-            return
         *before, last = state.data["messages"]
         given = (state.data.get("hook_context") or {}).get(_ANSWERS) or {}
         self._answers, waiting = [], []
         for at, call in enumerate(last.tool_calls):
             name, arguments = call.tool_name, call.arguments
-            decision = self.session.decide(name, arguments)
-            key = call.id or str(at)
-            if decision.verdict != "ask" or not self._has(name):
+            question = self.talk.asked(name, arguments) if self._has(name) else None
+            if question is None:
                 continue
+            key = call.id or str(at)
             if resumed and key in given:
-                self._answers.append((name, arguments, given[key] is True))
-            else:
-                told = {"id": key, "tool": name, "arguments": arguments}
-                waiting.append({**told, "reason": decision.reason})
+                answer = _Answer(_reply(given[key]), call.id or "")
+                self._answers.append((name, arguments, answer))
+                continue
+            asked = {"id": key, "skill": question.skill, "tool": name}
+            told = {"reason": question.reason, "question": question_text(question)}
+            waiting.append({**asked, "arguments": arguments, **told})
         if waiting:
             self._waiting = last
             state.data["messages"] = before
@@ -287,7 +292,7 @@ class _Run(_Unkept, Toolset):
 
     def after_tool(self, state: State) -> None:
         """Keep what the calls have changed."""
-        state.set(_NAME, self.session.dump())
+        state.set(_NAME, self.talk.keep())
 
     def on_exit(self, state: State) -> None:
         """Take the prompt of this call out of what is kept."""
@@ -299,24 +304,23 @@ class _Run(_Unkept, Toolset):
         if self._waiting is not None:
             state.data["messages"] = [*state.data["messages"], self._waiting]
             state.set("exit_reason", _PAUSED)
-        state.set(_NAME, self.session.dump())
-        self._turn.close()
+        state.set(_NAME, self.talk.keep())
 
-    def answer(self, name: str, arguments: Mapping[str, Any]) -> bool | None:
-        """Return what was answered to a call, once; None if nobody was asked."""
+    def answer(self, name: str, arguments: Mapping[str, Any]) -> _Answer:
+        """Return what was answered about a call, once; empty if nobody was asked."""
         with self._answering:
             for each in self._answers:
                 if each[:2] == (name, arguments):
                     self._answers.remove(each)
                     return each[2]
-        return None
+        return _Answer()
 
     def _look(self, state: State) -> list[ChatMessage]:
         messages: list[ChatMessage] = state.data["messages"]
         if messages is not self._looked_at:
-            self.session.see(_seen(messages))
+            self.talk.see(_seen(messages))
             self._looked_at = messages
-            state.set(_NAME, self.session.dump())
+            state.set(_NAME, self.talk.keep())
         return messages
 
     def _tidy(self, state: State) -> bool:
@@ -354,17 +358,23 @@ class _Run(_Unkept, Toolset):
 
         def invoke(**given: Any) -> Any:  # noqa: ANN401 - whatever the tool returns
             arguments = {key: given[key] for key in given if key in known}
-            approved = self.answer(name, arguments)
-            refusal = self.session.refusal(name, arguments, approved=approved)
-            return native.invoke(**given) if refusal is None else result_text(refusal)
+            answer = self.answer(name, arguments)
+            permit = self.talk.permit(
+                name, arguments, approved=answer.reply, call_id=answer.id
+            )
+            if permit.refusal is None:
+                return native.invoke(**{**given, **permit.arguments})
+            return result_text(permit.refusal)
 
         async def invoke_async(**given: Any) -> Any:  # noqa: ANN401
             arguments = {key: given[key] for key in given if key in known}
-            approved = self.answer(name, arguments)
-            refusal = await self.session.arefusal(name, arguments, approved=approved)
-            if refusal is None:
-                return await native.invoke_async(**given)
-            return result_text(refusal)
+            answer = self.answer(name, arguments)
+            permit = await self.talk.apermit(
+                name, arguments, approved=answer.reply, call_id=answer.id
+            )
+            if permit.refusal is None:
+                return await native.invoke_async(**{**given, **permit.arguments})
+            return result_text(permit.refusal)
 
         guarded.invoke, guarded.invoke_async = invoke, invoke_async
         return cast("Tool", guarded)
@@ -389,9 +399,9 @@ class _Hook(_Unkept):
         if run is None:
             return
         if self._point == "before_run":
-            reads_files = bool(self._kit.options.get("always"))
+            reads_files = bool(self._kit.attached.options.get("always"))
         else:
-            reads_files = self._point == "before_llm" and run.session.reads_files
+            reads_files = self._point == "before_llm" and run.talk.session.reads_files
         if reads_files:
             await asyncio.to_thread(self.run, state)
         else:
@@ -440,6 +450,19 @@ class _Generator:
 def _said(messages: list[ChatMessage]) -> dict[str, Any]:
     """Return the calls that are pending as a reply; it has no usage to be counted."""
     return {"replies": [ChatMessage.from_assistant(tool_calls=messages[-1].tool_calls)]}
+
+
+def _reply(answer: object) -> Reply:
+    """Return what was answered about a call, as a session takes it."""
+    if isinstance(answer, Reply):
+        return answer
+    if isinstance(answer, Mapping):
+        given = cast("Mapping[str, object]", answer)
+        edited = given.get("arguments")
+        if isinstance(edited, Mapping):
+            return Reply("yes_once", arguments=cast("Mapping[str, object]", edited))
+        return Reply("no", words=str(given.get("message", "")))
+    return Reply("yes_once" if answer is True else "no")
 
 
 def _nothing(**_: object) -> str:
