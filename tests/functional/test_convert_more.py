@@ -17,8 +17,8 @@ FILES = {
     ".github/prompts/release.prompt.md": ("copilot", "release"),
     ".github/agents/planner.agent.md": ("copilot", "planner"),
     ".github/chatmodes/ask.chatmode.md": ("copilot", "ask"),
-    ".claude/agents/reviewer.md": ("claude-agents", "reviewer"),
-    ".claude/agents/team/tester.md": ("claude-agents", "team-tester"),
+    ".claude/agents/reviewer.md": ("subagents", "reviewer"),
+    ".claude/agents/team/tester.md": ("subagents", "team-tester"),
     ".windsurf/rules/ts.md": ("windsurf", "ts"),
     ".windsurfrules": ("windsurf", "house"),
     ".clinerules/src.md": ("cline", "src"),
@@ -80,7 +80,7 @@ def test_a_project_with_several_kinds_names_them(project: Path) -> None:
     result = run("convert", ".", "-o", "out")
 
     assert result.exit_code == 2
-    assert "claude-agents, cline, windsurf; say --from" in result.stderr
+    assert "cline, subagents, windsurf; say --from" in result.stderr
 
 
 @pytest.mark.row("F53")

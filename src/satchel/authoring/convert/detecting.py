@@ -21,7 +21,7 @@ Kind: TypeAlias = Literal[
     "cursor",
     "copilot",
     "commands",
-    "claude-agents",
+    "subagents",
     "windsurf",
     "cline",
 ]

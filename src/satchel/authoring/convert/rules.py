@@ -46,7 +46,7 @@ FORMATS: Final = (
     Format("copilot", ".github/prompts", ".prompt.md"),
     Format("copilot", ".github/agents", ".agent.md", agent=True),
     Format("copilot", ".github/chatmodes", ".chatmode.md", agent=True),
-    Format("claude-agents", ".claude/agents", ".md", agent=True),
+    Format("subagents", ".claude/agents", ".md", agent=True),
     Format("windsurf", ".windsurf/rules", ".md", patterns="globs"),
     Format("windsurf", ".windsurfrules", always=True),
     Format("cline", ".clinerules", ".md", patterns="paths", always=True),

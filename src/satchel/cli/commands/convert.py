@@ -25,7 +25,7 @@ KINDS = (
     "cursor",
     "copilot",
     "commands",
-    "claude-agents",
+    "subagents",
     "windsurf",
     "cline",
 )
@@ -67,7 +67,7 @@ def _pairs(
     default="auto",
     show_default=True,
     help="What SOURCE is: strict, spec (packs of that dialect), roles, agents-md, "
-    "cursor, copilot, commands, claude-agents, windsurf or cline.",
+    "cursor, copilot, commands, subagents, windsurf or cline.",
 )
 @click.option(
     "--to",
