@@ -3,7 +3,8 @@
 import os
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -55,24 +56,18 @@ class Place(NamedTuple):
     shown: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Library:
     """Every pack below some places, listed or not, with a way to its files."""
 
     places: tuple[Place, ...]
     catalog: Catalog
     packs: tuple[Descriptor, ...]
-    _folders: dict[str, Path] = field(
-        default_factory=dict[str, Path], init=False, repr=False, compare=False
-    )
 
-    @property
+    @cached_property
     def folders(self) -> Mapping[str, Path]:
-        """Where each skill lies, by its name; found out once."""
-        if not self._folders:
-            for pack in self.packs:
-                self._folders[pack.id] = self.folder_of(pack.origin.location)
-        return self._folders
+        """Where each skill lies, by its name."""
+        return {pack.id: self.folder_of(pack.origin.location) for pack in self.packs}
 
     def reader(self, pack: Descriptor) -> Reader:
         """Return what reads the files of a pack."""
@@ -93,7 +88,7 @@ class Library:
         shown = [place.shown for place in self.places]
         return shown.index(pack.origin.source), pack.origin.location
 
-    @property
+    @cached_property
     def refused(self) -> frozenset[str]:
         """Where packs lie of which the profile, or a limit, takes nothing."""
         return frozenset(

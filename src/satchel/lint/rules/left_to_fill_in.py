@@ -57,6 +57,13 @@ _SENTENCES: Final = (
     "This is a placeholder for detailed reference documentation.",
     "This placeholder represents where asset files would be stored.",
 )
+_MAY: Final = re.compile(
+    rf"{_WORD}|(?i:lorem ipsum|\[(?:add|enter|insert|provide|put|replace|write)\b)"
+    r"|(?:content|nstructions?|text) (?:here|below)[.:]?$|"
+    + "|".join(map(re.escape, _SENTENCES)),
+    re.MULTILINE,
+)
+"""What a line has that may be left to fill in: few lines are looked at closely."""
 _MARKS: Final = re.compile(
     r"\A[ \t]*(?:(?:[-*+>]|\d+[.)]|#{1,6})[ \t]+)*(?:\[[ x]\] )?"
 )
@@ -116,20 +123,30 @@ def _first_line(pack: Context, path: str) -> tuple[int, str] | None:
     """Return the first line of a Markdown file that is left to fill in."""
     text = text_of(pack, path)
     first = body(pack).line if path == SKILL_FILE else 1
-    code = {
-        line
-        for block in document(pack, path).blocks
-        for line in range(block.line, block.line + block.lines)
-    }
-    for number, line in enumerate(text.split("\n"), start=1):
-        if number < first or number in code:
+    number, counted, end = 1, 0, -1
+    for match in _MAY.finditer(text):
+        if match.start() <= end:  # on a line that was looked at
             continue
-        if line.startswith(("    ", "\t")):  # code, or deep in a list of something
+        begin = text.rfind("\n", 0, match.start()) + 1
+        number += text.count("\n", counted, begin)
+        counted = begin
+        end = text.find("\n", begin)
+        end = len(text) if end < 0 else end
+        line = text[begin:end]
+        # Four blanks are code, or deep in a list of something.
+        if number < first or line.startswith(("    ", "\t")):
             continue
         bare = _MARKS.sub("", line).strip()
-        if _is_left(bare):
+        if _is_left(bare) and not _is_code(pack, path, number):
             return number, f"{bare[:60]!r}"
     return None
+
+
+def _is_code(pack: Context, path: str, line: int) -> bool:
+    return any(
+        block.line <= line < block.line + block.lines
+        for block in document(pack, path).blocks
+    )
 
 
 def _is_left(line: str) -> bool:
