@@ -2,11 +2,11 @@
 
 import sqlite3
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Final
 
 from satchel.errors import SkillError
-from satchel.model import SKILL_FILE, Catalog, Descriptor, Hit
+from satchel.model import SKILL_FILE, Catalog, Descriptor, Hit, Reader
 from satchel.search.words import index_text, query_words, same_name
 from satchel.spec import body_of
 
@@ -104,15 +104,30 @@ def _bodies(
     catalog: Catalog, entries: Iterable[Descriptor]
 ) -> Iterable[tuple[str, str]]:
     for entry in entries:
-        reader = catalog.readers.get(entry.source)
-        if reader is None or entry.remote:  # nothing is fetched for a search
-            continue
-        try:
-            data = reader.read(entry.origin.key, SKILL_FILE, _READ_BYTES)
-        except SkillError:
+        data = _at_hand(catalog.readers.get(entry.source), entry)
+        if data is None:
             continue  # it is found by its name and description
         text = body_of(data.decode("utf-8", "replace"))[:BODY_CHARS]
         yield index_text(text), _safe(entry.id)
+
+
+def _at_hand(reader: Reader | None, entry: Descriptor) -> bytes | None:
+    """Return a SKILL.md that is had at once: nothing is fetched for a search.
+
+    A source that says that it lies elsewhere (``near`` is false) may have kept some
+    (``at_hand``); one that hangs must not keep anybody from what is here.
+    """
+    key = entry.origin.key
+    at_hand: Callable[[str], bytes | None] | None
+    at_hand = getattr(reader, "at_hand", None)
+    if at_hand is not None:
+        return at_hand(key)
+    if reader is None or entry.remote or getattr(reader, "near", None) is False:
+        return None
+    try:
+        return reader.read(key, SKILL_FILE, _READ_BYTES)
+    except SkillError:
+        return None
 
 
 def _scores(index: sqlite3.Connection, words: list[str]) -> dict[str, float]:

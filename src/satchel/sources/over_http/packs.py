@@ -98,6 +98,10 @@ class Store:
         self.came += 1
         return pack
 
+    def held(self, pack: Pack) -> bytes | None:
+        """Return a SKILL.md that is in memory, None where it is not any more."""
+        return self._skill_mds.get(pack.shelf)
+
     def is_kept(self, entry: IndexEntry) -> bool:
         """Tell whether an artifact is on disk, so that nothing has to be fetched."""
         return bool(self._vault and entry.digest and self._vault.has(entry.digest))

@@ -185,6 +185,11 @@ class HttpSource:
         check_path(path, key)
         return self._read(self._pack(key), path, limit_bytes)
 
+    def at_hand(self, key: str) -> bytes | None:
+        """Return a SKILL.md that is in memory; None where it would be fetched."""
+        pack = (self._packs or {}).get(key)
+        return self._store.held(pack) if pack is not None else None
+
     def close(self) -> None:
         """Close every connection; a second call does nothing."""
         self._wire.close()
