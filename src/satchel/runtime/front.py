@@ -33,6 +33,7 @@ from satchel.runtime.findings import all_findings, library_findings
 from satchel.runtime.opening import Named, Prefix, open_any
 from satchel.runtime.options import (
     check_approve,
+    check_budget,
     check_choice,
     check_choices,
     check_only,
@@ -59,11 +60,6 @@ if TYPE_CHECKING:  # each costs start-up time, and most programs need few of the
     from satchel.usage import UsageState
 
 __all__ = ["Satchel"]
-
-
-def _word(budget_tokens: int | str | None) -> str | None:
-    """Return a budget that is given as a word; None for a count, and for no limit."""
-    return budget_tokens if isinstance(budget_tokens, str) else None
 
 
 class Satchel:
@@ -144,7 +140,7 @@ class Satchel:
     ) -> None:
         """Open the sources and sync once."""
         check_choices(profile=profile, on_conflict=on_conflict, style=style)
-        check_choice("budget_tokens", _word(budget_tokens), ("default",))
+        check_budget(budget_tokens)
         check_seconds("deadline_s", deadline_s)
         opened = open_any(
             what, config, limits, pin, allow_private=allow_private, prefix=prefix
@@ -308,7 +304,7 @@ class Satchel:
 
         check_choices(style=style)
         check_choice("format", format, get_args(Format))
-        check_choice("budget_tokens", _word(budget_tokens), ("default",))
+        check_budget(budget_tokens)
         return self._parts.sections.of(
             self._parts.listed, style or self.style, format, budget_tokens
         )

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "check_approve",
+    "check_budget",
     "check_choice",
     "check_choices",
     "check_only",
@@ -47,6 +48,19 @@ def check_choices(**given: object) -> None:
     """
     for option, value in given.items():
         check_choice(option, value, CHOICES[option])
+
+
+def check_budget(tokens: int | str | None) -> None:
+    """Refuse a budget that is no count from 1, not None and not ``default``.
+
+    Raises:
+        ConfigError: It is something else.
+    """
+    if isinstance(tokens, str):
+        check_choice("budget_tokens", tokens, ("default",))
+    elif tokens is not None and (isinstance(tokens, bool) or tokens < 1):
+        detail = f"want a count from 1, or None for no limit, got {tokens!r}"
+        raise ConfigError("budget_tokens", detail)
 
 
 def check_seconds(option: str, seconds: float) -> None:

@@ -233,3 +233,14 @@ def test_settings_that_are_not_known_are_refused_with_what_was_meant(
     with pytest.raises(ConfigError) as caught:
         Satchel(config=tmp_path / "satchel.toml")
     assert said in str(caught.value)
+
+
+@pytest.mark.parametrize("tokens", [0, -1, True])
+def test_a_budget_in_which_nothing_fits_is_refused(tokens: int) -> None:
+    for act in (
+        lambda: Satchel(source(), budget_tokens=tokens),
+        lambda: Satchel(source()).prompt(budget_tokens=tokens),
+    ):
+        with pytest.raises(ConfigError, match="want a count from 1"):
+            act()
+    assert Satchel(source(), budget_tokens=1).prompt(budget_tokens=None).text
