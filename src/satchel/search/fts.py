@@ -118,10 +118,10 @@ def _at_hand(reader: Reader | None, entry: Descriptor) -> bytes | None:
     (``at_hand``); one that hangs must not keep anybody from what is here.
     """
     key = entry.origin.key
-    at_hand: Callable[[str], bytes | None] | None
-    at_hand = getattr(reader, "at_hand", None)
-    if at_hand is not None:
-        return at_hand(key)
+    at_hand: Callable[[str], bytes | None] | None = getattr(reader, "at_hand", None)
+    if callable(at_hand):
+        kept: bytes | None = at_hand(key)
+        return kept
     if reader is None or entry.remote or getattr(reader, "near", None) is False:
         return None
     try:
