@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
+from itertools import islice
 from typing import Final, NamedTuple
 
 from satchel.model import Json
@@ -45,6 +46,8 @@ _OTHER_WORDS: Final = frozenset(
 """Words of their own that are one or two letters away from a key, folded."""
 _WORDS: Final = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+")
 _MAX_KEY_CHARS: Final = 64
+_MOST_KEYS: Final = 100
+"""Unknown keys of one mapping that are compared; public packs have at most 14."""
 
 
 class Slip(NamedTuple):
@@ -86,8 +89,8 @@ def _slips(
     mapping: Mapping[str, object], known: frozenset[str], within: tuple[str, ...]
 ) -> Iterator[Slip]:
     taken = {*mapping}
-    for key in mapping:
-        meant = None if key in known else near_key(key, known)
+    for key in islice((key for key in mapping if key not in known), _MOST_KEYS):
+        meant = near_key(key, known)
         if meant is not None:
             yield Slip(key, meant, within, meant not in taken)
             taken.add(meant)
@@ -145,19 +148,25 @@ def near_key(key: str, known: frozenset[str]) -> str | None:
     """
     if len(key) > _MAX_KEY_CHARS or not key.isascii():
         return None
-    folded = _folded(key)
-    alike = sorted(each for each in known if _folded(each) == folded)
-    if alike:
-        return alike[0]
+    folded, goals = _folded(key), _goals(known)
+    alike = goals.get(folded)
+    if alike is not None:
+        return alike
     if folded in _OTHER_WORDS or not folded.isalnum():
         return None
     words = _words(key)
     near = sorted(
         (steps, each)
-        for each in known
-        if (steps := _steps(folded, _folded(each))) and not _holds(words, each)
+        for goal, each in goals.items()
+        if (steps := _steps(folded, goal)) and not _holds(words, each)
     )
     return near[0][1] if near else None
+
+
+@lru_cache
+def _goals(known: frozenset[str]) -> dict[str, str]:
+    """Return the known keys by what is left of them when they are folded."""
+    return {_folded(each): each for each in sorted(known, reverse=True)}
 
 
 def _folded(key: str) -> str:
@@ -180,6 +189,8 @@ def _holds(words: tuple[str, ...], known: str) -> bool:
 def _steps(folded: str, known: str) -> int:
     """Return how many slips lead from a key to another; 0 for too many."""
     length = len(known)
+    if abs(len(folded) - length) > 2:  # noqa: PLR2004 - the most slips that count
+        return 0
     if length < _SHORT:
         mixed = sorted(folded) == sorted(known)
         lacking = len(folded) == length - 1 and _distance(folded, known, 1) == 1

@@ -241,3 +241,15 @@ def test_any_one_slip_in_a_long_key_is_seen(key: str, data: st.DataObject) -> No
     parsed = parse(page("name: x", ABOUT, f"{slip}: a"), directory="x")
 
     assert CODE in [f.code for f in parsed.findings]
+
+
+@pytest.mark.row("F11")
+def test_a_flood_of_unknown_keys_is_compared_up_to_a_bound() -> None:
+    """The first hundred are; a slip among them is still seen."""
+    keys = [f"k{number}x{'y' * 9}: 1" for number in range(400)]
+
+    early = parse(page("name: x", ABOUT, "refrences: [a.md]", *keys), directory="x")
+    late = parse(page("name: x", ABOUT, *keys, "refrences: [a.md]"), directory="x")
+
+    assert [f.code for f in early.findings] == [CODE]
+    assert late.findings == ()
