@@ -74,6 +74,7 @@ class Found:
     source has it from an earlier catalog, as a release has: it is taken as it is, but
     for its origin, and nothing is read. Where ``settled`` is false, an edit that comes
     right now might leave the stamp as it is: the next scan has to look at the bytes.
+    That is about the moment of the scan, and takes no part in equality.
     """
 
     key: str
@@ -81,7 +82,7 @@ class Found:
     stamp: Hashable
     files: tuple[FileStat, ...] | None = None
     descriptor: "Descriptor | None" = None
-    settled: bool = True
+    settled: bool = field(default=True, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 import os
 import shutil
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -15,7 +15,7 @@ from satchel.errors import ReferenceUnreadableError
 from satchel.files import is_settled, walk
 from satchel.files.walk import COARSE_NS, FINE_NS
 from satchel.load import load
-from satchel.model import FileStat, Request
+from satchel.model import FileStat, Found, Request
 from satchel.sources import LocalSource
 from tests.fakes import FakeClock, pack
 
@@ -186,3 +186,12 @@ def test_when_an_edit_would_show(times: tuple[int, int], settled: bool) -> None:
     files = (FileStat("a", 1, (0, 1, 0)), FileStat("b", 1, (mtime_ns, 1, ctime_ns)))
 
     assert is_settled(files, NOW) is settled
+
+
+def test_two_looks_at_one_pack_are_equal_whenever_they_are_made() -> None:
+    """That it was written a moment ago is no difference between packs."""
+    fresh = Found("a", "x/a", 1, settled=False)
+    later = replace(fresh, settled=True)
+
+    assert fresh == later
+    assert hash(fresh) == hash(later)
