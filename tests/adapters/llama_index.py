@@ -198,12 +198,19 @@ class LlamaIndexRig:
         return await run()
 
     async def decide(
-        self, paused: suite.Paused, *, approve: bool
+        self,
+        paused: suite.Paused,
+        *,
+        approve: bool,
+        words: str = "",
+        arguments: Mapping[str, object] | None = None,
     ) -> str | suite.Paused:
         chat, call_id = paused.state["chat"], paused.state["call_id"]
         handler = self.workflow.run(ctx=self._context(chat))
-        answer = "yes" if approve else "no"
+        answer = "yes" if approve else words or "no"
         given: dict[str, Any] = {"response": answer, "call_id": call_id}
+        if arguments is not None:
+            given["arguments"] = dict(arguments)
         handler.ctx.send_event(HumanResponseEvent(**given))
         return await self._followed(handler, chat)
 
@@ -221,7 +228,8 @@ class LlamaIndexRig:
                 self.kept[chat] = json.dumps(handler.ctx.to_dict())
                 await handler.cancel_run()
                 state = {"chat": chat, "call_id": asked.call_id}
-                return suite.Paused(asked.tool, asked.arguments, state)
+                told = asked.tool, asked.arguments
+                return suite.Paused(*told, state, asked.prefix)
         result = await handler
         self.kept[chat] = json.dumps(handler.ctx.to_dict())
         return said if is_stream else str(result)
@@ -243,6 +251,16 @@ class LlamaIndexRig:
         memory = json.loads(data["memory"])
         memory["value"] = {"messages": []}
         data["memory"] = json.dumps(memory)
+        self.kept[chat] = json.dumps(kept)
+
+    def keep_instead(self, state: object, chat: str = "one") -> None:
+        kept = json.loads(self.kept[chat])
+        data = kept["state"]["state_data"]["_data"]
+        agents = json.loads(data["satchel"])
+        kept_by = agents.get("value", agents)
+        for agent in kept_by:
+            kept_by[agent]["ledger"] = state
+        data["satchel"] = json.dumps(agents)
         self.kept[chat] = json.dumps(kept)
 
 

@@ -14,15 +14,16 @@ in ``ctx.to_dict()`` with the rest.
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
 from inspect import isawaitable
 from types import new_class
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar, cast
 from weakref import WeakKeyDictionary
 
 from satchel.adapters import framework
-from satchel.model import Decision, Json, Seen
+from satchel.adapters._base import Attached, Conversation, is_error
+from satchel.model import Json, Question, Reply, Seen
 from satchel.runtime.session import Session, SessionOptions
+from satchel.session import question_text
 from satchel.tools import Tool, result_text
 
 if TYPE_CHECKING:
@@ -76,8 +77,10 @@ _STATE: Final = "satchel"
 _LEDGER: Final = "ledger"
 _ASKING: Final = "asking"
 _ANSWERS: Final = "answers"
+_INSIDE: Final = "inside"
 _NOTHING: Final[dict[str, Json]] = {"type": "object", "properties": {}}
 _YES: Final = {"yes", "y", "true", "approve", "approved"}
+_NO: Final = {"no", "n", "false", "reject", "rejected"}
 _ROLES: Final[dict[MessageRole, Role]] = {
     MessageRole.USER: "user",
     MessageRole.ASSISTANT: "assistant",
@@ -100,9 +103,10 @@ def attach(
 
     It runs alone, or as one of the agents of an ``AgentWorkflow``. Where the policy
     says ask and no ``approve`` is given, the run waits: its stream has an
-    ``InputRequiredEvent`` with ``tool``, ``arguments``, ``reason`` and ``call_id``, and
-    it goes on with ``HumanResponseEvent(response="yes", call_id=...)``, in another
-    process too.
+    ``InputRequiredEvent`` with ``skill``, ``tool``, ``arguments``, ``reason`` and
+    ``call_id``, and it goes on with ``HumanResponseEvent(response="yes",
+    call_id=...)``, in another process too. ``arguments`` beside a yes take the place of
+    the model's; a response that is no yes is a no, and the model reads its words.
 
     Args:
         skills: Whose skills.
@@ -115,8 +119,9 @@ def attach(
         options: As for `satchel.Satchel.session`; ``agent`` is the agent's name.
 
     Raises:
-        TypeError: The agent is no ``FunctionAgent``.
-        ValueError: It has skills already.
+        TypeError: The agent is no ``FunctionAgent``; an argument is not known, or of
+            another type.
+        ValueError: It has skills already, or no style has that name.
         DuplicateToolError: In its first run: a tool of its own and one of a skill have
             the same name.
     """
@@ -125,10 +130,13 @@ def attach(
     if isinstance(to, _Skilled):
         told = "has skills already; give one Satchel all of them"
         raise ValueError(f"agent {to.name!r} {told}")  # noqa: TRY004 - no other type fits
+    # Who it is for may be told asynchronously: a session is opened for what was told.
+    whose = _itself if callable(who) else who
     given: SessionOptions = {"agent": to.name, **options}
-    attached = _Attached(skills, who, deps, given, to.tool_retriever)
+    attached: Attached[Mapping[str, Any]] = Attached(skills, whose, None, given)
+    retriever = _Attached(attached, who, deps, to.tool_retriever)
     own = None if to.tools is None else [*to.tools]
-    agent = to.model_copy(update={"tools": own, "tool_retriever": attached})
+    agent = to.model_copy(update={"tools": own, "tool_retriever": retriever})
     agent.__class__ = _skilled(type(to))
     return agent
 
@@ -179,21 +187,26 @@ def _with(names: dict[str, Any]) -> Callable[[dict[str, Any]], None]:
     return lambda body: body.update(names)
 
 
+def _itself(who: Mapping[str, Any]) -> Mapping[str, Any]:
+    return who
+
+
 class _Live:
-    """One agent's part of one run: its session, and the turn that it bounds.
+    """One agent's part of one run: its conversation, within a turn.
 
     ``asking`` are the calls that wait for their answers, the first of them asked about;
     ``answers`` those that came, by the calls' ids, also of calls that were made then;
-    ``begun`` the ids of those that are being made.
+    ``begun`` the ids of those that are being made; ``inside`` the arguments of those
+    that were permitted, and whose tool, one of LlamaIndex' own, waits for an event of
+    its own: its step is done again with that event, and the yes was for this call.
     """
 
-    def __init__(self, session: Session, kept: Mapping[str, Any]) -> None:
-        self.session = session
+    def __init__(self, talk: Conversation, kept: Mapping[str, Any]) -> None:
+        self.talk = talk
         self.asking: list[dict[str, Any]] = kept.get(_ASKING, [])
-        self.answers: dict[str, bool] = kept.get(_ANSWERS, {})
+        self.answers: dict[str, Any] = kept.get(_ANSWERS, {})
+        self.inside: dict[str, dict[str, Any]] = kept.get(_INSIDE, {})
         self.begun: set[str] = set()
-        self.turn = ExitStack()
-        self.turn.enter_context(session.turn())
 
 
 class _SkillTool(AsyncBaseTool):
@@ -222,16 +235,14 @@ class _Attached(ObjectRetriever[BaseTool]):
 
     def __init__(
         self,
-        skills: "Satchel",
+        attached: Attached[Mapping[str, Any]],
         who: Who | None,
         deps: Callable[[Context], object] | None,
-        options: SessionOptions,
         own: ObjectRetriever[Any] | None,
     ) -> None:
-        self._skills = skills
+        self._attached = attached
         self._who = who
         self._deps = deps
-        self._options = options
         self._own = own
         # A run has its store for itself, and the next run of a context another one.
         self._lives: WeakKeyDictionary[Any, _Live] = WeakKeyDictionary()
@@ -248,11 +259,11 @@ class _Attached(ObjectRetriever[BaseTool]):
         call = _called()
         if call is None:
             return own  # a model's step, where `prepared` has them all, in order
-        session = (await self._live(Context.get_step_context())).session
-        tool = session.tools().get(call.tool_name)
+        talk = (await self._live(Context.get_step_context())).talk
+        tool = talk.tool(call.tool_name)
         if tool is not None:
             return [*own, self._native(tool)]
-        if _is_of_skill(session, call.tool_name):
+        if _is_of_skill(talk.session, call.tool_name):
             return [*own, self._native(Tool(call.tool_name, "", _NOTHING, dict))]
         return own
 
@@ -268,13 +279,13 @@ class _Attached(ObjectRetriever[BaseTool]):
         live.asking = []  # of a run that failed; in this one all have their results
         if not begun:
             live.answers = {}
-        session = live.session
+        talk = live.talk
 
         def prepare() -> tuple[list[ChatMessage], list[AsyncBaseTool]]:
-            session.see(_seen((*messages, *begun)))
-            tools = session.tools(beside=[each.metadata.get_name() for each in own])
+            talk.see(_seen((*messages, *begun)))
+            tools = talk.tools(beside=[each.metadata.get_name() for each in own])
             native = [*own, *map(self._native, tools)]
-            return _with_instructions(messages, session), native
+            return _with_instructions(messages, talk.session), native
 
         prepared = await asyncio.to_thread(prepare)
         await self._keep(ctx, live)
@@ -284,18 +295,17 @@ class _Attached(ObjectRetriever[BaseTool]):
         """Carry out the call that this step is about."""
         ctx, call = Context.get_step_context(), _called()
         live = await self._live(ctx)
-        decision = live.session.decide(name, arguments)
-        asks = decision.verdict == "ask" and self._options.get("approve") is None
-        if call is None or not asks:
-            output = await _carried_out(ctx, live.session, name, arguments)
+        question = live.talk.asked(name, arguments)
+        if call is None or question is None:
+            output = await _carried_out(ctx, live.talk, name, arguments)
             await self._keep(ctx, live)
             return output
-        approved = await self._approved(ctx, live, call, decision)
+        reply = await self._approved(ctx, live, call, question)
         try:
-            session = live.session
-            return await _carried_out(ctx, session, name, arguments, approved=approved)
+            return await self._made_once(ctx, live, call, reply)
         except WaitingForEvent:
             live.begun.discard(call.tool_id)  # a tool of LlamaIndex' own, to be resumed
+            await self._keep(ctx, live)
             raise
         finally:
             if call.tool_id in live.begun:
@@ -305,9 +315,34 @@ class _Attached(ObjectRetriever[BaseTool]):
                 if live.asking:
                     ctx.send_event(ToolCall(**live.asking[0]))
 
+    async def _made_once(
+        self, ctx: Context, live: _Live, call: ToolCall, reply: Reply
+    ) -> ToolOutput:
+        """Make a call that was answered; go on inside of one that waits itself."""
+        name, arguments, call_id = call.tool_name, call.tool_kwargs, call.tool_id
+        tool = live.talk.tool(name)
+        if tool is None or not isinstance(tool.native, BaseTool):
+            how: Any = {"approved": reply, "call_id": call_id}
+            return _output(
+                name, arguments, await live.talk.aanswer(name, arguments, **how)
+            )
+        given = live.inside.get(call_id)
+        if given is None:
+            how = {"approved": reply, "call_id": call_id}
+            permit = await live.talk.apermit(name, arguments, **how)
+            if permit.refusal is not None:
+                return _output(name, arguments, permit.refusal)
+            given = dict(permit.arguments)
+        live.inside = {key: live.inside[key] for key in live.inside if key != call_id}
+        try:
+            return await _native_output(ctx, tool.native, given)
+        except WaitingForEvent:
+            live.inside = {**live.inside, call_id: given}
+            raise
+
     async def _approved(
-        self, ctx: Context, live: _Live, call: ToolCall, decision: Decision
-    ) -> bool:
+        self, ctx: Context, live: _Live, call: ToolCall, question: Question
+    ) -> Reply:
         """Return what somebody says to a call, one at a time.
 
         Of several calls that wait for an answer, a context that is stored and resumed
@@ -327,16 +362,14 @@ class _Attached(ObjectRetriever[BaseTool]):
                 InputRequiredEvent, waiter_id=stopped, timeout=None
             )
         if call_id not in live.answers:
-            answer = await _answer(ctx, call, decision)
+            answer = await _answer(ctx, call, question)
             live.answers = {**live.answers, call_id: answer}
         live.begun.add(call_id)
-        return live.answers[call_id]
+        return _reply(live.answers[call_id])
 
     def end(self, ctx: Context) -> None:
         """Forget this agent's part of a run."""
-        live = self._lives.pop(ctx.store, None)
-        if live is not None:
-            live.turn.close()
+        self._lives.pop(ctx.store, None)
 
     async def _live(self, ctx: Context) -> _Live:
         """Return this run's session; another ``who`` has another one."""
@@ -345,28 +378,25 @@ class _Attached(ObjectRetriever[BaseTool]):
             who = await who
         store = ctx.store
         live = self._lives.get(store)
-        if live is None or live.session.who != (who or {}):
+        if live is None or live.talk.session.who != (who or {}):
             kept = await store.get(_STATE, default={})
-            mine = kept.get(self._options["agent"], {})
-            session = await asyncio.to_thread(
-                self._skills.session,
-                who=who,
-                resume=mine.get(_LEDGER),
-                **self._options,
-            )
+            mine = kept.get(self._attached.options["agent"], {})
+            opened = self._attached.open
+            talk = await asyncio.to_thread(opened, who or {}, mine.get(_LEDGER))
             known = self._lives.get(store)
             if known is live:  # else a call beside this one was faster
-                known = self._lives[store] = _Live(session, mine)
+                known = self._lives[store] = _Live(talk, mine)
             live = cast("_Live", known)
-        live.session.deps = ctx if self._deps is None else self._deps(ctx)
+        live.talk.session.deps = ctx if self._deps is None else self._deps(ctx)
         return live
 
     async def _keep(self, ctx: Context, live: _Live) -> None:
         """Write down what the conversation resumes from."""
         kept = await ctx.store.get(_STATE, default={})
-        name = live.session.agent
-        ledger = live.session.dump()
+        name = live.talk.session.agent
+        ledger = live.talk.keep()
         now = {_LEDGER: ledger, _ASKING: live.asking, _ANSWERS: live.answers}
+        now |= {_INSIDE: live.inside} if live.inside else {}
         if kept.get(name) != now:
             await ctx.store.set(_STATE, {**kept, name: now})
 
@@ -396,18 +426,19 @@ def _called() -> ToolCall | None:
     return event if isinstance(event, ToolCall) else None
 
 
-async def _answer(ctx: Context, call: ToolCall, decision: Decision) -> bool:
-    """Return what somebody says to a call.
+async def _answer(ctx: Context, call: ToolCall, question: Question) -> dict[str, Any]:
+    """Return what somebody says to a call, safe for JSON: `_reply` reads it.
 
     The first time it raises what makes the workflow wait; with the answer the whole
     step is done again. It takes any answer, and waits on if that is to another
     question: what is required of an answer is not stored with a context.
     """
     asked: dict[str, Any] = {
-        "prefix": f"May {call.tool_name} be called?",
+        "prefix": question_text(question),
+        "skill": question.skill,
         "tool": call.tool_name,
         "arguments": call.tool_kwargs,
-        "reason": decision.reason,
+        "reason": question.reason,
         "call_id": call.tool_id,
     }
     number = 0
@@ -419,27 +450,43 @@ async def _answer(ctx: Context, call: ToolCall, decision: Decision) -> bool:
             timeout=None,
         )
         if answer.get("call_id") == call.tool_id:
-            return str(answer.get("response", "")).strip().lower() in _YES
+            response = str(answer.get("response", "")).strip()
+            if response.lower() in _YES:
+                return {"answer": "yes_once", "arguments": answer.get("arguments")}
+            words = "" if response.lower() in _NO else response
+            return {"answer": "no", "words": words}
         number += 1
 
 
+def _reply(answer: object) -> Reply:
+    """Return an answer that was kept, as a session takes it."""
+    if not isinstance(answer, Mapping):  # True and False, as earlier versions kept it
+        return Reply("yes_once" if answer is True else "no")
+    given = cast("Mapping[str, Any]", answer)
+    if given.get("answer") != "yes_once":
+        return Reply("no", words=str(given.get("words", "")))
+    edited = given.get("arguments")
+    return Reply("yes_once", arguments=edited if isinstance(edited, Mapping) else None)
+
+
 async def _carried_out(
-    ctx: Context,
-    session: Session,
-    name: str,
-    arguments: dict[str, Any],
-    *,
-    approved: bool | None = None,
+    ctx: Context, talk: Conversation, name: str, arguments: dict[str, Any]
 ) -> ToolOutput:
-    """Call a tool; one of LlamaIndex' own as agents do, which catch what it raises."""
-    tool = session.tools().get(name)
+    """Make a call that nobody has to approve."""
+    tool = talk.tool(name)
     native = tool.native if tool else None
     if not isinstance(native, BaseTool):
-        result = await session.acall(name, arguments, approved=approved)
-        return _output(name, arguments, result)
-    refused = await session.arefusal(name, arguments, approved=approved)
-    if refused is not None:
-        return _output(name, arguments, refused)
+        return _output(name, arguments, await talk.aanswer(name, arguments))
+    permit = await talk.apermit(name, arguments)
+    if permit.refusal is not None:
+        return _output(name, arguments, permit.refusal)
+    return await _native_output(ctx, native, permit.arguments)
+
+
+async def _native_output(
+    ctx: Context, native: BaseTool, arguments: Mapping[str, Any]
+) -> ToolOutput:
+    """Call a tool of LlamaIndex' own as agents do, which catch what it raises."""
     given = dict(arguments)
     if isinstance(native, FunctionTool) and native.requires_context:
         given[str(native.ctx_param_name)] = ctx
@@ -454,7 +501,7 @@ def _output(name: str, arguments: dict[str, Any], result: object) -> ToolOutput:
         content=result_text(result),
         raw_input=arguments,
         raw_output=result,
-        is_error=isinstance(result, Mapping) and "error" in result,
+        is_error=is_error(result),
     )
 
 
