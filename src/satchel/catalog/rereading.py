@@ -114,17 +114,25 @@ class Rereading:
             if not seen.is_good:
                 return None
         elif near:
-            seen = self._settled(field, descriptor, file)
+            settled = self._settled(field, descriptor, file)
+            if settled is None:
+                return None
+            seen = settled
         elif same:
             return None  # the source says what it said, and its bytes are others
         else:
             seen = _look(field, descriptor, file, found)
         return Reread(seen.entry, {field.label: seen.reader(field.source)})
 
-    def _settled(self, field: "Field", descriptor: Descriptor, file: str) -> "_Seen":
-        """Look until two looks agree, or patience ends; return the last look."""
+    def _settled(
+        self, field: "Field", descriptor: Descriptor, file: str
+    ) -> "_Seen | None":
+        """Look until two looks agree, or patience ends; return the last look.
+
+        None where it is still being written then, and no good one was seen.
+        """
         source = field.source
-        seen = _look(field, descriptor, file, _found(source, descriptor))
+        before = seen = _look(field, descriptor, file, _found(source, descriptor))
         for look in range(PATIENCE):
             hurried = look >= LOOKS // 2
             self._sleep(HURRY_S if hurried and seen.is_good else SETTLE_S)
@@ -135,7 +143,7 @@ class Rereading:
                 return seen
             if seen.is_good and look >= LOOKS:
                 break
-        return seen
+        return seen if seen.is_good or before.stamp == seen.stamp else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,6 +216,7 @@ def look_again(
                 del doubtful[key]
         if not doubtful:
             break
+    seen.update(doubtful)  # still being written: the last good state stays for now
     return {key: seen[key] for key in sorted(seen)}
 
 

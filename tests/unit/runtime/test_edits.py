@@ -392,6 +392,42 @@ def test_a_pack_that_never_settles_is_served_as_it_was_read(shelf: Path) -> None
             assert skills.load("sql").body in bodies
 
 
+@pytest.mark.row("F04", "T05", "D12", "X21")
+@pytest.mark.parametrize("by_rename", [True, False])
+def test_no_body_is_torn_while_a_thread_writes_without_a_pause(
+    shelf: Path, by_rename: bool
+) -> None:
+    """By rename every load succeeds; in place some may say that the file changes."""
+    path, done = shelf / "sql/SKILL.md", threading.Event()
+    bodies = ["# One\n" * 900, "# Two\n" * 1100]
+
+    def write_on() -> None:
+        while not done.is_set():
+            for body in bodies:
+                at = path.with_name("new") if by_rename else path
+                at.write_text(pack("sql", body=body))
+                if by_rename:
+                    at.replace(path)
+
+    with Satchel(shelf) as skills:
+        path.write_text(pack("sql", body=bodies[0]))
+        writer = threading.Thread(target=write_on)
+        writer.start()
+        seen: list[str] = []
+        try:
+            for _ in range(8):
+                try:
+                    seen.append(skills.load("sql").body)
+                except ChangedSinceSyncError:
+                    assert not by_rename
+        finally:
+            done.set()
+            writer.join()
+
+        assert set(seen) <= set(bodies)
+        assert skills.load("sql").body in bodies
+
+
 @pytest.mark.row("F04", "X21")
 def test_a_pack_that_is_another_at_each_look_keeps_the_error() -> None:
     source = FakeSource("s", {"a": {"SKILL.md": pack("a")}})
