@@ -6,6 +6,7 @@ import asyncio
 import json
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from google.adk.agents import LlmAgent
@@ -277,12 +278,25 @@ def _text(answer: types.FunctionResponse) -> str:
     return said if isinstance(said, str) else json.dumps(said)
 
 
+_RAISES: Final = dict.fromkeys(
+    (
+        "test_a_closed_tool_is_not_called",
+        "test_an_unknown_tool_is_a_result",
+        "test_a_tool_that_is_gone_is_a_result",
+        "test_a_load_and_a_call_in_one_step",
+        "test_a_made_up_result_opens_nothing",
+    ),
+    "before 2.0 ADK ends a run in which a tool is called that is not there; an"
+    " on_tool_error_callback of the agent can answer for it",
+)
+
+
 class GoogleAdk:
     """Drives the agents above."""
 
     name = "google_adk"
     distribution = "google-adk"
-    limits: Mapping[str, str] = {}
+    limits: Mapping[str, str] = _RAISES if version("google-adk") < "2" else {}
 
     def build(self, setup: Setup) -> Rig:
         llm = fake_model(setup.model)

@@ -683,6 +683,7 @@ class FileSaver(InMemorySaver):
     def __init__(self, file: Path) -> None:
         super().__init__()
         self._file = file
+        self._writing = threading.Lock()  # LangGraph writes from several threads
         if file.exists():
             storage, writes, blobs = pickle.loads(file.read_bytes())  # noqa: S301
             for thread, spaces in storage.items():
@@ -691,18 +692,20 @@ class FileSaver(InMemorySaver):
             self.blobs.update(blobs)
 
     def put(self, *given: Any) -> Any:
-        done = super().put(*given)
-        self._write()
+        with self._writing:
+            done = super().put(*given)
+            self._write()
         return done
 
     def put_writes(self, *given: Any) -> None:
-        super().put_writes(*given)
-        self._write()
+        with self._writing:
+            super().put_writes(*given)
+            self._write()
 
     def _write(self) -> None:
         storage = {thread: dict(each) for thread, each in self.storage.items()}
         kept = pickle.dumps((storage, dict(self.writes), dict(self.blobs)))
-        part = self._file.with_suffix(f".{threading.get_ident()}")
+        part = self._file.with_suffix(".part")
         part.write_bytes(kept)
         part.replace(self._file)
 
@@ -737,6 +740,7 @@ def test_a_step_that_is_repeated_asks_again(packs: Path) -> None:
         capture_output=True,
         check=False,
     )
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
     before = effects.read_text("utf-8").splitlines()
     code = code.replace("dies=True).invoke(YES, THREAD)", "dies=False)")
     code = code.replace("desk_of(", "a = desk_of(") + (
@@ -753,7 +757,6 @@ def test_a_step_that_is_repeated_asks_again(packs: Path) -> None:
     )
 
     assert "__interrupt__" in paused
-    assert killed.returncode == -signal.SIGKILL
     assert before == ["refund A-1 995 by ana"]
     assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr
     assert len(effects.read_text("utf-8").splitlines()) == 2

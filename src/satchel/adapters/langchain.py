@@ -10,6 +10,7 @@ messages as the model does, and others see the tools that it offers.
 """
 
 import asyncio
+from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from functools import partial
 from operator import is_
@@ -63,11 +64,14 @@ __all__ = ["attach"]
 
 Who: TypeAlias = Mapping[str, Any] | Callable[[Any], Mapping[str, Any]] | None
 Result: TypeAlias = ToolMessage | Command[Any]
+Response: TypeAlias = ModelResponse[Any] | ExtendedModelResponse[Any]
 
 _LEDGER: Final = "satchel"
 _HIDDEN: Final = "satchel_hidden"
 _TURN: Final = "satchel_turn"
 _DECIDED: Final = "satchel_decided"
+_TURNS: Final = 1024
+"""Turns that are held at once; a run whose turn is dropped reads anew."""
 _PROCESS: Final = uuid4().hex
 """Marks decisions of this process: no other has seen whether their calls were made."""
 _USER: Final = Seen("user")
@@ -120,13 +124,14 @@ class SkillsState(AgentState[Any]):
 
     ``satchel`` is what `Session.dump` gives, ``satchel_hidden`` the calls whose results
     are in the messages while other middleware keeps them from the model.
-    ``satchel_turn`` ends with the run: no checkpointer gets it. ``satchel_decided`` are
-    decisions about calls of the step, by their ids, and the process that was told.
+    ``satchel_turn`` names the run's turn and ends with it: no checkpointer gets it.
+    ``satchel_decided`` are decisions about calls of the step, by their ids, and the
+    process that was told.
     """
 
     satchel: NotRequired[Annotated[dict[str, Any], PrivateStateAttr, _merged]]
     satchel_hidden: NotRequired[Annotated[list[str], PrivateStateAttr]]
-    satchel_turn: NotRequired[Annotated[Turn, UntrackedValue, PrivateStateAttr]]
+    satchel_turn: NotRequired[Annotated[str, UntrackedValue, PrivateStateAttr]]
     satchel_decided: NotRequired[Annotated[dict[str, Any], PrivateStateAttr]]
 
 
@@ -170,6 +175,8 @@ class _Skills(AgentMiddleware[SkillsState, Any, Any]):
         self.tools = ()
         self._attached = attached
         self._known: dict[str, _SkillTool] = {}
+        # By name: some versions write a step's state down, the turn's files included.
+        self._turns: OrderedDict[str, Turn] = OrderedDict()
 
     @property
     def name(self) -> str:
@@ -185,7 +192,7 @@ class _Skills(AgentMiddleware[SkillsState, Any, Any]):
         talk = self._open(request.state, request.runtime)
         talk.see(_seen(request.messages))
         request, update = self._prepared(request, talk)
-        return _with(handler(request), update)
+        return self._ended(_with(handler(request), update), talk)
 
     async def awrap_model_call(
         self,
@@ -200,7 +207,7 @@ class _Skills(AgentMiddleware[SkillsState, Any, Any]):
         else:
             prepared = self._prepared(request, talk)
         request, update = prepared
-        return _with(await handler(request), update)
+        return self._ended(_with(await handler(request), update), talk)
 
     def wrap_tool_call(
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Result]
@@ -247,8 +254,9 @@ class _Skills(AgentMiddleware[SkillsState, Any, Any]):
     ) -> Conversation:
         """Open the conversation's session for one step of its run."""
         kept = cast("Mapping[str, Any]", state)
+        turn = self._turns.get(kept.get(_TURN, ""))
         return self._attached.open(
-            runtime, kept.get(_LEDGER), deps=runtime.context, turn=kept.get(_TURN)
+            runtime, kept.get(_LEDGER), deps=runtime.context, turn=turn
         )
 
     async def _aopen(
@@ -272,9 +280,23 @@ class _Skills(AgentMiddleware[SkillsState, Any, Any]):
         hidden = _hidden(state["messages"], request.messages)
         if hidden != state.get(_HIDDEN, []):
             update[_HIDDEN] = hidden
-        if state.get(_TURN) is not talk.turn:
-            update[_TURN] = talk.turn
+        if self._turns.get(state.get(_TURN, "")) is not talk.turn:
+            update[_TURN] = name = uuid4().hex
+            self._turns[name] = talk.turn
+            if len(self._turns) > _TURNS:  # runs that were broken off
+                self._turns.popitem(last=False)
         return request, update
+
+    def _ended(self, response: Response, talk: Conversation) -> Response:
+        """End the turn where the model calls nothing more."""
+        given = response
+        if isinstance(given, ExtendedModelResponse):
+            given = given.model_response
+        if not any(getattr(each, "tool_calls", ()) for each in given.result):
+            for name, turn in list(self._turns.items()):
+                if turn is talk.turn:
+                    self._turns.pop(name, None)
+        return response
 
     def _taken(self, request: ToolCallRequest, talk: Conversation) -> _Taken:
         """Return a call that no tool of the agent answers, approved where it has to be.
