@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from satchel.errors import NotStagedError, SkillError
+from satchel.errors import NotStagedError, ReferenceNotFoundError, SkillError
 from satchel.files import check_path, digest_bytes, tree_digest
 from satchel.load.telling import tell
 from satchel.model import SKILL_FILE, Descriptor, Loaded, Request, Resource
@@ -103,12 +103,7 @@ def stage_files(
     if descriptor.remote:  # what a server may send is fetched when it is read
         detail = f"they are on the {descriptor.remote} {descriptor.source!r}"
         raise NotStagedError(descriptor.id, detail)
-    loaded = load(Request(descriptor.id))
-    descriptor = loaded.descriptor  # it may have been edited just now
-    files = {SKILL_FILE: loaded.data}
-    for path in descriptor.resources:
-        check_path(path, descriptor.id)
-        files[path] = load(Request(descriptor.id, path)).data
+    files = _files_of(load, descriptor.id)
     digest = tree_digest(
         Resource(path, digest_bytes(data), len(data)) for path, data in files.items()
     )
@@ -121,3 +116,24 @@ def stage_files(
         raise NotStagedError(descriptor.id, detail) from error
     except Exception as error:  # a stager is a plug-in: R33
         raise NotStagedError(descriptor.id, type(error).__name__) from error
+
+
+def _files_of(load: Callable[[Request], Loaded], skill_id: str) -> dict[str, bytes]:
+    """Return SKILL.md and the listed files, as the pack lists them now.
+
+    Where one went away since it was listed, the list is read once more.
+    """
+    while True:
+        loaded = load(Request(skill_id))
+        listed = loaded.descriptor.resources
+        files = {SKILL_FILE: loaded.data}
+        try:
+            for path in listed:
+                check_path(path, skill_id)
+                files[path] = load(Request(skill_id, path)).data
+        except ReferenceNotFoundError:
+            now = load(Request(skill_id)).descriptor.resources
+            if not set(now) < set(listed):  # so this ends
+                raise
+        else:
+            return files
