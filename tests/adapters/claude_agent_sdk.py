@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterator, Mapping
     from concurrent.futures import Future
 
+    from satchel.model import Reply
     from tests.adapters.driver import Mode, Model, Rig, Setup
 
 AT_ONCE: Final = 4
@@ -286,11 +287,17 @@ class ClaudeRig:
         return await asyncio.wrap_future(running)
 
     async def decide(
-        self, paused: suite.Paused, *, approve: bool
+        self,
+        paused: suite.Paused,
+        *,
+        approve: bool,
+        words: str = "",
+        arguments: Mapping[str, object] | None = None,
     ) -> str | suite.Paused:
         state = paused.state
         self.chats.setdefault(state["chat"], Chat()).session_id = state["session_id"]
-        answers = {state["call"]: approve}
+        reply = suite.reply(approve=approve, words=words, arguments=arguments)
+        answers = {state["call"]: reply}
         said = self._say(None, state["chat"], state["who"], answers=answers)
         return await asyncio.wrap_future(
             asyncio.run_coroutine_threadsafe(said, _loop())
@@ -317,6 +324,9 @@ class ClaudeRig:
 
         _wait(compact())
 
+    def keep_instead(self, state: object, chat: str = "one") -> None:
+        """Do nothing: the transcript is all that is kept."""
+
     def _key(self, session_id: str | None) -> Any:
         from claude_agent_sdk import project_key_for_directory
 
@@ -329,7 +339,7 @@ class ClaudeRig:
         name: str,
         who: dict[str, Any],
         mode: Mode = "async",
-        answers: Mapping[str, bool] | None = None,
+        answers: Mapping[str, Reply] | None = None,
     ) -> str | suite.Paused:
         chat = self.chats.setdefault(name, Chat())
         async with self._turns, chat.turn:
@@ -357,7 +367,7 @@ class ClaudeRig:
         chat: Chat,
         who: dict[str, Any],
         mode: Mode,
-        answers: Mapping[str, bool] | None,
+        answers: Mapping[str, Reply] | None,
     ) -> ClaudeSDKClient:
         options = replace(
             self.options,
@@ -428,6 +438,12 @@ def options_of(setup: Setup, seen: list[suite.Seen]) -> ClaudeAgentOptions:
     return options
 
 
+_ONE_DEFERRED = (
+    "Claude Code defers one call of a step; one beside it is refused, to be made again;"
+    " with can_use_tool each is asked for by itself"
+)
+
+
 class ClaudeAgentSdk:
     """Builds clients of the Claude Agent SDK."""
 
@@ -441,11 +457,13 @@ class ClaudeAgentSdk:
         "test_a_tool_of_a_skills_name_is_loud": _BY_SERVER,
         "test_a_carried_tool_of_an_own_name_is_loud": _BY_SERVER,
         "test_carried_tools_stay_open": _SORTED,
-        "test_each_call_is_approved_by_itself": (
-            "Claude Code defers one call of a step; one beside it is refused, to be "
-            "made again; with can_use_tool each is asked for by itself"
-        ),
+        "test_each_call_is_approved_by_itself": _ONE_DEFERRED,
         "test_prompt_and_tool_order_are_stable": _SORTED,
+        "test_two_equal_calls_and_one_yes": _ONE_DEFERRED,
+        "test_a_question_says_what_is_asked": (
+            "a deferred call has its id, name and arguments; Claude Code shows the text"
+            " that goes with it to nobody; with can_use_tool it is asked with it"
+        ),
     }
 
     def __init__(self) -> None:
@@ -462,7 +480,9 @@ class ClaudeAgentSdk:
     def build(self, setup: Setup) -> ClaudeRig:
         os.environ.setdefault("CLAUDE_CONFIG_DIR", str(_home() / "config"))
         seen: list[suite.Seen] = []
-        rig = ClaudeRig(setup, options_of(setup, seen), seen)
+        options = options_of(setup, seen)
+        attach(setup.skills, to=options, **setup.options)  # as each chat does
+        rig = ClaudeRig(setup, options, seen)
         rig.options.session_store = rig.store
         self._leave.add(weakref.finalize(rig, _leave, rig.chats, self._leaving))
         return rig

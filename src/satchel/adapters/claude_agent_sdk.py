@@ -14,20 +14,22 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack
 from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, cast
 
 from satchel.adapters import framework
+from satchel.adapters._base import Attached, Conversation, is_error
 from satchel.errors import DuplicateToolError
-from satchel.model import Seen
+from satchel.model import Reply, Seen
 from satchel.runtime.conversation.history import LOAD_TOOLS, READ_TOOL
+from satchel.session import question_text
 from satchel.tools import Tool, result_text
 
 if TYPE_CHECKING:
     from typing import Unpack
 
+    from satchel.protocols import Approval
     from satchel.runtime.front import Satchel
     from satchel.runtime.session import Session, SessionOptions
 
@@ -52,7 +54,7 @@ with framework("Claude Agent SDK", "claude-agent-sdk"):
 
 __all__ = ["attach"]
 
-Attached = TypeVar("Attached", bound="ClaudeAgentOptions | ClaudeSDKClient")
+To = TypeVar("To", bound="ClaudeAgentOptions | ClaudeSDKClient")
 Who: TypeAlias = (
     "Mapping[str, Any] | Callable[[ClaudeAgentOptions], Mapping[str, Any]] | None"
 )
@@ -79,12 +81,12 @@ _TALKS: Final = 1024
 def attach(
     skills: Satchel,
     *,
-    to: Attached,
+    to: To,
     who: Who = None,
     deps: Deps = None,
-    answers: Mapping[str, bool] | None = None,
+    answers: Mapping[str, Approval] | None = None,
     **options: Unpack[SessionOptions],
-) -> Attached:
+) -> To:
     """Return a copy of a client that is not connected yet, or of options.
 
     The tools of a skill open within the run only where this is given a client: it is
@@ -97,65 +99,62 @@ def attach(
         to: What it is attached to.
         who: For whom a run is, or what tells it from the options.
         deps: What tells the objects that tools are given from the options.
-        answers: Whether a call that was deferred is approved, by the id of its
-            ``deferred_tool_use``; for options that ``resume`` its conversation.
+        answers: What somebody said to a call that was deferred, by the id of its
+            ``deferred_tool_use``: True, False, or a `satchel.model.Reply` with words
+            for the model or other arguments; for options that ``resume`` its
+            conversation.
         options: As for `satchel.Satchel.session`. With ``approve`` it alone is asked.
 
     Raises:
         DuplicateToolError: The options have a server of one of these names already.
-        TypeError: Their ``mcp_servers`` or ``system_prompt`` is a file.
+        TypeError: Their ``mcp_servers`` or ``system_prompt`` is a file; an argument is
+            not known, or of another type.
+        ValueError: No style has that name.
     """
     client = copy(to) if isinstance(to, ClaudeSDKClient) else None
     given = cast("ClaudeAgentOptions", client.options if client else to)
-    attached = _Skills(
-        skills,
-        given,
-        who(given) if callable(who) else who,
-        deps(given) if deps else None,
-        answers or {},
-        options,
-        client,
-    )
+    shared: Attached[ClaudeAgentOptions] = Attached(skills, who, deps, options)
+    attached = _Skills(shared, given, answers or {}, client)
     if client is None:
-        return cast("Attached", attached.options())
+        return cast("To", attached.options())
     client.options = attached.options()
-    return cast("Attached", client)
+    return cast("To", client)
 
 
 @dataclass
 class _Talk:
     """One conversation of an agent, or of a sub-agent within one."""
 
-    session: Session
+    conversation: Conversation
     history: list[Seen] = field(default_factory=list[Seen])
-    turn: ExitStack = field(default_factory=ExitStack)
+
+    @property
+    def session(self) -> Session:
+        return self.conversation.session
 
     def add(self, *seen: Seen) -> None:
         self.history += seen
-        self.session.see(self.history)
+        self.conversation.see(self.history)
 
 
 @dataclass
 class _Skills:
     """Serves the conversations that are held with one set of options."""
 
-    skills: Satchel
+    shared: Attached[ClaudeAgentOptions]
     given: ClaudeAgentOptions
-    who: Mapping[str, Any] | None
-    deps: object
-    answers: Mapping[str, bool]
-    settings: SessionOptions
+    answers: Mapping[str, Approval]
     client: ClaudeSDKClient | None
 
     def __post_init__(self) -> None:
         self._talks: OrderedDict[Key, _Talk] = OrderedDict()
         self._calls: dict[str, Key] = {}
         self._waiting: set[Key] = set()
-        self._approved = {call for call, yes in self.answers.items() if yes}
+        self._replies = dict(self.answers)
         self._listed: set[str] = set()
         self._speaks = self.given.resume or ""
-        self._first = self._open(None)
-        self._start = self._first.dump()
+        first = self.shared.open(self.given)
+        self._first, self._start = first.session, first.keep()
 
     def options(self) -> ClaudeAgentOptions:
         """Return the options with the section, the tools and what follows them."""
@@ -191,16 +190,12 @@ class _Skills:
         yield "SessionStart", "compact", self._on_compaction
         yield "SubagentStart", None, self._on_subagent
 
-    def _open(self, state: Mapping[str, object] | None) -> Session:
-        return self.skills.session(
-            who=self.who, deps=self.deps, resume=state, **self.settings
-        )
-
     async def _talk(self, session_id: str, agent_id: str = "") -> _Talk:
         """Return a conversation, read from its transcript where it is not known."""
         key = session_id, agent_id
         if key not in self._talks:
-            talk = _Talk(await asyncio.to_thread(self._open, self._start))
+            opened = asyncio.to_thread(self.shared.open, self.given, self._start)
+            talk = _Talk(await opened)
             if session_id and not agent_id:
                 talk.add(*_seen(await self._messages(session_id)))
             self._talks.setdefault(key, talk)
@@ -233,7 +228,8 @@ class _Skills:
 
     def _new_in(self, talk: _Talk) -> list[Tool]:
         first = {tool.name for tool in self._first.tools()}
-        return [tool for tool in talk.session.tools() if tool.name not in first]
+        tools = talk.conversation.tools()
+        return [tool for tool in tools if tool.name not in first]
 
     async def _call_tool(
         self, context: object, params: types.CallToolRequestParams
@@ -242,28 +238,27 @@ class _Skills:
         call = str((params.meta or {}).get("claudecode/toolUseId", ""))
         talk = await self._talk(*self._calls.pop(call, (self._speaks, "")))
         name, arguments = params.name, params.arguments or {}
-        approved = True if call in self._approved else None
-        self._approved.discard(call)
-        tool = talk.session.tools().get(name)
+        how: Any = {"approved": self._replies.pop(call, None), "call_id": call}
+        tool = talk.conversation.tool(name)
         if tool is not None and isinstance(tool.native, SdkMcpTool):
-            result = await talk.session.arefusal(name, arguments, approved=approved)
+            permit = await talk.conversation.apermit(name, arguments, **how)
+            result = permit.refusal
             if result is None:
-                done = await _served(tool.native, "tools/call", context, params)
+                given = params.model_copy(update={"arguments": {**permit.arguments}})
+                done = await _served(tool.native, "tools/call", context, given)
                 return cast("types.CallToolResult", done)
         else:
-            result = await talk.session.acall(name, arguments, approved=approved)
+            result = await talk.conversation.aanswer(name, arguments, **how)
         text = types.TextContent(text=result_text(result))
         talk.add(Seen("tool", text.text, name, arguments))
-        failed = isinstance(result, Mapping) and "error" in result
-        return types.CallToolResult(content=[text], is_error=failed)
+        return types.CallToolResult(content=[text], is_error=is_error(result))
 
     async def _on_prompt(self, given: Given, *_: object) -> Said:
         """Begin a turn."""
         self._speaks = given["session_id"]
         self._waiting -= {key for key in self._waiting if key[0] == self._speaks}
         talk = await self._talk(self._speaks)
-        talk.turn.close()
-        talk.turn.enter_context(talk.session.turn())
+        talk.conversation.begin_turn()
         talk.add(Seen("user"))
         await self._show_opened(talk)
         return {}
@@ -271,22 +266,25 @@ class _Skills:
     async def _on_call(self, given: Given, call: str, _: object) -> Said:
         """Allow a call, or have somebody asked."""
         key = given["session_id"], given.get("agent_id", "")
-        session = (await self._talk(*key)).session
+        talk = (await self._talk(*key)).conversation
         name, arguments = _short(given["tool_name"]), given["tool_input"]
         self._calls[call] = key
-        decision = session.decide(name, arguments)
-        is_asked = decision.verdict == "ask" and not self.settings.get("approve")
-        if not is_asked or self.answers.get(call):
+        question = talk.asked(name, arguments)
+        if question is None:
             return _permission("allow")
         if call in self.answers:
-            said = session.refusal(name, arguments, approved=False)
+            answer = self.answers[call]
+            if _is_yes(answer):
+                return _permission("allow")
+            said = talk.session.refusal(name, arguments, approved=answer)
             return _permission("deny", result_text(said))
+        text = question_text(question)
         if self.given.can_use_tool:
-            return _permission("ask", decision.reason)
+            return _permission("ask", text)
         if key in self._waiting:
             return _permission("deny", _ONE_AT_A_TIME)
         self._waiting.add(key)
-        return _permission("defer", decision.reason)
+        return _permission("defer", text)
 
     async def _asked(
         self, name: str, arguments: dict[str, Any], context: ToolPermissionContext
@@ -298,7 +296,7 @@ class _Skills:
         answer = await ask(name, arguments, context)
         call = context.tool_use_id or ""
         if isinstance(answer, PermissionResultAllow) and call in self._calls:
-            self._approved.add(call)
+            self._replies[call] = True
         return answer
 
     async def _on_results(self, given: Given, *_: object) -> Said:
@@ -329,6 +327,12 @@ class _Skills:
         if self.client is not None:
             await self.client.toggle_mcp_server(_OPENED, enabled=False)
             await self.client.toggle_mcp_server(_OPENED, enabled=True)
+
+
+def _is_yes(answer: Approval) -> bool:
+    if isinstance(answer, Reply):
+        answer = answer.answer
+    return answer is True or answer in ("yes_once", "yes_in_session")
 
 
 def _with(given: Any, session: Session) -> Any:  # noqa: ANN401 - text, or its dicts
