@@ -133,7 +133,7 @@ def _shown(messages: Iterable[ChatMessage]) -> Iterator[Message]:
 
 def _results(text: str, names: list[str]) -> Iterator[Message]:
     """Yield the results of skills' loads by themselves, others as they stand."""
-    apart = re.split(r"\n(?=<skill_context )", text)
+    apart = re.split(r"\n(?=<skill_context |{\"error\")", text)
     results = apart if len(apart) == len(names) else [text]
     yield from (Message("tool", each, name) for name, each in zip(names, results))  # noqa: B905
 
@@ -163,7 +163,7 @@ class SmolRig:
         return said
 
     async def decide(
-        self, paused: suite.Paused, *, approve: bool
+        self, paused: suite.Paused, *, approve: bool, **_: Any
     ) -> str | suite.Paused:
         raise NotImplementedError
 
@@ -181,6 +181,13 @@ class SmolRig:
 
     def trim(self, chat: str = "one") -> None:
         self._chats[chat].memory.steps = []
+
+    def keep_instead(self, state: object, chat: str = "one") -> None:
+        memory = vars(self._chats[chat].memory)
+        if state is None:
+            del memory["skills"]
+        else:
+            memory["skills"] = state
 
     def _run(self, text: str, chat: str, mode: suite.Mode) -> str:
         anew = self._streaming if mode == "stream" else self._agent
@@ -202,6 +209,12 @@ class Smolagents:
             "test_an_approval_resumes_elsewhere",
             "test_each_call_is_approved_by_itself",
             "test_declined_is_a_result_and_retryable",
+            "test_two_equal_calls_and_one_yes",
+            "test_a_question_says_what_is_asked",
+            "test_words_of_a_rejection_are_read",
+            "test_edited_arguments_are_used",
+            "test_payments_never_exceed_yeses",
+            "test_a_process_that_dies_after_an_effect",
         ),
         "smolagents carries out a step's calls as soon as the model has made them, and "
         "its interrupt takes effect after them: no call waits; give attach an approve",

@@ -25,8 +25,12 @@ from smolagents.utils import AgentError
 from satchel import Satchel
 from satchel.adapters.smolagents import _literal, attach
 from satchel.errors import DuplicateToolError
+from satchel.model import Reply
 from satchel.policy import Policy, ask
-from satchel.tools import Run  # noqa: TC001 - hints of tools are read when they are made
+from satchel.tools import (
+    Run,
+    Tool,
+)
 from tests.adapters.desk import (
     REFUNDS,
     TRAVEL,
@@ -231,6 +235,115 @@ def test_native_tools_ask_too(tmp_path: Path, *, answer: bool) -> None:
     for result in (coder.seen[2][-1], seen[2].results[1]):
         assert ("a card went to Bern" in result) == answer
         assert ("approval-declined" in result) == (not answer)
+
+
+@pytest.mark.row("F24")
+@pytest.mark.parametrize("is_native", [True, False])
+@pytest.mark.parametrize(
+    ("reply", "posted", "told"),
+    [
+        (Reply("yes_once", arguments={"city": "Basel"}), ["Basel"], "went to Basel"),
+        (Reply("no", "Not before friday."), [], "Not before friday."),
+    ],
+)
+def test_an_approver_edits_and_says_why(
+    tmp_path: Path, reply: Reply, posted: list[str], told: str, *, is_native: bool
+) -> None:
+    """With smolagents' own tools and others, called by code or otherwise."""
+    sent: list[str] = []
+
+    def post(city: str) -> str:
+        """Send a card."""
+        sent.append(city)
+        return f"a card went to {city}"
+
+    hint = "Use when a card is due.\nmetadata: {tools: post}"
+    write_pack(tmp_path, "cards", hint, "Send it.")
+    policy = Policy(ask("cards", tool="post"))
+    tool: Any = Native(post) if is_native else post
+    skills = Satchel(tmp_path, tools=[tool], policy=policy)
+    coder = Coder(
+        "print(load_skill('cards'))", "print(post('Bern'))", "final_answer(1)"
+    )
+    steps = script([load("cards")], [Call("post", {"city": "Bern"})], "done")
+    calling, seen = calling_agent(steps)
+
+    attach(skills, to=code_agent(coder), approve=lambda _: reply).run("hi")
+    attach(skills, to=calling, approve=lambda _: reply).run("hi")
+
+    assert sent == posted * 2
+    assert told in coder.seen[2][-1]
+    assert told in seen[2].results[1]
+
+
+@pytest.mark.row("F20")
+def test_an_asynchronous_approver_is_waited_for(packs: Path) -> None:
+    asked: list[str] = []
+
+    async def approve(question: Any) -> bool:
+        asked.append(question.tool)
+        return len(asked) == 1
+
+    model = script([load("refunds")], [REFUND, REFUND], "done")
+    agent, seen = calling_agent(model)
+    skills = open_desk(packs, None, ask("refunds", tool="refund"))
+
+    attach(skills, to=agent, approve=approve).run("hi")
+
+    assert asked == ["refund", "refund"]
+    assert seen[2].results[1].count("refunded 995 of A-1") == 1
+
+
+@pytest.mark.row("F58")
+def test_what_is_no_agent_is_refused(packs: Path) -> None:
+    model: Any = Coder()
+
+    with pytest.raises(TypeError, match="an agent of smolagents, not Coder"):
+        attach(open_desk(packs), to=model)
+
+
+@pytest.mark.row("F29")
+def test_schemas_may_say_little(tmp_path: Path) -> None:
+    """A parameter may be anything, and a tool may tell of no parameters."""
+    maybe = {"type": ["string", "null"]}
+    anything: Any = {
+        "type": "object",
+        "properties": {"it": True, "maybe": maybe},
+        "required": ["it"],
+    }
+    tools = [
+        Tool("echo", "Say it.", anything, lambda it, maybe="": f"said {it}{maybe}"),
+        Tool("ping", "Ping.", {"type": "object"}, lambda: "pong"),
+    ]
+    hint = "Use it.\nmetadata: {tools: echo ping}"
+    write_pack(tmp_path, "odd", hint, "Go.")
+    calls = [Call("echo", {"it": 5, "maybe": "!"}), Call("ping")]
+    agent, seen = calling_agent(script([load("odd")], calls, "done"))
+
+    attach(Satchel(tmp_path, tools=tools), to=agent).run("hi")
+
+    told = seen[1].schemas["echo"]["properties"]["maybe"]
+    assert (told["type"], told["nullable"]) == ("string", True)
+    assert "said 5!\npong" in seen[2].results[1]
+
+
+@pytest.mark.row("B11")
+def test_a_tool_that_a_callback_adds_is_no_skills(packs: Path) -> None:
+    """It does not vanish behind a skill's tool of its name."""
+
+    def refund(city: str) -> str:
+        """Do something else."""
+        return city
+
+    agent, _ = calling_agent(script([load("refunds")], "done"))
+
+    def callback(_: ActionStep, agent: Any) -> None:
+        agent.tools.setdefault("refund", Native(refund))
+
+    agent.step_callbacks.register(ActionStep, callback)
+
+    with pytest.raises(DuplicateToolError, match="refund"):
+        attach(open_desk(packs), to=agent).run("hi")
 
 
 @pytest.mark.row("B11")
@@ -581,7 +694,7 @@ def test_schemas_are_told_whole(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("name", "given", "told"),
-    [("load_skill", "refunds", REFUNDS), ("read_skill_file", "x", "a JSON object")],
+    [("load_skill", "refunds", REFUNDS), ("read_skill_file", "x", "bad-tool-call")],
 )
 def test_an_argument_alone(packs: Path, name: str, given: Any, told: str) -> None:
     """As smolagents has it, what is no object is the one argument there is."""

@@ -20,7 +20,6 @@ import ast
 import asyncio
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
 from contextvars import copy_context
 from copy import copy
 from dataclasses import dataclass, field
@@ -29,11 +28,12 @@ from typing import Any, Final, TypeAlias, TypeVar, Unpack, cast
 from weakref import WeakSet
 
 from satchel.adapters import framework
-from satchel.errors import ToolError, error_payload
+from satchel.adapters._base import Attached, Conversation
 from satchel.model import Json, Seen
+from satchel.runtime.conversation.calling import Permit
 from satchel.runtime.conversation.history import loads_within
 from satchel.runtime.front import Satchel
-from satchel.runtime.session import Session, SessionOptions
+from satchel.runtime.session import SessionOptions
 from satchel.tools import Tool as OurTool
 from satchel.tools import result_text
 from satchel.tools.inlining import inlined
@@ -93,20 +93,25 @@ def attach(
         options: As for `satchel.Satchel.session`; ``agent`` is the agent's name.
 
     Raises:
+        TypeError: ``to`` is no agent of smolagents; an argument is not known, or of
+            another type.
         ValueError: The agent has skills already, or its code runs elsewhere, from
-            where no tool of a skill can be called.
+            where no tool of a skill can be called; or no style has that name.
         DuplicateToolError: When it runs: a tool of its own and one of a skill have
             the same name.
     """
     if isinstance(to, _Skilled):
         told = "has skills already; give one Satchel all of them"
         raise ValueError(f"agent {to.name!r} {told}")  # noqa: TRY004 - no other type fits
+    if not isinstance(cast("object", to), MultiStepAgent):
+        raise TypeError(f"to= takes an agent of smolagents, not {type(to).__name__}")
     executor = getattr(to, "python_executor", None)
     if executor is not None and not isinstance(executor, LocalPythonExecutor):
         told = "runs its code where no tool of a skill can be called"
         raise ValueError(f"agent {to.name!r} {told}: in a {type(executor).__name__}")
     kind = type(to)
-    attached = _Attached(skills, who, deps, {"agent": to.name or "agent", **options})
+    given: SessionOptions = {"agent": to.name or "agent", **options}
+    attached: Attached[Any] = Attached(skills, who, deps, given)
     skilled = type(kind.__name__, (_Skilled, kind), {"_attached": attached})
     return cast("AgentT", _forked(to, skilled))
 
@@ -117,7 +122,7 @@ class _Skilled(MultiStepAgent):
     What runs is a copy, so that no run meets another: that has a ``_live``.
     """
 
-    _attached: "_Attached"
+    _attached: Attached[Any]
     _is_run: bool
     _live: "_Live | None"
     _runs: "WeakSet[_Skilled]"
@@ -171,7 +176,7 @@ class _Skilled(MultiStepAgent):
         if not self._is_run:
             return self.own_prompt()
         if self._live is None:
-            self._live = self._attached.begin(self)
+            self._live = _begun(self._attached, self)
         return self._live.prompt()
 
     def own_prompt(self) -> str:
@@ -203,75 +208,63 @@ class _Skilled(MultiStepAgent):
     def execute_tool_call(self, tool_name: str, arguments: Any) -> Any:  # noqa: ANN401
         """Carry out a call; whatever goes wrong in one of a skill is its result."""
         under: Any = super()
-        if self._live is not None:
-            given = under._substitute_state_variables(arguments)  # noqa: SLF001 - as it does
-            answer = self._live.answer(tool_name, given)
-            if answer is not None:
-                return answer
+        live = self._live
+        if live is None or live.is_own(tool_name):
+            return under.execute_tool_call(tool_name, arguments)
+        given = under._substitute_state_variables(arguments)  # noqa: SLF001 - as it does
+        given = live.named(tool_name, given)
+        if not live.is_native(tool_name):
+            return live.answer(tool_name, given)
+        permit = live.permit(tool_name, given)
+        if permit.refusal is not None:
+            return result_text(permit.refusal)
+        if permit.is_edited:
+            arguments = dict(permit.arguments)
         return under.execute_tool_call(tool_name, arguments)
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class _Attached:
-    """What `attach` was told."""
+def _begun(attached: Attached[Any], agent: _Skilled) -> "_Live":
+    """Open what one run of the agent needs.
 
-    skills: Satchel
-    who: Who | None
-    deps: Deps | None
-    options: SessionOptions
-
-    def begin(self, agent: _Skilled) -> "_Live":
-        """Open what one run of the agent needs.
-
-        Raises:
-            DuplicateToolError: A tool of the agent and one of a skill have one name.
-        """
-        who = self.who(agent) if callable(self.who) else self.who
-        kept = vars(agent.memory).get(_KEPT)
-        session = self.skills.session(
-            who=who,
-            deps=agent.state if self.deps is None else self.deps(agent),
-            resume=kept,
-            **self.options,
-        )
-        before = vars(agent.memory).setdefault(_WHO, session.who)
-        if before != session.who:
-            session.revoke()
-            vars(agent.memory)[_WHO] = session.who
-        own = [*_own_tools(agent), *agent.managed_agents]
-        if agent.python_executor is not None:
-            own += BASE_PYTHON_TOOLS
-        tools = session.tools(beside=own)
-        if session.activations:
-            # A prompt lists the tools that are there from the start, and so it stays
-            # as it was when the conversation began.
-            bare = {**session.dump(), "active": []}
-            tools = self.skills.session(who=who, resume=bare, **self.options).tools()
-        return _Live(agent, session, frozenset(tool.name for tool in tools))
+    Raises:
+        DuplicateToolError: A tool of the agent and one of a skill have one name.
+    """
+    memory = vars(agent.memory)
+    talk = attached.open(agent, memory.get(_KEPT), deps=agent.state)
+    session = talk.session
+    if memory.setdefault(_WHO, session.who) != session.who:
+        session.revoke()
+        memory[_WHO] = session.who
+    listed = session.tools()
+    if session.activations:
+        # A prompt lists the tools that are there from the start, and so it stays
+        # as it was when the conversation began.
+        bare = {**talk.keep(), "active": []}
+        listed = attached.open(agent, bare, deps=agent.state).session.tools()
+    return _Live(agent, talk, frozenset(tool.name for tool in listed))
 
 
 @dataclass(eq=False, slots=True)
 class _Live:
-    """The session of one run, and its tools as smolagents has them."""
+    """The conversation of one run, its turn, and its tools as smolagents has them."""
 
     agent: _Skilled
-    session: Session
+    talk: Conversation
     listed: frozenset[str]
     made: dict[tuple[str, str], Tool] = field(
         default_factory=dict[tuple[str, str], Tool]
     )
     rendered: tuple[str, str] | None = None
     texts: str = ""
-    turn: ExitStack = field(default_factory=ExitStack)
 
     def __post_init__(self) -> None:
-        # It ends with the run's objects: the session serves no other.
-        self.turn.enter_context(self.session.turn())
         self.open()
 
     def prompt(self) -> str:
         """Return the system prompt as it is to be for the messages seen last."""
-        added = "\n\n".join(filter(None, (self.session.instructions(), self._unseen())))
+        added = "\n\n".join(
+            filter(None, (self.talk.session.instructions(), self._unseen()))
+        )
         if self.rendered is None or self.rendered[0] != added:
             self.rendered = added, self._render(added)
         return self.rendered[1]
@@ -279,7 +272,7 @@ class _Live:
     def look(self, messages: list[ChatMessage]) -> list[ChatMessage]:
         """See what the model sees; return it with what it is to see besides."""
         seen = [*_seen(messages, self._loads)]
-        self.session.see(seen)
+        self.talk.see(seen)
         self.open()
         self.texts = "\n".join(each.text for each in seen if each.role == "tool")
         before = self.rendered
@@ -293,65 +286,82 @@ class _Live:
 
     def _loads(self, text: str) -> Iterator[Seen]:
         """Yield the loads in what several calls, or code, have brought."""
-        in_use = {each.id for each in self.session.activations}
-        loads = loads_within(self.session.style, text, in_use)
+        in_use = {each.id for each in self.talk.session.activations}
+        loads = loads_within(self.talk.session.style, text, in_use)
         return (each for each in loads if _CUT not in each.text)
 
     def open(self) -> None:
-        """Give the agent the tools that are open now, behind its own."""
+        """Give the agent the tools that are open now, behind its own.
+
+        Raises:
+            DuplicateToolError: One of its own has the name of one of a skill.
+        """
         agent = self.agent
         tools = _own_tools(agent)
-        tools |= {tool.name: self._native(tool) for tool in self.session.tools()}
+        own = [*tools, *agent.managed_agents]
+        if agent.python_executor is not None:
+            own += BASE_PYTHON_TOOLS
+        offered = self.talk.tools(beside=own)
+        tools |= {tool.name: self._native(tool) for tool in offered}
         if agent.python_executor is not None and tools.keys() != agent.tools.keys():
             agent.python_executor.send_tools({**tools, **agent.managed_agents})
         agent.tools = tools
 
     def keep(self) -> None:
         """Write down what the next run of this conversation resumes from."""
-        vars(self.agent.memory)[_KEPT] = self.session.dump()
+        vars(self.agent.memory)[_KEPT] = self.talk.keep()
 
-    def answer(self, name: str, arguments: object) -> object | None:
-        """Return the result of a call; None where the agent is to make it itself."""
+    def is_own(self, name: str) -> bool:
+        """Tell whether the agent is to answer a call without skills."""
         agent = self.agent
-        tool = agent.tools.get(name)
         if name in _own_tools(agent) or name in agent.managed_agents:
-            return None
-        if isinstance(tool, Tool) and not isinstance(tool, _SkillTool):
-            given = arguments if isinstance(arguments, Mapping) else {}
-            refused = self.session.refusal(name, given)
-            self.keep()
-            return None if refused is None else result_text(refused)
-        if tool is None and not self.session.tools():
-            return None
-        if not isinstance(arguments, Mapping):
-            inputs = [*tool.inputs] if tool is not None else []
-            if len(inputs) != 1:
-                detail = "its arguments are to be a JSON object"
-                return result_text(error_payload(ToolError(name, detail)))
-            arguments = {inputs[0]: arguments}
+            return True
+        return name not in agent.tools and not self.talk.session.tools()
+
+    def is_native(self, name: str) -> bool:
+        """Tell whether it is a tool of smolagents that a skill carries."""
+        tool = self.agent.tools.get(name)
+        return tool is not None and not isinstance(tool, _SkillTool)
+
+    def named(self, name: str, arguments: object) -> Any:  # noqa: ANN401 - any at all
+        """Return arguments by name; what is no object is the one that there is."""
+        tool = self.agent.tools.get(name)
+        inputs = [*tool.inputs] if isinstance(tool, Tool) else []
+        if isinstance(arguments, Mapping) or len(inputs) != 1:
+            return arguments
+        return {inputs[0]: arguments}
+
+    def answer(self, name: str, arguments: Any) -> object:  # noqa: ANN401 - any at all
+        """Return the result of a call as smolagents shows it to a model."""
         result = handle_agent_output_types(self.call(name, arguments))
         is_shown = isinstance(result, (AgentImage, AgentAudio))
         return result if is_shown else result_text(result)
 
-    def call(self, name: str, arguments: Mapping[str, object]) -> object:
+    def permit(self, name: str, arguments: Any) -> Permit:  # noqa: ANN401 - any at all
+        """Return whether a tool of smolagents may be called, and with what."""
+        permit = self.talk.permit(name, arguments)
+        self.keep()
+        return permit
+
+    def call(self, name: str, arguments: Any) -> object:  # noqa: ANN401 - any at all
         """Carry out a call; never raises. smolagents waits for no coroutine."""
-        tool = self.session.tools().get(name)
-        if tool is not None:
+        tool = self.talk.tool(name)
+        if tool is not None and isinstance(arguments, Mapping):
             arguments = _without_nulls(tool, arguments)
         if tool is None or not tool.is_async:
-            result = self.session.call(name, arguments)
+            result = self.talk.answer(name, arguments)
         else:
             with ThreadPoolExecutor(1) as pool:
-                waited = self.session.acall(name, arguments)
+                waited = self.talk.aanswer(name, arguments)
                 result = pool.submit(copy_context().run, asyncio.run, waited).result()
         self.keep()
         return result
 
     def call_from_code(self, name: str, arguments: Mapping[str, object]) -> object:
         """Do as `call` does; say how the tools are called that it has opened."""
-        before = {tool.name for tool in self.session.tools()}
+        before = {tool.name for tool in self.talk.session.tools()}
         result = self.call(name, arguments)
-        opened = [t for t in self.session.tools() if t.name not in before]
+        opened = [t for t in self.talk.session.tools() if t.name not in before]
         if opened and isinstance(result, str):
             return f"{result}\n\n{self._code(opened)}"
         return result
@@ -360,9 +370,8 @@ class _Live:
         self, native: Callable[..., object], name: str, arguments: Mapping[str, object]
     ) -> object:
         """Call a tool of smolagents from code, if the policy lets it be called."""
-        refused = self.session.refusal(name, arguments)
-        self.keep()
-        return native(**arguments) if refused is None else refused
+        permit = self.permit(name, arguments)
+        return native(**permit.arguments) if permit.refusal is None else permit.refusal
 
     def _native(self, tool: OurTool) -> Tool:
         key = tool.name, tool.description
@@ -385,7 +394,7 @@ class _Live:
         """
         if self.agent.python_executor is None:
             return ""
-        later = (t for t in self.session.tools() if t.name not in self.listed)
+        later = (t for t in self.talk.session.tools() if t.name not in self.listed)
         return self._code([t for t in later if f"def {t.name}(" not in self.texts])
 
     def _code(self, tools: Iterable[OurTool]) -> str:
@@ -469,7 +478,8 @@ def _own_tools(agent: MultiStepAgent) -> dict[str, Any]:
 def _without_nulls(tool: OurTool, given: Mapping[str, object]) -> dict[str, object]:
     """Return arguments without those that are null since smolagents takes it."""
     schema = cast("Mapping[str, Any]", tool.parameters)
-    has_kind = {name for name, each in schema["properties"].items() if "type" in each}
+    told = schema.get("properties", {}).items()
+    has_kind = {name for name, each in told if "type" in _parts(each)}
     optional = has_kind.difference(schema.get("required", ()))
     return {k: v for k, v in given.items() if v is not None or k not in optional}
 
@@ -477,25 +487,37 @@ def _without_nulls(tool: OurTool, given: Mapping[str, object]) -> dict[str, obje
 def _inputs(parameters: Mapping[str, Json]) -> dict[str, dict[str, Any]]:
     """Return a JSON Schema as smolagents has it: by name, no references, nullable."""
     schema: Mapping[str, Any] = inlined(parameters)
-    inputs = {name: _input(each) for name, each in schema["properties"].items()}
+    inputs = {name: _input(each) for name, each in schema.get("properties", {}).items()}
     for name in inputs.keys() - set(schema.get("required", ())):
         inputs[name]["nullable"] = True
     return inputs
 
 
-def _input(schema: Mapping[str, Any]) -> dict[str, Any]:
+def _input(schema: object) -> dict[str, Any]:
     """Return one parameter with a type, or several, that smolagents knows."""
-    told = {key: each for key, each in schema.items() if key != "anyOf"}
-    variants: list[Mapping[str, Any]] = schema.get("anyOf", [schema])
+    parts = _parts(schema)
+    told = {key: each for key, each in parts.items() if key != "anyOf"}
+    variants = [_parts(each) for each in parts.get("anyOf", [parts])]
     kept = [each for each in variants if each.get("type") != "null"]
     if len(kept) == 1:
         told = {**kept[0], **told}
-    if len(kept) < len(variants):
+    kinds = [kind for each in kept for kind in _kinds(each)]
+    if len(kept) < len(variants) or "null" in kinds:
         told["nullable"] = True
-    kinds = dict.fromkeys(str(each.get("type", "any")) for each in kept)
-    known = [kind for kind in kinds if kind in AUTHORIZED_TYPES]
+    known = [kind for kind in dict.fromkeys(kinds) if kind in AUTHORIZED_TYPES]
+    known = [kind for kind in known if kind != "null"]
     kind = known[0] if len(known) == 1 else known or "any"
     return {"description": "", **told, "type": kind}
+
+
+def _parts(schema: object) -> Mapping[str, Any]:
+    """Return what a schema says; True, which allows anything, says nothing."""
+    return cast("Mapping[str, Any]", schema) if isinstance(schema, Mapping) else {}
+
+
+def _kinds(schema: Mapping[str, Any]) -> list[str]:
+    kind = schema.get("type", "any")
+    return [str(each) for each in kind] if isinstance(kind, list) else [str(kind)]
 
 
 def _seen(
