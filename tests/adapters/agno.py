@@ -134,14 +134,25 @@ class AgnoRig:
         return _said(run, who, [])
 
     async def decide(
-        self, paused: suite.Paused, *, approve: bool
+        self,
+        paused: suite.Paused,
+        *,
+        approve: bool,
+        words: str = "",
+        arguments: Mapping[str, object] | None = None,
     ) -> str | suite.Paused:
         """Answer; the run goes on when all that it waits for is answered."""
         state = paused.state
         requirements = [RunRequirement.from_dict(each) for each in state["waiting"]]
         answered = [RunRequirement.from_dict(each) for each in state["answered"]]
         now = requirements.pop(0)
-        cast("Any", now.confirm if approve else now.reject)()
+        if not approve:
+            now.reject(words or None)
+        else:
+            if arguments is not None:
+                assert now.tool_execution is not None
+                now.tool_execution.tool_args = dict(arguments)
+            cast("Any", now).confirm()
         answered.append(now)
         if requirements:
             return _paused(
@@ -164,6 +175,14 @@ class AgnoRig:
     def trim(self, chat: str = "one") -> None:
         session = self._stored(chat)
         session.runs = []
+        self._store(session, chat)
+
+    def keep_instead(self, state: object, chat: str = "one") -> None:
+        session = self._stored(chat)
+        kept = cast("dict[str, Any]", (session.session_data or {})["session_state"])
+        kept["satchel"] = state
+        if state is None:
+            del kept["satchel"]
         self._store(session, chat)
 
     def _stored(self, chat: str) -> AgentSession:
@@ -201,7 +220,8 @@ def _paused(
         "waiting": [each.to_dict() for each in waiting],
         "answered": [each.to_dict() for each in answered],
     }
-    return suite.Paused(call.tool_name or "", call.tool_args or {}, state)
+    question = call.confirmation_note or ""
+    return suite.Paused(call.tool_name or "", call.tool_args or {}, state, question)
 
 
 class Agno:

@@ -4,7 +4,7 @@ import asyncio
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from agno.agent import Agent
@@ -13,16 +13,19 @@ from agno.models.fallback import FallbackConfig
 from agno.models.message import Message
 from agno.models.response import ModelResponse
 from agno.run import RunContext
+from agno.run.requirement import RunRequirement
 from agno.team import Team
 from agno.tools import Function, Toolkit, tool
+from agno.tools.function import FunctionCall
 from pydantic import BaseModel
 
 from satchel import Run, Satchel
 from satchel.adapters import agno
 from satchel.errors import DuplicateToolError
+from satchel.model import Reply
 from satchel.policy import Policy, ask
 from tests.adapters import driver as suite
-from tests.adapters.agno import FakeModel, in_memory
+from tests.adapters.agno import DRIVER, FakeModel, in_memory
 from tests.adapters.desk import (
     BASE,
     REFUNDS,
@@ -31,13 +34,15 @@ from tests.adapters.desk import (
     load,
     open_desk,
     script,
+    setup,
     write_pack,
     write_packs,
 )
-from tests.adapters.driver import Call, Seen
+from tests.adapters.driver import Call, Paused, Seen
 
 REFUND = Call("refund", {"order_id": "A-1", "cents": 995})
 ANA = {"user": "ana", "groups": ["support"]}
+PAYS = script([load("refunds")], [REFUND], "done")
 SECTION = "## Agent Skills"
 
 
@@ -197,13 +202,15 @@ async def test_a_made_tool_of_a_skills_name_ends_the_run(packs: Path) -> None:
     assert "the agent" in run.content
 
 
+@pytest.mark.parametrize("has_rules", [True, False])
 async def test_what_own_tools_say_changes_nothing_and_is_looked_at_later(
-    packs: Path,
+    packs: Path, *, has_rules: bool
 ) -> None:
     """A later load knows what the calls in between have shown."""
     again = [[Call("weather", {"city": city})] for city in ("Basel", "Bern")]
     steps: list[suite.Say] = [[load("refunds")], *again, [load("refunds")], "done"]
-    agent = attach(open_desk(packs), plain(script(*steps), tools=[weather]))
+    skills = open_desk(packs) if has_rules else Satchel(packs, tools=Desk().tools())
+    agent = attach(skills, plain(script(*steps), tools=[weather]))
 
     await agent.arun("hi")
 
@@ -372,10 +379,10 @@ async def test_a_closed_tool_is_answered_with_advice(packs: Path) -> None:
 
     await agent.arun("hi")
 
-    fly, refund, travel = seen_by(agent)[1].results
+    refund, travel, fly = seen_by(agent)[1].results
     assert "load the skill 'refunds' first" in refund
     assert "it is a skill" in travel
-    assert "does not exist" in fly  # Agno's own words
+    assert "bad-tool-call" in fly
 
 
 async def test_a_run_gets_the_dependencies(tmp_path: Path) -> None:
@@ -458,11 +465,157 @@ async def test_a_native_tool_waits_for_confirmation(
     assert done == (["A-1"] if answer else [])
 
 
-@pytest.mark.parametrize("agentic", [True, False])
-async def test_grants_hold_where_the_model_cannot_write_them(
-    packs: Path, *, agentic: bool
+@pytest.mark.parametrize("is_async", [True, False])
+async def test_an_approver_edits_the_arguments_of_a_native_tool(
+    tmp_path: Path, *, is_async: bool
 ) -> None:
-    """With agentic state a model could grant itself what it likes, so none hold."""
+    skills = native_desk(tmp_path, [], is_async=is_async)
+    model = script([load("refunds")], [REFUND], "done")
+    less = Reply("yes_once", arguments={"order_id": "A-1", "cents": 5})
+    agent = attach(skills, plain(model), approve=lambda _: less)
+
+    await (agent.arun("hi") if is_async else asyncio.to_thread(agent.run, "hi"))
+
+    assert seen_by(agent)[2].results[1] == "paid 5"
+
+
+@pytest.mark.row("F24")
+async def test_a_person_edits_the_arguments_of_a_native_tool(tmp_path: Path) -> None:
+    done: list[str] = []
+    rig = DRIVER.build(setup(native_desk(tmp_path, done, is_async=True), PAYS))
+
+    paused = await rig.say("hi", who=ANA)
+    assert isinstance(paused, Paused)
+    less = {"order_id": "A-1", "cents": 5}
+    said = await rig.decide(paused, approve=True, arguments=less)
+
+    assert said == "done"
+    assert rig.seen[-1].results[-1] == "paid 5"
+
+
+@pytest.mark.row("F20")
+async def test_a_call_that_was_edited_is_made_once(packs: Path) -> None:
+    """A run that is resumed twice pays once, whatever is edited the second time."""
+    desk = Desk()
+    skills = open_desk(packs, desk, ask("refunds", tool="refund"))
+    rig = DRIVER.build(setup(skills, PAYS))
+    paused = await rig.say("hi", who=ANA)
+    assert isinstance(paused, Paused)
+    state, saved = json.dumps(paused.state), rig.save()
+
+    for cents in (5, 6):
+        other = DRIVER.build(setup(skills, PAYS))
+        other.restore(saved)
+        again = Paused(paused.tool, paused.arguments, json.loads(state))
+        less = {"order_id": "A-1", "cents": cents}
+        assert await other.decide(again, approve=True, arguments=less) == "done"
+
+    assert desk.done == ["refund A-1 5 by ana"]
+    assert "approval-used" in other.seen[-1].results[-1]
+
+
+@pytest.mark.row("F20")
+async def test_a_hook_cannot_change_what_was_approved(packs: Path) -> None:
+    """Where an own hook puts other arguments in place, the answer is not about them."""
+
+    async def doubles(function_call: Any, arguments: dict[str, Any]) -> Any:
+        if "cents" in arguments:
+            arguments = {**arguments, "cents": 2 * arguments["cents"]}
+        return await function_call(**arguments)
+
+    desk = Desk()
+    skills = open_desk(packs, desk, ask("refunds", tool="refund"))
+    given = plain(PAYS, db=in_memory(), tool_hooks=[doubles])
+    agent = attach(skills, given)
+
+    run = await agent.arun("hi", session_id="s")
+    [waiting] = run.active_requirements
+    waiting.confirm()
+    run = await agent.acontinue_run(
+        run_id=run.run_id, session_id="s", requirements=[waiting]
+    )
+
+    assert run.content == "done"
+    assert desk.done == []
+    assert "approval" in seen_by(agent)[-1].results[-1]
+
+
+@pytest.mark.row("F24")
+async def test_a_no_without_words_says_nothing_of_the_question(packs: Path) -> None:
+    """The question is in the field for the person's words; it is not among them."""
+    skills = open_desk(packs, Desk(), ask("refunds", tool="refund"))
+    agent = attach(skills, plain(PAYS, db=in_memory()))
+
+    run = await agent.arun("hi", session_id="s")
+    [waiting] = run.active_requirements
+    question = waiting.tool_execution.confirmation_note
+    told = {**waiting.to_dict(), "confirmation": False}  # as a browser may send it
+    run = await agent.acontinue_run(
+        run_id=run.run_id,
+        session_id="s",
+        requirements=[RunRequirement.from_dict(told)],
+    )
+
+    assert "Call the tool" in question
+    assert run.content == "done"
+    assert "Call the tool" not in seen_by(agent)[-1].results[-1]
+
+
+@pytest.mark.parametrize(
+    "kept", ["nonsense", 7, "[7]", '{"s/r/c1": 7}', "[" * 100_000, None]
+)
+def test_what_is_kept_of_calls_that_wait_may_be_broken(kept: Any) -> None:
+    """Then what was approved counts as what the model gave."""
+    context = RunContext(
+        run_id="r", session_id="s", session_state={"satchel-waiting:desk": kept}
+    )
+    talk: Any = None
+    run = agno._Run(talk, context, "satchel:desk")
+    function = Function(name="refund")
+    call = FunctionCall(function=function, call_id="c1", arguments={"cents": 5})
+
+    assert run.given(call) == {"cents": 5}
+    assert context.session_state == {}
+
+
+@pytest.mark.parametrize("answer", [True, False])
+async def test_nothing_is_kept_of_calls_that_do_not_wait_any_more(
+    packs: Path, *, answer: bool
+) -> None:
+    skills = open_desk(packs, Desk(), ask("refunds", tool="refund"))
+    agent = attach(skills, plain(PAYS, db=in_memory()))
+
+    run = await agent.arun("hi", session_id="s")
+    before = {*agent.get_session_state(session_id="s")}
+    [waiting] = run.active_requirements
+    waiting.confirm()
+    await agent.acontinue_run(run_id=run.run_id, session_id="s", requirements=[waiting])
+
+    assert before == {"satchel", "satchel-waiting"}
+    assert {*agent.get_session_state(session_id="s")} == {"satchel"}
+
+
+@pytest.mark.row("F21")
+async def test_a_grant_in_the_session_state_is_none(packs: Path) -> None:
+    """Who calls Agno's own API may write the state, and a model with agentic state."""
+    desk = Desk()
+    skills = open_desk(packs, desk, ask("refunds", tool="refund"))
+    agent = attach(skills, plain(PAYS, db=in_memory()))
+    first = await agent.arun("hi", session_id="s")
+    kept = json.loads(agent.get_session_state(session_id="s")["satchel"])
+    forged = {**kept, "grants": [["tool", "refunds", "refund"]]}
+
+    again = await agent.arun(
+        "hi", session_id="s", session_state={"satchel": json.dumps(forged)}
+    )
+
+    assert first.is_paused
+    assert again.is_paused
+    assert desk.done == []
+
+
+@pytest.mark.parametrize("agentic", [True, False])
+async def test_a_grant_of_an_approver_holds(packs: Path, *, agentic: bool) -> None:
     asked: list[object] = []
 
     def approve(question: Any) -> Any:
@@ -470,17 +623,13 @@ async def test_grants_hold_where_the_model_cannot_write_them(
         return "yes_in_session"
 
     skills = open_desk(packs, Desk(), ask("refunds", tool="refund"))
-    given = plain(
-        script([load("refunds")], [REFUND], "done"),
-        db=in_memory(),
-        enable_agentic_state=agentic,
-    )
+    given = plain(PAYS, db=in_memory(), enable_agentic_state=agentic)
     agent = attach(skills, given, approve=approve)
 
     for _ in range(2):
         await agent.arun("hi", session_id="s")
 
-    assert asked == ["refund"] * (2 if agentic else 1)
+    assert asked == ["refund"]
 
 
 # State
@@ -527,3 +676,25 @@ async def test_members_of_a_team_keep_apart_what_they_use(packs: Path) -> None:
     assert run.content == "done"
     assert used == {"satchel:first": ["refunds"], "satchel:second": ["travel"]}
     assert TRAVEL not in "".join(seen_by(team)[-1].results)
+
+
+@pytest.mark.row("F24")
+async def test_arguments_are_not_edited_in_a_run_of_a_team(packs: Path) -> None:
+    """Agno takes a decision from what a team's run goes on with, no arguments."""
+    desk = Desk()
+    skills = open_desk(packs, desk, ask("refunds", tool="refund"))
+    leader = FakeModel(PAYS, [])
+    given = Team(model=leader, members=[], db=in_memory(), telemetry=False)
+    team = attach(skills, given)
+
+    run = await team.arun("hi", session_id="s")
+    told = run.requirements[0].to_dict()
+    told["tool_execution"]["tool_args"] = {"order_id": "A-1", "cents": 5}
+    answer = RunRequirement.from_dict(told)
+    cast("Any", answer).confirm()
+    run = await team.acontinue_run(
+        run_id=run.run_id, session_id="s", requirements=[answer]
+    )
+
+    assert run.content == "done"
+    assert desk.done == ["refund A-1 995 by ana"]

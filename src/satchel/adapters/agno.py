@@ -20,6 +20,7 @@ from collections.abc import (
     Mapping,
 )
 from collections.abc import Set as AbstractSet
+from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from inspect import iscoroutinefunction
@@ -28,10 +29,12 @@ from operator import attrgetter
 from typing import Any, Final, Self, TypeAlias, TypeVar, Unpack, cast
 
 from satchel.adapters import framework
+from satchel.adapters._base import Attached, Conversation
 from satchel.errors import DuplicateToolError
-from satchel.model import Seen
+from satchel.model import Reply, Seen
 from satchel.runtime.front import Satchel
 from satchel.runtime.session import Session, SessionOptions
+from satchel.session import question_text
 from satchel.tools import Tool, result_text
 
 with framework("Agno", "agno"):
@@ -57,6 +60,8 @@ Functions: TypeAlias = dict[str, Function]
 
 _NAME: Final = "satchel"
 """Of the toolkit, its one function, and what the session state holds of ours."""
+_WAITING: Final = "satchel-waiting"
+"""What the session state holds of calls that wait for approval."""
 _CONTENT: Final = attrgetter("content")
 
 
@@ -71,7 +76,9 @@ def attach(
     """Return a copy of an agent or a team that loads skills and calls their tools.
 
     Where the policy says ask and no ``approve`` is given, the run pauses as it does for
-    any tool of Agno that requires confirmation, and goes on with ``continue_run``.
+    any tool of Agno that requires confirmation, and goes on with ``continue_run``. What
+    to show a person is in ``tool_execution.confirmation_note``. Arguments that replace
+    the model's are set as ``tool_execution.tool_args`` before ``confirm``.
 
     Args:
         skills: Where they come from.
@@ -83,10 +90,13 @@ def attach(
 
     Raises:
         ExtraMissingError: Agno is not installed, or is too old.
+        TypeError: An argument is not known, or of another type.
         DuplicateToolError: An own tool has the name of one of a skill. Where tools are
             made for each run, or not everybody has the skill, a run fails with it.
-        ValueError: The agent has no model.
+        ValueError: The agent has no model, or no style has that name.
     """
+    # Agno's own API lets its callers write the session state.
+    attached: Attached[RunContext] = Attached(skills, who, deps, options, trusts=False)
     own: Any = to.tools
     model = get_model(to.model)
     if model is None:
@@ -96,7 +106,7 @@ def attach(
         if _NAME in names:
             raise DuplicateToolError(_NAME, "the agent", "satchel")
         skills.session(**options).tools(beside=names)
-    kit = _Kit(skills, who, deps, options)
+    kit = _Kit(attached)
     fallback = to.fallback_config
     return to.deep_copy(
         update={
@@ -110,15 +120,9 @@ def attach(
 class _Kit(Toolkit):
     """What was said when skills were attached, and a function that knows the run."""
 
-    def __init__(
-        self,
-        skills: Satchel,
-        who: Who | None,
-        deps: Deps | None,
-        options: SessionOptions,
-    ) -> None:
+    def __init__(self, attached: Attached[RunContext]) -> None:
         super().__init__(name=_NAME)
-        self.skills, self.who, self.deps, self.options = skills, who, deps, options
+        self.attached = attached
         self.known: dict[object, tuple[object, list[dict[str, Any]]]] = {}
         for functions in (self.functions, self.async_functions):
             functions[_NAME] = _Anchor(
@@ -134,29 +138,24 @@ class _Kit(Toolkit):
         """Return itself: Agno copies an agent with all that it holds."""
         return self
 
-    def open(self, run: RunContext, owner: Agent | Team, key: str) -> Session:
+    def open(self, run: RunContext, owner: Agent | Team, key: str) -> Conversation:
         """Take the conversation up from what is kept of it under the key."""
         kept = (run.session_state or {}).get(key)
-        if kept is not None and owner.enable_agentic_state:
-            # The model can write there what it likes.
-            kept = {**json.loads(kept), "grants": []}
-        options: SessionOptions = {"agent": owner.name or "", **self.options}
-        return self.skills.session(
-            who=self.who(run) if callable(self.who) else self.who,
-            deps=run.dependencies if self.deps is None else self.deps(run),
-            resume=kept,
-            **options,
-        )
+        if isinstance(kept, str):
+            with suppress(ValueError, RecursionError):  # the session reports it
+                kept = json.loads(kept)
+        deps, agent = run.dependencies, owner.name or ""
+        return self.attached.open(run, kept, deps=deps, agent=agent)
 
 
 @dataclass(slots=True)
 class _Run:
-    """The session of one run, and where in the session state it is kept.
+    """What one run has to do with skills, and where in the session state it is kept.
 
     ``unseen`` are the arguments of a model call that the session is to be told of.
     """
 
-    session: Session
+    talk: Conversation
     context: RunContext
     key: str
     unseen: Mapping[str, Any] | None = None
@@ -167,19 +166,118 @@ class _Run:
         given, self.unseen = self.unseen, None
         if given is not None:
             compressed = bool(given.get("compress_tool_results"))
-            self.session.see(_seen(given["messages"], compressed=compressed))
+            self.talk.see(_seen(given["messages"], compressed=compressed))
 
     def keep(self) -> None:
         """Keep what the session has to remember, in the session state.
 
         As text: Agno copies the state deeply, more than once a run.
         """
-        mark, kept = self.session.mark, self.kept
+        mark, kept = self.talk.session.mark, self.kept
         if kept is None or kept[0] is not mark:
-            kept = self.kept = mark, json.dumps(self.session.dump())
+            kept = self.kept = mark, json.dumps(self.talk.keep())
+        self._state[self.key] = kept[1]
+
+    def id_of(self, call: FunctionCall) -> str:
+        """Return what no call of another run is called; models may count theirs."""
+        run, own = self.context, call.call_id
+        return f"{run.session_id}/{run.run_id}/{own}" if own else ""
+
+    def wait(self, call: FunctionCall) -> None:
+        """Keep what the model gave in a call that waits; a person may edit it."""
+        if id_ := self.id_of(call):
+            self._put({**self._waiting(), id_: call.arguments or {}})
+
+    def given(self, call: FunctionCall) -> Mapping[str, Any]:
+        """Return what the model gave in a call that does not wait any more."""
+        waiting, own = self._waiting(), call.arguments or {}
+        given = waiting.pop(self.id_of(call), own)
+        self._put(waiting)
+        return cast("Mapping[str, Any]", given) if isinstance(given, Mapping) else own
+
+    def _waiting(self) -> dict[str, object]:
+        with suppress(TypeError, ValueError, RecursionError):  # others can write it
+            return dict(json.loads(self._state.get(self._waits, "{}")))
+        return {}
+
+    def _put(self, waiting: Mapping[str, object]) -> None:
+        self._state.pop(self._waits, None)
+        if waiting:
+            self._state[self._waits] = json.dumps(waiting)
+
+    @property
+    def _state(self) -> dict[str, Any]:
         if self.context.session_state is None:
             self.context.session_state = {}
-        self.context.session_state[self.key] = kept[1]
+        return self.context.session_state
+
+    @property
+    def _waits(self) -> str:
+        return _WAITING + self.key.removeprefix(_NAME)
+
+
+class _Asking(FunctionCall):
+    """A call that somebody has to approve, with the text that a person is shown."""
+
+    question: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """One call of a skill's tool, and what was answered about it.
+
+    ``given`` is what the model gave. ``answered`` is what the reply is about: the same,
+    or what a person put in its place.
+    """
+
+    run: _Run
+    call: FunctionCall
+    is_native: bool
+    given: Mapping[str, Any]
+    answered: Mapping[str, Any]
+    reply: Reply | None
+
+    def hook(self, function_call: Any, arguments: dict[str, Any]) -> object:  # noqa: ANN401
+        """Stand in the function's place, or before one of Agno's own."""
+        talk, name = self.run.talk, self.call.function.name
+        given, how = self._about(arguments)
+        if not self.is_native:
+            result = talk.answer(name, given, **how)
+            self.run.keep()
+            return result_text(result)
+        permit = talk.permit(name, given, **how)
+        self.run.keep()
+        if permit.refusal is not None:
+            return result_text(permit.refusal)
+        self.call.arguments = {**permit.arguments}  # Agno calls it with these
+        return function_call(**permit.arguments)
+
+    async def ahook(self, function_call: Any, arguments: dict[str, Any]) -> object:  # noqa: ANN401
+        """Do as `hook` does; waits for asynchronous tools and approvers."""
+        talk, name = self.run.talk, self.call.function.name
+        given, how = self._about(arguments)
+        if not self.is_native:
+            result = await talk.aanswer(name, given, **how)
+            self.run.keep()
+            return result_text(result)
+        permit = await talk.apermit(name, given, **how)
+        self.run.keep()
+        if permit.refusal is not None:
+            return result_text(permit.refusal)
+        self.call.arguments = {**permit.arguments}
+        return await function_call(**permit.arguments)
+
+    def _about(
+        self, arguments: Mapping[str, Any]
+    ) -> tuple[Mapping[str, Any], dict[str, Any]]:
+        """Return the arguments to call with, and the answer if it is about them.
+
+        A hook of the agent's own may have put others in their place.
+        """
+        how: dict[str, Any] = {"call_id": self.run.id_of(self.call)}
+        if self.reply is None or arguments != self.answered:
+            return arguments, how
+        return self.given, {**how, "approved": self.reply}
 
 
 class _Anchor(Function):
@@ -196,14 +294,14 @@ class _Anchor(Function):
 
     @property
     def run(self) -> _Run:
-        """The session of this run, and where it is kept."""
+        """What this run has to do with skills; begun when it is first asked for."""
         if self._opened is None:
             # A team and its members have one session state.
-            name = self.kit.options.get("agent") or self.owner.name
+            name = self.kit.attached.options.get("agent") or self.owner.name
             key = f"{_NAME}:{name}" if name else _NAME
             context = cast("RunContext", self._run_context)
-            session = self.kit.open(context, self.owner, key)
-            self._opened = _Run(session, context, key)
+            talk = self.kit.open(context, self.owner, key)
+            self._opened = _Run(talk, context, key)
         return cast("_Run", self._opened)
 
     def formatted(
@@ -237,47 +335,37 @@ class _Anchor(Function):
             setattr(function, name, getattr(self, name))  # what Agno tells of the run
         return function
 
-    def function(
-        self, name: str, arguments: Mapping[str, Any], *, approved: bool | None = None
-    ) -> Function:
-        """Return what carries out one call; what stands against it is its result."""
-        self.run.see()
-        session = self.run.session
-        nothing = Tool(name, "", {"type": "object", "properties": {}}, dict)
-        tool = session.tools().get(name) or nothing
+    def bound(
+        self,
+        call: FunctionCall,
+        given: Mapping[str, Any] | None = None,
+        reply: Reply | None = None,
+    ) -> FunctionCall:
+        """Return a call with what carries it out; what stands against it is its result.
+
+        ``reply`` is what was answered about it; without, it may have to wait.
+        """
+        run, name, arguments = self.run, call.function.name, call.arguments or {}
+        run.see()
+        tool = run.talk.tool(name)
+        if tool is None:
+            tool = Tool(name, "", {"type": "object", "properties": {}}, dict)
         function, is_native = self.native(tool), tool.native is not None
-        asks = session.decide(name, arguments).verdict == "ask"
-        if asks and approved is None and self.kit.options.get("approve") is None:
+        if reply is None and (asked := run.talk.asked(name, arguments)) is not None:
             function.requires_confirmation = True
+            if given is None:
+                run.wait(call)
+            call = _Asking(**dict(call), question=question_text(asked))
+        call.function = function
         function.tool_hooks = self.owner.tool_hooks
-        if asks or not is_native:
-            hook = self._hook(name, approved=approved, is_native=is_native)
+        asks = run.talk.session.question(name, arguments) is not None
+        if asks or reply is not None or not is_native:
+            given = arguments if given is None else given
+            answered = deepcopy(arguments)
+            made = _Call(run, call, is_native, given, answered, reply)
+            hook: Callable[..., object] = made.ahook if self.is_async else made.hook
             function.tool_hooks = [*(self.owner.tool_hooks or ()), hook]
-        return function
-
-    def _hook(
-        self, name: str, *, approved: bool | None, is_native: bool
-    ) -> Callable[..., object]:
-        """Return what stands in a function's place, or before one of Agno's own."""
-        run, session = self.run, self.run.session
-
-        def hook(function_call: Any, arguments: dict[str, Any]) -> object:  # noqa: ANN401
-            carry_out = session.refusal if is_native else session.call
-            result = carry_out(name, arguments, approved=approved)
-            run.keep()
-            if is_native and result is None:
-                return function_call(**arguments)
-            return result_text(result)
-
-        async def ahook(function_call: Any, arguments: dict[str, Any]) -> object:  # noqa: ANN401
-            carry_out = session.arefusal if is_native else session.acall
-            result = await carry_out(name, arguments, approved=approved)
-            run.keep()
-            if is_native and result is None:
-                return await function_call(**arguments)
-            return result_text(result)
-
-        return ahook if self.is_async else hook
+        return call
 
 
 def _nothing(**_: object) -> str:
@@ -320,7 +408,7 @@ class _Told:
         messages, run, known = given["messages"], self.run, len(self.contents)
         if (
             model is not self.model
-            or self.mark is not run.session.mark
+            or self.mark is not run.talk.session.mark
             or given.get("compress_tool_results")
             or messages[0] is not self.first
             or [*map(_CONTENT, messages[:known])] != self.contents
@@ -389,24 +477,59 @@ class _Skilled(Model):
         if anchor is None:
             return super().get_function_calls_to_run(assistant_message, messages, own)
         tool_calls = assistant_message.tool_calls or ()
-        called = {each.get("function", {}).get("name") for each in tool_calls} - {*own}
-        ours = {n: Function(name=n) for n in called if _is_known(anchor.run.session, n)}
-        known = own | ours
+        called = (each.get("function", {}).get("name") for each in tool_calls)
+        ours = {name for name in called if isinstance(name, str)} - own.keys()
+        known = own | {name: Function(name=name) for name in ours}
         calls = super().get_function_calls_to_run(assistant_message, messages, known)
-        for call in calls:
-            if (name := call.function.name) in ours:
-                call.function = anchor.function(name, call.arguments or {})
-        return calls
+        return [
+            anchor.bound(call) if call.function.name in ours else call for call in calls
+        ]
 
     def get_function_call_to_run_from_tool_execution(
         self, tool_execution: ToolExecution, functions: Functions | None = None
     ) -> FunctionCall:
         own, anchor = _parted(functions)
-        name, arguments = tool_execution.tool_name, tool_execution.tool_args or {}
-        if anchor is not None and name is not None and name not in own:
-            approved = True if tool_execution.confirmed else None
-            own[name] = anchor.function(name, arguments, approved=approved)
-        return super().get_function_call_to_run_from_tool_execution(tool_execution, own)
+        name = tool_execution.tool_name
+        if anchor is None or name is None or name in own:
+            make = super().get_function_call_to_run_from_tool_execution
+            return make(tool_execution, own)
+        known = own | {name: Function(name=name)}
+        call = super().get_function_call_to_run_from_tool_execution(
+            tool_execution, known
+        )
+        given = anchor.run.given(call)
+        reply: Reply | None = None
+        if tool_execution.confirmed:
+            arguments = call.arguments or {}
+            edited = None if arguments == given else arguments
+            reply = Reply("yes_once", arguments=edited)
+        call = anchor.bound(call, given, reply)
+        note = tool_execution.confirmation_note
+        if isinstance(call, _Asking) and note == call.question:
+            tool_execution.confirmation_note = None  # nobody said it: no words of a no
+        return call
+
+    def run_function_calls(
+        self,
+        function_calls: list[FunctionCall],
+        *args: Any,  # noqa: ANN401 - as Agno's own
+        **given: Any,  # noqa: ANN401
+    ) -> Iterator[Any]:
+        questions = _questions(function_calls)
+        for each in super().run_function_calls(function_calls, *args, **given):
+            _ask(each, questions)
+            yield each
+
+    async def arun_function_calls(
+        self,
+        function_calls: list[FunctionCall],
+        *args: Any,  # noqa: ANN401 - as Agno's own
+        **given: Any,  # noqa: ANN401
+    ) -> AsyncIterator[Any]:
+        questions = _questions(function_calls)
+        async for each in super().arun_function_calls(function_calls, *args, **given):
+            _ask(each, questions)
+            yield each
 
     def _prepared(self, given: dict[str, Any]) -> dict[str, Any]:
         """Return the arguments of a model call with all that is added to them."""
@@ -428,12 +551,12 @@ class _Skilled(Model):
         told = offered.told
         if told is not None and told.holds(given, self, offered.beside):
             return told.added(given)
-        if offered.anchor.kit.options.get("always"):
+        if offered.anchor.kit.attached.options.get("always"):
             return await asyncio.to_thread(self._prepared, given)
         run = offered.anchor.run
         run.unseen = given
         run.see()
-        if run.session.reads_files:
+        if run.talk.session.reads_files:
             told = await asyncio.to_thread(self._told, given, offered)
         else:
             told = self._told(given, offered)
@@ -442,9 +565,9 @@ class _Skilled(Model):
 
     def _told(self, given: dict[str, Any], offered: _Offered) -> _Told:
         anchor, run = offered.anchor, offered.anchor.run
-        session, messages = run.session, given["messages"]
+        talk, session, messages = run.talk, run.talk.session, given["messages"]
         # One by one: Agno sorts what it is given by name.
-        form, ours = super()._format_tools, session.tools(beside=offered.beside)
+        form, ours = super()._format_tools, talk.tools(beside=offered.beside)
         each = (anchor.formatted(tool, type(self), form) for tool in ours)
         tools = [*chain(offered, *each)]
         head, at = _head(messages, session, anchor.owner.system_message_role)
@@ -527,7 +650,14 @@ def _seen(messages: Iterable[Message], *, compressed: bool) -> Iterator[Seen]:
             yield Seen("user" if message.role == "user" else "assistant")
 
 
-def _is_known(session: Session, name: str) -> bool:
-    """Tell whether a name is that of a tool, a closed one too, or of a skill."""
-    named = (name in entry.tools for entry in session.catalog.entries)
-    return bool(session.tools().get(name)) or name in session.catalog or any(named)
+def _questions(calls: Iterable[FunctionCall]) -> dict[str | None, str]:
+    """Return what a person is to be asked, by the ids of the calls."""
+    return {each.call_id: each.question for each in calls if isinstance(each, _Asking)}
+
+
+def _ask(event: object, questions: Mapping[str | None, str]) -> None:
+    """Write the question into the one field for text of a call that waits."""
+    if isinstance(event, ModelResponse):
+        for each in event.tool_executions or ():
+            if each.requires_confirmation and each.tool_call_id in questions:
+                each.confirmation_note = questions[each.tool_call_id]
