@@ -34,6 +34,7 @@ from satchel.tools import (
 from tests.adapters.desk import (
     REFUNDS,
     TRAVEL,
+    Desk,
     load,
     open_desk,
     script,
@@ -274,6 +275,68 @@ def test_an_approver_edits_and_says_why(
     assert sent == posted * 2
     assert told in coder.seen[2][-1]
     assert told in seen[2].results[1]
+
+
+@pytest.mark.row("F24")
+@pytest.mark.parametrize("edited", [None, {"city": "home"}])
+def test_what_was_approved_is_what_is_done(
+    tmp_path: Path, edited: dict[str, object] | None
+) -> None:
+    """The agent's state takes the place of its names before it is asked."""
+    sent: list[str] = []
+    asked: list[object] = []
+
+    def post(city: str) -> str:
+        """Send a card."""
+        sent.append(city)
+        return f"a card went to {city}"
+
+    def approve(question: Any) -> Reply:
+        asked.append(question.arguments["city"])
+        return Reply("yes_once", arguments=edited)
+
+    hint = "Use when a card is due.\nmetadata: {tools: post}"
+    write_pack(tmp_path, "cards", hint, "Send it.")
+    policy = Policy(ask("cards", tool="post"))
+    skills = Satchel(tmp_path, tools=[Native(post)], policy=policy)
+    steps = script([load("cards")], [Call("post", {"city": "away"})], "done")
+    agent, _ = calling_agent(steps)
+    skilled = attach(skills, to=agent, approve=approve)
+    skilled.state.update(away="home", home="Bern")
+    skilled.run("hi")
+
+    assert asked == ["home"]
+    assert sent == ["home"]
+
+
+@pytest.mark.row("F22")
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [({"city": "Bern"}, "ValueError: no stamp"), ({"town": 1}, "Argument town is not")],
+)
+def test_a_native_tool_that_fails_is_a_result(
+    packs: Path, arguments: dict[str, object], told: str
+) -> None:
+    """What the call next to it has done is told too, so that it is not done twice."""
+
+    def post(city: str) -> str:
+        """Send a card."""
+        raise ValueError(f"no stamp for {city}")
+
+    hint = "Use when a card is due.\nmetadata: {tools: post}"
+    write_pack(packs, "cards", hint, "Send it.")
+    desk = Desk()
+    skills = Satchel(packs, tools=[Native(post), *desk.tools()])
+    loads = [load("cards"), load("refunds")]
+    model = script(loads, [REFUND, Call("post", arguments)], "done")
+    agent, seen = calling_agent(model)
+
+    said = attach(skills, to=agent).run("hi")
+
+    assert said == "done"
+    assert "refunded 995 of A-1" in seen[2].results[-1]
+    assert told in seen[2].results[-1]
+    assert desk.done == ["refund A-1 995 by nobody"]
 
 
 @pytest.mark.row("F20")

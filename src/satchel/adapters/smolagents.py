@@ -50,6 +50,7 @@ with framework("smolagents", "smolagents"):
     from smolagents.local_python_executor import BASE_PYTHON_TOOLS
     from smolagents.memory import SystemPromptStep
     from smolagents.tools import AUTHORIZED_TYPES
+    from smolagents.utils import AgentExecutionError
 
 __all__ = ["attach"]
 
@@ -211,16 +212,28 @@ class _Skilled(MultiStepAgent):
         live = self._live
         if live is None or live.is_own(tool_name):
             return under.execute_tool_call(tool_name, arguments)
-        given = under._substitute_state_variables(arguments)  # noqa: SLF001 - as it does
-        given = live.named(tool_name, given)
+        given = live.named(tool_name, self._substitute_state_variables(arguments))
         if not live.is_native(tool_name):
             return live.answer(tool_name, given)
         permit = live.permit(tool_name, given)
         if permit.refusal is not None:
             return result_text(permit.refusal)
-        if permit.is_edited:
-            arguments = dict(permit.arguments)
-        return under.execute_tool_call(tool_name, arguments)
+        try:
+            return under.execute_tool_call(tool_name, _Permitted(permit.arguments))
+        except AgentExecutionError as error:
+            # Raised, it would take the results of the calls next to it away.
+            return str(error)
+
+    def _substitute_state_variables(self, arguments: Any) -> Any:  # noqa: ANN401
+        """Leave what was permitted as it is: somebody may have approved it so."""
+        under: Any = super()
+        if isinstance(arguments, _Permitted):
+            return arguments
+        return under._substitute_state_variables(arguments)  # noqa: SLF001 - as it does
+
+
+class _Permitted(dict[str, object]):
+    """The arguments of a call with which it may be made."""
 
 
 def _begun(attached: Attached[Any], agent: _Skilled) -> "_Live":
