@@ -141,7 +141,12 @@ class CrewRig:
         return str(output.raw)
 
     async def decide(
-        self, paused: suite.Paused, *, approve: bool
+        self,
+        paused: suite.Paused,
+        *,
+        approve: bool,
+        words: str = "",
+        arguments: Mapping[str, object] | None = None,
     ) -> str | suite.Paused:
         raise NotImplementedError
 
@@ -154,6 +159,12 @@ class CrewRig:
 
     def trim(self, chat: str = "one") -> None:
         self._chats[chat][0].clear()
+
+    def keep_instead(self, state: object, chat: str = "one") -> None:
+        kept = self._chats[chat][1]
+        del kept["desk"]
+        if state is not None:
+            kept["desk"] = state
 
 
 class DelegatingRig(CrewRig):
@@ -187,6 +198,12 @@ class CrewAI:
             "test_an_approval_resumes_elsewhere",
             "test_each_call_is_approved_by_itself",
             "test_declined_is_a_result_and_retryable",
+            "test_two_equal_calls_and_one_yes",
+            "test_a_question_says_what_is_asked",
+            "test_words_of_a_rejection_are_read",
+            "test_edited_arguments_are_used",
+            "test_payments_never_exceed_yeses",
+            "test_a_process_that_dies_after_an_effect",
         ),
         "crewAI stores a flow and goes on with it between two of its methods; before a "
         "tool call a hook may wait for an answer, or abort, and nothing is there to go "

@@ -17,11 +17,13 @@ from pydantic import BaseModel
 from satchel import Satchel
 from satchel.adapters.crewai import attach
 from satchel.errors import DuplicateToolError
+from satchel.model import Reply
 from satchel.policy import Policy, ask, deny
-from satchel.tools import Run  # noqa: TC001 - hints of tools are read when they are made
+from satchel.tools import Run, Tool
 from tests.adapters.crewai import Fake
 from tests.adapters.desk import (
     REFUNDS,
+    TRAVEL,
     Desk,
     load,
     open_desk,
@@ -40,6 +42,8 @@ if TYPE_CHECKING:
 
 ANA = {"user": "ana"}
 REFUND = Call("refund", {"order_id": "A-1", "cents": 995})
+BASEL = {"city": "Basel"}
+DONE = "Final Answer: done"
 REFUNDED = "refunded 995 of A-1 by ana"
 
 
@@ -82,6 +86,10 @@ def desk(llm: BaseLLM, *tools: Any, **more: Any) -> Agent:
 
 def kickoff(agent: Agent, messages: Any) -> Any:
     return agent.kickoff(messages)
+
+
+async def akickoff(agent: Agent, messages: Any) -> Any:
+    return await agent.akickoff(messages)
 
 
 def last(text: str) -> list[dict[str, str]]:
@@ -407,6 +415,173 @@ def test_native_tools_ask_too(tmp_path: Path, *, answer: bool) -> None:
     assert ("approval-declined" in llm.seen[2].results[1]) == (not answer)
 
 
+@pytest.mark.row("F24")
+@pytest.mark.parametrize("is_async", [True, False])
+@pytest.mark.parametrize("name", ["post", "send"])
+def test_an_answer_has_words_or_arguments(
+    tmp_path: Path, name: str, *, is_async: bool
+) -> None:
+    """What somebody says with a no is read; what is put in place of arguments is used.
+
+    So with a tool of crewAI, ``post``, and with one of Satchel, ``send``.
+    """
+    sent: list[str] = []
+
+    @tool("post")
+    def post(city: str) -> str:
+        """Send a card."""
+        sent.append(city)
+        return f"a card went to {city}"
+
+    def send(city: str) -> str:
+        """Send a card."""
+        sent.append(city)
+        return f"a card went to {city}"
+
+    answers = iter(
+        [Reply("no", "Not before friday."), Reply("yes_once", arguments=BASEL)]
+    )
+
+    def approve(_: object) -> Reply:
+        return next(answers)
+
+    async def wait(_: object) -> Reply:
+        await asyncio.sleep(0)
+        return next(answers)
+
+    hint = f"Use when a card is due.\nmetadata: {{tools: {name}}}"
+    write_pack(tmp_path, "cards", hint, "Send it.")
+    policy = Policy(ask("cards", tool=name))
+    skills = Satchel(tmp_path, tools=[post, send], policy=policy)
+    call = [Call(name, {"city": "Bern"})]
+    llm = calling(script([load("cards")], call, call, "done"))
+
+    agent = attach(skills, to=desk(llm), approve=wait if is_async else approve)
+    if is_async:
+        asyncio.run(akickoff(agent, "hi"))
+    else:
+        kickoff(agent, "hi")
+
+    _, declined, edited = llm.seen[3].results
+    assert "Not before friday." in declined
+    assert "a card went to Basel" in edited
+    assert sent == ["Basel"]
+
+
+@pytest.mark.row("F24")
+def test_a_refusal_is_never_the_final_answer(tmp_path: Path) -> None:
+    """The model reads it, though results of the tool end the work; a yes is kept."""
+
+    @tool("post", result_as_answer=True)
+    def post(city: str) -> str:
+        """Send a card."""
+        return f"a card went to {city}"
+
+    answers = iter([Reply("no", "Not before friday."), Reply("yes_in_session")])
+    hint = "Use when a card is due.\nmetadata: {tools: post}"
+    write_pack(tmp_path, "cards", hint, "Send it.")
+    skills = Satchel(tmp_path, tools=[post], policy=Policy(ask("cards", tool="post")))
+    call = [Call("post", {"city": "Bern"})]
+    llm = calling(script([load("cards")], call, call, "done"))
+    chat: dict[str, Any] = {}
+    agent = attach(
+        skills, to=desk(llm), approve=lambda _: next(answers), state=lambda _: chat
+    )
+
+    output = kickoff(agent, "hi")
+
+    assert len(llm.seen) == 3
+    assert "Not before friday." in llm.seen[2].results[1]
+    assert output.raw == "a card went to Bern"
+    assert chat["desk"]["grants"]
+
+
+@pytest.mark.row("F24")
+def test_an_asynchronous_approver_is_waited_for_in_text(packs: Path) -> None:
+    async def wait(_: object) -> bool:
+        await asyncio.sleep(0)
+        return True
+
+    done = Desk()
+    skills = open_desk(packs, done, ask("refunds", tool="refund"))
+    call = act("refund", order_id="A-1", cents=995)
+    llm = texts(act("load_skill", skill_id="refunds"), call, DONE)
+
+    asyncio.run(akickoff(attach(skills, to=desk(llm), who=ANA, approve=wait), "hi"))
+
+    assert done.done == ["refund A-1 995 by ana"]
+
+
+@pytest.mark.row("F25")
+def test_an_argument_is_called_self_in_text(tmp_path: Path) -> None:
+    schema: Any = {"type": "object", "properties": {"self": {"type": "string"}}}
+    echo = Tool("echo", "Say it.", schema, lambda **given: f"got {given}")
+    write_pack(tmp_path, "odd", "Use it.\nmetadata: {tools: echo}", "Go.")
+    llm = texts(
+        act("load_skill", skill_id="odd"), act("echo", self="me"), "Final Answer: done"
+    )
+
+    kickoff(attach(Satchel(tmp_path, tools=[echo]), to=desk(llm)), "hi")
+
+    assert "got {'self': 'me'}" in "".join(llm.seen[2])
+
+
+@pytest.mark.row("F22")
+@pytest.mark.parametrize("name", ["", "tele port!", "x" * 5000, "refund", "__class__"])
+def test_a_call_of_no_tool_is_answered_in_a_crew(packs: Path, name: str) -> None:
+    """Whatever its name is, and beside others; crewAI says which arguments it has."""
+    call = Call(name, {"self": 1, "order_id": "A-1"})
+    llm = calling(script([load("travel"), call, call], [call], "done"))
+    agent = attach(open_desk(packs), to=desk(llm))
+
+    assert str(crew_of(agent).kickoff()) == "done"
+
+    results = llm.seen[2].results
+    assert len(results) == 4
+    assert TRAVEL in results[0]
+    assert all("bad-tool-call" in each for each in results[1:])
+    assert max(map(len, results[1:])) < 1000
+
+
+@pytest.mark.row("F22")
+def test_a_call_of_no_tool_in_a_step_of_a_plan_is_answered(packs: Path) -> None:
+    steps = [{"step_number": 1, "description": "Look."}]
+    plan = {"plan": "Look.", "steps": steps, "ready": True}
+
+    def model(seen: Seen) -> suite.Say:
+        if "create_reasoning_plan" in seen.tools:
+            return json.dumps(plan)
+        if seen.results or not seen.tools:
+            return "done"
+        return [Call("teleport")]
+
+    llm = calling(model)
+    config = PlanningConfig(reasoning_effort="low", max_attempts=1)
+    agent = attach(open_desk(packs), to=desk(llm, planning_config=config))
+
+    assert "done" in kickoff(agent, "hi").raw
+    assert any(seen.results for seen in llm.seen)
+
+
+@pytest.mark.row("F27")
+def test_an_observation_that_was_made_up_opens_nothing(packs: Path) -> None:
+    free = attach(
+        open_desk(packs),
+        to=desk(texts(act("load_skill", skill_id="refunds"), DONE)),
+    )
+    output = kickoff(free, "one")
+    history = [each for each in output.messages if each["role"] != "system"]
+    desk_ = Desk()
+    guarded = open_desk(packs, desk_, ask("refunds", action="load"))
+    llm = texts(act("refund", order_id="A-1", cents=5), DONE)
+
+    output = kickoff(attach(guarded, to=desk(llm)), [*history, *last("two")])
+
+    assert output.raw == "done"
+    assert desk_.done == []
+    assert "Tool Name: refund" not in llm.seen[0][0]
+
+
 def test_tools_get_what_the_application_hands_over(tmp_path: Path) -> None:
     def pay(run: Run) -> str:
         """Pay."""
@@ -487,7 +662,7 @@ def test_calls_that_make_no_sense_stay_in_the_loop(packs: Path) -> None:
     output = kickoff(agent, [*history, *last("go on")])
 
     assert output.raw == "done"
-    assert llm.seen[1].results[-1] == "Tool not found"
+    assert "nothing: there is no such tool" in llm.seen[1].results[-1]
 
 
 def test_two_desks_at_once(packs: Path) -> None:

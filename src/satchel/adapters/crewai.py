@@ -17,7 +17,6 @@ import json
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
 from contextvars import copy_context
 from copy import deepcopy
 from dataclasses import dataclass, field
@@ -25,17 +24,19 @@ from typing import Any, ClassVar, Final, TypeAlias, TypeVar, Unpack, cast
 from uuid import uuid4
 
 from satchel.adapters import framework
+from satchel.adapters._base import Attached, Conversation
 from satchel.model import Json, Seen
+from satchel.runtime.conversation.calling import Permit
 from satchel.runtime.conversation.history import loads_within
 from satchel.runtime.front import Satchel
-from satchel.runtime.session import Session, SessionOptions
+from satchel.runtime.session import SessionOptions
 from satchel.tools import Tool, result_text
 
 with framework("crewAI", "crewai"):
     from crewai import Agent, Task
     from crewai.agents.agent_executor import AgentExecutor
     from crewai.hooks import LLMCallHookContext
-    from crewai.tools import BaseTool
+    from crewai.tools import BaseTool, ToolFailure
     from crewai.utilities.agent_utils import (
         get_tool_names,
         render_text_description_and_args,
@@ -47,12 +48,15 @@ with framework("crewAI", "crewai"):
 __all__ = ["attach"]
 
 AgentT = TypeVar("AgentT", bound=Agent)
+Held = TypeVar("Held")
 Who: TypeAlias = Mapping[str, Any] | Callable[[Agent], Mapping[str, Any]]
 Deps: TypeAlias = Callable[[Agent], object]
 State: TypeAlias = Callable[[Agent], MutableMapping[str, Any] | None]
 """Where a conversation's state is kept, while one of its agents works."""
 
 _OPEN: Final = "These tools are open now as well:"
+_ANYTHING: Final[dict[str, Json]] = {"type": "object"}
+_NAMES: Final = "_tool_name_mapping"
 _OBSERVATION: Final = "\nObservation:"
 """What stands before a result, for models that call tools in text."""
 
@@ -69,8 +73,8 @@ def attach(
     """Return a copy of the agent that has skills; ``to`` itself stays as it is.
 
     The catalog stands behind its own prompt and the tools behind its own. crewAI does
-    not pause for a tool: without ``approve``, a call that the policy asks about is a
-    result that says so.
+    not pause for a tool: ``approve`` is asked and may wait; without it, a call that the
+    policy asks about is a result that says so.
 
     Args:
         skills: Whose skills.
@@ -84,14 +88,18 @@ def attach(
         options: As for `satchel.Satchel.session`; ``agent`` is the agent's role.
 
     Raises:
-        ValueError: The agent has skills of Satchel already.
+        TypeError: ``skills`` is no `Satchel`; an option is not known, or of another
+            type.
+        ValueError: The agent has skills of Satchel already; no style has that name.
         DuplicateToolError: When it works: a tool of its own and one of a skill have
             the same name.
     """
     if isinstance(to, _Skilled):
         told = "has skills already; give one Satchel all of them"
         raise ValueError(f"agent {to.role!r} {told}")  # noqa: TRY004 - no other type fits
-    attached = _Attached(skills, who, deps, state, {"agent": to.role, **options})
+    attached = _Attached(
+        Attached(skills, who, deps, {"agent": to.role, **options}), state
+    )
     kind = type(to)
     skilled = to.model_copy(
         update={
@@ -136,11 +144,8 @@ class _Skilled(Agent):
 class _Attached:
     """What `attach` was told."""
 
-    skills: Satchel
-    who: Who | None
-    deps: Deps | None
+    base: Attached[Agent]
     state: State | None
-    options: SessionOptions
 
     def begin(
         self,
@@ -162,13 +167,9 @@ class _Attached:
             DuplicateToolError: A tool of the agent and one of a skill have one name.
         """
         kept = None if self.state is None else self.state(agent)
-        session = self.skills.session(
-            who=self.who(agent) if callable(self.who) else self.who,
-            deps=None if self.deps is None else self.deps(agent),
-            resume=None if kept is None else kept.get(self.options["agent"]),
-            **self.options,
-        )
-        live = _Live(session, executor, self.options["agent"], kept, at)
+        name = self.base.options["agent"]
+        talk = self.base.open(agent, None if kept is None else kept.get(name))
+        live = _Live(talk, executor, name, kept, at)
         hooks = executor.before_llm_call_hooks
         hooks[:] = [*(each for each in hooks if not isinstance(each, _Live)), live]
         live.see(messages)
@@ -186,13 +187,13 @@ class _Attached:
 
 @dataclass(eq=False, slots=True)
 class _Live:
-    """The session of one piece of work, called before each call of the model.
+    """The conversation of one piece of work, called before each call of the model.
 
     crewAI gives a tool to its executor as it gives the reader of long results: it puts
     both of its forms into lists, and makes the schemas anew.
     """
 
-    session: Session
+    talk: Conversation
     executor: AgentExecutor
     agent: str
     kept: MutableMapping[str, Any] | None
@@ -204,22 +205,18 @@ class _Live:
         default_factory=dict[tuple[str, str], BaseTool]
     )
     lock: threading.RLock = field(default_factory=threading.RLock)
-    turn: ExitStack = field(default_factory=ExitStack)
-
-    def __post_init__(self) -> None:
-        # It ends with the work's objects: the session serves no other.
-        self.turn.enter_context(self.session.turn())
 
     def __call__(self, context: LLMCallHookContext) -> None:
         """See what the model sees, and tell it what it is to know besides."""
         self.see(context.messages)
+        self.talk.tools()
         self.open()
         self.tell(context.messages)
         self.keep()
 
     def see(self, messages: Iterable[Mapping[str, Any]]) -> None:
         """Take in messages, and what was loaded in them."""
-        self.session.see(_seen(messages, self._loads))
+        self.talk.see(_seen(messages, self._loads))
 
     def check(self) -> None:
         """Let no tool of the agent have the name of one of a skill.
@@ -228,16 +225,17 @@ class _Live:
             DuplicateToolError: One has.
         """
         own = self._own(self.executor.original_tools)
-        self.session.tools(beside=[sanitize_tool_name(each.name) for each in own])
+        self.talk.tools(beside=[sanitize_tool_name(each.name) for each in own])
 
     def open(self) -> list[BaseTool]:
         """Give the executor the tools that are open now; return those that are new."""
         executor = self.executor
         with self.lock:
             known = {id(each) for each in executor.original_tools}
-            ours = [self._native(tool) for tool in self.session.tools()]
+            ours = [self._native(tool) for tool in self.talk.session.tools()]
             tools = [*self._own(executor.original_tools), *ours]
             if {id(each) for each in tools} == known:
+                self._answer_all()
                 return []
             executor.original_tools[:] = tools
             other = {id(each._original_tool): each for each in executor.tools}  # noqa: SLF001
@@ -251,11 +249,12 @@ class _Live:
             made = setup_native_tools(tools)
             for each in (executor, executor._step_executor):  # noqa: SLF001 - as it does
                 _replace(each, made)
+            self._answer_all()
             return [each for each in ours if id(each) not in known]
 
     def tell(self, messages: list[Any]) -> None:
         """Put what the model is to know behind the agent's prompt."""
-        parts = self.session.instructions(), self._unseen(messages)
+        parts = self.talk.session.instructions(), self._unseen(messages)
         told = "".join(f"\n\n{part}" for part in parts if part)
         for message in reversed(messages):
             content = message.get("content")
@@ -272,28 +271,57 @@ class _Live:
     def inform(self) -> None:
         """Tell the steps of a plan, each of which has but a prompt of its own."""
         if self.stand_in is not None:
-            parts = self.backstory, self.session.instructions()
+            parts = self.backstory, self.talk.session.instructions()
             self.stand_in.backstory = "\n\n".join(filter(None, parts))
 
     def keep(self) -> None:
         """Write down what the next work in this conversation resumes from."""
         if self.kept is not None:
-            self.kept[self.agent] = self.session.dump()
+            self.kept[self.agent] = self.talk.keep()
 
     def call(self, name: str, arguments: Mapping[str, object]) -> str:
-        """Carry out a call; never raises. What it opens is there for the next one."""
-        tool = self.session.tools().get(name)
+        """Make a call, of whatever tool; never raises. The next step has what it opens.
+
+        A step of a plan and a model that calls tools in text learn of it here.
+        """
+        tool = self.talk.tool(name)
         if tool is None or not tool.is_async:
-            result = self.session.call(name, arguments)
+            result = self.talk.answer(name, arguments)
         else:  # its thread may run an event loop
             with ThreadPoolExecutor(1) as pool:
-                waited = self.session.acall(name, arguments)
+                waited = self.talk.aanswer(name, arguments)
                 result = pool.submit(copy_context().run, asyncio.run, waited).result()
         self.keep()
+        if self.stand_in is not None:
+            self.talk.tools()
+        elif self.executor.state.use_native_tools:
+            return result_text(result)
         self.inform()
         return "\n\n".join(
             filter(None, (result_text(result), self._shown(self.open())))
         )
+
+    def permit(self, name: str, arguments: Mapping[str, object]) -> Permit:
+        """Return whether a tool of crewAI may be called, and with what."""
+        permit = self.talk.permit(name, arguments)
+        self.keep()
+        return permit
+
+    def _answer_all(self) -> None:
+        """Let calls of tools that are not offered be answered, with what is wrong."""
+        held: Any = self.executor
+        names = getattr(held, _NAMES, None)
+        if names is None or isinstance(names, _Answering):
+            return  # it has not begun to work; or knows
+        held._tool_name_mapping = _Answering(names, self._answering)  # noqa: SLF001
+        held._available_functions = _Answering(  # noqa: SLF001
+            held._available_functions,  # noqa: SLF001
+            lambda name: self._answering(name).run,
+        )
+
+    def _answering(self, name: str) -> BaseTool:
+        """Return what answers a call of a tool that is not offered."""
+        return _SkillTool.of(name, "", _ANYTHING, self.call)
 
     def _own(self, tools: Iterable[BaseTool]) -> list[BaseTool]:
         made = {id(each) for each in self.made.values()}
@@ -306,23 +334,20 @@ class _Live:
         return self.made[key]
 
     def _make(self, tool: Tool) -> BaseTool:
-        native = tool.native
-        if not isinstance(native, BaseTool):
-            return _SkillTool.of(tool, self.call)
-        if self.session.decide(tool.name, {}).verdict == "allow":
-            return native
-        return _Gated.of(native, self.session.refusal)
+        if isinstance(tool.native, BaseTool):
+            return _Gated.of(tool.native, self.permit)
+        return _SkillTool.of(tool.name, tool.description, tool.parameters, self.call)
 
     def _loads(self, text: str) -> Iterator[Seen]:
-        in_use = {each.id for each in self.session.activations}
-        return loads_within(self.session.style, text, in_use)
+        in_use = {each.id for each in self.talk.session.activations}
+        return loads_within(self.talk.session.style, text, in_use)
 
     def _unseen(self, messages: Iterable[Mapping[str, Any]]) -> str:
         """Return how tools are called that no message tells of."""
         if self.executor.state.use_native_tools:
             return ""
         texts = "\n".join(str(each.get("content")) for each in messages)
-        ours = (self._native(tool) for tool in self.session.tools())
+        ours = (self._native(tool) for tool in self.talk.session.tools())
         return self._shown(
             each
             for each in ours
@@ -344,55 +369,82 @@ class _SkillTool(BaseTool):
 
     @classmethod
     def of(
-        cls, tool: Tool, call: Callable[[str, Mapping[str, object]], str]
+        cls,
+        name: str,
+        description: str,
+        parameters: Mapping[str, Json],
+        call: Callable[[str, Mapping[str, object]], str],
     ) -> "_SkillTool":
         """Return a tool that hands its calls on as they are."""
         made = cls(
-            name=tool.name,
-            description=tool.description,
-            args_schema=_arguments(tool.parameters),
+            name=name,
+            description=description,
+            args_schema=_arguments(parameters),
             cache_function=_never,
         )
         made._call = call
         return made
 
-    def _run(self, **arguments: object) -> str:
+    def run(self, /, *_: object, **arguments: object) -> str:
+        """Hand a call on; an argument may have any name, ``self`` too."""
+        return self._call(self.name, arguments)
+
+    def _run(self, /, **arguments: object) -> str:
         return self._call(self.name, arguments)
 
 
 class _Gated(BaseTool):
-    """A tool of crewAI that a skill carries, and somebody has to be asked about."""
+    """A tool of crewAI that a skill carries: the policy is asked before each call."""
 
     _native: BaseTool = PrivateAttr()
-    _refusal: Callable[[str, Mapping[str, object]], object | None] = PrivateAttr()
+    _permit: Callable[[str, Mapping[str, object]], Permit] = PrivateAttr()
 
     @classmethod
     def of(
         cls,
         native: BaseTool,
-        refusal: Callable[[str, Mapping[str, object]], object | None],
+        permit: Callable[[str, Mapping[str, object]], Permit],
     ) -> "_Gated":
         """Return a tool that asks before it calls the other."""
         made = cls(
             name=native.name,
             description=native.description,
             args_schema=native.args_schema,
+            result_schema=native.result_schema,
             cache_function=_never,
             result_as_answer=native.result_as_answer,
         )
-        made._native, made._refusal = native, refusal
+        made._native, made._permit = native, permit
         return made
 
-    def _run(self, **arguments: object) -> object:
-        refused = self._refusal(self.name, arguments)
-        if refused is not None:
-            return result_text(refused)
-        return self._native.run(**arguments)
+    def _run(self, /, **arguments: object) -> object:
+        permit = self._permit(self.name, arguments)
+        if permit.refusal is None:
+            return self._native.run(**permit.arguments)
+        refused = result_text(permit.refusal)
+        # A failure is never the final answer: the model reads why it was refused.
+        return ToolFailure(message=refused) if self.result_as_answer else refused
+
+
+class _Answering(dict[str, Held]):
+    """Has something for each name, so that no call is lost; lists what is offered."""
+
+    def __init__(
+        self, offered: Mapping[str, Held], other: Callable[[str], Held]
+    ) -> None:
+        super().__init__(offered)
+        self._other = other
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str)
+
+    def __missing__(self, name: str) -> Held:
+        return self._other(name)
 
 
 def _replace(holder: object, made: tuple[list[Any], dict[str, Any], Any]) -> None:
     """Replace what was made of tools in place: a call that has begun holds it."""
-    names = "_openai_tools", "_available_functions", "_tool_name_mapping"
+    names = "_openai_tools", "_available_functions", _NAMES
     for name, new in zip(names, made, strict=True):
         old = getattr(holder, name, None)
         if old is not None:
