@@ -678,23 +678,46 @@ async def test_members_of_a_team_keep_apart_what_they_use(packs: Path) -> None:
     assert TRAVEL not in "".join(seen_by(team)[-1].results)
 
 
-@pytest.mark.row("F24")
-async def test_arguments_are_not_edited_in_a_run_of_a_team(packs: Path) -> None:
-    """Agno takes a decision from what a team's run goes on with, no arguments."""
+async def test_a_call_of_a_team_is_approved(packs: Path) -> None:
     desk = Desk()
     skills = open_desk(packs, desk, ask("refunds", tool="refund"))
-    leader = FakeModel(PAYS, [])
-    given = Team(model=leader, members=[], db=in_memory(), telemetry=False)
+    given = Team(model=FakeModel(PAYS, []), members=[], db=in_memory(), telemetry=False)
     team = attach(skills, given)
 
     run = await team.arun("hi", session_id="s")
-    told = run.requirements[0].to_dict()
-    told["tool_execution"]["tool_args"] = {"order_id": "A-1", "cents": 5}
-    answer = RunRequirement.from_dict(told)
-    cast("Any", answer).confirm()
+    [waiting] = run.active_requirements
+    cast("Any", waiting).confirm()
     run = await team.acontinue_run(
-        run_id=run.run_id, session_id="s", requirements=[answer]
+        run_id=run.run_id, session_id="s", requirements=[waiting]
     )
 
     assert run.content == "done"
     assert desk.done == ["refund A-1 995 by ana"]
+
+
+@pytest.mark.row("F22")
+async def test_a_call_of_a_member_that_waited_is_not_made_unseen(packs: Path) -> None:
+    """What the member had in use is gone then: nobody pays, whatever Agno does next."""
+    desk = Desk()
+    skills = open_desk(packs, desk, ask("refunds", tool="refund"))
+    member = attach(skills, plain(PAYS, name="second", id="second"))
+    order = Call("delegate_task_to_member", {"task": "pay", "member_id": "second"})
+    team = Team(
+        model=FakeModel(script([order], "done"), []),
+        members=[member],
+        db=in_memory(),
+        name="first",
+        telemetry=False,
+    )
+
+    run = await team.arun("hi", session_id="s")
+    [waiting] = run.active_requirements
+    assert waiting.tool_execution is not None
+    question = waiting.tool_execution.confirmation_note
+    cast("Any", waiting).confirm()
+    await team.acontinue_run(
+        run_id=run.run_id, session_id="s", requirements=run.requirements
+    )
+
+    assert "995" in (question or "")
+    assert desk.done == []
