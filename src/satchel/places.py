@@ -6,7 +6,7 @@ source that hangs would soon have all threads there are.
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import Final
 
@@ -50,7 +50,7 @@ class Places:
         self._probe: object = None
 
     @contextmanager
-    def hold(self) -> Iterator[None]:
+    def hold(self) -> Generator[None]:
         """Hold a place for one read.
 
         Raises:

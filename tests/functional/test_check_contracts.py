@@ -149,10 +149,9 @@ def test_names_outside_of_what_all_take_are_told(
 @pytest.mark.parametrize(
     ("length", "profile", "code", "named"),
     [
-        (15, "spec", "description-limits", "profile strict would"),
-        (600, "spec", "description-limits", "profile strict would"),
-        (900, "spec", "long-description", "profile strict takes 500"),
-        (1100, "auto", "description-limits", "profile strict, and spec too,"),
+        (15, "spec", "description-limits", "too few"),
+        (900, "spec", "long-description", "800 characters"),
+        (1100, "auto", "description-limits", "specification refuses"),
         (1100, "spec", "description-length", "at most 1024"),
         (600, "strict", "description-length", "20 to 500"),
     ],
@@ -170,6 +169,30 @@ def test_the_strictest_profile_that_is_broken_is_named(
 
     assert finding.code == code
     assert named in finding.message
+
+
+@pytest.mark.row("X06", "R30", "F55")
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [("", []), ("references: [a.md]\n", ["profile strict would refuse it"])],
+)
+def test_only_packs_of_the_strict_dialect_hear_of_its_limit(
+    tmp_path: Path, more: str, told: list[str]
+) -> None:
+    """What profile strict takes is of no use to an author who never heard of it."""
+    pack = tmp_path / "forms"
+    (pack / "references").mkdir(parents=True)
+    (pack / "references" / "a.md").write_text("# A\n")
+    text = f"Use when asked. {'d' * 584}"
+    head = f"name: forms\ndescription: {text}\n{more}"
+    (pack / "SKILL.md").write_text(f"---\n{head}---\n{BODY}")
+    findings = check([str(pack)], profile="auto").findings
+
+    assert [
+        each.message.partition(": ")[2]
+        for each in findings
+        if each.code == "description-limits"
+    ] == told
 
 
 @pytest.mark.row("X07")

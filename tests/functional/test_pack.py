@@ -226,7 +226,7 @@ def test_a_file_of_another_kind_is_no_source(tmp_path: Path) -> None:
     result = run("list", "--skills", "notes.md")
 
     assert result.exit_code == 2
-    assert "or a .skill archive" in result.stderr
+    assert "or an archive" in result.stderr
 
 
 def test_a_source_can_be_named_in_code() -> None:

@@ -7,7 +7,7 @@ takes its place in a new catalog; the other packs are not looked at.
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
@@ -61,7 +61,7 @@ class Rereading:
         self._busy: dict[tuple[str, str], tuple[threading.Lock, int]] = {}
 
     @contextmanager
-    def alone(self, label: str, key: str) -> Iterator[None]:
+    def alone(self, label: str, key: str) -> Generator[None]:
         """Let one caller at a time look at a pack."""
         place = label, key
         with self._lock:
@@ -191,7 +191,7 @@ def look_again(
     Those are looked at until some looks agree, all together, for half a second at most.
     """
     seen = dict(entries)
-    known = field.harvest.entries if field.harvest else {}
+    known: Mapping[str, Entry] = field.harvest.entries if field.harvest else {}
     if not (getattr(field.source, "near", False) and hasattr(field.source, "scan_one")):
         return seen
     doubtful = {key: each for key, each in known.items() if _is_doubtful(each, seen)}

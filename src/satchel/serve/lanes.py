@@ -70,6 +70,6 @@ class Lanes:
         try:
             lanes = _lanes.get()
         except LookupError:
-            lanes = {}
+            lanes = dict[tuple[int, str], _Lane]()
             _lanes.set(lanes)
         return lanes.setdefault((id(self), name), _Lane())

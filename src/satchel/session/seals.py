@@ -8,10 +8,10 @@ with a key that never leaves the process, and is for one yes of one agent for on
 import hmac
 import json
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import cache
-from typing import Final
+from typing import Final, cast
 
 from satchel.model import Activation
 from satchel.session.ledger import Grant, State
@@ -85,5 +85,5 @@ def fingerprint(value: object) -> str:
 def _plain(value: object) -> object:
     """Return what stands for a value that JSON has no form for: at least its type."""
     if isinstance(value, (set, frozenset)):
-        return sorted(map(str, value))
+        return sorted(map(str, cast("Iterable[object]", value)))
     return type(value).__qualname__

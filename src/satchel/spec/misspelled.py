@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from itertools import islice
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, cast
 
 from satchel.model import Json
 from satchel.spec.dialects import SPEC_FIELDS, STRICT_FIELDS
@@ -81,7 +81,8 @@ def slips_in(root: Mapping[str, object]) -> tuple[Slip, ...]:
     meant = next((s.written for s in found if s.meant == _METADATA), _METADATA)
     inner = root.get(meant)
     if isinstance(inner, Mapping):
-        found += _slips(inner, _INNER, (meant,))
+        fields = cast("Mapping[str, object]", inner)
+        found += _slips(fields, _INNER, (meant,))
     return tuple(found)
 
 

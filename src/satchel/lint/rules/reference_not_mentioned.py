@@ -52,13 +52,15 @@ def reference_not_mentioned(pack: Context) -> Iterator[Finding]:
     if not references and not scripts:
         return
     strict = pack.profile == "strict"
-    unnamed = [path for path in (*references, *scripts) if _is_asked_for(pack, path)]
+    unnamed: list[str] = [p for p in (*references, *scripts) if _is_asked_for(pack, p)]
     texts = [f"{pack.manifest.description}\n{body(pack).text}"]
     others = (*pack.descriptor.assets, *pack.descriptor.others)
     texts += [text_of(pack, path) for path in others]
     while texts and unnamed:
         text = texts.pop()
-        named = [path for path in unnamed if _names(text, path, strict=strict)]
+        named: list[str] = [
+            path for path in unnamed if _names(text, path, strict=strict)
+        ]
         stems = {posixpath.splitext(path)[0] for path in named}
         named += [
             path
