@@ -8,6 +8,7 @@ import json
 import logging
 import subprocess
 import sys
+from itertools import count
 from typing import TYPE_CHECKING
 
 import pytest
@@ -532,13 +533,14 @@ def test_a_cache_that_cannot_be_written(site: Site, cache: str) -> None:
 
 
 def test_a_sync_ends_in_time(site: Site) -> None:
-    """Most of the time-out is for all of it, so that a registry still gets the rest."""
+    """A site of which nothing comes in time is given up, however often it is asked."""
     site.put_skills({"one": ONE, "two": TWO})
-    around = Surroundings(monotonic=lambda: 25.0 if site.asked else 0.0)
+    clock = count(step=30)  # each look at it is half a minute later
+    around = Surroundings(monotonic=lambda: float(next(clock)))
     made = HttpSource(site.url, allow_private=True, surroundings=around)
 
     assert "took too long" in unavailable(made)
-    assert site.paths() == [INDEX]
+    assert {*site.paths()} <= {INDEX}
 
 
 def slow_site(
