@@ -95,7 +95,7 @@ _KEPT: Final = "satchel.cli.opening"
 
 
 def _keep(ctx: click.Context, param: click.Parameter, value: object) -> None:
-    if value is not None and param.name is not None:
+    if value is not None:
         cast("dict[str, object]", ctx.meta.setdefault(_KEPT, {}))[param.name] = value
 
 

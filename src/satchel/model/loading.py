@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import NoneType
-from typing import Literal
+from typing import Literal, cast
 
 from satchel.model.finding import Finding
 from satchel.model.pack import SKILL_FILE, Descriptor
@@ -36,7 +36,7 @@ class Request:
 
         A model may write any JSON, and a program hand it on.
         """
-        wanted: tuple[object, object] = self.id, self.file
+        wanted = cast("object", self.id), cast("object", self.file)
         if not isinstance(wanted[0], str):
             object.__setattr__(self, "id", f"<{type(wanted[0]).__name__}>")
         if not isinstance(wanted[1], (str, NoneType)):

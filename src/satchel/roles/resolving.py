@@ -129,7 +129,7 @@ def invalidate_cache() -> None:
 
 def skills_in(templates_dir: str | os.PathLike[str]) -> Satchel:
     """Return the packs of a folder as prompts of it name them, for loads."""
-    place = os.path.abspath(os.fspath(templates_dir))  # noqa: PTH100 - as below
+    place: str = os.path.abspath(os.fspath(templates_dir))  # noqa: PTH100 - as below
     with _lock:
         kept = [each for key, each in _kept.items() if key[0] == place]
     resolver = (

@@ -67,6 +67,14 @@ def import_registered(what: str) -> tuple[SkillDescriptor, ...]:
     return found
 
 
+def _instance(what: object) -> object:
+    """Return the skill that a class is for, and anything else as it is."""
+    made = what
+    if isinstance(what, type) and issubclass(what, BaseSkill):
+        made = what()
+    return made
+
+
 def descriptors_of(what: object) -> tuple[SkillDescriptor, ...]:
     """Return the descriptors that something holds or makes, in order.
 
@@ -82,14 +90,13 @@ def descriptors_of(what: object) -> tuple[SkillDescriptor, ...]:
         return (what,)
     if isinstance(what, SkillRegistry):
         return tuple(what.all_descriptors().values())
-    if isinstance(what, type) and issubclass(what, BaseSkill):
-        what = what()
+    what = _instance(what)
     if isinstance(what, (Skill, BaseSkill)):
         # An agent can have a skill that no catalog lists: it needs no description.
         description = what.description or what.name
         return (SkillDescriptor(what.name, description, what.instructions),)
     if callable(what):
-        return _made_by(cast("Callable[..., object]", what))
+        return _made_by(what)
     if isinstance(what, Iterable) and not isinstance(what, (str, bytes)):
         several = cast("Iterable[object]", what)
         return tuple(one for each in several for one in descriptors_of(each))
