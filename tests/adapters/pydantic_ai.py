@@ -22,6 +22,7 @@ from pydantic_ai.messages import (
     ModelMessage,
     ModelMessagesTypeAdapter,
     ModelResponse,
+    RetryPromptPart,
     TextPart,
     ToolCallPart,
     ToolReturnPart,
@@ -233,6 +234,9 @@ def _shown(messages: list[ModelMessage]) -> Iterator[suite.Message]:
             elif isinstance(part, ToolReturnPart):
                 text = part.model_response_str()
                 yield suite.Message("tool", text, part.tool_name)
+            elif isinstance(part, RetryPromptPart) and part.tool_name:
+                # So older releases answer a call of a tool that is not there.
+                yield suite.Message("tool", part.model_response(), part.tool_name)
             else:
                 yield suite.Message("other", str(part))
 
