@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import logging
 import os
 import sys
 import tempfile
@@ -54,6 +55,8 @@ def _asked() -> Iterable[tuple[str, list[Answer]]]:
     """Ask everything, of libraries in a folder of their own."""
     for name in [name for name in os.environ if name.startswith("SATCHEL_")]:
         del os.environ[name]
+    logging.getLogger("satchel").addHandler(logging.NullHandler())
+    logging.getLogger("satchel").propagate = False  # the findings are on record
     os.environ |= {"COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb"}
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder).resolve()
