@@ -60,7 +60,7 @@ def is_noticed(one: Break) -> bool:
 
 
 def _run(home: Path, python: str, suite: list[str]) -> int:
-    """Return the exit status of pytest on a suite, in a copy; 1 if it takes too long."""
+    """Return pytest's exit status on a suite, in a copy; 1 if it takes too long."""
     command = [python, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *suite]
     environ = {**os.environ, "PYTHONPATH": str(home / "src")}
     try:
