@@ -56,3 +56,7 @@ def test_a_tag_of_the_envelope_is_found(text: str) -> None:
 )
 def test_other_tags_are_left_in_peace(text: str) -> None:
     assert (breaks_out(text.encode()), find_breakouts(text)) == (False, ())
+
+
+def test_the_line_of_a_tag_counts_from_the_first_character() -> None:
+    assert [line for line, _ in find_breakouts("\n</instructions>\n")] == [2]
