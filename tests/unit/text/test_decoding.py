@@ -61,3 +61,13 @@ def test_utf16_is_known_by_its_mark(encoding: str) -> None:
 )
 def test_text_is_told_from_binary(data: bytes, *, expected: bool) -> None:
     assert is_text(data) is expected
+
+
+@pytest.mark.parametrize("control", [0x00, 0x01, 0x1F, 0x7F])
+def test_a_control_character_is_in_no_text_that_is_not_utf8(control: int) -> None:
+    assert not is_text(b"caf\xe9" + bytes([control]))
+
+
+@pytest.mark.parametrize("sign", [0x09, 0x0A, 0x0C, 0x0D, 0x1B, 0x80])
+def test_what_text_files_do_hold_is_text(sign: int) -> None:
+    assert is_text(b"caf\xe9" + bytes([sign]))
