@@ -469,3 +469,9 @@ def test_a_name_that_several_files_bear_lists_them() -> None:
         assert all(path in str(caught.value) for path in candidates)
 
     assert shelf.asked == []
+
+
+def test_who_asks_is_for_events_alone() -> None:
+    """Equal requests are one, whichever program or agent makes them."""
+    assert Request("a", client="one", agent="x") == Request("a", client="two")
+    assert Request("a", via="mcp") != Request("a", via="http")
