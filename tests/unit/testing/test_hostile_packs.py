@@ -52,3 +52,12 @@ def written(pack: HostilePack, library: Path) -> list[tuple[str, int]] | None:
         (path.relative_to(library).as_posix(), path.lstat().st_mode)
         for path in library.rglob("*")
     )
+
+
+def test_five_thousand_marks_are_five_thousand(tmp_path: Path) -> None:
+    (pack,) = (pack for pack in hostile_packs() if pack.name == "marks")
+    assert written(pack, tmp_path / "library")
+
+    texts = (path.read_text("utf-8") for path in tmp_path.rglob("SKILL.md"))
+
+    assert max(text.count("\u0301") for text in texts) == 5_000
