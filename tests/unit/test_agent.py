@@ -469,3 +469,10 @@ def test_arguments_that_are_no_object_come_back_from_history_too() -> None:
     message = Message("assistant", "", (call,))
 
     assert Message.from_dict(json.loads(json.dumps(message.to_dict()))) == message
+
+
+def test_a_result_is_short_to_look_at() -> None:
+    """The transcript may be long: it is no part of the text of a result."""
+    result = Result("done", (Message("user", "a long story"),), "answered", 1)
+
+    assert "a long story" not in repr(result)
