@@ -99,7 +99,7 @@ class Attached(Generic[Native]):
 
         Args:
             native: The framework's context of the run.
-            kept: What `Conversation.keep` gave; None begins anew.
+            kept: What `Conversation.keep` gave; None starts a new one.
             deps: What tools get as ``Run.deps`` where `attach` was given no function.
             agent: The framework's name of the agent, where the options give none.
             turn: That of the run, where an earlier step has begun it.
@@ -135,7 +135,7 @@ class Conversation:
         session.join(self.turn.cache)
 
     def begin_turn(self) -> None:
-        """Read each file anew from now on, and at most once until the next turn."""
+        """Read each file again from now on, and at most once until the next turn."""
         self.session.leave(self.turn.cache)
         self.turn = Turn()
         self.session.join(self.turn.cache)

@@ -75,7 +75,7 @@ def attach(
             context.
         options: As for `satchel.Satchel.session`. ``agent`` is by default the agent's
             name. With ``approve`` no confirmation is asked for. ``trust_state`` is
-            False: ADK's own API lets whoever calls it write the state.
+            False: ADK's own API lets its callers write the state.
 
     Raises:
         TypeError: An argument is not known, or of another type.

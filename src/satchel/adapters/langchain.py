@@ -71,7 +71,7 @@ _HIDDEN: Final = "satchel_hidden"
 _TURN: Final = "satchel_turn"
 _DECIDED: Final = "satchel_decided"
 _TURNS: Final = 1024
-"""Turns that are held at once; a run whose turn is dropped reads anew."""
+"""Turns that are held at once; a run whose turn is dropped reads again."""
 _PROCESS: Final = uuid4().hex
 """Marks decisions of this process: no other has seen whether their calls were made."""
 _USER: Final = Seen("user")
