@@ -207,7 +207,7 @@ def _verify(chain: str, head: str | None, *, as_json: bool) -> int:
             count = _many(verdict.open_writers, "writer")
             tell(f"{count} without a close: at work, killed, or the end was cut off")
         if head is None and verdict.lines:
-            tell("the end is as the head has it; whoever cut both is not told: give")
+            tell("the end is as the head has it; a cut of both is not noticed: give")
             tell("  a copy of the head that is kept elsewhere, with --head")
     else:
         tell(f"error broken-chain: {chain}:{verdict.broken}: {verdict.detail}")
