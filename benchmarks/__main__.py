@@ -24,7 +24,7 @@ from benchmarks import (
 )
 from benchmarks.library import PACKS, open_library
 from benchmarks.measure import BAR_HEAD, table
-from benchmarks.peers import choose
+from benchmarks.peers._catalog import choose
 
 if TYPE_CHECKING:
     from benchmarks.library import Library

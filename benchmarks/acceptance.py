@@ -27,8 +27,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from benchmarks.corpus import CorpusText, read_corpus, write_corpus
 from benchmarks.corpus_report import second_parser
-from benchmarks.peers import Outcome, Peer, choose, run_peer
-from satchel.spec.fences import span_of_bytes
+from benchmarks.peers._catalog import Peer, choose
+from benchmarks.peers._process import Outcome, run_peer
+from satchel.skill_md import span_of_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping

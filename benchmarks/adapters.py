@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from benchmarks.library import write_plain
 from benchmarks.measure import Bar, Spread, ratio, table
-from benchmarks.peers import get_peer
+from benchmarks.peers._catalog import get_peer
 from benchmarks.peers._process import _environment
 from satchel.text import EstimateCounter
 

@@ -25,8 +25,7 @@ from yaml.cyaml import CParser
 from yaml.error import YAMLError
 
 from benchmarks.corpus import CorpusText, read_corpus
-from satchel.spec import Parsed, parse
-from satchel.spec.fences import span_of_bytes
+from satchel.skill_md import Parsed, parse, span_of_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

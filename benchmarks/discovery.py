@@ -16,7 +16,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from benchmarks.measure import Bar, Spread, ratio, table
-from benchmarks.peers import Peer, get_peer, run_peer
+from benchmarks.peers._catalog import Peer, get_peer
+from benchmarks.peers._process import run_peer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -103,9 +104,9 @@ def _print_ours(folder: str) -> None:
     skills = Satchel(folder, budget_tokens=None)
     latest = skills.registry.latest
     claimed = sum(len(conflict.owners) for conflict in latest.conflicts)
-    refused = sum(held.reason == "refused" for held in latest.withheld)
+    refused = sum(held.reason == "refused" for held in latest.excluded)
     print(
-        f"Ours lists {len(latest.entries):,} ids, holds back {len(latest.withheld):,} "
+        f"Ours lists {len(latest.entries):,} ids, holds back {len(latest.excluded):,} "
         f"packs ({refused:,} of them refused), and reports {len(latest.conflicts):,} "
         f"ids that {claimed:,} packs claim, with {len(latest.findings):,} findings.\n"
     )

@@ -20,18 +20,13 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from benchmarks.peers import Peer, choose, run_peer
-from benchmarks.peers._process import MEMORY_BYTES
+from benchmarks.peers._catalog import Peer, choose
+from benchmarks.peers._process import MEMORY_BYTES, run_peer
 from benchmarks.peers._warm import WarmPeer
-from satchel.testing.hostile import (
-    CannotMake,
-    HostilePack,
-    Outcome,
-    hostile_packs,
-    judge,
-    run_loader,
-)
-from satchel.testing.hostile.__main__ import OURS
+from satchel.testing import hostile_packs, run_loader
+from satchel.testing.hostile.__main__ import SATCHEL_LOADER
+from satchel.testing.hostile._pack import CannotMake, HostilePack
+from satchel.testing.hostile._runner import LoaderOutcome, judge
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -54,7 +49,7 @@ class Column:
 
     name: str
     version: str
-    outcomes: Mapping[str, Outcome]
+    outcomes: Mapping[str, LoaderOutcome]
 
     @property
     def shows(self) -> bool:
@@ -84,7 +79,7 @@ class Column:
         )
 
 
-def _mark(outcome: Outcome) -> str:
+def _mark(outcome: LoaderOutcome) -> str:
     """Return ``.`` where the good neighbour was served, else how it was not."""
     return "." if outcome.served else _MARKS[outcome.end]
 
@@ -106,7 +101,7 @@ def write_all(folder: Path) -> tuple[dict[str, Path], dict[str, str]]:
 def measure_ours(libraries: Mapping[str, Path]) -> Column:
     """Run Satchel as a loader, a fresh process for each library."""
     outcomes = {
-        name: run_loader(OURS, path, timeout_s=TIMEOUT_S)
+        name: run_loader(SATCHEL_LOADER, path, timeout_s=TIMEOUT_S)
         for name, path in libraries.items()
     }
     return Column("satchel", version("satchel"), outcomes)
@@ -114,7 +109,7 @@ def measure_ours(libraries: Mapping[str, Path]) -> Column:
 
 def measure(peer: Peer, libraries: Mapping[str, Path]) -> Column:
     """Run one peer over all libraries."""
-    outcomes: dict[str, Outcome] = {}
+    outcomes: dict[str, LoaderOutcome] = {}
     with WarmPeer(peer.name, TIMEOUT_S) as warm:
         for name, path in libraries.items():
             answer = warm.discover(path)
@@ -125,21 +120,21 @@ def measure(peer: Peer, libraries: Mapping[str, Path]) -> Column:
         return Column(peer.name, warm.version, outcomes)
 
 
-def _judge(answer: dict[str, Any]) -> Outcome:
+def _judge(answer: dict[str, Any]) -> LoaderOutcome:
     """Return a fork's outcome: what it found counts if a catalog came of it, too."""
     seconds = float(answer["seconds"])
     if not answer["whole"]:
         end = "hung" if answer["timed_out"] else "crashed"
-        return Outcome(end, seconds=seconds, detail="while its catalog was made")  # type: ignore[arg-type]
+        return LoaderOutcome(end, seconds=seconds, detail="while its catalog was made")  # type: ignore[arg-type]
     if answer.get("catalog_error") and not answer["error"]:
         answer = {**answer, "error": answer["catalog_error"], "found": {}}
     return judge(answer, seconds)
 
 
-def _ask_fresh(peer: Peer, path: Path) -> Outcome:
+def _ask_fresh(peer: Peer, path: Path) -> LoaderOutcome:
     fresh = run_peer(peer.name, path, TIMEOUT_S)
     if fresh.timed_out:
-        return Outcome("hung", seconds=fresh.seconds, detail=fresh.error or "")
+        return LoaderOutcome("hung", seconds=fresh.seconds, detail=fresh.error or "")
     answer = {"found": dict(fresh.found), "error": fresh.error}
     return judge(answer, fresh.seconds)
 

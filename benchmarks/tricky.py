@@ -20,7 +20,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from benchmarks.peers import Outcome, Peer, choose, run_peer
+from benchmarks.peers._catalog import Peer, choose
+from benchmarks.peers._process import Outcome, run_peer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

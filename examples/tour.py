@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from satchel import Finding, Satchel, SkillError
-from satchel.skills.calc import calc
+from satchel.skills import calc
 from satchel.text import EstimateCounter, printable
 from satchel.tools import result_text
 

@@ -40,12 +40,12 @@ except ImportError:
     atheris = None
 
 with (
-    atheris.instrument_imports(["satchel.spec", "satchel.text"])
+    atheris.instrument_imports(["satchel.skill_md", "satchel.text"])
     if (atheris is not None)
     else contextlib.nullcontext()
 ):
-    from satchel.spec import body_of, parse, write
-    from satchel.text.decoding import decode
+    from satchel.skill_md import body_of, parse, write_manifest
+    from satchel.text import decode
 
 
 class BrokenPromiseError(Exception):
@@ -68,7 +68,9 @@ def check(data: bytes) -> None:
             _promise((finding.line or 1) <= lines, f"{finding} is past the end")
         if parsed.manifest is not None and profile in {"auto", "spec"}:
             json.dumps(dict(parsed.manifest.frontmatter), allow_nan=False).encode()
-            again = parse(write(parsed.manifest).encode(), directory="d").manifest
+            again = parse(
+                write_manifest(parsed.manifest).encode(), directory="d"
+            ).manifest
             _promise(again is not None, "what was written is refused")
             same = again and again.frontmatter == parsed.manifest.frontmatter
             _promise(bool(same), "what was written reads otherwise")

@@ -5,13 +5,13 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
-from satchel.compat.data import Claim, Entry, Table
+from satchel.clients._loaders import DocumentedClaim, LoaderData, LoaderTable
 
 if TYPE_CHECKING:
     import pytest
 
-    from satchel.compat import Loader, Verdict
-    from satchel.compat.data import Kind
+    from satchel.clients import Loader, LoaderVerdict
+    from satchel.clients._loaders import LoaderKind
 
 __all__ = [
     "GOOD",
@@ -26,21 +26,25 @@ GOOD: Final = "---\nname: {}\ndescription: Counts words.\n---\nCount.\n"
 MUTE: Final = "---\nname: {}\n---\nCount.\n"
 LONG: Final = "---\nname: {}\ndescription: " + "Counts words. " * 80 + "\n---\nCount.\n"
 _MODULES: Final[Any] = (
-    import_module("satchel.compat.loaders"),
-    import_module("satchel.compat.prediction"),
-    import_module("satchel.cli.outlook.json"),
+    import_module("satchel.clients._loaders"),
+    import_module("satchel.clients._prediction"),
+    import_module("satchel.cli._prediction"),
 )
 
 
-def _entry(title: str, kind: Kind, **verdicts: Verdict) -> Entry:
+def _entry(title: str, kind: LoaderKind, **verdicts: LoaderVerdict) -> LoaderData:
     """Return a loader that takes a plain pack, and these properties so."""
     said = {key.replace("_", "-"): verdict for key, verdict in verdicts.items()}
-    every: dict[str, Verdict] = {"plain": "loaded"}
-    claims = {"missing-description": Claim("https://e.org/docs", "2026-05-28")}
-    return Entry(title, "1", kind, "2026-11-21", "run", every | said, claims=claims)
+    every: dict[str, LoaderVerdict] = {"plain": "loaded"}
+    claims = {
+        "missing-description": DocumentedClaim("https://e.org/docs", "2026-05-28")
+    }
+    return LoaderData(
+        title, "1", kind, "2026-11-21", "run", every | said, claims=claims
+    )
 
 
-_MEASURED: Final = Table(
+_MEASURED: Final = LoaderTable(
     ("missing-description",),
     {
         "careful": _entry(
@@ -65,7 +69,7 @@ _MEASURED: Final = Table(
         "judge": _entry("Judge", "validator", missing_description="dropped"),
     },
 )
-_DOCUMENTED: Final = Table(
+_DOCUMENTED: Final = LoaderTable(
     (), {"closed": _entry("Closed", "client", missing_description="dropped")}
 )
 

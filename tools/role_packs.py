@@ -19,8 +19,7 @@ from satchel.text import EstimateCounter
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from satchel.model import Descriptor
-    from satchel.model.loading import Style
+    from satchel.model import Descriptor, Style
 
 __all__ = ["INDEX", "PAGE", "RESULTS", "render_index", "render_page", "render_results"]
 

@@ -22,7 +22,7 @@ from benchmarks.faults.subjects import SUBJECTS, unknown
 from benchmarks.faults.tricky import GROUP, tricky_faults
 from benchmarks.faults.validators import OURS, VALIDATORS, Validator
 from benchmarks.measure import Spread, in_turn
-from benchmarks.peers import CannotInstall
+from benchmarks.peers._install import CannotInstall
 from tools.clients.environments import UnavailableError
 
 if TYPE_CHECKING:

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from benchmarks.faults.reports import Report, kind_of, level_of
-from benchmarks.peers import Peer, install
+from benchmarks.peers._catalog import Peer
+from benchmarks.peers._install import install
 from tools.clients.environments import NODE, ensure_npm
 from tools.clients.known import CACHE as CLIENTS
 

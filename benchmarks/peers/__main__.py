@@ -6,7 +6,9 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from benchmarks.peers import CannotInstall, Outcome, Peer, choose, install, run_peer
+from benchmarks.peers._catalog import Peer, choose
+from benchmarks.peers._install import CannotInstall, install
+from benchmarks.peers._process import Outcome, run_peer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -2,8 +2,7 @@
 
 from pathlib import Path
 
-from agentskills_tools.discovery import CliError
-from agentskills_tools.discovery import discover as locate
+from agentskills_tools.discovery import CliError, discover as locate
 from agentskills_tools.validate import validate_locations
 
 REQUIRES = [

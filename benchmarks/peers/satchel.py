@@ -1,6 +1,6 @@
 """Satchel, this checkout, in the environment that runs the benchmark."""
 
-import satchel.catalog.intake  # noqa: F401 - else imported with the first pack
+import satchel.catalog._descriptor_builder  # noqa: F401 - else imported with the first pack
 from satchel import Satchel
 
 REQUIRES: list[str] = []

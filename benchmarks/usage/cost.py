@@ -19,12 +19,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from benchmarks.measure import Bar, Spread, table
-from satchel.runtime.loading import LoadPath
-from satchel.runtime.owners import Owners
-from satchel.runtime.telling import Telling
-from satchel.runtime.time import SystemClock
+from satchel.runtime import SystemClock
+from satchel.runtime._load_service import LoadService
 from satchel.text import EstimateCounter
-from satchel.usage import ListSink, LoggingSink, Sinks, open_sink
+from satchel.usage import (
+    ListSink,
+    LoggingSink,
+    OwnerLookup,
+    Sinks,
+    UsageEvents,
+    open_sink,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -113,7 +118,7 @@ def _sinks(home: Path) -> dict[str, tuple[UsageSink, ...]]:
         "logging, to a handler that does nothing": (LoggingSink(enabled),),
     }
     with contextlib.suppress(ImportError):
-        from satchel.usage.metrics import MetricsSink
+        from satchel.usage import MetricsSink
 
         sinks["Prometheus"] = (MetricsSink(),)
         database = open_sink(f"sqlite://{home}/serve.db")
@@ -121,7 +126,7 @@ def _sinks(home: Path) -> dict[str, tuple[UsageSink, ...]]:
     with contextlib.suppress(ImportError):
         from opentelemetry.sdk.trace import TracerProvider
 
-        from satchel.usage.tracing import TracingSink
+        from satchel.usage import TracingSink
 
         sinks["spans that nobody exports"] = (TracingSink(TracerProvider()),)
     return sinks
@@ -133,9 +138,11 @@ def _passes(
     """Return what makes one pass with these sinks: thread and clock for each load."""
     sinks = Sinks(given)
     clock = SystemClock()
-    owners = Owners(lambda: skills.registry.sources)
-    telling = Telling(sinks, clock, EstimateCounter(), owners, lambda: skills.catalog)
-    path = LoadPath(telling, clock, skills.limits)
+    owners = OwnerLookup(lambda: skills.registry.sources)
+    telling = UsageEvents(
+        sinks, clock, EstimateCounter(), owners, lambda: skills.catalog
+    )
+    path = LoadService(telling, clock, skills.limits)
     load, parts = skills.load, skills.__dict__["_parts"]
 
     def one_pass() -> tuple[float, float]:

@@ -1,21 +1,20 @@
-"""Satchel: carry every skill, unpack only what the task needs.
-
-    from satchel import Satchel
-
-    skills = Satchel("./skills")
-    section = skills.prompt()                      # level 1: the catalog
-    skills.load("pdf-forms").text                  # level 2: instructions
-    skills.load("pdf-forms", "fields.md").text     # level 3: one file
-
-Names are imported when they are first used, so that the front door costs only what
-goes through it.
-"""
+"""Satchel: carry every skill, unpack only what the task needs."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from satchel import errors, sources
+    from satchel.agent import BaseSkill, Skill
+    from satchel.compat import (
+        LocalDirSkillSource,
+        SkillDescriptor,
+        SkillLoader,
+        SkillRegistry,
+        default_registry,
+        load_skill,
+        resolve_role_prompt,
+    )
     from satchel.errors import (
         DuplicateSkillError,
         NoSources,
@@ -29,21 +28,14 @@ if TYPE_CHECKING:
         Finding,
         Limits,
         Loaded,
+        Manifest as SkillManifest,
         Rendered,
     )
-    from satchel.model import Manifest as SkillManifest
-    from satchel.model.registered import SkillDescriptor
     from satchel.policy import Policy, allow, ask, deny
     from satchel.protocols import SkillSource
-    from satchel.roles import load_skill, resolve_role_prompt
-    from satchel.runtime.default import default_registry
-    from satchel.runtime.front import Satchel
-    from satchel.runtime.loader import SkillLoader
-    from satchel.runtime.session import Session
-    from satchel.skill import BaseSkill, Skill
-    from satchel.skills.discovery import SkillDiscoverySkill
-    from satchel.sources import LocalDirSkillSource, load_plugin_sources
-    from satchel.sources.registered import SkillRegistry
+    from satchel.runtime import Satchel, Session
+    from satchel.skills import SkillDiscoverySkill
+    from satchel.sources import load_plugin_sources
     from satchel.tools import Run
 
 __all__ = [
@@ -96,25 +88,25 @@ _HOMES: Final = {
     "Limits": ("satchel.model", "Limits"),
     "Loaded": ("satchel.model", "Loaded"),
     "Rendered": ("satchel.model", "Rendered"),
-    "SkillDescriptor": ("satchel.model.registered", "SkillDescriptor"),
+    "SkillDescriptor": ("satchel.compat", "SkillDescriptor"),
     "SkillManifest": ("satchel.model", "Manifest"),
     "Policy": ("satchel.policy", "Policy"),
     "allow": ("satchel.policy", "allow"),
     "ask": ("satchel.policy", "ask"),
     "deny": ("satchel.policy", "deny"),
     "SkillSource": ("satchel.protocols", "SkillSource"),
-    "resolve_role_prompt": ("satchel.roles", "resolve_role_prompt"),
-    "default_registry": ("satchel.runtime.default", "default_registry"),
-    "Satchel": ("satchel.runtime.front", "Satchel"),
-    "SkillLoader": ("satchel.runtime.loader", "SkillLoader"),
-    "Session": ("satchel.runtime.session", "Session"),
-    "load_skill": ("satchel.roles", "load_skill"),
-    "BaseSkill": ("satchel.skill", "BaseSkill"),
-    "Skill": ("satchel.skill", "Skill"),
-    "SkillDiscoverySkill": ("satchel.skills.discovery", "SkillDiscoverySkill"),
-    "LocalDirSkillSource": ("satchel.sources", "LocalDirSkillSource"),
+    "resolve_role_prompt": ("satchel.compat", "resolve_role_prompt"),
+    "default_registry": ("satchel.compat", "default_registry"),
+    "Satchel": ("satchel.runtime", "Satchel"),
+    "SkillLoader": ("satchel.compat", "SkillLoader"),
+    "Session": ("satchel.runtime", "Session"),
+    "load_skill": ("satchel.compat", "load_skill"),
+    "BaseSkill": ("satchel.agent", "BaseSkill"),
+    "Skill": ("satchel.agent", "Skill"),
+    "SkillDiscoverySkill": ("satchel.skills", "SkillDiscoverySkill"),
+    "LocalDirSkillSource": ("satchel.compat", "LocalDirSkillSource"),
     "load_plugin_sources": ("satchel.sources", "load_plugin_sources"),
-    "SkillRegistry": ("satchel.sources.registered", "SkillRegistry"),
+    "SkillRegistry": ("satchel.compat", "SkillRegistry"),
     "Run": ("satchel.tools", "Run"),
 }
 

@@ -21,7 +21,7 @@ __all__ = [
     "Condition",
     "Decides",
     "Policy",
-    "Rule",
+    "PolicyRule",
     "allow",
     "ask",
     "deny",
@@ -31,7 +31,7 @@ Condition: TypeAlias = Callable[[Mapping[str, Any]], object]
 """Is given ``who``; what it returns is taken as true or false."""
 
 _ACTIONS: Final = frozenset(get_args(Action))
-_ASKED_BEFORE: Final[dict[str, str]] = {
+_WHAT_IS_ASKED: Final[dict[str, str]] = {
     "load": "this skill is loaded",
     "read": "a file of this skill is read",
     "tool": "this tool is called",
@@ -58,7 +58,7 @@ class Decides(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class PolicyRule:
     """One line of a policy; made by `allow`, `ask` and `deny`.
 
     ``pattern`` is a shell pattern (``*``, ``?``, ``[...]``) over skill ids, and
@@ -133,15 +133,15 @@ class Policy:
         TypeError: Something else than a rule is among them.
     """
 
-    def __init__(self, *rules: Rule) -> None:
+    def __init__(self, *rules: PolicyRule) -> None:
         for rule in rules:
-            if not isinstance(cast("object", rule), Rule):
+            if not isinstance(cast("object", rule), PolicyRule):
                 raise TypeError(f"want rules (allow, ask, deny), got {rule!r}")
         self._rules = rules
         self._problems: dict[tuple[int, str], Finding] = {}
 
     @property
-    def rules(self) -> tuple[Rule, ...]:
+    def rules(self) -> tuple[PolicyRule, ...]:
         """The rules, the first to be asked first."""
         return self._rules
 
@@ -187,7 +187,7 @@ class Policy:
             return Decision("deny", "a raw skill's tools need a rule that allows them")
         return Decision("allow")
 
-    def _remember(self, number: int, rule: Rule, kind: str) -> None:
+    def _remember(self, number: int, rule: PolicyRule, kind: str) -> None:
         found = Finding(
             "rule-raised",
             "error",
@@ -209,9 +209,9 @@ def allow(  # noqa: PLR0913 - by name, and each with a default
     when: Condition | None = None,
     unless: Condition | None = None,
     reason: str = "",
-) -> Rule:
+) -> PolicyRule:
     """Return a rule that lets it be done."""
-    return Rule("allow", pattern, _actions(action), tool, when, unless, reason)
+    return PolicyRule("allow", pattern, _actions(action), tool, when, unless, reason)
 
 
 def ask(  # noqa: PLR0913 - as above
@@ -222,12 +222,12 @@ def ask(  # noqa: PLR0913 - as above
     when: Condition | None = None,
     unless: Condition | None = None,
     reason: str = "",
-) -> Rule:
+) -> PolicyRule:
     """Return a rule by which somebody is asked first.
 
     ``reason`` is what they read; by default that the policy asks.
     """
-    return Rule("ask", pattern, _actions(action), tool, when, unless, reason)
+    return PolicyRule("ask", pattern, _actions(action), tool, when, unless, reason)
 
 
 def deny(  # noqa: PLR0913 - as above
@@ -238,15 +238,15 @@ def deny(  # noqa: PLR0913 - as above
     when: Condition | None = None,
     unless: Condition | None = None,
     reason: str = "",
-) -> Rule:
+) -> PolicyRule:
     """Return a rule by which it is not done."""
-    return Rule("deny", pattern, _actions(action), tool, when, unless, reason)
+    return PolicyRule("deny", pattern, _actions(action), tool, when, unless, reason)
 
 
-def _reason(rule: Rule, number: int, action: Action) -> str:
+def _reason(rule: PolicyRule, number: int, action: Action) -> str:
     """Say why, for the person who is asked; and which rule it was, for the operator."""
     if rule.verdict == "ask":
-        return rule.reason or f"the policy asks before {_ASKED_BEFORE[action]}"
+        return rule.reason or f"the policy asks before {_WHAT_IS_ASKED[action]}"
     return f"rule {number}" + (f": {rule.reason}" if rule.reason else "")
 
 

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Protocol, TypeAlias, runtime_checkable
 
 from satchel.model import (
-    Answer,
+    ApprovalAnswer,
     Catalog,
     FileStat,
     Finding,
@@ -29,7 +29,7 @@ __all__ = [
     "UsedApprovals",
 ]
 
-Approval: TypeAlias = Reply | Answer | bool
+Approval: TypeAlias = Reply | ApprovalAnswer | bool
 """What somebody answers; True is ``yes_once``, False ``no``."""
 
 Approver: TypeAlias = Callable[[Question], Approval | Awaitable[Approval]]
@@ -142,7 +142,7 @@ class UsageSink(Protocol):
 
 
 class UsedApprovals(Protocol):
-    """Remembers for which calls an approval was used; see `satchel.session.used`."""
+    """Remembers for which calls an approval was used; see `satchel.runtime`."""
 
     def use(self, key: str) -> bool:
         """Note the key for good, and tell whether it is new: at once, for all threads.

@@ -13,9 +13,8 @@ from dataclasses import replace
 from typing import Final
 
 from satchel import Satchel
-from satchel.serve.caller import Caller
-from satchel.serve.guard import FixedTokens, GuardSettings, Token, digest_of
-from satchel.serve.library import Library
+from satchel.server import Caller, GuardSettings, ServedLibrary
+from satchel.server._guard._tokens import FixedTokens, Token, digest_of
 
 LIMITS: Final = GuardSettings(header_timeout_s=0.4, body_timeout_s=0.4)
 TOKEN: Final = "only-the-good-requests-have-it"  # noqa: S105 - of a test
@@ -29,14 +28,13 @@ ASKING: Final = replace(
 def main() -> None:
     """Serve the packs of a folder until the parent goes."""
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING)
-    library = Library(Satchel(sys.argv[1]))
+    library = ServedLibrary(Satchel(sys.argv[1]))
     if "stdio" in sys.argv:
-        from satchel.serve.running import serve_stdio
+        from satchel.server import serve_stdio
 
         serve_stdio(library)
         return
-    from satchel.serve.app import guarded_app
-    from satchel.serve.running import listen, serve_http
+    from satchel.server import guarded_app, listen, serve_http
 
     settings = ASKING if "token" in sys.argv else LIMITS
     at = listen("127.0.0.1", 0)

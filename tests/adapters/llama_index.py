@@ -19,11 +19,7 @@ from llama_index.core.llms.function_calling import FunctionCallingLLM
 from llama_index.core.llms.llm import ToolSelection
 from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.core.tools import FunctionTool
-from llama_index.core.workflow import (
-    Context,
-    HumanResponseEvent,
-    InputRequiredEvent,
-)
+from llama_index.core.workflow import Context, HumanResponseEvent, InputRequiredEvent
 from pydantic import Field
 from workflows.events import WorkflowIdleEvent
 

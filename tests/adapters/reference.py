@@ -3,7 +3,7 @@
 It proves the suite, and shows what `satchel.adapters._base` asks of an adapter: `open`
 the conversation, `see` the messages before each model call, then take the instructions
 and the tools; `answer` calls; `keep` the state next to the history. Messages are those
-of `satchel.agent`.
+of `satchel.agent._agent`.
 """
 
 from __future__ import annotations
@@ -14,11 +14,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 from uuid import uuid4
 
-from satchel.adapters._base import Attached, Conversation, Turn
+from satchel.adapters._base import Conversation, SessionFactory, Turn
 from satchel.agent import Call, Message
-from satchel.model import Reply
-from satchel.model import Seen as History
-from satchel.session import question_text
+from satchel.model import Reply, SeenMessage as History
+from satchel.runtime import question_text
 from satchel.tools import Run, Toolbox, result_text, tool_from_function
 from tests.adapters import driver as suite
 
@@ -94,11 +93,11 @@ class ReferenceRig:
         self._chats[chat].states[0] = state
 
 
-def _attached(setup: Setup) -> Attached[Mapping[str, Any]]:
+def _attached(setup: Setup) -> SessionFactory[Mapping[str, Any]]:
     """Attach as the suite asks for it; a run's context is for whom it is."""
     options = dict(setup.options)
     deps = options.pop("deps", None)
-    return Attached(setup.skills, dict, deps, cast("Any", options))
+    return SessionFactory(setup.skills, dict, deps, cast("Any", options))
 
 
 @dataclass

@@ -17,14 +17,7 @@ from contextvars import ContextVar
 from copy import copy
 from typing import TYPE_CHECKING, Any, Final
 
-from smolagents import (
-    ChatMessage,
-    LogLevel,
-    MessageRole,
-    Model,
-    Tool,
-    ToolCallingAgent,
-)
+from smolagents import ChatMessage, LogLevel, MessageRole, Model, Tool, ToolCallingAgent
 from smolagents.agents import EMPTY_PROMPT_TEMPLATES, PromptTemplates
 from smolagents.models import (
     ChatMessageStreamDelta,

@@ -19,7 +19,7 @@ from anthropic.lib.tools import (
 from satchel import Satchel
 from satchel.adapters import anthropic
 from satchel.errors import DuplicateToolError
-from satchel.policy import Policy, Rule, ask, deny
+from satchel.policy import Policy, PolicyRule, ask, deny
 from tests.adapters import test_contract as contract
 from tests.adapters.anthropic import (
     MODEL,
@@ -511,7 +511,7 @@ def test_after_a_compaction_in_a_run_the_text_is_given_again(packs: Path) -> Non
 # Native tools
 
 
-def cards(folder: Path, native: object, *rules: Rule) -> Satchel:
+def cards(folder: Path, native: object, *rules: PolicyRule) -> Satchel:
     name = native if isinstance(native, str) else "stamp"
     write_pack(
         folder, "cards", "Use for cards.\nmetadata: {tools: stamp}", "Go." + MORE

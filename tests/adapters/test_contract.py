@@ -666,7 +666,7 @@ async def test_restating_keeps_its_budget(driver: Driver, packs: Path) -> None:
         body = f"{name.upper()}-1 " + "word " * 400
         write_pack(packs, name, f"Use when it is {name}.", body)
     model = scripts({"one": [[load("early")], [load("late")], "done"], "two": ["done"]})
-    rig = driver.build(setup(open_desk(packs), model, restate_tokens=900))
+    rig = driver.build(setup(open_desk(packs), model, reinject_tokens=900))
 
     await rig.say("one", who=ANA)
     rig.trim()

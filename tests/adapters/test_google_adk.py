@@ -41,14 +41,7 @@ from tests.adapters.desk import (
     write_packs,
 )
 from tests.adapters.driver import Call, Paused
-from tests.adapters.google_adk import (
-    APP,
-    CONFIRM,
-    DRIVER,
-    USER,
-    FakeLlm,
-    fake_model,
-)
+from tests.adapters.google_adk import APP, CONFIRM, DRIVER, USER, FakeLlm, fake_model
 from tests.adapters.killed import Effects, careful
 
 if TYPE_CHECKING:
@@ -58,7 +51,7 @@ if TYPE_CHECKING:
     from google.adk.events import Event
     from google.adk.models.llm_request import LlmRequest
 
-    from satchel.model import Answer, Question
+    from satchel.model import ApprovalAnswer, Question
     from tests.adapters.driver import Say
 
 REFUND = Call("refund", {"order_id": "A-1", "cents": 995})
@@ -129,14 +122,14 @@ async def test_parallel_loads_are_all_kept(packs: Path) -> None:
 async def test_what_is_put_away_beside_a_load_stays_away(tmp_path: Path) -> None:
     """ADK unites what both wrote; what was put away last is not in use."""
 
-    async def put_away(run: Run) -> str:
+    async def deactivate(run: Run) -> str:
         """Put the first one away, after the other has been loaded."""
         while len(run.session.activations) < 2:  # noqa: ASYNC110 - no event of ours
             await asyncio.sleep(0)
         run.session.unload("first")
         return "away"
 
-    first = Skill("first", instructions="1", description="One.", tools=[put_away])
+    first = Skill("first", instructions="1", description="One.", tools=[deactivate])
     other = Skill("other", instructions="2", description="Two.")
     calls = [load("other"), Call("put_away")]
     llm = fake_model(scripts({"one": [[load("first")], calls, "done"], "": ["done"]}))
@@ -498,7 +491,7 @@ async def test_a_grant_in_a_state_delta_is_none(packs: Path) -> None:
 async def test_a_grant_of_an_approver_holds(packs: Path) -> None:
     desk, asked = Desk(), list[str]()
 
-    def approve(question: Question) -> Answer:
+    def approve(question: Question) -> ApprovalAnswer:
         asked.append(question.tool)
         return "yes_in_session"
 

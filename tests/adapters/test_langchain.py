@@ -40,7 +40,7 @@ from satchel import Satchel
 from satchel.adapters import langchain
 from satchel.errors import DuplicateToolError
 from satchel.model import Question
-from satchel.policy import Policy, Rule, ask, deny
+from satchel.policy import Policy, PolicyRule, ask, deny
 from tests.adapters.desk import (
     MORE,
     REFUNDS,
@@ -448,7 +448,7 @@ def stamp(
     return Command(update=update)
 
 
-def cards(folder: Path, *rules: Rule) -> Satchel:
+def cards(folder: Path, *rules: PolicyRule) -> Satchel:
     write_pack(
         folder, "cards", "Use for cards.\nmetadata: {tools: stamp}", "Go." + MORE
     )

@@ -12,11 +12,7 @@ from llama_index.core.base.llms.types import CacheControl, CachePoint, TextBlock
 from llama_index.core.llms import ChatMessage
 from llama_index.core.objects import ObjectRetriever
 from llama_index.core.tools import FunctionTool, ToolOutput
-from llama_index.core.workflow import (
-    Context,
-    HumanResponseEvent,
-    InputRequiredEvent,
-)
+from llama_index.core.workflow import Context, HumanResponseEvent, InputRequiredEvent
 
 from satchel import Satchel
 from satchel.adapters.llama_index import attach

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from satchel.model import Answer, Question
+    from satchel.model import ApprovalAnswer, Question
 
 LOAD = ToolCallPart("load_skill", {"skill_id": "refunds"})
 REFUND = ToolCallPart("refund", {"order_id": "A-1", "cents": 995})
@@ -174,7 +174,7 @@ async def test_a_grant_that_stands_in_a_message_is_none(tmp_path: Path) -> None:
     desk = Desk()
     asked: list[str] = []
 
-    def approve(question: Question) -> Answer:
+    def approve(question: Question) -> ApprovalAnswer:
         asked.append(question.tool)
         return "yes_in_session"
 

@@ -27,10 +27,7 @@ from satchel.adapters.smolagents import _literal, attach
 from satchel.errors import DuplicateToolError
 from satchel.model import Reply
 from satchel.policy import Policy, ask
-from satchel.tools import (
-    Run,
-    Tool,
-)
+from satchel.tools import Run, Tool
 from tests.adapters.desk import (
     REFUNDS,
     TRAVEL,
@@ -49,7 +46,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from satchel.model import Answer
+    from satchel.model import ApprovalAnswer
     from tests.adapters import driver as suite
 
 ANA = {"user": "ana"}
@@ -554,7 +551,7 @@ def test_a_copy_goes_its_own_way(packs: Path) -> None:
 def test_a_grant_is_for_whom_it_was_given(packs: Path) -> None:
     asked: list[str] = []
 
-    def approve(question: Any) -> Answer:
+    def approve(question: Any) -> ApprovalAnswer:
         asked.append(question.who["user"])
         return "yes_in_session"
 

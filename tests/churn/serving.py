@@ -14,11 +14,14 @@ from typing import TYPE_CHECKING, Final
 import anyio
 
 from satchel import Satchel, sources
-from satchel.serve.app import guarded_app
-from satchel.serve.guard import GuardSettings
-from satchel.serve.library import Library
-from satchel.serve.refreshing import Refresher
-from satchel.serve.running import listen, serve_http
+from satchel.server import (
+    GuardSettings,
+    LibraryRefresher,
+    ServedLibrary,
+    guarded_app,
+    listen,
+    serve_http,
+)
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -69,7 +72,7 @@ def main() -> None:
     kind, folder, *urls = sys.argv[1:]
     far = far_sources(*urls) if urls else []
     skills = Satchel(folder, *far, sinks=(), far_s=FAR_S if far else None)
-    library = Library(skills)
+    library = ServedLibrary(skills)
     app: ASGIApp = guarded_app(library, SETTINGS)
     if kind != "library":
         app = Reads(app, hangs=kind == "hangs")
@@ -79,7 +82,7 @@ def main() -> None:
         sys.stdout.write(f"{at.getsockname()[1]}\n")
         sys.stdout.flush()
 
-    with Refresher(library, every_s=5.0) as refresher:
+    with LibraryRefresher(library, every_s=5.0) as refresher:
         refresher.begin()
         serve_http(app, at, SETTINGS, started=tell)
 

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from satchel import Satchel, sources
-from satchel.release.folder import build_folder
-from satchel.release.site import publish
+from satchel.release import build_folder, publish
 from satchel.testing import Packs, SourceContract
 from tests.unit.sources.http.site import Site, serving
 

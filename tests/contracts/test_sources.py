@@ -7,18 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from satchel import Satchel, sources
+from satchel import LocalDirSkillSource, Satchel, sources
+from satchel.compat import SkillDescriptor, SkillRegistry
 from satchel.errors import ReferenceNotFoundError
 from satchel.model import Limits
-from satchel.model.registered import SkillDescriptor
 from satchel.protocols import SkillSource
-from satchel.release.folder import build_folder
-from satchel.sources.duck import DuckSource
-from satchel.sources.installed import InstalledSource
-from satchel.sources.plugins import PluginSource
-from satchel.sources.registered import SkillRegistry
+from satchel.release import build_folder
+from satchel.sources import LegacySourceAdapter
+from satchel.sources._packages import InstalledSource, PluginSource
 from satchel.testing import Packs, SourceContract
-from tests.unit.sources.over_mcp.serving import FakeServer
+from tests.unit.sources.mcp.serving import FakeServer
 
 pytestmark = pytest.mark.row("R08")
 
@@ -76,7 +74,7 @@ class TestLinkedPacks(OnDisk):
 
 class TestLocalDir(OnDisk):
     def make_source(self, packs: Packs) -> SkillSource:
-        return sources.LocalDirSkillSource(write(self.folder / "skills", packs), "C")
+        return LocalDirSkillSource(write(self.folder / "skills", packs), "C")
 
 
 class TestInstalled(OnDisk):
@@ -181,7 +179,7 @@ class TestOlderProtocol(SourceContract):
     exact = False
 
     def make_source(self, packs: Packs) -> SkillSource:
-        return DuckSource(Older(packs), label="plugin:older")
+        return LegacySourceAdapter(Older(packs), label="plugin:older")
 
 
 class TestPlugin(SourceContract):

@@ -10,8 +10,13 @@ from typing import Any, Final
 import pytest
 
 from satchel.config import Config
-from satchel.model import DEFAULT_LIMITS, Limits
-from satchel.model.lint import DEFAULT_THRESHOLDS, LintConfig, Thresholds
+from satchel.model import (
+    DEFAULT_LIMITS,
+    DEFAULT_THRESHOLDS,
+    Limits,
+    LintConfig,
+    Thresholds,
+)
 
 PAGE: Final = Path(__file__).parents[2] / "docs" / "reference" / "configuration.md"
 

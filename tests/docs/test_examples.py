@@ -23,13 +23,7 @@ from sybil.example import SybilFailure
 from sybil.parsers.markdown import PythonCodeBlockParser, SkipParser
 from sybil.parsers.markdown.lexers import RawFencedCodeBlockLexer
 
-from tests.docs.console import (
-    check_script,
-    matches,
-    read_json,
-    read_toml,
-    run_session,
-)
+from tests.docs.console import check_script, matches, read_json, read_toml, run_session
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from satchel.lint import RULES, title_of
-from satchel.lint.fixes import FIXABLE
+from satchel.lint import FIXABLE, RULES
+from satchel.model import title_of
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "reference" / "lint-rules.md"

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from satchel.lint import codes
-from satchel.runtime.library import named_places
+from satchel.checking._library import named_folders
+from satchel.model import codes
 from tests.functional.library import run, write_pack
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ def test_what_only_reads_like_another_keeps_its_name(folder: Path) -> None:
     (folder / "skills" / "bad").mkdir()
     paths = ["skills", "skills/link/../bad"]
 
-    assert [place.shown for place in named_places(paths)] == paths
+    assert [place.shown for place in named_folders(paths)] == paths
 
 
 @pytest.mark.parametrize("name", ["bad.skill", "bad.zip"])

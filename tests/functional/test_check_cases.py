@@ -16,11 +16,10 @@ from typing import Any
 
 import pytest
 
-from satchel.lint import RULES, Rule
-from satchel.lint import rules as rules_module
-from satchel.lint.settings import Settings, thresholds_for
+from satchel.checking import check
+from satchel.lint import RULES, LintRule, LintSettings, _rules as rules_module
+from satchel.lint._settings import thresholds_for
 from satchel.model import Finding, Limits
-from satchel.runtime.checking import check
 
 FOLDER = Path(__file__).parents[1] / "cases" / "check"
 CASES = sorted(each for each in FOLDER.iterdir() if each.is_dir())
@@ -33,7 +32,7 @@ def checked(case: Path) -> tuple[Finding, ...]:
     limits = Limits(**options.pop("limits", {}))
     profile = options.get("profile", "spec")
     thresholds = thresholds_for(profile, options.get("thresholds"))
-    settings = Settings(profile=profile, thresholds=thresholds)
+    settings = LintSettings(profile=profile, thresholds=thresholds)
     return check(["pack"], limits=limits, settings=settings).findings
 
 
@@ -79,14 +78,14 @@ def test_every_code_has_a_case_and_a_silent_neighbour(code: str) -> None:
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
-def test_every_rule_has_a_case(rule: Rule, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_rule_has_a_case(rule: LintRule, monkeypatch: pytest.MonkeyPatch) -> None:
     """A rule without a case is a rule that nobody has seen fire.
 
     One that says codes of its own is seen in their cases.
     """
     cases = [FOLDER / code for code in {*rule.codes} - MACHINE] or CASES
 
-    def findings(*rules: Rule) -> int:
+    def findings(*rules: LintRule) -> int:
         monkeypatch.setattr(rules_module, "RULES", rules)
         total = 0
         for case in cases:

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from satchel.runtime.checking import check
-from satchel.spec import parse, render_frontmatter, to_spec
+from satchel.checking import check
+from satchel.skill_md import parse, render_frontmatter, to_spec
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from satchel.spec import Profile
+    from satchel.skill_md import Profile
 
 HEAD = "name: forms\ndescription: Fill in forms. Use when one has to be completed.\n"
 BODY = "# Forms\n\nRead references/a.md first.\n"

@@ -8,9 +8,9 @@ import pytest
 from click.testing import CliRunner
 
 from satchel import Satchel
-from satchel.cli.app import main
+from satchel.checking import check
+from satchel.cli import main
 from satchel.errors import SkillError
-from satchel.runtime.checking import check
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from satchel.compat.properties import PROPERTIES
+from satchel.clients import PROPERTIES
 from tests.functional.library import HOSTILE_BYTES, run, run_terminal, write_pack
 from tests.made_up_loaders import GOOD, LONG, MUTE, forget, know_only_these
 

@@ -15,7 +15,7 @@ import pytest
 import yaml
 
 from tests.functional.library import run, write_pack
-from tests.unit.authoring.since.history import commit
+from tests.unit.checking.history import commit
 
 ROOT: Final = Path(__file__).parents[2]
 GOOD: Final = (

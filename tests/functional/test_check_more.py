@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from satchel.runtime.checking import check
+from satchel.checking import check
 from tests.functional.library import run, write_pack
-from tests.unit.authoring.since.history import commit
+from tests.unit.checking.history import commit
 
 if TYPE_CHECKING:
     from pathlib import Path

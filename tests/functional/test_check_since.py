@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.functional.library import run
-from tests.unit.authoring.since.history import commit, write
+from tests.unit.checking.history import commit, write
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,16 +6,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from satchel.authoring.new import Wish, make_pack
-from satchel.authoring.packing import pack_skill
+from satchel.authoring import NewPackRequest, make_pack, pack_skill
+from satchel.checking import check
 from satchel.errors import RefusedPackError
-from satchel.runtime.checking import check
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from satchel.authoring.new import Dialect
+    from satchel.authoring import PackDialect
 
 HEAD = "---\nname: {}\ndescription: Fill in forms. Use when one is completed.\n---\n"
 
@@ -108,8 +107,10 @@ def test_hidden_tags_are_an_error(library: Path, path: str) -> None:
 
 @pytest.mark.row("F52")
 @pytest.mark.parametrize("dialect", ["spec", "strict"])
-def test_an_untouched_new_pack_is_not_finished(library: Path, dialect: Dialect) -> None:
-    wish = Wish(
+def test_an_untouched_new_pack_is_not_finished(
+    library: Path, dialect: PackDialect
+) -> None:
+    wish = NewPackRequest(
         name="forms",
         description="Fill in forms. Use when one is completed.",
         dialect=dialect,

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from satchel.serve.connect import CLIENTS
+from satchel.cli._connect._clients import MCP_CLIENTS
 from satchel.testing import write_pack
 from tests.functional.library import run
 
@@ -40,7 +40,7 @@ def test_the_block_alone_reaches_standard_output() -> None:
     assert not Path(".mcp.json").exists()
 
 
-@pytest.mark.parametrize("client", CLIENTS)
+@pytest.mark.parametrize("client", MCP_CLIENTS)
 def test_it_is_written_once(client: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Path, "home", lambda: Path("home").absolute())
     command = "connect", client, "--write", "--name", "skills"
@@ -57,7 +57,7 @@ def test_it_is_written_once(client: str, monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 @pytest.mark.row("F45")
-@pytest.mark.parametrize("client", CLIENTS)
+@pytest.mark.parametrize("client", MCP_CLIENTS)
 def test_another_server_of_that_name_is_not_replaced_unasked(
     client: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from satchel.roles import resolve_role_prompt
+from satchel.compat import resolve_role_prompt
 from tests.functional.library import HOSTILE_BYTES, run, write_pack
 
 PACK = (

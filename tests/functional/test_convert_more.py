@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from satchel.authoring.convert.describing import describe
-from satchel.runtime.checking import check
+from satchel.authoring._convert._builder import describe
+from satchel.checking import check
 from tests.functional.library import run
 
 if TYPE_CHECKING:

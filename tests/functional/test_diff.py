@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from satchel.authoring.diff import compare_places
-from satchel.files.archives.zipping import zip_pack
+from satchel.authoring import compare_places
+from satchel.files import zip_pack
 from tests.functional.library import HOSTILE_BYTES, run, run_process, write_pack
 
 if TYPE_CHECKING:

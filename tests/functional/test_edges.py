@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from satchel.cli import main
-from satchel.cli.app import COMMANDS
+from satchel.cli._app import COMMANDS
 from satchel.errors import SkillError
 from tests.functional.library import run, run_process, write_pack
 
@@ -69,7 +69,7 @@ def test_the_overview_says_what_each_command_does(name: str, summary: str) -> No
 
     assert f"  {name}" in result.stdout
     assert summary in result.stdout
-    assert import_module(f"satchel.cli.commands.{name}").command.name == name
+    assert import_module(f"satchel.cli._commands.{name}").command.name == name
 
 
 @pytest.mark.parametrize(
@@ -126,7 +126,7 @@ def test_no_error_shows_a_traceback(
     def fail(*_: object, **__: object) -> None:
         raise error
 
-    monkeypatch.setattr("satchel.cli.commands.list.opened", fail)
+    monkeypatch.setattr("satchel.cli._options.open_skills", fail)
     result = run("list")
 
     assert result.exit_code == status
@@ -141,7 +141,7 @@ def test_a_pipe_that_breaks_at_the_end_is_no_complaint(
     def fail(*_: object, **__: object) -> None:
         raise BrokenPipeError
 
-    monkeypatch.setattr("satchel.cli.commands.list.opened", fail)
+    monkeypatch.setattr("satchel.cli._options.open_skills", fail)
     result = run("list", "--skills", "skills")
 
     assert result.exit_code == 1

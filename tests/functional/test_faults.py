@@ -12,8 +12,8 @@ from benchmarks.faults.misses import MISSES, all_faults
 from benchmarks.faults.outcomes import FOUND, NOTED, SILENT, judge
 from benchmarks.faults.reports import Report, Said, kind_of, level_of
 from benchmarks.faults.subjects import NOT_OURS, SUBJECTS, unknown
-from satchel.lint.pages import read_page
-from satchel.runtime.checking import check
+from satchel.checking import check
+from satchel.model import read_page
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from satchel.cli.app import main
-from satchel.lint.baseline import read_baseline
-from satchel.lint.report import Report
+from satchel.checking import read_baseline
+from satchel.cli import main
+from satchel.lint import CheckReport
 from satchel.model import Finding
-from satchel.session import State
+from satchel.runtime import SavedState
 
 FORMATS = Path(__file__).parents[1] / "formats"
 COLON = "---\nname: deploy\ndescription: Walk: through.\n---\n# Deploy\n"
@@ -43,7 +43,7 @@ def test_every_released_baseline_is_read(path: Path) -> None:
         7,
     )
 
-    left = read_baseline(str(path)).subtract(Report(1, (finding,)))
+    left = read_baseline(str(path)).subtract(CheckReport(1, (finding,)))
 
     assert left.findings == ()
 
@@ -56,7 +56,7 @@ def test_every_released_state_of_a_session_is_read(path: Path) -> None:
     """Nothing of it is lost."""
     text = path.read_text("utf-8")
 
-    state = State.from_dict(text)
+    state = SavedState.from_dict(text)
 
     assert [each.id for each in state.active] == ["house-style", "refunds"]
     assert state.active[0].at == 1767225600.25

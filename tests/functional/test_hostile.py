@@ -14,21 +14,21 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from satchel import Limits, Satchel
-from satchel.testing.hostile import (
+from satchel.testing import hostile_packs, run_loader
+from satchel.testing.hostile import _loader as loader
+from satchel.testing.hostile.__main__ import SATCHEL_LOADER, main
+from satchel.testing.hostile._leaks import find_leaks
+from satchel.testing.hostile._pack import (
     GOOD_DESCRIPTION,
     GOOD_NAME,
     CannotMake,
     HostilePack,
-    Outcome,
-    find_leaks,
-    hostile_packs,
-    loader,
-    run_loader,
 )
-from satchel.testing.hostile.__main__ import OURS, main
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from satchel.testing.hostile._runner import LoaderOutcome
 
 pytestmark = pytest.mark.hostile
 
@@ -47,10 +47,10 @@ NOTHING_THERE = {
 TIMEOUT_S = 20.0
 
 
-def _run(pack: HostilePack) -> Outcome:
+def _run(pack: HostilePack) -> LoaderOutcome:
     try:
         with pack.fresh() as library:
-            outcome = run_loader(OURS, library, timeout_s=TIMEOUT_S)
+            outcome = run_loader(SATCHEL_LOADER, library, timeout_s=TIMEOUT_S)
     except CannotMake as error:
         pytest.skip(error.reason)
     return outcome
@@ -76,7 +76,7 @@ def test_the_good_neighbour_stays_in_service(pack: HostilePack) -> None:
     _check_findings(pack, outcome)
 
 
-def _check_catalog(outcome: Outcome) -> None:
+def _check_catalog(outcome: LoaderOutcome) -> None:
     """In each format nothing leaks, and what is read back are the listed ids."""
     assert outcome.rendered
     assert outcome.leaks == ()
@@ -92,7 +92,7 @@ def _check_catalog(outcome: Outcome) -> None:
     )
 
 
-def _check_findings(pack: HostilePack, outcome: Outcome) -> None:
+def _check_findings(pack: HostilePack, outcome: LoaderOutcome) -> None:
     """Where the pack is not listed, a finding says why, with nothing that steers."""
     findings = outcome.answer["findings"]
     is_listed = outcome.found.keys() > {GOOD_NAME}

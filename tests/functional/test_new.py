@@ -10,17 +10,16 @@ from typing import TYPE_CHECKING
 import pytest
 from click.testing import CliRunner
 
-from satchel.authoring.new import Wish, make_pack, name_problem
-from satchel.authoring.role_packs import role_names
+from satchel.authoring import NewPackRequest, make_pack, name_problem, role_names
+from satchel.checking import check
 from satchel.cli import main
 from satchel.errors import SkillNotFoundError
-from satchel.runtime.checking import check
 from tests.functional.library import run
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from satchel.authoring.new import Dialect
+    from satchel.authoring import PackDialect
 
 SAID = "Fill in PDF forms. Use when a form has fields, or its user asks for one."
 
@@ -69,7 +68,7 @@ FLAGS = {
 @pytest.mark.parametrize("dialect", ["spec", "strict"])
 @pytest.mark.parametrize("flags", FLAGS.values(), ids=FLAGS)
 def test_what_is_made_passes_a_check_and_is_made_again(
-    here: Path, dialect: Dialect, flags: list[str]
+    here: Path, dialect: PackDialect, flags: list[str]
 ) -> None:
     for place in ("one", "two"):
         arguments = ["pdf-forms", "--description", SAID, "--dialect", dialect, *flags]
@@ -103,7 +102,7 @@ def test_scripts_can_be_run(here: Path) -> None:
 @pytest.mark.parametrize("role", ["reviewer", "backend"])
 @pytest.mark.parametrize("dialect", ["spec", "strict"])
 def test_a_pack_that_ships_is_something_to_begin_with(
-    here: Path, role: str, dialect: Dialect
+    here: Path, role: str, dialect: PackDialect
 ) -> None:
     template = ("--template", f"role:{role}", "--dialect", dialect)
     result = run("new", "our-own", *template)
@@ -243,11 +242,11 @@ def test_what_is_missing_or_wrong_is_said_and_never_waited_for(
 def test_only_names_that_everybody_takes(name: str, good: bool) -> None:
     assert (name_problem(name) == "") is good
     if good:
-        pack = make_pack(Wish(name=name, description=SAID))
+        pack = make_pack(NewPackRequest(name=name, description=SAID))
         assert pack.files["SKILL.md"].startswith(f"---\nname: {name}\n".encode())
     else:
         with pytest.raises(ValueError, match="name"):
-            make_pack(Wish(name=name, description=SAID))
+            make_pack(NewPackRequest(name=name, description=SAID))
 
 
 @pytest.mark.parametrize("name", ["con", "aux", "com1"])
@@ -319,7 +318,7 @@ def typed(cwd: Path, arguments: list[str], lines: list[str]) -> str:
 def test_whoever_is_asked_may_answer_badly_at_first(
     here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("satchel.cli.commands.new._may_ask", lambda: True)
+    monkeypatch.setattr("satchel.cli._commands.new._may_ask", lambda: True)
     typed_in = "3d\nPDF forms\n\n\n" + f"{SAID}\n"
     result = CliRunner().invoke(main, ["new"], input=typed_in, prog_name="satchel")
 
@@ -330,6 +329,6 @@ def test_whoever_is_asked_may_answer_badly_at_first(
 
 def test_a_role_that_is_not_there_is_an_error_in_code() -> None:
     with pytest.raises(SkillNotFoundError) as told:
-        make_pack(Wish(name="a", role="nobody"))
+        make_pack(NewPackRequest(name="a", role="nobody"))
 
     assert told.value.close == role_names()

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from satchel import Satchel, sources
-from satchel.authoring.packing import pack_skill
+from satchel.authoring import pack_skill
 from satchel.errors import ConfigError, LimitExceededError
-from satchel.files.archives import unpack
+from satchel.files import unpack
 from satchel.model import Limits
 from tests.functional.library import run, run_process, write_pack
 

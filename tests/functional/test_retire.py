@@ -11,16 +11,15 @@ import pytest
 from mcp import Client
 
 from satchel import Policy, Satchel, deny, sources
-from satchel.authoring.retiring import retire
+from satchel.authoring import retire
 from satchel.errors import (
     AlreadyThereError,
     CannotRetireError,
     NotEditableError,
     SkillNotFoundError,
 )
-from satchel.release.folder import build_folder
-from satchel.serve.library import Library
-from satchel.serve.mcp.server import build_server
+from satchel.release import build_folder
+from satchel.server import ServedLibrary, build_server
 from tests.fakes import pack
 from tests.functional.library import run, write_pack
 
@@ -126,7 +125,7 @@ def test_an_heir_inherits(shelf: Path) -> None:
 
     assert "replaces: new old" in text_of(shelf / "newest")
     with Satchel(shelf) as skills:
-        assert skills.registry.catalog.heir_of("old") == "newest"
+        assert skills.registry.catalog.replacement_of("old") == "newest"
 
 
 @pytest.mark.parametrize(
@@ -303,9 +302,9 @@ def test_an_mcp_client_is_told_of_the_heir(shelf: Path, style: Style) -> None:
 
     async def ask() -> str:
         with Satchel(gone(shelf), style=style) as skills:
-            from satchel.serve.settings import ServeSettings
+            from satchel.server import ServerSettings
 
-            library = Library(skills, ServeSettings(style=style))
+            library = ServedLibrary(skills, ServerSettings(style=style))
             async with Client(build_server(library)) as client:
                 result = await client.call_tool(tool, {names[style]: "old"})
         return str(result.content)

@@ -11,7 +11,7 @@ from click.shell_completion import CompletionItem, ShellComplete
 
 from satchel.cli import main
 from tests.functional.library import HOSTILE_BYTES, run, run_process, run_terminal
-from tests.unit.roles.templates import INDEX, write_role, write_template
+from tests.unit.compat.templates import INDEX, write_role, write_template
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -183,7 +183,9 @@ def test_a_name_that_two_claim_is_status_1_with_the_switch(
     from tests.fakes import FakeSource, pack
 
     plugin = FakeSource("plugin:mine", {"backend": {"SKILL.md": pack("backend")}})
-    monkeypatch.setattr("satchel.roles.stock.load_plugin_sources", lambda **_: [plugin])
+    monkeypatch.setattr(
+        "satchel.sources._factories.load_plugin_sources", lambda **_: [plugin]
+    )
     result = run("role", "backend")
 
     assert result.exit_code == 1
@@ -208,7 +210,9 @@ def test_a_name_that_two_claim_is_not_completed(
     from tests.fakes import FakeSource, pack
 
     plugin = FakeSource("plugin:mine", {"backend": {"SKILL.md": pack("backend")}})
-    monkeypatch.setattr("satchel.roles.stock.load_plugin_sources", lambda **_: [plugin])
+    monkeypatch.setattr(
+        "satchel.sources._factories.load_plugin_sources", lambda **_: [plugin]
+    )
 
     assert [item.value for item in complete("")] == ["analyst", "qa"]
     assert len(complete("--no-plugins", "")) == 3

@@ -21,13 +21,11 @@ from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters
 
 from satchel import Satchel
-from satchel.cli import serving as cli_serving
+from satchel.cli import _serving as cli_serving
 from satchel.errors import ConfigError
-from satchel.serve import running
-from satchel.serve.library import Library
-from satchel.serve.running import listen
+from satchel.server import ServedLibrary, _run as running, listen
 from satchel.testing import write_pack
-from satchel.usage.metrics import MetricsSink
+from satchel.usage import MetricsSink
 from tests.functional.library import run
 from tests.functional.serving import serving
 
@@ -291,7 +289,7 @@ def test_it_says_where_it_is_and_ends_when_told_to(
         if text == "stop with Ctrl-C":
             threading.Thread(target=ask).start()
 
-    monkeypatch.setattr(cli_serving, "tell", tell)
+    monkeypatch.setattr(cli_serving, "echo_error", tell)
     result = run("serve", "--skills", "skills", "--port", "0", *arguments)
 
     assert result.exit_code == 0
@@ -316,7 +314,7 @@ def test_figures_are_there_though_two_packs_claim_one_name(
 ) -> None:
     write_pack(shelf.parent / "more", "alpha", "Use for something else.")
     with Satchel("skills", "more") as skills, closing(MetricsSink()) as metrics:
-        cli_serving.measure(metrics, Library(skills))
+        cli_serving.measure(metrics, ServedLibrary(skills))
 
         tokens = skills.prompt().tokens
         assert f"skill_catalog_tokens {tokens}.0".encode() in metrics.render()[0]
@@ -329,7 +327,7 @@ def test_over_stdio_it_ends_with_its_client_or_by_a_signal(
     """The thread that waits for standard input must not keep the process."""
     ended: list[int] = []
 
-    async def serve(library: Library) -> None:
+    async def serve(library: ServedLibrary) -> None:
         if killed:
             os.kill(os.getpid(), signal.SIGTERM)
             await anyio.sleep_forever()
@@ -379,7 +377,7 @@ def test_the_interpreter_is_left_as_it_was(settles: bool) -> None:
     before = gc.isenabled(), gc.get_freeze_count(), sys.getswitchinterval()
 
     def fail() -> None:
-        with cli_serving._tuned() as settle:
+        with cli_serving._short_thread_switches() as settle:
             assert not gc.isenabled()
             if settles:
                 settle()

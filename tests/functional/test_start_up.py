@@ -32,7 +32,7 @@ HEAVY = frozenset(
         "satchel.lint",
         "satchel.load",
         "satchel.prompt",
-        "satchel.runtime.session",
+        "satchel.runtime._session",
         "satchel.search",
         "socket",
         "sqlite3",
@@ -63,5 +63,5 @@ def test_a_list_of_nothing_imports_nothing_heavy(
 def test_help_imports_no_command() -> None:
     loaded = modules("--help")
 
-    assert [name for name in loaded if name.startswith("satchel.cli.commands")] == []
+    assert [name for name in loaded if name.startswith("satchel.cli._commands")] == []
     assert "satchel.runtime" not in loaded

@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from satchel import Satchel
-from satchel.usage import open_sink
+from satchel.usage import host_mark, open_sink
+from satchel.usage._background import Background
 from satchel.usage._process import process_mark
-from satchel.usage.background import Background
-from satchel.usage.writers import host_mark
 from tests.functional.library import run, run_process, run_terminal, write_pack
 from tests.unit.usage.library import (
     DAY,
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
 
     from click.testing import Result
 
-    from satchel.usage.recording import Event
+    from satchel.usage._sinks import Event
 
 FORMATS = Path(__file__).parents[1] / "formats"
 RELEASED = sorted(
@@ -57,7 +56,7 @@ def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def at(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Turn the clock of the command."""
-    monkeypatch.setattr("satchel.cli.commands.usage.now", lambda: day(number))
+    monkeypatch.setattr("satchel.cli._commands.usage.now", lambda: day(number))
 
 
 def usage(*arguments: str) -> Result:

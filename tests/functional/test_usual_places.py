@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from satchel import Satchel
+from satchel.checking import usual_folders
 from satchel.clients import PROJECT_FOLDERS
-from satchel.runtime.library import usual_places
 from satchel.sources import LocalSource
 from tests.functional.library import run, write_pack
-from tests.unit.authoring.since.history import commit
+from tests.unit.checking.history import commit
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -178,11 +178,11 @@ def test_the_folder_itself_may_be_a_pack_or_hold_packs(
 ) -> None:
     put(project, "shelf/forms")
     monkeypatch.chdir(project / "shelf")
-    assert usual_places() == (".",)
+    assert usual_folders() == (".",)
     monkeypatch.chdir(project / "shelf/forms")
-    assert usual_places() == (".",)
+    assert usual_folders() == (".",)
     monkeypatch.chdir(project)
-    assert usual_places() == (".",)
+    assert usual_folders() == (".",)
 
 
 @pytest.mark.row("F14", "R29")

@@ -6,12 +6,10 @@ import io
 import tarfile
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from satchel.errors import ArchiveError, LimitExceededError, SkillError
-from satchel.files import path_problem
-from satchel.files.archives import unpack
+from satchel.files import path_problem, unpack
 from satchel.model import Limits
 from tests.unit.files.archive_makers import (
     SKILL,

@@ -6,10 +6,10 @@ from decimal import Decimal
 from fractions import Fraction
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from satchel.skills.calc import calc, evaluate, write_number
+from satchel.skills import calc
+from satchel.skills._calc import evaluate, write_number
 
 pytestmark = [pytest.mark.property, pytest.mark.row("B20", "B23")]
 

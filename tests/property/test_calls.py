@@ -7,20 +7,19 @@ import threading
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from satchel import Satchel, Skill
-from satchel.model import Question, Reply, Seen
+from satchel.model import Question, Reply, SeenMessage
 from satchel.policy import Policy, ask, deny
-from satchel.session import question_text
+from satchel.runtime import question_text
 from satchel.tools import Tool, result_text
 from tests.fakes import FakeSource, pack
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from satchel.runtime.session import Session
+    from satchel.runtime import Session
 
 pytestmark = [pytest.mark.property, pytest.mark.row("T08", "F20", "F26", "F29")]
 
@@ -186,7 +185,12 @@ def test_any_call_is_answered_short_and_approved(
         trust_state=False,
         approve=None if said is None else till.approver(said),
     )
-    session.see([Seen("user", "hi"), Seen("tool", "<skill_context", "load_skill", {})])
+    session.see(
+        [
+            SeenMessage("user", "hi"),
+            SeenMessage("tool", "<skill_context", "load_skill", {}),
+        ]
+    )
     for name, given_arguments, approved, call_id in calls:
         session.decide(name, given_arguments)
         question = session.question(name, given_arguments)

@@ -5,19 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
 from satchel import Satchel, Skill
-from satchel.serve.mcp.checking import MAX_TEXT_CHARS, Check, bounded
+from satchel.server._mcp._tools import MAX_TEXT_CHARS, ArgumentValidator, bounded_schema
 
 if TYPE_CHECKING:
     from satchel.model import Style
 
 STYLES: list[Style] = ["packs", "agent-skills", "references"]
 SCHEMAS = [
-    bounded(tool.parameters)
+    bounded_schema(tool.parameters)
     for style in STYLES
     for tool in Satchel(Skill("a", instructions="b", description="c"))
     .view(style=style)
@@ -45,6 +44,6 @@ values = st.one_of(
     st.one_of(st.dictionaries(names, values, max_size=4), values),
 )
 def test_both_judge_alike(schema: dict[str, object], arguments: object) -> None:
-    said = Check(schema).problem(arguments)
+    said = ArgumentValidator(schema).problem(arguments)
 
     assert (said is None) == Draft202012Validator(schema).is_valid(arguments)

@@ -6,17 +6,16 @@ import json
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
-from hypothesis import settings
-from hypothesis import strategies as st
+from hypothesis import settings, strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from satchel import Satchel
-from satchel.model import Seen
+from satchel.model import SeenMessage
 from satchel.tools import Tool
 from tests.fakes import FakeClock, FakeSource
 
 if TYPE_CHECKING:
-    from satchel.runtime.session import Session
+    from satchel.runtime import Session
 
 NAMES: Final = ("ant", "bee", "cat", "dog")
 BUDGET: Final = 400
@@ -45,14 +44,14 @@ class Conversation(RuleBasedStateMachine):
             tools=[tool(f"t-{name}") for name in NAMES],
             clock=self.clock,
         )
-        self.messages: list[Seen] = [Seen("user", "hi")]
+        self.messages: list[SeenMessage] = [SeenMessage("user", "hi")]
         self.session = self._open(None)
         self.prefix = self.session.instructions("base")
         self.tools = self._tools()
         self.version = 0
 
     def _open(self, state: Any) -> Session:  # noqa: ANN401 - JSON
-        session = self.skills.session(resume=state, restate_tokens=BUDGET)
+        session = self.skills.session(resume=state, reinject_tokens=BUDGET)
         session.see(self.messages)
         return session
 
@@ -64,7 +63,7 @@ class Conversation(RuleBasedStateMachine):
         self.clock.time += 1
         arguments = {"skill_id": name}
         result = str(self.session.call("load_skill", arguments))
-        self.messages.append(Seen("tool", result, "load_skill", arguments))
+        self.messages.append(SeenMessage("tool", result, "load_skill", arguments))
         self.session.see(self.messages)
 
     @rule(name=st.sampled_from(NAMES))
@@ -75,7 +74,7 @@ class Conversation(RuleBasedStateMachine):
 
     @rule()
     def trim(self) -> None:
-        self.messages = [Seen("user", "in short")]
+        self.messages = [SeenMessage("user", "in short")]
         self.session.see(self.messages)
 
     @rule()
@@ -84,7 +83,7 @@ class Conversation(RuleBasedStateMachine):
 
     @precondition(lambda self: self.session.activations)
     @rule()
-    def put_away(self) -> None:
+    def deactivate(self) -> None:
         gone = self.session.activations[0].id
         self.session.unload(gone)
         self.tools.remove(f"t-{gone}")

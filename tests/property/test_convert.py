@@ -6,16 +6,21 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
-from satchel.authoring.convert.dialect import rewrite
-from satchel.authoring.convert.draft import Conversion, Dialect, Draft, File
-from satchel.authoring.convert.frontmatter import equal
-from satchel.authoring.convert.writing import place
+from satchel.authoring import Conversion
+from satchel.authoring._convert._dialect import rewrite
+from satchel.authoring._convert._output import put_pack
+from satchel.authoring._convert._values import Dialect, PackDraft, PackFile
 from satchel.model import SKILL_FILE, Json
-from satchel.spec import from_spec, parse, render_frontmatter, to_spec
-from satchel.spec.fences import span_of_bytes
+from satchel.skill_md import (
+    equal_values,
+    from_spec,
+    parse,
+    render_frontmatter,
+    span_of_bytes,
+    to_spec,
+)
 
 pytestmark = pytest.mark.property
 
@@ -104,8 +109,8 @@ def test_there_and_back(
     there = made(data, dialect)
     back = made(there, "strict" if dialect == "spec" else "spec")
 
-    assert equal(values(there), convert(fields))
-    assert equal(values(back), undo(convert(fields)))
+    assert equal_values(values(there), convert(fields))
+    assert equal_values(values(back), undo(convert(fields)))
     assert body(there) == body(back) == body(data)
     assert made(there, dialect) == there
 
@@ -144,11 +149,13 @@ def test_nothing_that_is_there_is_lost_unless_asked(
 ) -> None:
     """Whatever is there, and whatever is to be written."""
     files = {SKILL_FILE: b"skill", **new}
-    made = Conversion("x", Draft("p", tuple(File(*each) for each in files.items())))
+    made = Conversion(
+        "x", PackDraft("p", tuple(PackFile(*each) for each in files.items()))
+    )
     with tempfile.TemporaryDirectory() as folder:
         write(Path(folder, "p"), there)
 
-        placed = place(made, folder, rehearse=rehearse)
+        placed = put_pack(made, folder, rehearse=rehearse)
 
         now = read(Path(folder, "p"))
         if there and there != files:
@@ -157,7 +164,7 @@ def test_nothing_that_is_there_is_lost_unless_asked(
             assert (placed.status, now) == ("unchanged", there)
         else:
             assert (placed.status, now) == ("installed", {} if rehearse else files)
-        assert place(made, folder).status == (
+        assert put_pack(made, folder).status == (
             "refused"
             if there and there != files
             else "installed"

@@ -4,14 +4,11 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from satchel.errors import NotEditableError
 from satchel.model import Finding, Json
-from satchel.spec import parse, render_frontmatter
-from satchel.spec.editing import edit_metadata
-from satchel.spec.written import read_written
+from satchel.skill_md import edit_metadata, parse, read_as_written, render_frontmatter
 
 pytestmark = pytest.mark.property
 
@@ -52,7 +49,7 @@ def skill_mds(draw: st.DrawFn) -> bytes:
 
 
 def said(data: bytes) -> dict[str, Json]:
-    written = read_written(data)
+    written = read_as_written(data)
     assert not isinstance(written, Finding)
     return written.fields
 
@@ -101,7 +98,7 @@ def test_what_is_refused_is_broken_or_rare() -> None:
     sound = {
         path.parent.name
         for path in CASES
-        if not isinstance(found := read_written(path.read_bytes()), Finding)
+        if not isinstance(found := read_as_written(path.read_bytes()), Finding)
         and not found.repairs
     }
     refused = {

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from satchel.lint.fixing import fix_skill
-from satchel.spec import body_of, parse
-from satchel.spec.correcting import corrected
+from satchel.lint import fix_skill
+from satchel.skill_md import body_of, parse, repaired_text
 
 pytestmark = pytest.mark.property
 
@@ -65,7 +63,7 @@ def test_fixing_twice_is_fixing_once(text: str, folder: str, profile: str) -> No
 @given(FILES)
 def test_what_is_sound_is_written_down_as_it_is(text: str) -> None:
     """Whatever the repairs, the second time there is nothing to repair."""
-    once = corrected(text)
+    once = repaired_text(text)
     sound = parse(text.encode("utf-8", "replace"), profile="lenient", directory="x")
 
     if once is not None and sound.manifest is not None and not sound.findings:

@@ -7,13 +7,12 @@ from ipaddress import IPv4Address, IPv6Address
 from urllib.parse import urlsplit
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from satchel.model import Limits
-from satchel.sources.over_http.addresses import AddressKind, kind_of
-from satchel.sources.over_http.index import Index, NoIndexError, parse_index
-from satchel.sources.over_http.urls import Url, parse_url
+from satchel.sources._http._index import NotAnIndexError, SkillIndex, parse_index
+from satchel.sources._http._network import AddressKind, address_kind
+from satchel.sources._http._urls import Url, parse_url
 
 pytestmark = pytest.mark.property
 
@@ -70,7 +69,7 @@ def test_indexes(skills: list[object], schema: object) -> None:
         document["$schema"] = schema
     found = read(json.dumps(document).encode())
 
-    assert isinstance(found, Index)
+    assert isinstance(found, SkillIndex)
     assert len({each.name for each in found.entries}) == len(found.entries)
     told = sum(each.severity != "note" for each in found.findings)
     assert not found.known or len(found.entries) + told >= len(skills)
@@ -83,17 +82,17 @@ def test_any_bytes(data: bytes) -> None:
     read(data)
 
 
-def read(data: bytes) -> Index | NoIndexError:
+def read(data: bytes) -> SkillIndex | NotAnIndexError:
     try:
         return parse_index(data, "https://example.com/index.json", Limits())
-    except NoIndexError as error:
+    except NotAnIndexError as error:
         return error
 
 
 @given(address=st.one_of(st.ip_addresses(v=4), st.ip_addresses(v=6)))
 def test_addresses(address: IPv4Address | IPv6Address) -> None:
     """What is public here, is so to Python as well, and is a host's own."""
-    if kind_of(str(address)) is AddressKind.PUBLIC:
+    if address_kind(str(address)) is AddressKind.PUBLIC:
         if isinstance(address, IPv6Address):
             meant = address.ipv4_mapped or address.sixtofour or address
         else:

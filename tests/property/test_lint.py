@@ -5,14 +5,12 @@ from __future__ import annotations
 from functools import cache
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from satchel.lint import RULES, Context
-from satchel.lint.markdown import read_markdown
-from satchel.lint.targets import find_target
+from satchel.lint import RULES, LintContext, read_markdown
+from satchel.lint._targets import find_target
 from satchel.model import Descriptor, FileStat
-from satchel.spec import parse
+from satchel.skill_md import parse
 
 pytestmark = pytest.mark.property
 
@@ -42,13 +40,13 @@ OUTSIDE = {"python_syntax", "shell_syntax", "interactive_script"}
 """Rules that start a process: they have tests of their own."""
 
 
-def pack(text: str, profile: str, beside: str) -> Context:
+def pack(text: str, profile: str, beside: str) -> LintContext:
     data = text.encode("utf-8", "surrogatepass")
     other = beside.encode("utf-8", "surrogatepass")
     manifest = parse(data, profile="lenient", directory="a").manifest
     files = {"references/b.md": other, "scripts/b.json": other, "c.txt": other}
     every = {"SKILL.md": data, **files}
-    return Context(
+    return LintContext(
         descriptor=Descriptor(
             "a",
             "d",

@@ -3,13 +3,12 @@
 import json
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from satchel.errors import SkillManifestError
 from satchel.model import Json
-from satchel.spec import parse, render_frontmatter
-from satchel.spec.merging import Layer, merge_fields, merge_layers
+from satchel.skill_md import Layer, merge_layers, parse, render_frontmatter
+from satchel.skill_md._layers import merge_fields
 
 pytestmark = [pytest.mark.property, pytest.mark.row("E04")]
 

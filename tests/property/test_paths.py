@@ -8,11 +8,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from satchel.errors import SkillError
-from satchel.files import confined, path_problem, read_confined
+from satchel.files import _confined as confined, path_problem, read_confined
 from satchel.sources import LocalSource
 from satchel.testing import ESCAPES
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, get_args
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from satchel.model import Action, Verdict
-from satchel.policy import Policy, Rule, allow, ask, deny
+from satchel.policy import Policy, PolicyRule, allow, ask, deny
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -35,7 +34,7 @@ whos = st.sampled_from([{}, {"admin": True}, {"admin": False}])
 
 
 @st.composite
-def rules(draw: st.DrawFn, make: Callable[..., Rule] | None = None) -> Rule:
+def rules(draw: st.DrawFn, make: Callable[..., PolicyRule] | None = None) -> PolicyRule:
     """Draw a rule that can match."""
     make = make or draw(st.sampled_from([allow, ask, deny]))
     tool = draw(st.none() | patterns)
@@ -60,13 +59,13 @@ questions = st.fixed_dictionaries(
 many = st.lists(rules(), max_size=5)
 
 
-def verdict(rules: list[Rule], question: dict[str, Any]) -> Verdict:
+def verdict(rules: list[PolicyRule], question: dict[str, Any]) -> Verdict:
     return Policy(*rules).decide(**question).verdict
 
 
 @given(many, rules(deny), questions)
 def test_a_denial_in_front_never_lets_more_through(
-    rest: list[Rule], first: Rule, question: dict[str, Any]
+    rest: list[PolicyRule], first: PolicyRule, question: dict[str, Any]
 ) -> None:
     before, after = verdict(rest, question), verdict([first, *rest], question)
 
@@ -75,7 +74,7 @@ def test_a_denial_in_front_never_lets_more_through(
 
 @given(many, questions)
 def test_the_first_rule_that_matches_decides(
-    rest: list[Rule], question: dict[str, Any]
+    rest: list[PolicyRule], question: dict[str, Any]
 ) -> None:
     """The rules behind it change nothing, and neither do those that do not match."""
     policy = Policy(*rest)
@@ -92,7 +91,7 @@ def test_the_first_rule_that_matches_decides(
 
 @pytest.mark.row("R20")
 @given(many, questions)
-def test_what_raises_denies(rest: list[Rule], question: dict[str, Any]) -> None:
+def test_what_raises_denies(rest: list[PolicyRule], question: dict[str, Any]) -> None:
     """Every policy decides, whatever its conditions do."""
     policy = Policy(*rest)
     decision = policy.decide(**question)
@@ -103,14 +102,16 @@ def test_what_raises_denies(rest: list[Rule], question: dict[str, Any]) -> None:
 
 @given(many, questions)
 def test_nobody_is_asked_to_list_or_find(
-    rest: list[Rule], question: dict[str, Any]
+    rest: list[PolicyRule], question: dict[str, Any]
 ) -> None:
     if question["action"] in ("list", "find"):
         assert verdict(rest, question) != "ask"
 
 
 @given(rules(), questions)
-def test_a_category_only_ever_narrows(rule: Rule, question: dict[str, Any]) -> None:
+def test_a_category_only_ever_narrows(
+    rule: PolicyRule, question: dict[str, Any]
+) -> None:
     """A pack that calls itself raw is let do no more than one that does not."""
     raw = verdict([rule], {**question, "raw": True})
     standard = verdict([rule], {**question, "raw": False})

@@ -8,8 +8,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from satchel import Satchel
 from satchel.errors import (
@@ -18,10 +17,9 @@ from satchel.errors import (
     ReferenceNotFoundError,
     SkillError,
 )
-from satchel.release.building import build_release
-from satchel.sources import memory
-from satchel.sources.release import ReleaseSource
-from satchel.sources.release_format import to_json
+from satchel.files import canonical_json
+from satchel.release import build_release
+from satchel.sources import ReleaseSource, memory
 from tests.unit.release.shelf import PACKS, built, files_in, release_of, write
 
 if TYPE_CHECKING:
@@ -135,7 +133,7 @@ def test_any_bytes_are_a_release_or_an_error_of_ours(data: bytes) -> None:
 )
 def test_any_json_in_the_form_of_one_is_an_error_of_ours(value: object) -> None:
     head = {"format": "satchel-release", "schema_version": 1, "files": []}
-    data = to_json({**head, "skills": value})
+    data = canonical_json({**head, "skills": value})
     with suppress(SkillError):
         source_of({"release.json": data}).scan()
 

@@ -8,8 +8,7 @@ from typing import get_args
 from xml.etree import ElementTree as ET
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from satchel.model import Catalog, Descriptor
 from satchel.prompt import Format, render

@@ -5,20 +5,19 @@ import math
 import re
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from satchel.model import ClientFields, Finding, Json, Manifest
-from satchel.spec import (
+from satchel.skill_md import (
     body_of,
     from_spec,
     parse,
     portable_name,
     render_frontmatter,
     to_spec,
-    write,
+    write_manifest,
 )
-from satchel.spec.scalars import resolve
+from satchel.skill_md._yaml import resolve
 
 pytestmark = pytest.mark.property
 
@@ -142,7 +141,7 @@ def test_what_is_rendered_reads_back_equal(
 
     assert manifest is not None
     assert manifest.frontmatter == frontmatter
-    assert parse(write(manifest).encode()).manifest == manifest
+    assert parse(write_manifest(manifest).encode()).manifest == manifest
 
 
 @given(
@@ -170,7 +169,7 @@ def test_what_is_rendered_reads_back_equal(
     )
 )
 def test_a_manifest_made_in_code_reads_back_equal(manifest: Manifest) -> None:
-    read = parse(write(manifest).encode()).manifest
+    read = parse(write_manifest(manifest).encode()).manifest
 
     assert read is not None
     for field in _IN_CODE:

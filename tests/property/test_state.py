@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from satchel.model import Activation, Savings
-from satchel.session import State
+from satchel.runtime import SavedState
 
 pytestmark = pytest.mark.property
 
@@ -22,9 +21,9 @@ grants = st.tuples(st.sampled_from(["load", "tool"]), names, st.just("t"))
 
 
 @st.composite
-def states(draw: st.DrawFn) -> State:
+def states(draw: st.DrawFn) -> SavedState:
     """Draw what a session can have come to: a skill is active or put away."""
-    state = State(
+    state = SavedState(
         grants=tuple(sorted(draw(st.sets(grants, max_size=3)))),
         edition=draw(st.sampled_from(["", "e", "f"])),
         told=draw(st.sampled_from(["", "e", "f"])),
@@ -43,7 +42,7 @@ def states(draw: st.DrawFn) -> State:
     return state
 
 
-def content(state: State) -> object:
+def content(state: SavedState) -> object:
     """Return what does not depend on which side is the newer one."""
     return (
         frozenset(state.active),
@@ -56,23 +55,27 @@ def content(state: State) -> object:
     )
 
 
-def newest(state: State) -> object:
+def newest(state: SavedState) -> object:
     """Return what the newer side says."""
     return state.edition, state.told, state.misses, state.missed
 
 
 @given(states(), states())
-def test_merging_is_commutative_but_for_order(one: State, other: State) -> None:
+def test_merging_is_commutative_but_for_order(
+    one: SavedState, other: SavedState
+) -> None:
     assert content(one.merged(other)) == content(other.merged(one))
 
 
 @example(
-    State((Activation("a"), Activation("b"))),
-    State((Activation("a"),), {"b": 0.0}),
-    State((Activation("a"), Activation("c"), Activation("b", "", 1.0))),
+    SavedState((Activation("a"), Activation("b"))),
+    SavedState((Activation("a"),), {"b": 0.0}),
+    SavedState((Activation("a"), Activation("c"), Activation("b", "", 1.0))),
 )
 @given(states(), states(), states())
-def test_merging_is_associative_but_for_order(a: State, b: State, c: State) -> None:
+def test_merging_is_associative_but_for_order(
+    a: SavedState, b: SavedState, c: SavedState
+) -> None:
     left, right = a.merged(b).merged(c), a.merged(b.merged(c))
 
     assert content(left) == content(right)
@@ -80,13 +83,15 @@ def test_merging_is_associative_but_for_order(a: State, b: State, c: State) -> N
 
 
 @given(states())
-def test_a_state_merged_with_itself_is_itself(state: State) -> None:
+def test_a_state_merged_with_itself_is_itself(state: SavedState) -> None:
     assert state.merged(state) == state
-    assert State().merged(state) == state
+    assert SavedState().merged(state) == state
 
 
 @given(states(), states())
-def test_what_was_used_on_one_side_stays_used(one: State, other: State) -> None:
+def test_what_was_used_on_one_side_stays_used(
+    one: SavedState, other: SavedState
+) -> None:
     merged = one.merged(other)
 
     assert merged.used == one.used | other.used
@@ -94,7 +99,9 @@ def test_what_was_used_on_one_side_stays_used(one: State, other: State) -> None:
 
 
 @given(states(), states())
-def test_a_skill_is_never_active_and_put_away(one: State, other: State) -> None:
+def test_a_skill_is_never_active_and_put_away(
+    one: SavedState, other: SavedState
+) -> None:
     merged = one.merged(other)
 
     active = [each.id for each in merged.active]
@@ -106,6 +113,6 @@ def test_a_skill_is_never_active_and_put_away(one: State, other: State) -> None:
 
 
 @given(states())
-def test_a_state_reads_back(state: State) -> None:
-    assert State.from_dict(state.to_dict()) == state
-    assert State.from_dict(json.dumps(state.to_dict())) == state
+def test_a_state_reads_back(state: SavedState) -> None:
+    assert SavedState.from_dict(state.to_dict()) == state
+    assert SavedState.from_dict(json.dumps(state.to_dict())) == state

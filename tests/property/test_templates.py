@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from satchel.roles import render_template
+from satchel.compat import render_template
 
 pytestmark = pytest.mark.property
 

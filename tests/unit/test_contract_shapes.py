@@ -8,8 +8,16 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from satchel import BaseSkill, Satchel, Skill
-from satchel.agent import Agent, Call, Message
-from satchel.compose import Part, check_part, compose, text_of, tools_of
+from satchel.agent import (
+    Agent,
+    Call,
+    Message,
+    SkillLike,
+    check_skill,
+    compose,
+    text_of,
+    tools_of,
+)
 from satchel.errors import DuplicateToolError, ToolError
 from satchel.tools import Tool, Toolbox
 from tests.fakes import FakeSource, pack
@@ -81,7 +89,7 @@ by_shape = pytest.mark.parametrize("skill", SHAPES, ids=lambda s: type(s).__name
 
 @pytest.mark.row("B02", "B04", "R11")
 @by_shape
-def test_each_shape_is_composed(skill: Part) -> None:
+def test_each_shape_is_composed(skill: SkillLike) -> None:
     given = compose("Base.", [skill])
 
     assert given.instructions == "Base.\n\nPing first."
@@ -91,7 +99,7 @@ def test_each_shape_is_composed(skill: Part) -> None:
 
 @pytest.mark.row("B04", "B13")
 @by_shape
-def test_an_agent_takes_each_shape(skill: Part) -> None:
+def test_an_agent_takes_each_shape(skill: SkillLike) -> None:
     class Model:
         async def complete(
             self, system: str, messages: Sequence[Message], tools: Toolbox
@@ -109,7 +117,7 @@ def test_an_agent_takes_each_shape(skill: Part) -> None:
 
 @pytest.mark.row("B13")
 @by_shape
-def test_a_session_takes_each_shape(skill: Part) -> None:
+def test_a_session_takes_each_shape(skill: SkillLike) -> None:
     shelf = Satchel(FakeSource("s", {"a": {"SKILL.md": pack("a")}}))
     session = shelf.session(always=[skill, skill])
 
@@ -119,7 +127,7 @@ def test_a_session_takes_each_shape(skill: Part) -> None:
 
 @pytest.mark.row("B11")
 @by_shape
-def test_a_second_tool_of_one_name_names_both_owners(skill: Part) -> None:
+def test_a_second_tool_of_one_name_names_both_owners(skill: SkillLike) -> None:
     with pytest.raises(DuplicateToolError, match=r"other.*pinger"):
         compose("", [Skill("other", tools=[PING]), skill])
 
@@ -189,7 +197,7 @@ def test_what_lacks_a_member_is_refused_where_it_is_attached(missing: str) -> No
     shelf = Satchel(FakeSource("s", {}))
 
     with pytest.raises(TypeError, match=reason):
-        check_part(skill)
+        check_skill(skill)
     with pytest.raises(TypeError, match=reason):
         Agent(None, skills=[skill])  # type: ignore[arg-type]
     with pytest.raises(TypeError, match=reason):

@@ -39,9 +39,9 @@ from satchel.errors import (
     RefusedReleaseError,
     RevisionError,
     SkillError,
+    SkillExcludedError,
     SkillManifestError,
     SkillNotFoundError,
-    SkillWithheldError,
     SourceUnavailableError,
     StateError,
     TemplateError,
@@ -50,8 +50,7 @@ from satchel.errors import (
     UnknownFieldError,
     error_payload,
 )
-from satchel.load import render_context_error
-from satchel.load.telling import tell
+from satchel.load import model_message, render_context_error
 
 EXAMPLES: list[tuple[SkillError, str]] = [
     (InvalidRoleError("../x", "no dots"), "'../x' is no name of a role: no dots"),
@@ -123,7 +122,7 @@ EXAMPLES: list[tuple[SkillError, str]] = [
         "skill 'a' not found; did you mean b, c?",
     ),
     (
-        SkillWithheldError("a", "disabled", "enable it"),
+        SkillExcludedError("a", "disabled", "enable it"),
         "skill 'a' is disabled and cannot be loaded; enable it",
     ),
     (
@@ -256,10 +255,10 @@ def test_no_error_asks_a_model_for_what_a_model_cannot_do() -> None:
         ChangedSinceSyncError("a", "SKILL.md"),
         ExtraMissingError("hot reload", "watch"),
         SourceUnavailableError("s", "restart it"),
-        SkillWithheldError("a", "refused", "sync again"),
+        SkillExcludedError("a", "refused", "sync again"),
     ]
     for error in (*(example for example, _ in EXAMPLES), *more):
-        message = tell(error)
+        message = model_message(error)
         page = render_context_error(error, "a")
         for text in (message, page):
             assert not re.search(r"\b(sync|restart|re-?install|install)\b", text), text

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from satchel.model import Decision
-from satchel.policy import OPEN_POLICY, Policy, Rule, allow, ask, deny
+from satchel.policy import OPEN_POLICY, Policy, PolicyRule, allow, ask, deny
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -132,7 +132,7 @@ def test_nobody_is_asked_about_a_list(action: Action) -> None:
     ],
 )
 def test_conditions_are_given_who(
-    rule: Rule, who: dict[str, object], expected: Verdict
+    rule: PolicyRule, who: dict[str, object], expected: Verdict
 ) -> None:
     assert verdict(Policy(rule), skill="payments-eu", who=who) == expected
 
@@ -150,7 +150,7 @@ async def later(who: object) -> bool:
     ids=["raises", "async"],
 )
 def test_a_rule_that_raises_denies_with_a_finding(
-    make: Callable[..., Rule], where: str, condition: object, kind: str
+    make: Callable[..., PolicyRule], where: str, condition: object, kind: str
 ) -> None:
     """An async condition raises too: a coroutine counts as true, and would let in."""
     policy = Policy(make("payments-*", **{where: condition}), allow("*"))

@@ -17,7 +17,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
 
-from satchel.spec import parse, portable_name
+from satchel.skill_md import parse, portable_name
 from tools.clients.bench import Bench, npm_command, serving
 from tools.clients.checks.inspector import inspect, reports_of
 from tools.clients.environments import NODE, ensure_npm
@@ -116,13 +116,13 @@ def unpack(lines: Path, folder: Path) -> Library:
 
 
 def _served(figures: dict[str, Any]) -> Step:
-    withheld: dict[str, int] = figures["withheld"]
-    reasons = ", ".join(f"{code} {count:,}" for code, count in withheld.items())
+    excluded: dict[str, int] = figures["withheld"]
+    reasons = ", ".join(f"{code} {count:,}" for code, count in excluded.items())
     return Step(
         "served",
         "failed" if figures["conflicts"] else "passed",
         f"{figures['served']:,} skills by the tools; with a finding withheld from the "
-        f"extension: {sum(withheld.values()):,} ({reasons})",
+        f"extension: {sum(excluded.values()):,} ({reasons})",
     )
 
 
@@ -181,7 +181,7 @@ def _unlisted(transport: str, missing: set[str], told: dict[str, str]) -> Step:
     counts = Counter(told.get(each, "no reason") for each in ids.values())
     said = ", ".join(f"{code} {count:,}" for code, count in sorted(counts.items()))
     what = f"valid packs that are not listed over {transport}"
-    withheld = sorted(uri for uri, each in ids.items() if told.get(each) != "hidden")
-    if withheld:
-        return Step(what, "failed", f"{len(missing):,} ({said}), {withheld[:5]}")
+    excluded = sorted(uri for uri, each in ids.items() if told.get(each) != "hidden")
+    if excluded:
+        return Step(what, "failed", f"{len(missing):,} ({said}), {excluded[:5]}")
     return Step(what, "passed", f"{len(missing):,} ({said})" if missing else "none")

@@ -19,7 +19,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from satchel.text.nearest import nearest
+from satchel.text import nearest
 from tools.loaders.driver import UnavailableError
 from tools.loaders.registered import DRIVERS
 
@@ -180,7 +180,7 @@ def _list() -> int:
 
 
 def _lines() -> Iterator[str]:
-    from satchel.compat import read_measured
+    from satchel.clients import read_measured
 
     known = read_measured().loaders
     for key, driver in DRIVERS.items():

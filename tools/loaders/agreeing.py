@@ -5,18 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from satchel.compat import Loader
-from satchel.compat.data import Entry, read_measured
-from satchel.compat.prediction import outcome_of
-from satchel.compat.properties import PLAIN, properties_in
-from satchel.compat.reading import Reading
+from satchel.clients import Loader, PackReader, read_measured
+from satchel.clients._prediction import predict_for
+from satchel.clients._properties._all import PLAIN, properties_in
 from tools.loaders.expecting import expected_of
 from tools.loaders.judging import judge, look
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from satchel.compat import Candidate, Verdict
+    from satchel.clients import Candidate, LoaderVerdict
+    from satchel.clients._loaders import LoaderData
     from tools.loaders.driver import Driver
 
 
@@ -26,9 +25,9 @@ class Disagreement:
 
     folder: str
     properties: tuple[str, ...]
-    foretold: Verdict
+    foretold: LoaderVerdict
     reasons: tuple[str, ...]
-    real: Verdict
+    real: LoaderVerdict
     error: str
 
     def __str__(self) -> str:
@@ -71,9 +70,9 @@ def agree(driver: Driver, packs: Sequence[Candidate]) -> Agreement:
     differing: list[Disagreement] = []
     for pack, seen in zip(packs, look(driver, packs, beside=True), strict=True):
         real = judge(seen, expected_of(pack)).verdict
-        reading = Reading(pack)
+        reading = PackReader(pack)
         keys = properties_in(reading)
-        told = outcome_of(_loader(driver, entry), entry, keys or (PLAIN,), reading)
+        told = predict_for(_loader(driver, entry), entry, keys or (PLAIN,), reading)
         if told.verdict != real:
             differing.append(
                 Disagreement(
@@ -83,7 +82,7 @@ def agree(driver: Driver, packs: Sequence[Candidate]) -> Agreement:
     return Agreement(driver.key, version, len(packs), tuple(differing))
 
 
-def _loader(driver: Driver, entry: Entry) -> Loader:
+def _loader(driver: Driver, entry: LoaderData) -> Loader:
     return Loader(
         driver.key,
         driver.title,

@@ -7,7 +7,7 @@ import json
 import random
 from typing import TYPE_CHECKING, Any
 
-from satchel.compat import Candidate
+from satchel.clients import Candidate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from satchel.compat.reading import Reading
-from satchel.spec.rewrites import fold
+from satchel.clients import PackReader
+from satchel.skill_md._entries import fold
 from tools.loaders.judging import Expected, names_of
 
 if TYPE_CHECKING:
-    from satchel.compat import Candidate
+    from satchel.clients import Candidate
 
 
 def expected_of(candidate: Candidate) -> Expected:
     """Return what Satchel reads; where it refuses a reference in YAML, its lines."""
-    reading = Reading(candidate)
+    reading = PackReader(candidate)
     manifest = reading.parsed.manifest
     if manifest is not None:
         declared = reading.source("name") or manifest.name

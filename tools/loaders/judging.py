@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from satchel.compat import Shown
-from satchel.spec import portable_name
+from satchel.clients import ShownEntry
+from satchel.skill_md import portable_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from satchel.compat import Candidate, Verdict
+    from satchel.clients import Candidate, LoaderVerdict
     from tools.loaders.driver import Driver, Seen
 
 NEIGHBOURS: Final = ("aa-good-neighbour", "zz-good-neighbour")
@@ -40,8 +40,8 @@ class Expected:
 class Judged:
     """A verdict, and what is listed where that is not what the pack says."""
 
-    verdict: Verdict
-    shown: Shown | None = None
+    verdict: LoaderVerdict
+    shown: ShownEntry | None = None
 
 
 def names_of(declared: str, folder: str) -> frozenset[str]:
@@ -109,7 +109,7 @@ def judge(seen: Seen, expected: Expected) -> Judged:
 
 def _judge_pair(pair: tuple[str, str | None], expected: Expected) -> Judged:
     name, description = pair
-    shown = Shown(name, description)
+    shown = ShownEntry(name, description)
     if name.strip() not in expected.names or expected.description is None:
         return Judged("wrong", shown)
     if description is None:

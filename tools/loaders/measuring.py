@@ -9,10 +9,9 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
-from satchel.compat.data import Entry, Table, read_measured, table_to_json
-from satchel.compat.reading import Reading
-from satchel.compat.showing import words_for
-from satchel.compat.verdict import VERDICTS
+from satchel.clients import VERDICTS, PackReader, read_measured
+from satchel.clients._loaders import LoaderData, LoaderTable, table_to_json
+from satchel.clients._prediction import words_for
 from tools.loaders.expecting import expected_of
 from tools.loaders.judging import judge, look
 from tools.loaders.known import LOCK, MEASURED
@@ -22,14 +21,14 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Generator, Mapping
     from pathlib import Path
 
-    from satchel.compat import Candidate, Verdict
+    from satchel.clients import Candidate, LoaderVerdict
     from tools.loaders.driver import Driver, Seen
     from tools.loaders.judging import Judged
 
 
 def measure(
     driver: Driver, *, only_missing: bool = False, only: Collection[str] = ()
-) -> Entry:
+) -> LoaderData:
     """Return what one loader makes of each property's packs, beside good neighbours.
 
     With ``only_missing``, what was measured of the same version stays; with ``only``,
@@ -55,11 +54,11 @@ def measure(
     for (key, pack), each in zip(rows, seen, strict=True):
         judged.setdefault(key, []).append(_row(each, pack))
     best = {key: min(each, key=_rank) for key, each in judged.items()}
-    verdicts: dict[str, Verdict] = {
+    verdicts: dict[str, LoaderVerdict] = {
         key: each.judged.verdict for key, each in best.items()
     }
     shown = {key: each.words for key, each in best.items() if each.words}
-    return Entry(
+    return LoaderData(
         title=driver.title,
         version=version,
         kind=driver.kind,
@@ -79,7 +78,7 @@ class _Row(NamedTuple):
 
 def _row(seen: Seen, pack: Candidate) -> _Row:
     judged = judge(seen, expected_of(pack))
-    words = words_for(judged.shown, Reading(pack)) if judged.shown else {}
+    words = words_for(judged.shown, PackReader(pack)) if judged.shown else {}
     return _Row(judged, words)
 
 
@@ -87,14 +86,14 @@ def _rank(row: _Row) -> int:
     return list(VERDICTS).index(row.judged.verdict)
 
 
-def write(entries: Mapping[str, Entry]) -> None:
+def write(entries: Mapping[str, LoaderData]) -> None:
     """Write these loaders into ``measured.json``, all others left as they are."""
     with _locked(LOCK):
         read_measured.cache_clear()
         table = read_measured()
         known = {**table.loaders, **entries}
         keys = [*PACKS, *(key for key in table.properties if key not in PACKS)]
-        _write(Table(tuple(keys), known))
+        _write(LoaderTable(tuple(keys), known))
 
 
 def tidy() -> None:
@@ -102,16 +101,18 @@ def tidy() -> None:
     with _locked(LOCK):
         read_measured.cache_clear()
         table = read_measured()
-        _write(Table(tuple(PACKS), {k: _tidied(e) for k, e in table.loaders.items()}))
+        _write(
+            LoaderTable(tuple(PACKS), {k: _tidied(e) for k, e in table.loaders.items()})
+        )
 
 
-def _tidied(entry: Entry) -> Entry:
+def _tidied(entry: LoaderData) -> LoaderData:
     verdicts = {key: each for key, each in entry.verdicts.items() if key in PACKS}
     shown = {key: each for key, each in entry.shown.items() if key in PACKS}
     return replace(entry, verdicts=verdicts, shown=shown)
 
 
-def _write(table: Table) -> None:
+def _write(table: LoaderTable) -> None:
     text = json.dumps(table_to_json(table), indent=1, ensure_ascii=False) + "\n"
     MEASURED.write_text(text, "utf-8", newline="\n")
     read_measured.cache_clear()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from satchel.compat import Candidate
+from satchel.clients import Candidate
 
 NAME: Final = "the-pack"
 SAYS: Final = "Counts words. Use it to count words"

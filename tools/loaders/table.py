@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from satchel.compat import VERDICTS, Loader, loaders, read_documented, read_measured
-from satchel.compat.properties import GROUPS, PLAIN
+from satchel.clients import VERDICTS, Loader, loaders, read_documented, read_measured
+from satchel.clients._properties._all import GROUPS, PLAIN
 from tools.loaders.figures import read_kept
 from tools.loaders.known import PAGE, ROOT
 
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-    from satchel.compat import Verdict
+    from satchel.clients import LoaderVerdict
 
-_MARKS: Final[dict[Verdict, str]] = {
+_MARKS: Final[dict[LoaderVerdict, str]] = {
     "loaded": "",
     "cut": "c",
     "wrong": "w",

@@ -8,8 +8,7 @@ from urllib.parse import quote
 from starlette.testclient import TestClient
 
 from satchel import Satchel
-from satchel.serve.app import create_app
-from satchel.serve.library import Library
+from satchel.server import ServedLibrary, create_app
 from tools.record.answers import Answer, answer
 
 if TYPE_CHECKING:
@@ -46,7 +45,7 @@ def ask(home: Path, libraries: Mapping[str, Path]) -> Iterator[Answer]:
     for name, folder in libraries.items():
         with Satchel(folder, on_conflict="precedence", sinks=()) as skills:
             client = TestClient(
-                create_app(Library(skills)), raise_server_exceptions=False
+                create_app(ServedLibrary(skills)), raise_server_exceptions=False
             )
             for path in PATHS:
                 yield _get(name, client, path, home)

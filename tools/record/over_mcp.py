@@ -10,9 +10,7 @@ from mcp.shared.exceptions import MCPError
 
 from satchel import Satchel
 from satchel.model import Style
-from satchel.serve.library import Library
-from satchel.serve.mcp import build_server
-from satchel.serve.settings import ServeSettings
+from satchel.server import ServedLibrary, ServerSettings, build_server
 from tools.record.answers import Answer, answer
 
 if TYPE_CHECKING:
@@ -44,7 +42,7 @@ def ask(home: Path, libraries: Mapping[str, Path]) -> Iterator[Answer]:
 async def _asked(skills: Satchel, style: Style) -> list[tuple[str, object]]:
     """Return the answers to everything that a client can ask."""
     found: list[tuple[str, object]] = []
-    server = build_server(Library(skills, ServeSettings(style=style)))
+    server = build_server(ServedLibrary(skills, ServerSettings(style=style)))
     async with Client(server, cache=None) as client:
         found.append(("tools", await _result(client.list_tools())))
         tool, parameter = TOOL.get(style, "load_skill"), PARAMETER[style]

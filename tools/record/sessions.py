@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from satchel.runtime.session import Session
+    from satchel.runtime import Session
 
 STYLES: Final[tuple[Style, ...]] = get_args(Style)
 FORMATS: Final = ("xml-id", "markdown", "xml-spec", "json")

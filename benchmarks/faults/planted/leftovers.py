@@ -13,7 +13,7 @@ from benchmarks.faults.planted._make import (
     in_files,
     in_text,
 )
-from satchel.authoring.new import Wish, make_pack
+from satchel.authoring import NewPackRequest, make_pack
 
 _K: Final = "left to fill in"
 _READ: Final = "# Fill in a form\n\nRead [the guide](references/guide.md).\n"
@@ -26,7 +26,9 @@ def _merge(ours: str, theirs: str) -> str:
 
 def _new() -> Fault:
     """A pack as `satchel new` writes it, and the same pack with its steps written."""
-    wish = Wish(name=FOLDER, description=DESCRIPTION, references=("guide.md",))
+    wish = NewPackRequest(
+        name=FOLDER, description=DESCRIPTION, references=("guide.md",)
+    )
     made = make_pack(wish).files
     done = {
         "SKILL.md": f"---\n{HEAD}---\n{_READ}".encode(),

@@ -12,28 +12,25 @@ not installed, or is too old, is an `ExtraMissingError` that names the extra to 
 What each was tried with is in ``satchel doctor`` and in docs/reference/adapters.md.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from typing import TYPE_CHECKING, Final
 
-__all__ = ["framework"]
+from satchel._lazy import lazy_door
 
+if TYPE_CHECKING:
+    from satchel.adapters._base import Conversation, SessionFactory, framework, is_error
 
-@contextmanager
-def framework(title: str, extra: str) -> Iterator[None]:
-    """Turn a failing import of a framework into the error that names its extra.
+__all__ = [
+    "Conversation",
+    "SessionFactory",
+    "framework",
+    "is_error",
+]
 
-    For adapters, around the imports of their framework, below all others.
+_LAZY: Final = {
+    "Conversation": "satchel.adapters._base",
+    "SessionFactory": "satchel.adapters._base",
+    "framework": "satchel.adapters._base",
+    "is_error": "satchel.adapters._base",
+}
 
-    Args:
-        title: What the framework is called.
-        extra: The extra of Satchel that installs it.
-
-    Raises:
-        ExtraMissingError: An import failed; its cause says which.
-    """
-    try:
-        yield
-    except ImportError as error:
-        from satchel.errors import ExtraMissingError
-
-        raise ExtraMissingError(title, extra) from error
+__getattr__ = lazy_door(__name__, _LAZY)

@@ -1,25 +1,26 @@
-"""What every adapter does with a session, written once.
+"""What every adapter does with a session, written once."""
 
-Six steps: open or resume, see, tools, ask, answer, keep. An adapter translates between
-its framework and these; it holds no rule of its own about skills.
-"""
-
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final, Generic, TypeAlias, TypeVar, cast, get_args
 
 from satchel.errors import SkillError, ToolError, error_payload
 from satchel.load import TurnCache
-from satchel.model import Question, Seen, Style
+from satchel.model import Question, SeenMessage, Style
 from satchel.protocols import Approval
-from satchel.runtime.conversation.calling import Permit
-from satchel.runtime.front import Satchel
-from satchel.runtime.options import check_approve, check_choice, check_only, check_who
-from satchel.runtime.session import Session, SessionOptions
-from satchel.runtime.switches import patterns_of
+from satchel.runtime import (
+    Permit,
+    Satchel,
+    Session,
+    SessionOptions,
+    check_approve,
+    check_choice,
+    check_only,
+    check_who,
+    patterns_of,
+)
 from satchel.tools import Tool, Toolbox
-
-__all__ = ["Attached", "Conversation", "Turn", "is_error"]
 
 Arguments: TypeAlias = Mapping[str, object] | str
 """What a model gave: an object, or its JSON text."""
@@ -42,7 +43,7 @@ class Turn:
     offered: Toolbox | None = None
 
 
-class Attached(Generic[Native]):
+class SessionFactory(Generic[Native]):
     """What `attach` was told, checked at once; opens a session for each conversation.
 
     Attributes:
@@ -140,7 +141,7 @@ class Conversation:
         self.turn = Turn()
         self.session.join(self.turn.cache)
 
-    def see(self, history: Iterable[Seen]) -> None:
+    def see(self, history: Iterable[SeenMessage]) -> None:
         """Take the messages of the next model call; see `satchel.Session.see`."""
         self.session.see(history)
 
@@ -162,7 +163,7 @@ class Conversation:
     def asked(self, name: str, arguments: Arguments) -> Question | None:
         """Return what somebody has to approve before a call; None where nobody has to.
 
-        `satchel.session.question_text` writes it for a person.
+        `satchel.runtime.question_text` writes it for a person.
         """
         if not self.asks or self._is_early(name):
             return None
@@ -302,7 +303,7 @@ def _check(skills: object, who: object, options: SessionOptions) -> None:
 
 
 def _unknown(what: str, name: str, known: list[str]) -> str:
-    from satchel.text.nearest import nearest
+    from satchel.text import nearest
 
     close = nearest(name, known, 1)
     hint = f"did you mean {close[0]!r}?" if close else f"known: {', '.join(known)}"
@@ -311,3 +312,24 @@ def _unknown(what: str, name: str, known: list[str]) -> str:
 
 def _kind(value: object) -> str:
     return type(value).__name__
+
+
+@contextmanager
+def framework(title: str, extra: str) -> Iterator[None]:
+    """Turn a failing import of a framework into the error that names its extra.
+
+    For adapters, around the imports of their framework, below all others.
+
+    Args:
+        title: What the framework is called.
+        extra: The extra of Satchel that installs it.
+
+    Raises:
+        ExtraMissingError: An import failed; its cause says which.
+    """
+    try:
+        yield
+    except ImportError as error:
+        from satchel.errors import ExtraMissingError
+
+        raise ExtraMissingError(title, extra) from error

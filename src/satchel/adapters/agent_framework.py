@@ -18,17 +18,15 @@ from copy import copy
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from satchel.adapters import framework
-from satchel.adapters._base import Attached, Conversation
-from satchel.model import Seen
-from satchel.runtime.conversation.history import LOAD_TOOLS, READ_TOOL
+from satchel.adapters._base import Conversation, SessionFactory, framework
+from satchel.model import SeenMessage
+from satchel.runtime import LOAD_TOOLS, READ_TOOL
 from satchel.tools import Tool, result_text
 
 if TYPE_CHECKING:
     from typing import Unpack
 
-    from satchel.runtime.front import Satchel
-    from satchel.runtime.session import SessionOptions
+    from satchel.runtime import Satchel, SessionOptions
 
 with framework("Microsoft Agent Framework", "agent-framework"):
     from agent_framework import (
@@ -85,14 +83,14 @@ def attach(
         TypeError: An argument is not known, or of another type.
         ValueError: No style has that name.
     """
-    attached: Attached[AgentSession] = Attached(skills, who, None, options)
+    attached: SessionFactory[AgentSession] = SessionFactory(skills, who, None, options)
     return _Skills(attached, deps)
 
 
 class _Skills(ContextProvider):
     """Opens a session for each run; holds nothing of any run itself."""
 
-    def __init__(self, attached: Attached[AgentSession], deps: Deps) -> None:
+    def __init__(self, attached: SessionFactory[AgentSession], deps: Deps) -> None:
         super().__init__(_OURS)
         self.deps = deps
         self._attached = attached
@@ -232,9 +230,9 @@ class _Run(FunctionMiddleware):
         self._talk.tools()  # the list that the model is offered is brought up to them
         self.keep()
         if self.session.reads_files:
-            self._more = await asyncio.to_thread(self.session.restated)
+            self._more = await asyncio.to_thread(self.session.reinjected)
         else:
-            self._more = self.session.restated()
+            self._more = self.session.reinjected()
         self._shown = [*messages]
         return self._more
 
@@ -314,7 +312,7 @@ class _Run(FunctionMiddleware):
         self.session.see(self._seen())
         self._is_behind = False
 
-    def _seen(self) -> Iterator[Seen]:
+    def _seen(self) -> Iterator[SeenMessage]:
         """Yield what a session reads: results and their calls, of the rest the role."""
         for message in self._history or ():
             for content in message.contents:
@@ -325,13 +323,13 @@ class _Run(FunctionMiddleware):
                     name = (call.name or "") if call else ""
                     is_load = name in _LOADS
                     arguments = call.parse_arguments() if call and is_load else None
-                    yield Seen(
+                    yield SeenMessage(
                         "tool", result_text(content.result), name, arguments or {}
                     )
             if message.role == "user":
-                yield Seen("user")
+                yield SeenMessage("user")
             elif message.role == "assistant":
-                yield Seen("assistant")
+                yield SeenMessage("assistant")
 
     def _is_ours(self, tool: object) -> bool:
         return isinstance(tool, FunctionTool) and self._made.get(tool.name) is tool

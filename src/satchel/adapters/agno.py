@@ -18,8 +18,8 @@ from collections.abc import (
     Iterable,
     Iterator,
     Mapping,
+    Set as AbstractSet,
 )
-from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass, replace
@@ -28,13 +28,10 @@ from itertools import chain
 from operator import attrgetter
 from typing import Any, Final, Self, TypeAlias, TypeVar, Unpack, cast
 
-from satchel.adapters import framework
-from satchel.adapters._base import Attached, Conversation
+from satchel.adapters._base import Conversation, SessionFactory, framework
 from satchel.errors import DuplicateToolError
-from satchel.model import Reply, Seen
-from satchel.runtime.front import Satchel
-from satchel.runtime.session import Session, SessionOptions
-from satchel.session import question_text
+from satchel.model import Reply, SeenMessage
+from satchel.runtime import Satchel, Session, SessionOptions, question_text
 from satchel.tools import Tool, result_text
 
 with framework("Agno", "agno"):
@@ -96,7 +93,9 @@ def attach(
         ValueError: The agent has no model, or no style has that name.
     """
     # Agno's own API lets its callers write the session state.
-    attached: Attached[RunContext] = Attached(skills, who, deps, options, trusts=False)
+    attached: SessionFactory[RunContext] = SessionFactory(
+        skills, who, deps, options, trusts=False
+    )
     own: Any = to.tools
     model = get_model(to.model)
     if model is None:
@@ -120,7 +119,7 @@ def attach(
 class _Kit(Toolkit):
     """What was said when skills were attached, and a function that knows the run."""
 
-    def __init__(self, attached: Attached[RunContext]) -> None:
+    def __init__(self, attached: SessionFactory[RunContext]) -> None:
         super().__init__(name=_NAME)
         self.attached = attached
         self.known: dict[object, tuple[object, list[dict[str, Any]]]] = {}
@@ -640,14 +639,14 @@ def _head(
     return [*messages[:at], *ours], at
 
 
-def _seen(messages: Iterable[Message], *, compressed: bool) -> Iterator[Seen]:
+def _seen(messages: Iterable[Message], *, compressed: bool) -> Iterator[SeenMessage]:
     """Yield messages as a session takes them, the results as the model sees them."""
     for message in messages:
         if message.role == "tool":
             text = result_text(message.get_content(use_compressed_content=compressed))
-            yield Seen("tool", text, message.tool_name or "")
+            yield SeenMessage("tool", text, message.tool_name or "")
         else:
-            yield Seen("user" if message.role == "user" else "assistant")
+            yield SeenMessage("user" if message.role == "user" else "assistant")
 
 
 def _questions(calls: Iterable[FunctionCall]) -> dict[str | None, str]:

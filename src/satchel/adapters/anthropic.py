@@ -33,19 +33,17 @@ from typing import (
     overload,
 )
 
-from satchel.adapters import framework
-from satchel.adapters._base import Attached, Conversation, is_error
+from satchel.adapters._base import Conversation, SessionFactory, framework, is_error
 from satchel.errors import ToolError as OurToolError
-from satchel.model import Json, Seen
-from satchel.session import question_text
+from satchel.model import Json, SeenMessage
+from satchel.runtime import question_text
 from satchel.tools import Tool, result_text
 
 if TYPE_CHECKING:
     from typing import Unpack
 
     from satchel.protocols import Approval
-    from satchel.runtime.front import Satchel
-    from satchel.runtime.session import Session, SessionOptions
+    from satchel.runtime import Satchel, Session, SessionOptions
 
 with framework("Anthropic's SDK", "anthropic"):
     from anthropic import Anthropic, AsyncAnthropic
@@ -71,8 +69,8 @@ Given: TypeAlias = Message | BetaMessage | Sequence[Any]
 INLINE_TOOLS: Final = "inline-tools-2026-09-15"
 """The beta by which the tool runner gives a model more tools in the middle of a run."""
 
-_ROLES: Final = {role: Seen(role) for role in ("user", "assistant")}
-_SYSTEM: Final = Seen("system")
+_ROLES: Final = {role: SeenMessage(role) for role in ("user", "assistant")}
+_SYSTEM: Final = SeenMessage("system")
 _SYNC: Final = (BetaFunctionTool, BetaBuiltinFunctionTool)
 _ASYNC: Final = (BetaAsyncFunctionTool, BetaAsyncBuiltinFunctionTool)
 
@@ -124,7 +122,7 @@ def attach(
     """
     own = [*tools]
     names = frozenset(name for tool in own if (name := _name(tool)))
-    attached: Attached[None] = Attached(skills, who, None, options)
+    attached: SessionFactory[None] = SessionFactory(skills, who, None, options)
     talk = attached.open(None, resume, deps=deps)
     talk.session.tools(beside=names)
     return Chat(talk, own, names)
@@ -196,14 +194,14 @@ class Chat:
             return self.session.instructions(base)
         text = base if isinstance(base, str) else ""
         blocks = [] if isinstance(base, str) else [*base]
-        whole, restated = self.session.instructions(text), self.session.restated()
-        frozen = whole.removesuffix(restated).rstrip("\n") if restated else whole
+        whole, reinjected = self.session.instructions(text), self.session.reinjected()
+        frozen = whole.removesuffix(reinjected).rstrip("\n") if reinjected else whole
         gap = "\n\n" if blocks else ""
         if frozen:
             point = {"cache_control": cache_control} if cache_control else {}
             blocks.append({"type": "text", "text": f"{gap}{frozen}", **point})
-        if restated:
-            blocks.append({"type": "text", "text": f"\n\n{restated}"})
+        if reinjected:
+            blocks.append({"type": "text", "text": f"\n\n{reinjected}"})
         return blocks
 
     def tools(self) -> list[Any]:
@@ -450,9 +448,9 @@ def _name(tool: object) -> str:
     return name if isinstance(name, str) else ""
 
 
-def _seen(messages: Iterable[Any], cleared: int) -> list[Seen]:
+def _seen(messages: Iterable[Any], cleared: int) -> list[SeenMessage]:
     """Return what the model sees: nothing from before a compaction, or cleared."""
-    seen: list[Seen] = []
+    seen: list[SeenMessage] = []
     calls: dict[object, Call] = {}
     for message in messages:
         for block in _blocks(message):
@@ -470,10 +468,10 @@ def _seen(messages: Iterable[Any], cleared: int) -> list[Seen]:
     return seen
 
 
-def _result_seen(block: Any, calls: Mapping[object, Call]) -> Seen:
+def _result_seen(block: Any, calls: Mapping[object, Call]) -> SeenMessage:
     call = calls.get(_get(block, "tool_use_id"))
     name, arguments = (call.name, call.arguments) if call else ("", {})
-    return Seen("tool", _text(_get(block, "content")), name, arguments)
+    return SeenMessage("tool", _text(_get(block, "content")), name, arguments)
 
 
 def _is_answer(message: Any) -> bool:

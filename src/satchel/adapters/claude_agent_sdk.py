@@ -18,20 +18,17 @@ from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, cast
 
-from satchel.adapters import framework
-from satchel.adapters._base import Attached, Conversation, is_error
+from satchel.adapters._base import Conversation, SessionFactory, framework, is_error
 from satchel.errors import DuplicateToolError
-from satchel.model import Reply, Seen
-from satchel.runtime.conversation.history import LOAD_TOOLS, READ_TOOL
-from satchel.session import question_text
+from satchel.model import Reply, SeenMessage
+from satchel.runtime import LOAD_TOOLS, READ_TOOL, question_text
 from satchel.tools import Tool, result_text
 
 if TYPE_CHECKING:
     from typing import Unpack
 
     from satchel.protocols import Approval
-    from satchel.runtime.front import Satchel
-    from satchel.runtime.session import Session, SessionOptions
+    from satchel.runtime import Satchel, Session, SessionOptions
 
 with framework("Claude Agent SDK", "claude-agent-sdk"):
     from claude_agent_sdk import (
@@ -113,7 +110,9 @@ def attach(
     """
     client = copy(to) if isinstance(to, ClaudeSDKClient) else None
     given = cast("ClaudeAgentOptions", client.options if client else to)
-    shared: Attached[ClaudeAgentOptions] = Attached(skills, who, deps, options)
+    shared: SessionFactory[ClaudeAgentOptions] = SessionFactory(
+        skills, who, deps, options
+    )
     attached = _Skills(shared, given, answers or {}, client)
     if client is None:
         return cast("To", attached.options())
@@ -126,13 +125,13 @@ class _Talk:
     """One conversation of an agent, or of a sub-agent within one."""
 
     conversation: Conversation
-    history: list[Seen] = field(default_factory=list[Seen])
+    history: list[SeenMessage] = field(default_factory=list[SeenMessage])
 
     @property
     def session(self) -> Session:
         return self.conversation.session
 
-    def add(self, *seen: Seen) -> None:
+    def add(self, *seen: SeenMessage) -> None:
         self.history += seen
         self.conversation.see(self.history)
 
@@ -141,7 +140,7 @@ class _Talk:
 class _Skills:
     """Serves the conversations that are held with one set of options."""
 
-    shared: Attached[ClaudeAgentOptions]
+    shared: SessionFactory[ClaudeAgentOptions]
     given: ClaudeAgentOptions
     answers: Mapping[str, Approval]
     client: ClaudeSDKClient | None
@@ -250,7 +249,7 @@ class _Skills:
         else:
             result = await talk.conversation.aanswer(name, arguments, **how)
         text = types.TextContent(text=result_text(result))
-        talk.add(Seen("tool", text.text, name, arguments))
+        talk.add(SeenMessage("tool", text.text, name, arguments))
         return types.CallToolResult(content=[text], is_error=is_error(result))
 
     async def _on_prompt(self, given: Given, *_: object) -> Said:
@@ -259,7 +258,7 @@ class _Skills:
         self._waiting -= {key for key in self._waiting if key[0] == self._speaks}
         talk = await self._talk(self._speaks)
         talk.conversation.begin_turn()
-        talk.add(Seen("user"))
+        talk.add(SeenMessage("user"))
         await self._show_opened(talk)
         return {}
 
@@ -310,8 +309,8 @@ class _Skills:
         talk = await self._talk(given["session_id"])
         talk.history.clear()
         talk.add()
-        restated = await asyncio.to_thread(talk.session.restated)
-        return _context("SessionStart", restated)
+        reinjected = await asyncio.to_thread(talk.session.reinjected)
+        return _context("SessionStart", reinjected)
 
     async def _on_subagent(self, given: Given, *_: object) -> Said:
         """Show the catalog to a sub-agent that has the tools for it."""
@@ -345,7 +344,7 @@ def _with(given: Any, session: Session) -> Any:  # noqa: ANN401 - text, or its d
     return {**given, key: session.instructions(given.get(key, ""))}
 
 
-def _seen(messages: Iterable[SessionMessage]) -> Iterator[Seen]:
+def _seen(messages: Iterable[SessionMessage]) -> Iterator[SeenMessage]:
     """Yield what a session reads of a transcript: results, of the rest the role."""
     calls: dict[str, Given] = {}
     for message in messages:
@@ -356,9 +355,9 @@ def _seen(messages: Iterable[SessionMessage]) -> Iterator[Seen]:
         for block in results:
             call = calls.get(block["tool_use_id"], {})
             name = _short(call.get("name", ""))
-            yield Seen("tool", _text(block), name, call.get("input", {}))
+            yield SeenMessage("tool", _text(block), name, call.get("input", {}))
         if not results:
-            yield Seen(message.type)
+            yield SeenMessage(message.type)
 
 
 def _short(name: str) -> str:

@@ -23,13 +23,9 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final, TypeAlias, TypeVar, Unpack, cast
 from uuid import uuid4
 
-from satchel.adapters import framework
-from satchel.adapters._base import Attached, Conversation
-from satchel.model import Json, Seen
-from satchel.runtime.conversation.calling import Permit
-from satchel.runtime.conversation.history import loads_within
-from satchel.runtime.front import Satchel
-from satchel.runtime.session import SessionOptions
+from satchel.adapters._base import Conversation, SessionFactory, framework
+from satchel.model import Json, SeenMessage
+from satchel.runtime import Permit, Satchel, SessionOptions, loads_in_text
 from satchel.tools import Tool, result_text
 
 with framework("crewAI", "crewai"):
@@ -98,7 +94,7 @@ def attach(
         told = "has skills already; give one Satchel all of them"
         raise ValueError(f"agent {to.role!r} {told}")  # noqa: TRY004 - no other type fits
     attached = _Attached(
-        Attached(skills, who, deps, {"agent": to.role, **options}), state
+        SessionFactory(skills, who, deps, {"agent": to.role, **options}), state
     )
     kind = type(to)
     skilled = to.model_copy(
@@ -144,7 +140,7 @@ class _Skilled(Agent):
 class _Attached:
     """What `attach` was told."""
 
-    base: Attached[Agent]
+    base: SessionFactory[Agent]
     state: State | None
 
     def begin(
@@ -338,9 +334,9 @@ class _Live:
             return _Gated.of(tool.native, self.permit)
         return _SkillTool.of(tool.name, tool.description, tool.parameters, self.call)
 
-    def _loads(self, text: str) -> Iterator[Seen]:
+    def _loads(self, text: str) -> Iterator[SeenMessage]:
         in_use = {each.id for each in self.talk.session.activations}
-        return loads_within(self.talk.session.style, text, in_use)
+        return loads_in_text(self.talk.session.style, text, in_use)
 
     def _unseen(self, messages: Iterable[Mapping[str, Any]]) -> str:
         """Return how tools are called that no message tells of."""
@@ -471,8 +467,8 @@ def _arguments(parameters: Mapping[str, Json]) -> type[BaseModel]:
 
 
 def _seen(
-    messages: Iterable[Mapping[str, Any]], loads: Callable[[str], Iterable[Seen]]
-) -> Iterator[Seen]:
+    messages: Iterable[Mapping[str, Any]], loads: Callable[[str], Iterable[SeenMessage]]
+) -> Iterator[SeenMessage]:
     """Yield what messages show, for tools that are called natively or in text."""
     calls: dict[object, tuple[str, Mapping[str, object]]] = {}
     goes_on = ""
@@ -483,17 +479,17 @@ def _seen(
             calls[call["id"]] = function["name"], _given(function["arguments"])
         if role == "tool":
             name, arguments = calls.get(message.get("tool_call_id"), ("", {}))
-            yield Seen("tool", text, name, arguments)
+            yield SeenMessage("tool", text, name, arguments)
         elif role == "assistant":
             _, goes_on, result = text.partition(_OBSERVATION)
-            yield Seen("assistant", text)
+            yield SeenMessage("assistant", text)
             if goes_on:
-                yield Seen("tool", result)
+                yield SeenMessage("tool", result)
                 yield from loads(result.strip())
         elif goes_on:  # it is crewAI that tells the model to
             goes_on = ""
         else:
-            yield Seen("user" if role == "user" else "system", text)
+            yield SeenMessage("user" if role == "user" else "system", text)
 
 
 def _given(arguments: object) -> Mapping[str, object]:

@@ -12,17 +12,15 @@ ADK's own tool confirmation is asked for.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set as AbstractSet
 from copy import copy
 from operator import is_, itemgetter
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from weakref import ref
 
-from satchel.adapters import framework
-from satchel.adapters._base import Attached, Conversation
-from satchel.model import Catalog, Reply, Seen
-from satchel.session import question_text
+from satchel.adapters._base import Conversation, SessionFactory, framework
+from satchel.model import Catalog, Reply, SeenMessage
+from satchel.runtime import question_text
 from satchel.tools import Tool, result_text
 
 if TYPE_CHECKING:
@@ -33,8 +31,7 @@ if TYPE_CHECKING:
     from google.adk.models.llm_request import LlmRequest
     from google.adk.tools.tool_context import ToolContext
 
-    from satchel.runtime.front import Satchel
-    from satchel.runtime.session import Session, SessionOptions
+    from satchel.runtime import Satchel, Session, SessionOptions
 
 with framework("Google ADK", "google-adk"):
     from google.adk.agents.readonly_context import ReadonlyContext
@@ -81,11 +78,11 @@ def attach(
         TypeError: An argument is not known, or of another type.
         ValueError: No style has that name.
     """
-    attached: Attached[ReadonlyContext] = Attached(
+    attached: SessionFactory[ReadonlyContext] = SessionFactory(
         skills, who, deps, options, trusts=False
     )
     # Without a run nobody can be told, and nothing is kept.
-    nobody: Attached[None] = Attached(
+    nobody: SessionFactory[None] = SessionFactory(
         skills, None if callable(who) else who, None, options
     )
 
@@ -403,7 +400,7 @@ def _own_tools(ctx: ToolContext, llm_request: LlmRequest) -> Iterator[str]:
 
 def _history(
     contents: Sequence[types.Content], names: AbstractSet[str]
-) -> Iterator[Seen]:
+) -> Iterator[SeenMessage]:
     """Yield what tools of these names said, and whether the user spoke last."""
     pending: list[types.FunctionCall] = []
     part: types.Part | None = None
@@ -415,19 +412,19 @@ def _history(
             elif answer is not None and answer.name in names:
                 yield _answered(answer, pending)
     if part is not None and part.text and contents[-1].role == "user":
-        yield Seen("user")
+        yield SeenMessage("user")
 
 
 def _answered(
     answer: types.FunctionResponse, pending: list[types.FunctionCall]
-) -> Seen:
+) -> SeenMessage:
     """Return a result beside its call; ADK may have taken the ids out."""
     at = (answer.name, answer.id)
     call = next((each for each in pending if (each.name, each.id) == at), None)
     if call is not None:
         pending.remove(call)
     arguments = (call.args if call else None) or {}
-    return Seen("tool", _text(answer), answer.name or "", arguments)
+    return SeenMessage("tool", _text(answer), answer.name or "", arguments)
 
 
 def _text(answer: types.FunctionResponse) -> str:

@@ -22,19 +22,16 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, NoReturn, Self, TypeAlias, cast
 from weakref import WeakKeyDictionary
 
-from satchel.adapters import framework
-from satchel.adapters._base import Attached, Conversation
+from satchel.adapters._base import Conversation, SessionFactory, framework
 from satchel.errors import DuplicateToolError
-from satchel.model import Reply, Seen
-from satchel.session import question_text
-from satchel.tools import Tool as Carried
-from satchel.tools import Toolbox, result_text
+from satchel.model import Reply, SeenMessage
+from satchel.runtime import question_text
+from satchel.tools import Tool as Carried, Toolbox, result_text
 
 if TYPE_CHECKING:
     from typing import Unpack
 
-    from satchel.runtime.front import Satchel
-    from satchel.runtime.session import SessionOptions
+    from satchel.runtime import Satchel, SessionOptions
 
 with framework("Haystack", "haystack"):
     from haystack.components.agents import Agent
@@ -92,7 +89,7 @@ def attach(
         DuplicateToolError: An own tool has the name of one of a skill, or the agent has
             skills already. Where not everybody has the skill, a run fails with it.
     """
-    attached: Attached[State] = Attached(skills, who, deps, options)
+    attached: SessionFactory[State] = SessionFactory(skills, who, deps, options)
     own = [to.tools] if isinstance(to.tools, Toolset) else [*to.tools]
     names = [*_names(own)]
     if _NAME in names:
@@ -169,7 +166,7 @@ class _Kit(_Unkept, Toolset):
     Its one tool is what a run can be told by until its session is open.
     """
 
-    def __init__(self, attached: Attached[State]) -> None:
+    def __init__(self, attached: SessionFactory[State]) -> None:
         parameters: dict[str, Any] = {"type": "object", "properties": {}}
         text = "Stands for all skills and their tools."
         self.anchor = _SkillTool(_NAME, text, parameters, _nothing)
@@ -479,17 +476,17 @@ def _names(tools: Iterable[Tool | Toolset]) -> Iterator[str]:
             yield tool.name
 
 
-def _seen(messages: Iterable[ChatMessage]) -> Iterator[Seen]:
+def _seen(messages: Iterable[ChatMessage]) -> Iterator[SeenMessage]:
     """Yield messages as a session takes them."""
     for message in messages:
         for result in message.tool_call_results:
             call: ToolCall = result.origin
             text = _text(result.result)
-            yield Seen("tool", text, call.tool_name, call.arguments)
+            yield SeenMessage("tool", text, call.tool_name, call.arguments)
         if message.is_from(ChatRole.USER):
-            yield Seen("user", message.text or "")
+            yield SeenMessage("user", message.text or "")
         elif message.is_from(ChatRole.ASSISTANT):
-            yield Seen("assistant")
+            yield SeenMessage("assistant")
 
 
 def _text(result: Any) -> str:  # noqa: ANN401 - a text, or parts of several kinds

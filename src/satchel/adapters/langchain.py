@@ -26,14 +26,22 @@ from typing import (
 )
 from uuid import uuid4
 
-from satchel.adapters import framework
-from satchel.adapters._base import Attached, Conversation, Turn, is_error
-from satchel.model import Question, Reply, Seen
-from satchel.runtime.conversation.calling import Permit
-from satchel.runtime.front import Satchel
-from satchel.runtime.session import Session, SessionOptions
-from satchel.session import question_text
-from satchel.session.ledger import State
+from satchel.adapters._base import (
+    Conversation,
+    SessionFactory,
+    Turn,
+    framework,
+    is_error,
+)
+from satchel.model import Question, Reply, SeenMessage
+from satchel.runtime import (
+    Permit,
+    Satchel,
+    SavedState,
+    Session,
+    SessionOptions,
+    question_text,
+)
 from satchel.tools import Tool, result_text
 
 with framework("LangChain", "langchain"):
@@ -74,8 +82,8 @@ _TURNS: Final = 1024
 """Turns that are held at once; a run whose turn is dropped reads again."""
 _PROCESS: Final = uuid4().hex
 """Marks decisions of this process: no other has seen whether their calls were made."""
-_USER: Final = Seen("user")
-_ASSISTANT: Final = Seen("assistant")
+_USER: Final = SeenMessage("user")
+_ASSISTANT: Final = SeenMessage("assistant")
 _NOTHING: Final[dict[str, Any]] = {"type": "object", "properties": {}}
 
 
@@ -110,12 +118,12 @@ def attach(
         DuplicateToolError: In the agent's first run, if one of its own tools has the
             name of one of a skill.
     """
-    attached: Attached[Any] = Attached(skills, who, deps, options)
+    attached: SessionFactory[Any] = SessionFactory(skills, who, deps, options)
     return (_Asking if attached.asks else _Skills)(attached)
 
 
 def _merged(left: dict[str, Any], right: dict[str, Any]) -> dict[str, Any]:
-    (before, _), (after, _) = State.read(left), State.read(right)
+    (before, _), (after, _) = SavedState.read(left), SavedState.read(right)
     return before.merged(after).to_dict()
 
 
@@ -171,7 +179,7 @@ class _Skills(AgentMiddleware[SkillsState, Any, Any]):
 
     state_schema = SkillsState
 
-    def __init__(self, attached: Attached[Any]) -> None:
+    def __init__(self, attached: SessionFactory[Any]) -> None:
         self.tools = ()
         self._attached = attached
         self._known: dict[str, _SkillTool] = {}
@@ -405,7 +413,7 @@ def _decided(
 
 def _seen(
     messages: Iterable[AnyMessage], hidden: frozenset[str] = frozenset()
-) -> Iterator[Seen]:
+) -> Iterator[SeenMessage]:
     """Yield messages as a session takes them, without results that are hidden.
 
     Of the others it is told the role alone: it reads nothing but results.
@@ -416,7 +424,7 @@ def _seen(
             call = message.tool_call_id
             if call not in hidden:
                 given = arguments.get(call, {})
-                yield Seen("tool", _content(message), message.name or "", given)
+                yield SeenMessage("tool", _content(message), message.name or "", given)
         elif message.type == "ai":
             for each in message.tool_calls:
                 arguments[each["id"]] = each["args"]

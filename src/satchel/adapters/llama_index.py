@@ -19,17 +19,15 @@ from types import new_class
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar, cast
 from weakref import WeakKeyDictionary
 
-from satchel.adapters import framework
-from satchel.adapters._base import Attached, Conversation, is_error
-from satchel.model import Json, Question, Reply, Seen
-from satchel.runtime.session import Session, SessionOptions
-from satchel.session import question_text
+from satchel.adapters._base import Conversation, SessionFactory, framework, is_error
+from satchel.model import Json, Question, Reply, SeenMessage
+from satchel.runtime import Session, SessionOptions, question_text
 from satchel.tools import Tool, result_text
 
 if TYPE_CHECKING:
     from typing import Unpack
 
-    from satchel.runtime.front import Satchel
+    from satchel.runtime import Satchel
 
 with framework("LlamaIndex", "llama-index"):
     from llama_index.core.agent.workflow import (
@@ -133,7 +131,9 @@ def attach(
     # Who it is for may be told asynchronously: a session is opened for what was told.
     whose = _itself if callable(who) else who
     given: SessionOptions = {"agent": to.name, **options}
-    attached: Attached[Mapping[str, Any]] = Attached(skills, whose, None, given)
+    attached: SessionFactory[Mapping[str, Any]] = SessionFactory(
+        skills, whose, None, given
+    )
     retriever = _Attached(attached, who, deps, to.tool_retriever)
     own = None if to.tools is None else [*to.tools]
     agent = to.model_copy(update={"tools": own, "tool_retriever": retriever})
@@ -235,7 +235,7 @@ class _Attached(ObjectRetriever[BaseTool]):
 
     def __init__(
         self,
-        attached: Attached[Mapping[str, Any]],
+        attached: SessionFactory[Mapping[str, Any]],
         who: Who | None,
         deps: Callable[[Context], object] | None,
         own: ObjectRetriever[Any] | None,
@@ -526,18 +526,18 @@ def _with_instructions(
     return [first.model_copy(update={"blocks": blocks}), *rest]
 
 
-def _seen(messages: Sequence[ChatMessage]) -> Iterator[Seen]:
+def _seen(messages: Sequence[ChatMessage]) -> Iterator[SeenMessage]:
     """Yield messages as a session takes them: it reads nothing but results."""
     calls = {call.tool_call_id: call for call in _calls(messages)}
     for message in messages:
         role = _ROLES.get(message.role, "system")
         call = calls.get(message.additional_kwargs.get("tool_call_id"))
         if role != "tool" or call is None:
-            yield Seen(role, message.content or "")
+            yield SeenMessage(role, message.content or "")
         else:
             kwargs = call.tool_kwargs
             given = kwargs if isinstance(kwargs, dict) else {}
-            yield Seen(role, message.content or "", call.tool_name, given)
+            yield SeenMessage(role, message.content or "", call.tool_name, given)
 
 
 def _calls(messages: Iterable[ChatMessage]) -> Iterator[ToolCallBlock]:

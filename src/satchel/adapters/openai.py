@@ -18,19 +18,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypedDict, cast
 
-from satchel.adapters import framework
-from satchel.adapters._base import Attached, Conversation
+from satchel.adapters._base import Conversation, SessionFactory, framework
 from satchel.errors import ToolError, error_payload
-from satchel.model import Seen
-from satchel.session import question_text
+from satchel.model import SeenMessage
+from satchel.runtime import question_text
 from satchel.tools import Tool, result_text
 
 if TYPE_CHECKING:
     from typing import Unpack
 
     from satchel.protocols import Approval
-    from satchel.runtime.front import Satchel
-    from satchel.runtime.session import Session, SessionOptions
+    from satchel.runtime import Satchel, Session, SessionOptions
 
 with framework("OpenAI's SDK", "openai"):
     from openai.types.chat import ChatCompletion
@@ -124,7 +122,7 @@ def attach(
     """
     own = [*tools]
     names = [name for tool in own if (name := _name(tool))]
-    attached: Attached[None] = Attached(skills, who, None, options)
+    attached: SessionFactory[None] = SessionFactory(skills, who, None, options)
     talk = attached.open(None, resume, deps=deps)
     talk.session.tools(beside=names)
     return Chat(talk, own, frozenset(names))
@@ -141,7 +139,7 @@ class Chat:
     _own: list[Any]
     _names: frozenset[str]
     _calls: dict[str, Call] = field(default_factory=dict[str, Call])
-    _sent: tuple[Seen, ...] | None = None
+    _sent: tuple[SeenMessage, ...] | None = None
 
     @property
     def session(self) -> "Session":
@@ -239,7 +237,7 @@ class Chat:
             self._talk.begin_turn()
         self._talk.see(self._sent)
 
-    def _seen(self, messages: Iterable[Any]) -> Iterator[Seen]:
+    def _seen(self, messages: Iterable[Any]) -> Iterator[SeenMessage]:
         for each in messages:
             calls = [*_calls(each)]
             self._calls.update({call.id: call for call in calls})
@@ -248,11 +246,13 @@ class Chat:
                 call = self._calls.get(answered)
                 text = _text(_get(each, "output") or _get(each, "content"))
                 name = call.name if call else ""
-                yield Seen("tool", text, name, (call and call.arguments) or {})
+                yield SeenMessage("tool", text, name, (call and call.arguments) or {})
             elif calls:
-                yield Seen("assistant")
+                yield SeenMessage("assistant")
             elif role := _get(each, "role"):
-                yield Seen(_ROLES.get(role, "system"), _text(_get(each, "content")))
+                yield SeenMessage(
+                    _ROLES.get(role, "system"), _text(_get(each, "content"))
+                )
 
     def _unanswered(self, given: Given) -> list[Call]:
         items = _items(given)

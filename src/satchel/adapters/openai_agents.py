@@ -22,19 +22,16 @@ from copy import copy
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar, cast
 
-from satchel.adapters import framework
-from satchel.adapters._base import Attached, Conversation
+from satchel.adapters._base import Conversation, SessionFactory, framework
 from satchel.errors import ToolError, error_payload
-from satchel.model import Seen
-from satchel.runtime.conversation.history import LOAD_TOOLS
-from satchel.tools import Tool as OurTool
-from satchel.tools import result_text
+from satchel.model import SeenMessage
+from satchel.runtime import LOAD_TOOLS
+from satchel.tools import Tool as OurTool, result_text
 
 if TYPE_CHECKING:
     from typing import Unpack
 
-    from satchel.runtime.front import Satchel
-    from satchel.runtime.session import Session, SessionOptions
+    from satchel.runtime import Satchel, Session, SessionOptions
 
 with framework("the OpenAI Agents SDK", "openai-agents"):
     from agents import (
@@ -109,7 +106,7 @@ def attach(
     if isinstance(to, _Skilled):
         told = "has skills already; give one Satchel all of them"
         raise ValueError(f"agent {to.name!r} {told}")  # noqa: TRY004 - no other type fits
-    base: Attached[Native] = Attached(skills, who, deps, options)
+    base: SessionFactory[Native] = SessionFactory(skills, who, deps, options)
     attached = _Attached(base, state, options.get("agent", to.name))
     kind = type(to)
     skilled = type(kind.__name__, (_Skilled, kind), {"_attached": attached})
@@ -178,7 +175,7 @@ class _Hooks(AgentHooks[Any]):
 class _Attached:
     """What `attach` was told; ``agent`` is the key of the state."""
 
-    base: Attached[Native]
+    base: SessionFactory[Native]
     state: "State[Any] | None"
     agent: str
 
@@ -213,7 +210,7 @@ class _Live:
 
     talk: Conversation
     kept: MutableMapping[str, Any] | None
-    results: list[Seen] = field(default_factory=list[Seen])
+    results: list[SeenMessage] = field(default_factory=list[SeenMessage])
     made: dict[tuple[str, str], FunctionTool] = field(
         default_factory=dict[tuple[str, str], FunctionTool]
     )
@@ -225,7 +222,7 @@ class _Live:
         return self.talk.session
 
     def tools(self, messages: Iterable[Any], own: Iterable[str]) -> list[Tool]:
-        since = (Seen("assistant"), *self.results) if self.was_called else ()
+        since = (SeenMessage("assistant"), *self.results) if self.was_called else ()
         self.session.see((*_seen(messages), *since))
         tools = [self._native(tool) for tool in self.talk.tools(beside=own)]
         self.keep()
@@ -262,7 +259,7 @@ class _Live:
         if any(each.get("call_id") not in calls for each in answers):
             return  # only what is new: the provider keeps the conversation
         self.session.see(_seen(messages))
-        again = self.session.restated()
+        again = self.session.reinjected()
         if again and again not in system:
             messages.insert(0, {"role": "developer", "content": again})
         self.keep()
@@ -313,7 +310,7 @@ class _Live:
         if _is_output(result):
             return result
         text = result_text(result)
-        self.results.append(Seen("tool", text, name, given))
+        self.results.append(SeenMessage("tool", text, name, given))
         return text
 
     async def _open_again(self, name: str) -> None:
@@ -376,18 +373,22 @@ def _waits(run: Native) -> bool:
     return any(not each.completed for each in records.values())
 
 
-def _seen(items: Iterable[Any]) -> Iterator[Seen]:
+def _seen(items: Iterable[Any]) -> Iterator[SeenMessage]:
     """Yield the messages that stand in a model call's input items."""
     calls: dict[object, tuple[str, str]] = {}
     for item in items:
         if _is(item, "function_call"):
             calls[item.get("call_id")] = item.get("name", ""), item.get("arguments", "")
-            yield Seen("assistant")
+            yield SeenMessage("assistant")
         elif _is(item, "function_call_output"):
             name, arguments = calls.get(item.get("call_id"), ("", ""))
-            yield Seen("tool", _text(item.get("output")), name, _given(arguments))
+            yield SeenMessage(
+                "tool", _text(item.get("output")), name, _given(arguments)
+            )
         elif isinstance(item, Mapping) and "role" in item:
-            yield Seen(_ROLES.get(item["role"], "system"), _text(item.get("content")))
+            yield SeenMessage(
+                _ROLES.get(item["role"], "system"), _text(item.get("content"))
+            )
 
 
 def _is(item: object, kind: str) -> bool:

@@ -12,16 +12,14 @@ the agent's output types.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set as AbstractSet
 from dataclasses import replace
 from operator import is_
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
-from satchel.adapters import framework
-from satchel.adapters._base import Attached, Conversation
-from satchel.model import Seen
-from satchel.session import question_text
+from satchel.adapters._base import Conversation, SessionFactory, framework
+from satchel.model import SeenMessage
+from satchel.runtime import question_text
 from satchel.tools import result_text
 
 if TYPE_CHECKING:
@@ -29,8 +27,7 @@ if TYPE_CHECKING:
 
     from pydantic_ai.models import ModelRequestContext
 
-    from satchel.runtime.front import Satchel
-    from satchel.runtime.session import Session, SessionOptions
+    from satchel.runtime import Satchel, Session, SessionOptions
     from satchel.tools import Tool as SatchelTool
 
 with framework("Pydantic AI", "pydantic-ai"):
@@ -95,7 +92,7 @@ def attach(
         TypeError: An argument is not known, or of another type.
         ValueError: No style has that name.
     """
-    attached: Attached[RunContext[AgentDepsT]] = Attached(
+    attached: SessionFactory[RunContext[AgentDepsT]] = SessionFactory(
         skills, who, deps, options, trusts=False
     )
 
@@ -354,7 +351,7 @@ def _since_compaction(messages: Sequence[ModelMessage]) -> Sequence[ModelMessage
 
 def _history(
     messages: Sequence[ModelMessage], names: AbstractSet[str]
-) -> Iterator[Seen]:
+) -> Iterator[SeenMessage]:
     """Yield what tools of these names said, and whether the user spoke last."""
     calls: dict[str, ToolCallPart] = {}
     for message in messages:
@@ -365,7 +362,7 @@ def _history(
                 call = calls.get(part.tool_call_id)
                 arguments = call.args_as_dict() if call else {}
                 text = part.model_response_str()
-                yield Seen("tool", text, part.tool_name, arguments)
+                yield SeenMessage("tool", text, part.tool_name, arguments)
     last = messages[-1].parts if messages else ()
     if any(isinstance(part, UserPromptPart) for part in last):
-        yield Seen("user")
+        yield SeenMessage("user")

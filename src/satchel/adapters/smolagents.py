@@ -27,16 +27,10 @@ from functools import partial
 from typing import Any, Final, TypeAlias, TypeVar, Unpack, cast
 from weakref import WeakSet
 
-from satchel.adapters import framework
-from satchel.adapters._base import Attached, Conversation
-from satchel.model import Json, Seen
-from satchel.runtime.conversation.calling import Permit
-from satchel.runtime.conversation.history import loads_within
-from satchel.runtime.front import Satchel
-from satchel.runtime.session import SessionOptions
-from satchel.tools import Tool as OurTool
-from satchel.tools import result_text
-from satchel.tools.inlining import inlined
+from satchel.adapters._base import Conversation, SessionFactory, framework
+from satchel.model import Json, SeenMessage
+from satchel.runtime import Permit, Satchel, SessionOptions, loads_in_text
+from satchel.tools import Tool as OurTool, inline_schema, result_text
 
 with framework("smolagents", "smolagents"):
     from smolagents import (
@@ -112,7 +106,7 @@ def attach(
         raise ValueError(f"agent {to.name!r} {told}: in a {type(executor).__name__}")
     kind = type(to)
     given: SessionOptions = {"agent": to.name or "agent", **options}
-    attached: Attached[Any] = Attached(skills, who, deps, given)
+    attached: SessionFactory[Any] = SessionFactory(skills, who, deps, given)
     skilled = type(kind.__name__, (_Skilled, kind), {"_attached": attached})
     return cast("AgentT", _forked(to, skilled))
 
@@ -123,7 +117,7 @@ class _Skilled(MultiStepAgent):
     What runs is a copy, so that no run meets another: that has a ``_live``.
     """
 
-    _attached: Attached[Any]
+    _attached: SessionFactory[Any]
     _is_run: bool
     _live: "_Live | None"
     _runs: "WeakSet[_Skilled]"
@@ -236,7 +230,7 @@ class _Permitted(dict[str, object]):
     """The arguments of a call with which it may be made."""
 
 
-def _begun(attached: Attached[Any], agent: _Skilled) -> "_Live":
+def _begun(attached: SessionFactory[Any], agent: _Skilled) -> "_Live":
     """Open what one run of the agent needs.
 
     Raises:
@@ -297,10 +291,10 @@ class _Live:
         rest = (each for each in messages if each.role != MessageRole.SYSTEM)
         return [*self.agent.memory.system_prompt.to_messages(), *rest]
 
-    def _loads(self, text: str) -> Iterator[Seen]:
+    def _loads(self, text: str) -> Iterator[SeenMessage]:
         """Yield the loads in what several calls, or code, have brought."""
         in_use = {each.id for each in self.talk.session.activations}
-        loads = loads_within(self.talk.session.style, text, in_use)
+        loads = loads_in_text(self.talk.session.style, text, in_use)
         return (each for each in loads if _CUT not in each.text)
 
     def open(self) -> None:
@@ -499,7 +493,7 @@ def _without_nulls(tool: OurTool, given: Mapping[str, object]) -> dict[str, obje
 
 def _inputs(parameters: Mapping[str, Json]) -> dict[str, dict[str, Any]]:
     """Return a JSON Schema as smolagents has it: by name, no references, nullable."""
-    schema: Mapping[str, Any] = inlined(parameters)
+    schema: Mapping[str, Any] = inline_schema(parameters)
     inputs = {name: _input(each) for name, each in schema.get("properties", {}).items()}
     for name in inputs.keys() - set(schema.get("required", ())):
         inputs[name]["nullable"] = True
@@ -534,26 +528,26 @@ def _kinds(schema: Mapping[str, Any]) -> list[str]:
 
 
 def _seen(
-    messages: Iterable[ChatMessage], loads: Callable[[str], Iterable[Seen]]
-) -> Iterator[Seen]:
+    messages: Iterable[ChatMessage], loads: Callable[[str], Iterable[SeenMessage]]
+) -> Iterator[SeenMessage]:
     """Yield what the messages show; all results of one step are one text."""
     calls: list[tuple[str, object]] = []
     for message in messages:
         text = _text(message.content)
         if message.role == MessageRole.TOOL_CALL:
             calls = _calls(text)
-            yield Seen("assistant")
+            yield SeenMessage("assistant")
         elif message.role == MessageRole.TOOL_RESPONSE:
             text = text.removeprefix(_RESULTS)
             name, arguments = calls[0] if len(calls) == 1 else ("", None)
             if isinstance(arguments, Mapping):
-                yield Seen("tool", text, name, arguments)
+                yield SeenMessage("tool", text, name, arguments)
             else:
-                yield Seen("tool", text)
+                yield SeenMessage("tool", text)
                 yield from loads(text)
             calls = []
         elif message.role == MessageRole.USER:
-            yield Seen("user", text)
+            yield SeenMessage("user", text)
 
 
 def _calls(text: str) -> list[tuple[str, object]]:

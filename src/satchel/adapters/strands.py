@@ -17,12 +17,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, TypeAlias, Unpack, cast
 
-from satchel.adapters import framework
-from satchel.adapters._base import Attached, Conversation, is_error
-from satchel.model import Json, Reply, Seen
-from satchel.runtime.front import Satchel
-from satchel.runtime.session import Session, SessionOptions
-from satchel.session import question_text
+from satchel.adapters._base import Conversation, SessionFactory, framework, is_error
+from satchel.model import Json, Reply, SeenMessage
+from satchel.runtime import Satchel, Session, SessionOptions, question_text
 from satchel.tools import Tool, result_text
 
 with framework("Strands Agents", "strands"):
@@ -88,13 +85,13 @@ def attach(
         ConcurrencyException: In a run of an agent that is running already, which
             Strands allows in its mode ``unsafe_reentrant``.
     """
-    return _Skills(Attached(skills, who, deps, options))
+    return _Skills(SessionFactory(skills, who, deps, options))
 
 
 class _Skills(Plugin):
     """Gives each agent hooks of its own: nothing is kept here."""
 
-    def __init__(self, attached: Attached[InvocationState]) -> None:
+    def __init__(self, attached: SessionFactory[InvocationState]) -> None:
         super().__init__()
         self.attached = attached
 
@@ -385,13 +382,13 @@ def _native(tool: Tool, talk: Conversation, call: _Call | None = None) -> AgentT
     )
 
 
-def _seen(messages: Messages) -> Iterator[Seen]:
+def _seen(messages: Messages) -> Iterator[SeenMessage]:
     """Yield messages as a session takes them; a result stands in a user's message."""
     calls: dict[str, ToolUse] = {}
     for message in messages:
         for block in message["content"]:
             if "text" in block:
-                yield Seen(message["role"], block["text"])
+                yield SeenMessage(message["role"], block["text"])
             elif "toolUse" in block:
                 calls[block["toolUse"]["toolUseId"]] = block["toolUse"]
             elif "toolResult" in block:
@@ -399,9 +396,9 @@ def _seen(messages: Messages) -> Iterator[Seen]:
                 text = _text(result)
                 use = calls.get(result["toolUseId"])
                 if use is None:
-                    yield Seen("tool", text)
+                    yield SeenMessage("tool", text)
                 else:
-                    yield Seen("tool", text, use["name"], _arguments(use))
+                    yield SeenMessage("tool", text, use["name"], _arguments(use))
 
 
 def _results(

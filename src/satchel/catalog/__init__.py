@@ -1,10 +1,39 @@
 """Sources in, catalogs out: the registry and what it is made of."""
 
-from satchel.catalog.registry import (
+from typing import TYPE_CHECKING, Final
+
+from satchel._lazy import lazy_door
+from satchel.catalog._assembly import (
+    CatalogRules as CatalogRules,
+    DisabledPattern as DisabledPattern,
+    is_pattern as is_pattern,
+)
+from satchel.catalog._packs import (
+    RETIRED_STATUSES as RETIRED_STATUSES,
+    ParseOptions as ParseOptions,
+)
+from satchel.catalog._registry import (
     Health,
     Registry,
     SourceHealth,
-    duplicate_error,
+    duplicate_error as duplicate_error,
 )
 
-__all__ = ["Health", "Registry", "SourceHealth", "duplicate_error"]
+if TYPE_CHECKING:
+    from satchel.catalog._declarations import (
+        allow as allow,
+        is_tool_allowed as is_tool_allowed,
+    )
+
+__all__ = [
+    "Health",
+    "Registry",
+    "SourceHealth",
+]
+
+_LAZY: Final = {
+    "allow": "satchel.catalog._declarations",
+    "is_tool_allowed": "satchel.catalog._declarations",
+}
+
+__getattr__ = lazy_door(__name__, _LAZY)

@@ -1,5 +1,20 @@
 """The command line: each command parses, calls the core, and prints what it says."""
 
-from satchel.cli.app import main
+from typing import TYPE_CHECKING, Final
 
-__all__ = ["main"]
+from satchel._lazy import lazy_door
+from satchel.cli._app import main
+
+if TYPE_CHECKING:
+    from satchel.cli._terminal import ask_in_terminal
+
+__all__ = [
+    "ask_in_terminal",
+    "main",
+]
+
+_LAZY: Final = {
+    "ask_in_terminal": "satchel.cli._terminal",
+}
+
+__getattr__ = lazy_door(__name__, _LAZY)

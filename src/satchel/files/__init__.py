@@ -1,34 +1,95 @@
 """Files of packs: which there are, which may be read, and reading just those."""
 
-from satchel.files.confined import read_confined
-from satchel.files.digest import TREE_PREFIX, digest_bytes, tree_digest
-from satchel.files.left_out import is_left_out
-from satchel.files.listing import Listing
-from satchel.files.paths import check_path, is_archive_name, path_problem, spelled
-from satchel.files.walk import (
-    Walked,
-    is_settled,
-    list_folder,
-    mark_of,
-    stat_of,
+from typing import TYPE_CHECKING, Final
+
+from satchel._lazy import lazy_door
+from satchel.files._confined import read_confined
+from satchel.files._listing import (
+    TREE_PREFIX as TREE_PREFIX,
+    Listing as Listing,
+    digest_bytes,
+    is_settled as is_settled,
+    list_folder as list_folder,
+    mark_of as mark_of,
+    stat_of as stat_of,
+    tree_digest,
     walk_pack,
 )
+from satchel.files._lru import IdentityCache as IdentityCache, LruCache as LruCache
+from satchel.files._paths import (
+    ARCHIVE_SUFFIXES as ARCHIVE_SUFFIXES,
+    check_path,
+    escape_name as escape_name,
+    is_archive_name,
+    is_excluded_file as is_excluded_file,
+    path_problem,
+)
+
+if TYPE_CHECKING:
+    from satchel.files._archive_tree import (
+        ArchiveBudget as ArchiveBudget,
+        ArchiveTree as ArchiveTree,
+    )
+    from satchel.files._archive_writer import (
+        archive_problem as archive_problem,
+        tar_gz as tar_gz,
+        zip_pack as zip_pack,
+    )
+    from satchel.files._atomic_write import replace_file as replace_file
+    from satchel.files._read_limiter import ReadLimiter as ReadLimiter
+    from satchel.files._release_format import (
+        FORMAT as FORMAT,
+        SITE_FORMAT as SITE_FORMAT,
+        canonical_json as canonical_json,
+        check_release_id as check_release_id,
+        folded_name as folded_name,
+        folder_problem as folder_problem,
+        parse_release as parse_release,
+        parse_release_file as parse_release_file,
+        render_pointer as render_pointer,
+        render_release as render_release,
+    )
+    from satchel.files._unpack import (
+        UnpackedArchive,
+        archive_size_limit as archive_size_limit,
+        open_archive as open_archive,
+        unpack,
+    )
 
 __all__ = [
-    "TREE_PREFIX",
-    "Listing",
-    "Walked",
+    "UnpackedArchive",
     "check_path",
     "digest_bytes",
     "is_archive_name",
-    "is_left_out",
-    "is_settled",
-    "list_folder",
-    "mark_of",
     "path_problem",
     "read_confined",
-    "spelled",
-    "stat_of",
     "tree_digest",
+    "unpack",
     "walk_pack",
 ]
+
+_LAZY: Final = {
+    "ArchiveBudget": "satchel.files._archive_tree",
+    "ArchiveTree": "satchel.files._archive_tree",
+    "archive_problem": "satchel.files._archive_writer",
+    "tar_gz": "satchel.files._archive_writer",
+    "zip_pack": "satchel.files._archive_writer",
+    "replace_file": "satchel.files._atomic_write",
+    "ReadLimiter": "satchel.files._read_limiter",
+    "FORMAT": "satchel.files._release_format",
+    "SITE_FORMAT": "satchel.files._release_format",
+    "canonical_json": "satchel.files._release_format",
+    "check_release_id": "satchel.files._release_format",
+    "folded_name": "satchel.files._release_format",
+    "folder_problem": "satchel.files._release_format",
+    "parse_release": "satchel.files._release_format",
+    "parse_release_file": "satchel.files._release_format",
+    "render_pointer": "satchel.files._release_format",
+    "render_release": "satchel.files._release_format",
+    "UnpackedArchive": "satchel.files._unpack",
+    "archive_size_limit": "satchel.files._unpack",
+    "open_archive": "satchel.files._unpack",
+    "unpack": "satchel.files._unpack",
+}
+
+__getattr__ = lazy_door(__name__, _LAZY)

@@ -5,29 +5,65 @@ by ``catalog``. The rules here look further, one rule a file, and know neither w
 pack came from nor how a report is printed.
 """
 
-from satchel.lint.baseline import Baseline, read_baseline
-from satchel.lint.context import Context, Rule
-from satchel.lint.pages import UnknownCodeError, codes, read_page, title_of
-from satchel.lint.report import FailOn, Report, fingerprint
-from satchel.lint.reporters import FORMATS, Format, render_report
-from satchel.lint.rules import RULES, lint_pack, rules_for
+from typing import TYPE_CHECKING, Final
+
+from satchel._lazy import lazy_door
+from satchel.lint._context import LintContext, LintRule, Neighbour as Neighbour
+from satchel.lint._markdown import read_markdown as read_markdown
+from satchel.lint._report import (
+    CheckReport,
+    LibraryChange as LibraryChange,
+    Likeness as Likeness,
+    NewExecutable as NewExecutable,
+    SimilarPacks as SimilarPacks,
+    fingerprint,
+    plural as plural,
+    without_repeats as without_repeats,
+)
+from satchel.lint._reporters._formats import (
+    FORMATS,
+    Format,
+    TextOptions as TextOptions,
+    line_reader as line_reader,
+    render_report,
+    safe_in_log as safe_in_log,
+)
+from satchel.lint._reporters.json import SCHEMA_VERSION as SCHEMA_VERSION
+from satchel.lint._rules._all import RULES, lint_pack, rules_for as rules_for
+from satchel.lint._settings import (
+    NEVER_IGNORED as NEVER_IGNORED,
+    InlineIgnores as InlineIgnores,
+    LintSettings,
+    aliases as aliases,
+    codes_named as codes_named,
+    read_inline_ignores as read_inline_ignores,
+    settings_of,
+)
+
+if TYPE_CHECKING:
+    from satchel.lint._fixers import FIXABLE as FIXABLE
+    from satchel.lint._fixes import SkillFix as SkillFix, fix_skill as fix_skill
+    from satchel.lint._reporters.text import lines_of as lines_of
 
 __all__ = [
     "FORMATS",
     "RULES",
-    "Baseline",
-    "Context",
-    "FailOn",
+    "CheckReport",
     "Format",
-    "Report",
-    "Rule",
-    "UnknownCodeError",
-    "codes",
+    "LintContext",
+    "LintRule",
+    "LintSettings",
     "fingerprint",
     "lint_pack",
-    "read_baseline",
-    "read_page",
     "render_report",
-    "rules_for",
-    "title_of",
+    "settings_of",
 ]
+
+_LAZY: Final = {
+    "FIXABLE": "satchel.lint._fixers",
+    "SkillFix": "satchel.lint._fixes",
+    "fix_skill": "satchel.lint._fixes",
+    "lines_of": "satchel.lint._reporters.text",
+}
+
+__getattr__ = lazy_door(__name__, _LAZY)

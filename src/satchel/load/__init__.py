@@ -1,44 +1,61 @@
 """The read path, and the styles in which what was read is handed to a model."""
 
-from satchel.load.agent_skills import (
+from typing import TYPE_CHECKING, Final
+
+from satchel._lazy import lazy_door
+from satchel.load._agent_skills import (
     render_context,
-    render_context_error,
-    render_context_note,
+    render_context_error as render_context_error,
 )
-from satchel.load.find_tool import offer_find
-from satchel.load.folder import fill_folder
-from satchel.load.hooks import Hooks
-from satchel.load.loading import load
-from satchel.load.options import StyleOptions
-from satchel.load.packs import packs_result
-from satchel.load.paths import resolve
-from satchel.load.references import (
-    find_matches,
-    list_entries,
-    render_descriptor,
-    render_reference_error,
+from satchel.load._fetch import (
+    TurnCache,
+    fetch as fetch,
+    has_changed as has_changed,
+    media_type as media_type,
 )
-from satchel.load.toolset import offer_reader, tools_for
-from satchel.load.turn import TurnCache
-from satchel.model import Style
+from satchel.load._json_styles import (
+    find_matches as find_matches,
+    list_entries as list_entries,
+    packs_result as packs_result,
+    render_descriptor as render_descriptor,
+)
+from satchel.load._load import load, look_up as look_up, resolve
+from satchel.load._style_tools import (
+    offer_find as offer_find,
+    offer_reader as offer_reader,
+    tools_for,
+)
+from satchel.load._tool_call import (
+    CallEvent as CallEvent,
+    LoadAttempt as LoadAttempt,
+    ResultHooks as ResultHooks,
+    current_call_event as current_call_event,
+)
+from satchel.load._wording import (
+    StyleOptions,
+    error_result as error_result,
+    fill_folder as fill_folder,
+    model_message as model_message,
+)
+
+if TYPE_CHECKING:
+    from satchel.load._invocation import (
+        InvokedSkill as InvokedSkill,
+        invoke_skill as invoke_skill,
+    )
 
 __all__ = [
-    "Hooks",
-    "Style",
     "StyleOptions",
     "TurnCache",
-    "fill_folder",
-    "find_matches",
-    "list_entries",
     "load",
-    "offer_find",
-    "offer_reader",
-    "packs_result",
     "render_context",
-    "render_context_error",
-    "render_context_note",
-    "render_descriptor",
-    "render_reference_error",
     "resolve",
     "tools_for",
 ]
+
+_LAZY: Final = {
+    "InvokedSkill": "satchel.load._invocation",
+    "invoke_skill": "satchel.load._invocation",
+}
+
+__getattr__ = lazy_door(__name__, _LAZY)

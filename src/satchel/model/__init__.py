@@ -1,56 +1,80 @@
 """The values that rooms exchange: frozen, hashable where they can be, free of I/O."""
 
-from satchel.model.catalog import (
+from typing import TYPE_CHECKING, Final
+
+from satchel._lazy import lazy_door
+from satchel.model._catalog import (
     Catalog,
     Conflict,
+    Excluded,
+    ExclusionReason,
+    FileReader as FileReader,
     OnConflict,
-    Reader,
-    SourceState,
+    SourceStatus,
     SyncReport,
-    Withheld,
-    WithheldReason,
 )
-from satchel.model.finding import Finding, Severity, worst
-from satchel.model.limits import DEFAULT_LIMITS, Limits
-from satchel.model.loading import Loaded, Request, Style
-from satchel.model.manifest import NO_CLIENT_FIELDS, ClientFields, Json, Manifest
-from satchel.model.pack import (
-    SKILL_FILE,
+from satchel.model._codes import UnknownCodeError, codes, read_page, title_of
+from satchel.model._finding import Finding, Severity, worst as worst
+from satchel.model._limits import DEFAULT_LIMITS as DEFAULT_LIMITS, Limits
+from satchel.model._lint_config import (
+    DEFAULT_LINT as DEFAULT_LINT,
+    DEFAULT_THRESHOLDS as DEFAULT_THRESHOLDS,
+    STRICT_BODY_BYTES as STRICT_BODY_BYTES,
+    FailOn as FailOn,
+    Level as Level,
+    LintConfig as LintConfig,
+    Thresholds as Thresholds,
+)
+from satchel.model._pack import (
+    NO_CLIENT_FIELDS as NO_CLIENT_FIELDS,
+    SKILL_FILE as SKILL_FILE,
+    Bucket as Bucket,
+    Category as Category,
+    ClientFields as ClientFields,
     Descriptor,
     FileStat,
     Found,
+    Json,
+    Manifest,
     Origin,
     Resource,
-    bucket_of,
+    bucket_of as bucket_of,
 )
-from satchel.model.rendering import Rendered
-from satchel.model.search import Hit
-from satchel.model.session import (
-    Action,
-    Activation,
-    Answer,
+from satchel.model._purpose import (
+    IS_LOAD as IS_LOAD,
+    PURPOSE_KEY as PURPOSE_KEY,
+    SYNC as SYNC,
+)
+from satchel.model._results import Hit, Loaded, Rendered, Request, Style
+from satchel.model._session import (
+    Action as Action,
+    Activation as Activation,
+    ApprovalAnswer as ApprovalAnswer,
     Decision,
     Question,
     Reply,
-    Savings,
-    Seen,
+    Savings as Savings,
+    SeenMessage,
     Verdict,
 )
-from satchel.model.usage import CatalogSynced, SkillSynced, UsageEvent
+from satchel.model._usage import CatalogSynced, SkillSynced as SkillSynced, UsageEvent
+
+if TYPE_CHECKING:
+    from satchel.model._release import (
+        RELEASE_FILE as RELEASE_FILE,
+        Release as Release,
+        ReleasedSkill as ReleasedSkill,
+        release_path as release_path,
+    )
 
 __all__ = [
-    "DEFAULT_LIMITS",
-    "NO_CLIENT_FIELDS",
-    "SKILL_FILE",
-    "Action",
-    "Activation",
-    "Answer",
     "Catalog",
     "CatalogSynced",
-    "ClientFields",
     "Conflict",
     "Decision",
     "Descriptor",
+    "Excluded",
+    "ExclusionReason",
     "FileStat",
     "Finding",
     "Found",
@@ -62,22 +86,28 @@ __all__ = [
     "OnConflict",
     "Origin",
     "Question",
-    "Reader",
     "Rendered",
     "Reply",
     "Request",
     "Resource",
-    "Savings",
-    "Seen",
+    "SeenMessage",
     "Severity",
-    "SkillSynced",
-    "SourceState",
+    "SourceStatus",
     "Style",
     "SyncReport",
+    "UnknownCodeError",
     "UsageEvent",
     "Verdict",
-    "Withheld",
-    "WithheldReason",
-    "bucket_of",
-    "worst",
+    "codes",
+    "read_page",
+    "title_of",
 ]
+
+_LAZY: Final = {
+    "RELEASE_FILE": "satchel.model._release",
+    "Release": "satchel.model._release",
+    "ReleasedSkill": "satchel.model._release",
+    "release_path": "satchel.model._release",
+}
+
+__getattr__ = lazy_door(__name__, _LAZY)

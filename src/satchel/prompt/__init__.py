@@ -1,5 +1,24 @@
 """Catalog and token budget in, prompt text out; nothing is read or remembered."""
 
-from satchel.prompt.rendering import Format, WhenEmpty, render
+from typing import TYPE_CHECKING, Final
 
-__all__ = ["Format", "WhenEmpty", "render"]
+from satchel._lazy import lazy_door
+
+if TYPE_CHECKING:
+    from satchel.prompt._formats import XmlId as XmlId
+    from satchel.prompt._render import Format, WhenEmpty, render
+
+__all__ = [
+    "Format",
+    "WhenEmpty",
+    "render",
+]
+
+_LAZY: Final = {
+    "XmlId": "satchel.prompt._formats",
+    "Format": "satchel.prompt._render",
+    "WhenEmpty": "satchel.prompt._render",
+    "render": "satchel.prompt._render",
+}
+
+__getattr__ = lazy_door(__name__, _LAZY)

@@ -1,5 +1,99 @@
 """The only room that knows all below: Satchel, its sessions, and the earlier API."""
 
-from satchel.runtime.front import Satchel
+from typing import TYPE_CHECKING, Final
 
-__all__ = ["Satchel"]
+from satchel._lazy import lazy_door
+from satchel.runtime._clock import SystemClock as SystemClock
+from satchel.runtime._satchel import Satchel
+from satchel.runtime._session_skill import SessionSkill as SessionSkill
+
+if TYPE_CHECKING:
+    from satchel.runtime._approvals import (
+        Approvals as Approvals,
+        question_lines as question_lines,
+        question_text,
+    )
+    from satchel.runtime._authorizer import Permit
+    from satchel.runtime._background_sync import FolderWatch as FolderWatch
+    from satchel.runtime._caller_view import CallerView
+    from satchel.runtime._edited_pack import retry_after_edit as retry_after_edit
+    from satchel.runtime._findings import (
+        empty_folder_finding as empty_folder_finding,
+        unavailable_sources as unavailable_sources,
+        without_logging as without_logging,
+    )
+    from satchel.runtime._history import (
+        LOAD_TOOLS as LOAD_TOOLS,
+        READ_TOOL as READ_TOOL,
+        loads_in_text as loads_in_text,
+    )
+    from satchel.runtime._inputs import (
+        SkillInputs as SkillInputs,
+        no_input_advice as no_input_advice,
+    )
+    from satchel.runtime._local_copy import LocalStager
+    from satchel.runtime._options import (
+        check_approve as check_approve,
+        check_choice as check_choice,
+        check_only as check_only,
+        check_who as check_who,
+        patterns_of as patterns_of,
+    )
+    from satchel.runtime._saved_state import SavedState as SavedState
+    from satchel.runtime._session import Session
+    from satchel.runtime._session_context import SessionOptions
+    from satchel.runtime._staging import Stager, UploadStager
+    from satchel.runtime._used_approvals import (
+        UsedApprovalsInFolder,
+        UsedApprovalsInMemory,
+    )
+    from satchel.runtime._why import Why
+
+__all__ = [
+    "CallerView",
+    "LocalStager",
+    "Permit",
+    "Satchel",
+    "Session",
+    "SessionOptions",
+    "Stager",
+    "UploadStager",
+    "UsedApprovalsInFolder",
+    "UsedApprovalsInMemory",
+    "Why",
+    "question_text",
+]
+
+_LAZY: Final = {
+    "Approvals": "satchel.runtime._approvals",
+    "question_lines": "satchel.runtime._approvals",
+    "question_text": "satchel.runtime._approvals",
+    "Permit": "satchel.runtime._authorizer",
+    "FolderWatch": "satchel.runtime._background_sync",
+    "CallerView": "satchel.runtime._caller_view",
+    "retry_after_edit": "satchel.runtime._edited_pack",
+    "empty_folder_finding": "satchel.runtime._findings",
+    "unavailable_sources": "satchel.runtime._findings",
+    "without_logging": "satchel.runtime._findings",
+    "LOAD_TOOLS": "satchel.runtime._history",
+    "READ_TOOL": "satchel.runtime._history",
+    "loads_in_text": "satchel.runtime._history",
+    "SkillInputs": "satchel.runtime._inputs",
+    "no_input_advice": "satchel.runtime._inputs",
+    "LocalStager": "satchel.runtime._local_copy",
+    "check_approve": "satchel.runtime._options",
+    "check_choice": "satchel.runtime._options",
+    "check_only": "satchel.runtime._options",
+    "check_who": "satchel.runtime._options",
+    "patterns_of": "satchel.runtime._options",
+    "SavedState": "satchel.runtime._saved_state",
+    "Session": "satchel.runtime._session",
+    "SessionOptions": "satchel.runtime._session_context",
+    "Stager": "satchel.runtime._staging",
+    "UploadStager": "satchel.runtime._staging",
+    "UsedApprovalsInFolder": "satchel.runtime._used_approvals",
+    "UsedApprovalsInMemory": "satchel.runtime._used_approvals",
+    "Why": "satchel.runtime._why",
+}
+
+__getattr__ = lazy_door(__name__, _LAZY)

@@ -1,5 +1,18 @@
 """Finding the skills of a catalog that match a query."""
 
-from satchel.search.fts import FtsRanker
+from typing import TYPE_CHECKING, Final
 
-__all__ = ["FtsRanker"]
+from satchel._lazy import lazy_door
+
+if TYPE_CHECKING:
+    from satchel.search._fts import FtsRanker
+
+__all__ = [
+    "FtsRanker",
+]
+
+_LAZY: Final = {
+    "FtsRanker": "satchel.search._fts",
+}
+
+__getattr__ = lazy_door(__name__, _LAZY)

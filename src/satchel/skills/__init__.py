@@ -4,4 +4,25 @@
 ``satchel.skills.discovery.SkillDiscoverySkill``.
 """
 
-__all__: list[str] = []
+from typing import TYPE_CHECKING, Final
+
+from satchel._lazy import lazy_door
+
+if TYPE_CHECKING:
+    from satchel.skills._calc import calc
+    from satchel.skills._clock import clock
+    from satchel.skills._discovery import SkillDiscoverySkill
+
+__all__ = [
+    "SkillDiscoverySkill",
+    "calc",
+    "clock",
+]
+
+_LAZY: Final = {
+    "calc": "satchel.skills._calc",
+    "clock": "satchel.skills._clock",
+    "SkillDiscoverySkill": "satchel.skills._discovery",
+}
+
+__getattr__ = lazy_door(__name__, _LAZY)

@@ -3,25 +3,8 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from satchel.files import spelled
+from satchel.files import escape_name
 from satchel.model import SKILL_FILE, Finding
-
-__all__ = [
-    "broken_link",
-    "irregular",
-    "leaves_root",
-    "linked_pack",
-    "missing_reference",
-    "no_skill_file",
-    "placed",
-    "shared_name",
-    "too_deep",
-    "too_large",
-    "too_many",
-    "unreadable",
-    "unsafe_name",
-    "wrong_case",
-]
 
 
 def placed(findings: Iterable[Finding], where: str) -> Iterator[Finding]:
@@ -92,7 +75,7 @@ def linked_pack(path: str, target: str) -> Finding:
     return Finding(
         "linked-pack",
         "note",
-        f"the pack is outside the folder: this is a link to {spelled(target)}",
+        f"the pack is outside the folder: this is a link to {escape_name(target)}",
         path,
         fix="nothing, if you made the link; else remove it",
     )
@@ -103,7 +86,7 @@ def leaves_root(path: str, target: str) -> Finding:
     return Finding(
         "link-leaves-root",
         "warning",
-        f"not followed: the link leads out of the folder, to {spelled(target)}",
+        f"not followed: the link leads out of the folder, to {escape_name(target)}",
         path,
         fix="name the other folder as a source of its own",
     )
@@ -114,7 +97,7 @@ def broken_link(path: str, target: str) -> Finding:
     return Finding(
         "broken-link",
         "warning",
-        f"the link leads nowhere: {spelled(target)}",
+        f"the link leads nowhere: {escape_name(target)}",
         path,
         fix="mend the link, or remove it",
     )
@@ -137,7 +120,7 @@ def unsafe_name(path: str) -> Finding:
         "unsafe-file-name",
         "warning",
         "not searched: the name holds a control character, or is no UTF-8",
-        spelled(path),
+        escape_name(path),
         fix="rename it",
     )
 

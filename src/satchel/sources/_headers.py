@@ -3,8 +3,6 @@
 from collections.abc import Mapping
 from typing import Final
 
-__all__ = ["checked_headers"]
-
 # Ours to say, or such that they would change where a message ends.
 _OURS: Final = frozenset(
     """

@@ -1,20 +1,21 @@
 """What others can test with: their skills, a source of theirs, a whole loader."""
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
+from satchel._lazy import lazy_door
+
 if TYPE_CHECKING:
-    from satchel.testing.claims import (
+    from satchel.testing._assertions import (
         assert_clean,
         assert_complete,
         assert_found,
         assert_listed,
         assert_loaded,
     )
-    from satchel.testing.contract import ESCAPES, PACKS, Packs, SourceContract
+    from satchel.testing._packs import write_pack
+    from satchel.testing._rehearsal import Rehearsal, call, rehearse, user
+    from satchel.testing._source_contract import ESCAPES, PACKS, Packs, SourceContract
     from satchel.testing.hostile import hostile_packs, run_loader
-    from satchel.testing.packs import write_pack
-    from satchel.testing.rehearsal import Rehearsal, call, rehearse, user
 
 __all__ = [
     "ESCAPES",
@@ -35,28 +36,23 @@ __all__ = [
     "write_pack",
 ]
 
-_HOMES: Final = {
-    "Rehearsal": "rehearsal",
-    "assert_clean": "claims",
-    "assert_complete": "claims",
-    "assert_found": "claims",
-    "assert_listed": "claims",
-    "assert_loaded": "claims",
-    "call": "rehearsal",
-    "hostile_packs": "hostile",
-    "rehearse": "rehearsal",
-    "run_loader": "hostile",
-    "user": "rehearsal",
-    "write_pack": "packs",
+_LAZY: Final = {
+    "assert_clean": "satchel.testing._assertions",
+    "assert_complete": "satchel.testing._assertions",
+    "assert_found": "satchel.testing._assertions",
+    "assert_listed": "satchel.testing._assertions",
+    "assert_loaded": "satchel.testing._assertions",
+    "write_pack": "satchel.testing._packs",
+    "Rehearsal": "satchel.testing._rehearsal",
+    "call": "satchel.testing._rehearsal",
+    "rehearse": "satchel.testing._rehearsal",
+    "user": "satchel.testing._rehearsal",
+    "ESCAPES": "satchel.testing._source_contract",
+    "PACKS": "satchel.testing._source_contract",
+    "Packs": "satchel.testing._source_contract",
+    "SourceContract": "satchel.testing._source_contract",
+    "hostile_packs": "satchel.testing.hostile",
+    "run_loader": "satchel.testing.hostile",
 }
 
-
-def __getattr__(name: str) -> object:
-    """Import a public name when it is first asked for."""
-    if name not in __all__:
-        message = f"module 'satchel.testing' has no attribute {name!r}"
-        raise AttributeError(message)
-    home = _HOMES.get(name, "contract")
-    value: object = getattr(import_module(f"satchel.testing.{home}"), name)
-    globals()[name] = value
-    return value
+__getattr__ = lazy_door(__name__, _LAZY)

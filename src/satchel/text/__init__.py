@@ -1,22 +1,41 @@
 """Text that nobody vouches for: what it hides, how to show it, what it costs."""
 
-from satchel.text.doubts import find_doubts, tell_breakouts, tell_hidden
-from satchel.text.escape import escape_xml, printable
-from satchel.text.hidden import Hidden, clean_line, find_hidden
-from satchel.text.scan import breaks_out, find_breakouts, may_hide
-from satchel.text.tokens import EstimateCounter
+from typing import TYPE_CHECKING, Final
+
+from satchel._lazy import lazy_door
+from satchel.text._encoding import decode as decode, is_text as is_text
+from satchel.text._suspicious import (
+    breaks_out as breaks_out,
+    clean_line,
+    content_warnings as content_warnings,
+    escape_xml,
+    find_breakouts as find_breakouts,
+    find_hidden,
+    hidden_text_findings as hidden_text_findings,
+    may_hide as may_hide,
+    printable,
+)
+from satchel.text._tokens import EstimateCounter
+
+if TYPE_CHECKING:
+    from satchel.text._diff import (
+        LineMatcher as LineMatcher,
+        unified_lines as unified_lines,
+    )
+    from satchel.text._nearest import nearest as nearest
 
 __all__ = [
     "EstimateCounter",
-    "Hidden",
-    "breaks_out",
     "clean_line",
     "escape_xml",
-    "find_breakouts",
-    "find_doubts",
     "find_hidden",
-    "may_hide",
     "printable",
-    "tell_breakouts",
-    "tell_hidden",
 ]
+
+_LAZY: Final = {
+    "LineMatcher": "satchel.text._diff",
+    "unified_lines": "satchel.text._diff",
+    "nearest": "satchel.text._nearest",
+}
+
+__getattr__ = lazy_door(__name__, _LAZY)

@@ -1,9 +1,37 @@
 """Tools that a model can call, and boxes of them."""
 
-from satchel.tools.from_function import tool_from_function
-from satchel.tools.result import result_text
-from satchel.tools.run import Run, Turn
-from satchel.tools.tool import Tool
-from satchel.tools.toolbox import Toolbox
+from typing import TYPE_CHECKING, Final
 
-__all__ = ["Run", "Tool", "Toolbox", "Turn", "result_text", "tool_from_function"]
+from satchel._lazy import lazy_door
+from satchel.tools._from_function import tool_from_function
+from satchel.tools._tool import (
+    Run,
+    Tool,
+    Turn,
+    arguments_of as arguments_of,
+    inline_schema as inline_schema,
+    result_text,
+)
+from satchel.tools._toolbox import Toolbox
+
+if TYPE_CHECKING:
+    from satchel.tools._foreign import (
+        foreign_name as foreign_name,
+        foreign_tool as foreign_tool,
+    )
+
+__all__ = [
+    "Run",
+    "Tool",
+    "Toolbox",
+    "Turn",
+    "result_text",
+    "tool_from_function",
+]
+
+_LAZY: Final = {
+    "foreign_name": "satchel.tools._foreign",
+    "foreign_tool": "satchel.tools._foreign",
+}
+
+__getattr__ = lazy_door(__name__, _LAZY)

@@ -5,17 +5,89 @@ which are imported when they are used: ``satchel.usage.background`` and its stor
 ``metrics``, ``tracing``.
 """
 
-from satchel.usage.choosing import open_sink, usage_sinks
-from satchel.usage.logs import LoggingSink
-from satchel.usage.recording import ListSink, LoadsOnly, Sinks, UsageState, record
+from typing import TYPE_CHECKING, Final
+
+from satchel._lazy import lazy_door
+from satchel.usage._location import (
+    VARIABLE as VARIABLE,
+    open_sink,
+    parse_location as parse_location,
+    state_file,
+    usage_sinks,
+)
+from satchel.usage._sinks import (
+    ListSink,
+    LoadsOnly,
+    LoggingSink,
+    Sinks,
+    UsageState,
+    record as record,
+)
+
+if TYPE_CHECKING:
+    from satchel.usage._events import (
+        UsageEvents as UsageEvents,
+        owned_sinks as owned_sinks,
+    )
+    from satchel.usage._file_store import verify_chain
+    from satchel.usage._metrics import MetricsSink
+    from satchel.usage._owners import OwnerLookup as OwnerLookup
+    from satchel.usage._publisher import report_to
+    from satchel.usage._reader import read_records
+    from satchel.usage._records import (
+        Records as Records,
+        ended_unclosed as ended_unclosed,
+        host_mark as host_mark,
+    )
+    from satchel.usage._report import (
+        CORE_SHARE as CORE_SHARE,
+        SkillStatus,
+        SkillUse,
+        UsageReport,
+        make_report,
+    )
+    from satchel.usage._store import EventStore
+    from satchel.usage._tracing import TracingSink
 
 __all__ = [
+    "EventStore",
     "ListSink",
     "LoadsOnly",
     "LoggingSink",
+    "MetricsSink",
     "Sinks",
+    "SkillStatus",
+    "SkillUse",
+    "TracingSink",
+    "UsageReport",
     "UsageState",
+    "make_report",
     "open_sink",
-    "record",
+    "read_records",
+    "report_to",
+    "state_file",
     "usage_sinks",
+    "verify_chain",
 ]
+
+_LAZY: Final = {
+    "UsageEvents": "satchel.usage._events",
+    "owned_sinks": "satchel.usage._events",
+    "verify_chain": "satchel.usage._file_store",
+    "MetricsSink": "satchel.usage._metrics",
+    "OwnerLookup": "satchel.usage._owners",
+    "report_to": "satchel.usage._publisher",
+    "read_records": "satchel.usage._reader",
+    "Records": "satchel.usage._records",
+    "ended_unclosed": "satchel.usage._records",
+    "host_mark": "satchel.usage._records",
+    "CORE_SHARE": "satchel.usage._report",
+    "SkillStatus": "satchel.usage._report",
+    "SkillUse": "satchel.usage._report",
+    "UsageReport": "satchel.usage._report",
+    "make_report": "satchel.usage._report",
+    "EventStore": "satchel.usage._store",
+    "TracingSink": "satchel.usage._tracing",
+}
+
+__getattr__ = lazy_door(__name__, _LAZY)

@@ -15,10 +15,13 @@ import anyio
 import uvicorn
 
 from satchel import Satchel, sources
-from satchel.serve.app import create_app
-from satchel.serve.library import Library
-from satchel.serve.mcp import run_stdio, withheld_from_mcp
-from satchel.serve.running import listen
+from satchel.server import (
+    ServedLibrary,
+    create_app,
+    excluded_from_mcp,
+    listen,
+    run_stdio,
+)
 
 folders = [each for each in sys.argv[1:] if each != "--stdio"]
 skills = Satchel(
@@ -27,12 +30,12 @@ skills = Satchel(
         for number, folder in enumerate(folders, 1)
     )
 )
-library = Library(skills)
+library = ServedLibrary(skills)
 catalog = skills.catalog
-findings = withheld_from_mcp(library)
+findings = excluded_from_mcp(library)
 places = {f"{each.origin.location}/SKILL.md": each.id for each in catalog.entries}
 unlisted = {places[each.path]: each.code for each in findings if each.path in places}
-unlisted |= {held.descriptor.id: held.reason for held in catalog.withheld}
+unlisted |= {held.descriptor.id: held.reason for held in catalog.excluded}
 codes = Counter(finding.code for finding in findings)
 figures = {
     "served": len(catalog),

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from satchel import Satchel
-from satchel.adapters._base import Attached, Turn, is_error
+from satchel.adapters._base import SessionFactory, Turn, is_error
 from satchel.errors import SkillNotFoundError
 from tests.fakes import FakeSource, pack
 
 if TYPE_CHECKING:
-    from satchel.runtime.session import SessionOptions
+    from satchel.runtime import SessionOptions
 
 
-def attached(**options: Any) -> Attached[object]:  # noqa: ANN401 - any option
+def attached(**options: Any) -> SessionFactory[object]:  # noqa: ANN401 - any option
     source = FakeSource("s", {"a": {"SKILL.md": pack("a")}})
     who = options.pop("who", None)
-    return Attached(Satchel(source), who, None, cast("SessionOptions", options))
+    return SessionFactory(Satchel(source), who, None, cast("SessionOptions", options))
 
 
 @pytest.mark.row("F58")
@@ -48,7 +48,7 @@ def test_a_wrong_argument_fails_at_once(
 @pytest.mark.parametrize("skills", ["./skills", Path("skills"), None, Satchel])
 def test_only_a_satchel_is_attached(skills: Any) -> None:  # noqa: ANN401
     with pytest.raises(TypeError, match="attach takes a Satchel, not"):
-        Attached(skills, None, None, {})
+        SessionFactory(skills, None, None, {})
 
 
 @pytest.mark.row("F58")
@@ -77,7 +77,7 @@ def test_a_state_that_cannot_be_read_begins_anew(
 @pytest.mark.row("F23")
 def test_steps_of_one_turn_share_what_they_read() -> None:
     source = FakeSource("s", {"a": {"SKILL.md": pack("a")}})
-    base = Attached[object](Satchel(source), None, None, {})
+    base = SessionFactory[object](Satchel(source), None, None, {})
     turn = Turn()
 
     for _ in range(3):

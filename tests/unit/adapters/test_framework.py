@@ -4,7 +4,7 @@ from importlib import import_module
 
 import pytest
 
-from satchel.adapters import framework
+from satchel.adapters._base import framework
 from satchel.errors import ExtraMissingError
 from tools.adapters.known import NAMES, Adapter
 

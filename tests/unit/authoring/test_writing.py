@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from satchel.authoring.writing import new_folder, put_file
+from satchel.authoring import new_folder
+from satchel.authoring._writer import put_file
 from satchel.errors import AlreadyThereError, NotWrittenError
 
 FILES = {"SKILL.md": b"a", "scripts/run.sh": b"#!/bin/sh\n"}

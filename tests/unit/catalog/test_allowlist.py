@@ -2,7 +2,7 @@
 
 import pytest
 
-from satchel.catalog.allowlist import allow
+from satchel.catalog import allow
 from satchel.model import FileStat, Manifest
 
 HELD = tuple(

@@ -2,9 +2,7 @@
 
 import pytest
 
-from satchel.catalog import Registry
-from satchel.catalog.assemble import Rules
-from satchel.catalog.entry import Acceptance
+from satchel.catalog import CatalogRules, ParseOptions, Registry
 from satchel.errors import DuplicateSkillError
 from satchel.load import load
 from satchel.model import Catalog, Request
@@ -16,8 +14,8 @@ OTHER = "# Other\n"
 def registry(*sources: FakeSource) -> Registry:
     return Registry(
         sources,
-        accept=Acceptance(),
-        rules=Rules(),
+        accept=ParseOptions(),
+        rules=CatalogRules(),
         clock=FakeClock(),
     )
 

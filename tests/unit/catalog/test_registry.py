@@ -6,10 +6,7 @@ from hashlib import sha256
 
 import pytest
 
-from satchel.catalog import Registry
-from satchel.catalog.assemble import Rules
-from satchel.catalog.entry import Acceptance
-from satchel.catalog.switches import Switch
+from satchel.catalog import CatalogRules, DisabledPattern, ParseOptions, Registry
 from satchel.errors import DuplicateSkillError, SkillNotFoundError
 from satchel.model import Manifest, OnConflict
 from tests.fakes import FakeClock, FakeSource, RunningClock, away, pack
@@ -21,12 +18,14 @@ def registry(
     disabled: tuple[str, ...] = (),
     clock: FakeClock | None = None,
     deadline_s: float = 5.0,
-    accept: Acceptance | None = None,
+    accept: ParseOptions | None = None,
 ) -> Registry:
     return Registry(
         sources,
-        accept=accept or Acceptance(),
-        rules=Rules(on_conflict=on_conflict, disabled=tuple(map(Switch, disabled))),
+        accept=accept or ParseOptions(),
+        rules=CatalogRules(
+            on_conflict=on_conflict, disabled=tuple(map(DisabledPattern, disabled))
+        ),
         clock=clock or FakeClock(),
         deadline_s=deadline_s,
     )
@@ -236,7 +235,7 @@ def test_a_chosen_precedence_keeps_the_shadowed_pack_visible() -> None:
 
     assert kept.catalog.entries[0].source == "first"
     assert kept.catalog.conflicts[0].kept == kept.catalog.entries[0]
-    held = kept.catalog.withheld_as("a")
+    held = kept.catalog.exclusion_of("a")
     assert held is not None
     assert (held.reason, held.descriptor.source) == ("shadowed", "second")
 
@@ -255,7 +254,7 @@ def test_where_a_precedence_is_chosen_a_folder_keeps_its_own_name(other: str) ->
     kept.sync()
 
     assert [entry.origin.key for entry in kept.catalog] == ["mine"]
-    assert [held.reason for held in kept.catalog.withheld] == ["shadowed"]
+    assert [held.reason for held in kept.catalog.excluded] == ["shadowed"]
 
 
 @pytest.mark.row("E01")
@@ -352,8 +351,8 @@ def test_a_source_that_hangs_does_not_delay_the_others() -> None:
     slow.hold = threading.Event()
     kept = Registry(
         (one("good", "a"), slow),
-        accept=Acceptance(),
-        rules=Rules(),
+        accept=ParseOptions(),
+        rules=CatalogRules(),
         clock=RunningClock(),
         deadline_s=0.05,
     )
@@ -380,7 +379,7 @@ def test_a_pack_that_cannot_be_used_hides_no_other() -> None:
     kept.sync()
 
     assert [entry.id for entry in kept.catalog] == ["a"]
-    held = kept.catalog.withheld_as("broken")
+    held = kept.catalog.exclusion_of("broken")
     assert held is not None
     assert held.reason == "refused"
     assert [f.path for f in kept.catalog.findings] == ["s/broken/SKILL.md"]
@@ -417,7 +416,7 @@ def test_a_disabled_skill_is_not_listed_and_claims_nothing() -> None:
     kept = registry(one("s", "a"), one("t", "b"), disabled=("a",))
     kept.sync()
 
-    held = kept.catalog.withheld_as("a")
+    held = kept.catalog.exclusion_of("a")
     assert held is not None
     assert (held.reason, len(kept.catalog)) == ("disabled", 1)
 
@@ -436,7 +435,7 @@ def test_what_an_author_takes_out_of_the_catalog_is_said(
     kept = registry(FakeSource("s", {"a": {"SKILL.md": text}}))
     kept.sync()
 
-    held = kept.catalog.withheld_as("a")
+    held = kept.catalog.exclusion_of("a")
     assert held is not None
     assert held.reason == reason
     assert len(kept.catalog) == 0
@@ -450,14 +449,14 @@ def test_an_untrusted_source_shadows_nobody() -> None:
     kept.sync()
 
     assert kept.catalog.entries[0].source == "user"
-    assert [held.reason for held in kept.catalog.withheld] == ["untrusted"]
+    assert [held.reason for held in kept.catalog.excluded] == ["untrusted"]
     assert kept.catalog.conflicts == ()
 
 
 def test_limits_of_a_pack_name_limit_actual_and_unit() -> None:
     source = one("s", "a")
     source.packs["a"]["references/r.md"] = "x" * 100
-    accept = Acceptance(limits=replace(Acceptance().limits, pack_bytes=100))
+    accept = ParseOptions(limits=replace(ParseOptions().limits, pack_bytes=100))
     kept = registry(source, accept=accept)
     kept.sync()
 
@@ -468,7 +467,7 @@ def test_limits_of_a_pack_name_limit_actual_and_unit() -> None:
 def test_too_many_files_are_refused() -> None:
     source = one("s", "a")
     source.packs["a"]["references/r.md"] = "x"
-    accept = Acceptance(limits=replace(Acceptance().limits, pack_files=1))
+    accept = ParseOptions(limits=replace(ParseOptions().limits, pack_files=1))
     kept = registry(source, accept=accept)
     kept.sync()
 

@@ -8,12 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from satchel.catalog import Registry
-from satchel.catalog.assemble import Rules
-from satchel.catalog.entry import Acceptance
+from satchel.catalog import CatalogRules, ParseOptions, Registry
 from satchel.errors import ReferenceUnreadableError
-from satchel.files import is_settled, walk
-from satchel.files.walk import COARSE_NS, FINE_NS
+from satchel.files import _listing as walk, is_settled
+from satchel.files._listing import COARSE_NS, FINE_NS
 from satchel.load import load
 from satchel.model import FileStat, Found, Request
 from satchel.sources import LocalSource
@@ -49,7 +47,9 @@ def library(tmp_path: Path) -> Library:
     (tmp_path / "a").mkdir()
     (tmp_path / "a" / "SKILL.md").write_text(pack("a", body="One\n"))
     source = CountingSource(tmp_path)
-    registry = Registry([source], accept=Acceptance(), rules=Rules(), clock=FakeClock())
+    registry = Registry(
+        [source], accept=ParseOptions(), rules=CatalogRules(), clock=FakeClock()
+    )
     registry.sync()
     return Library(tmp_path, source, registry)
 

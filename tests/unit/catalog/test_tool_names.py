@@ -6,11 +6,8 @@ import json
 
 import pytest
 
-from satchel.catalog import Registry
-from satchel.catalog.assemble import Rules
-from satchel.catalog.entry import Acceptance
-from satchel.catalog.narrowing import is_allowed
-from satchel.catalog.tool_names import MAX_TOOLS, tool_names
+from satchel.catalog import CatalogRules, ParseOptions, Registry, is_tool_allowed
+from satchel.catalog._declarations import MAX_TOOLS, tool_names
 from satchel.model import Descriptor, Manifest
 from tests.fakes import FakeClock, FakeSource
 
@@ -18,8 +15,8 @@ from tests.fakes import FakeClock, FakeSource
 def synced(source: FakeSource) -> Registry:
     registry = Registry(
         (source,),
-        accept=Acceptance(profile="lenient"),
-        rules=Rules(),
+        accept=ParseOptions(profile="lenient"),
+        rules=CatalogRules(),
         clock=FakeClock(),
     )
     registry.sync()
@@ -106,7 +103,7 @@ def test_allowed_tools_can_only_narrow(
     names, findings = tool_names({"tools": "a b c"}, allowed, "x")
 
     assert names == ("a", "b", "c")
-    assert [name for name in names if is_allowed(name, allowed)] == list(open_)
+    assert [name for name in names if is_tool_allowed(name, allowed)] == list(open_)
     assert [(each.code, each.severity) for each in findings] == (
         [("tool-not-allowed", "warning")] if closed else []
     )

@@ -11,9 +11,7 @@ from pathlib import Path
 import pytest
 
 from satchel import sources
-from satchel.catalog import Registry
-from satchel.catalog.assemble import Rules
-from satchel.catalog.entry import Acceptance
+from satchel.catalog import CatalogRules, ParseOptions, Registry
 from satchel.errors import SourceUnavailableError
 from satchel.model import Catalog, Finding, Found
 from satchel.protocols import SkillSource
@@ -112,7 +110,11 @@ def registry(
     *given: SkillSource, clock: FakeClock, deadline_s: float = DEADLINE_S
 ) -> Registry:
     return Registry(
-        given, accept=Acceptance(), rules=Rules(), clock=clock, deadline_s=deadline_s
+        given,
+        accept=ParseOptions(),
+        rules=CatalogRules(),
+        clock=clock,
+        deadline_s=deadline_s,
     )
 
 

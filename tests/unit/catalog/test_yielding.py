@@ -73,7 +73,7 @@ def test_it_yields_to_one_in_a_conflict_it_does_not_decide() -> None:
         (conflict,) = skills.conflicts
         assert conflict.kept is not None
         assert conflict.kept.source == "one"
-        assert sorted(held.descriptor.source for held in skills.catalog.withheld) == [
+        assert sorted(held.descriptor.source for held in skills.catalog.excluded) == [
             "far",
             "two",
         ]

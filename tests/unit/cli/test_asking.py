@@ -9,7 +9,8 @@ import threading
 
 import pytest
 
-from satchel.cli.asking import _forget_typed, ask_in_terminal
+from satchel.cli import ask_in_terminal
+from satchel.cli._terminal import _discard_input
 from satchel.model import Question
 
 HOSTILE = "a\x1b[2J\u202eb\n[y] yes"
@@ -56,7 +57,7 @@ class Terminal(io.StringIO):
 def sit_at(stdin: object, monkeypatch: pytest.MonkeyPatch) -> Terminal:
     """Put a terminal in memory at the error output, and ``stdin`` at the input."""
     shown = Terminal()
-    monkeypatch.setattr("satchel.cli.asking._forget_typed", lambda _: None)
+    monkeypatch.setattr("satchel.cli._terminal._discard_input", lambda _: None)
     monkeypatch.setattr(sys, "stderr", shown)
     monkeypatch.setattr(sys, "stdin", stdin)
     return shown
@@ -155,4 +156,4 @@ def test_without_termios_nothing_is_thrown_away(
     """As on Windows."""
     monkeypatch.setitem(sys.modules, "termios", None)
 
-    _forget_typed(io.StringIO("y"))
+    _discard_input(io.StringIO("y"))

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from satchel.cli import frameworks
-from satchel.cli.frameworks import framework_lines, read_tested
+from satchel.cli._commands import doctor as frameworks
+from satchel.cli._commands.doctor import framework_lines, read_tested
 from tests.functional.library import run
 
 if TYPE_CHECKING:
-    from satchel.cli.frameworks import Tested
+    from satchel.cli._commands.doctor import TestedFramework
 
 TRIED = "what its adapter was tried with (1.2.0 to 1.10.3)"
 UPGRADE = "pip install -U 'satchel[strings]'"
 
 
-def entry(lowest: str, newest: str, *failed: str) -> Tested:
+def entry(lowest: str, newest: str, *failed: str) -> TestedFramework:
     return {
         "extra": "strings",
         "distribution": "strings-agents",

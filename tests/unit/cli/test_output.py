@@ -8,7 +8,7 @@ from typing import NoReturn
 
 import pytest
 
-from satchel.cli import output
+from satchel.cli import _terminal as output
 
 
 @pytest.fixture
@@ -78,7 +78,7 @@ def test_text_into_a_pipe_is_exact(capsysbinary: pytest.CaptureFixture[bytes]) -
 
 
 def test_json_is_printable_ascii(capsys: pytest.CaptureFixture[str]) -> None:
-    output.say_json({"text": "ü\x1b\x7f\u202e\ud800"})
+    output.echo_json({"text": "ü\x1b\x7f\u202e\ud800"})
 
     assert capsys.readouterr().out == (
         '{\n  "text": "\\u00fc\\u001b\\u007f\\u202e\\ud800"\n}\n'

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from satchel.cli.table import cells, clip, layout
+from satchel.cli._terminal import cells, clip, layout
 
 ROWS = [
     ("SKILL", "DESCRIPTION"),

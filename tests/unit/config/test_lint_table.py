@@ -9,7 +9,7 @@ import pytest
 
 from satchel.config import load_config
 from satchel.errors import ConfigError
-from satchel.model.lint import DEFAULT_LINT, LintConfig
+from satchel.model import DEFAULT_LINT, LintConfig
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,9 +14,9 @@ import zlib
 import pytest
 
 from satchel.errors import ArchiveError, LimitExceededError
-from satchel.files.archives import artifact_limit, is_archive, unpack
+from satchel.files import archive_size_limit, tar_gz, unpack
+from satchel.files._unpack import is_archive
 from satchel.model import Limits
-from satchel.release.archives import tar_gz
 from tests.unit.files.archive_makers import (
     SKILL,
     Zipped,
@@ -644,5 +644,5 @@ def test_what_a_release_stores_fits_into_what_is_fetched() -> None:
     files = {"SKILL.md": SKILL, "a": b"1" * (1_000 - len(SKILL)), "b": b"", "c": b""}
     data = tar_gz(files.items())
 
-    assert len(data) <= artifact_limit(limits)
+    assert len(data) <= archive_size_limit(limits)
     assert unpack(data, limits=limits) == files

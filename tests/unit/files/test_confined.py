@@ -15,7 +15,7 @@ from satchel.errors import (
     ReferenceNotFoundError,
     ReferenceUnreadableError,
 )
-from satchel.files import confined, read_confined
+from satchel.files import _confined as confined, read_confined
 
 CAN_ASK = sys.platform in {"linux", "win32"}
 

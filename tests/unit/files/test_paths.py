@@ -5,7 +5,7 @@ import os
 import pytest
 
 from satchel.errors import ReferenceEscapesError
-from satchel.files import check_path, path_problem, read_confined, spelled
+from satchel.files import check_path, escape_name, path_problem, read_confined
 from satchel.testing import ESCAPES
 
 
@@ -78,4 +78,4 @@ def test_a_refused_path_touches_no_file(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_spelled_shows_what_cannot_be_printed() -> None:
-    assert spelled("a\nb\x1b[31m\udcff é") == "a\\nb\\x1b[31m\\udcff é"
+    assert escape_name("a\nb\x1b[31m\udcff é") == "a\\nb\\x1b[31m\\udcff é"

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from satchel.errors import LimitExceededError
-from satchel.files import is_left_out, mark_of, walk_pack
-from satchel.files.left_out import kind_left_out
+from satchel.files import is_excluded_file, mark_of, walk_pack
+from satchel.files._paths import exclusion_kind
 from satchel.model import FileStat, Limits
 
 
@@ -97,8 +97,8 @@ def test_each_kind_is_told_once_with_a_count(tmp_path: Path) -> None:
     ],
 )
 def test_kinds_by_name(path: str, kind: str | None) -> None:
-    assert kind_left_out(path) == kind
-    assert is_left_out(path) == (kind is not None)
+    assert exclusion_kind(path) == kind
+    assert is_excluded_file(path) == (kind is not None)
 
 
 @pytest.mark.row("A09", "E29")

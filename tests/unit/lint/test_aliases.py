@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from satchel.lint import UnknownCodeError, codes
-from satchel.lint.aliases import aliases, codes_named
+from satchel.lint import aliases, codes_named
+from satchel.model import UnknownCodeError, codes
 
 EARLIER = """
 missing-skill-md unreadable-skill-md missing-frontmatter yaml-error frontmatter-shape

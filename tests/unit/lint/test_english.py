@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from satchel.lint.english import is_english, opening_chars
+from satchel.lint._english import is_english, opening_chars
 
 
 @pytest.mark.parametrize(

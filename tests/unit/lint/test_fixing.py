@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import Final
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from satchel.lint.fixes import FIXABLE, FIXERS, Fixer, Page
-from satchel.lint.fixing import Fix, fix_skill
+from satchel.lint import FIXABLE, SkillFix, fix_skill
+from satchel.lint._fixers import FIXERS, Fixer, FixInput
 from satchel.model import Finding, Limits
-from satchel.spec import Profile, body_of, parse
+from satchel.skill_md import Profile, body_of, parse
 
 LONG = "Use when a form must be filled in."
 
@@ -23,7 +22,7 @@ def fix(
     files: tuple[str, ...] = (),
     profile: Profile = "spec",
     also: tuple[str, ...] = (),
-) -> Fix | None:
+) -> SkillFix | None:
     data = text.encode() if isinstance(text, str) else text
     found = (
         *parse(data, profile="lenient", directory=folder).findings,
@@ -195,12 +194,12 @@ def test_a_fixer_is_not_trusted(
     """Its proposal is read again, and dropped where it says something else."""
     codes, nothing = frozenset({"unquoted-colon"}), frozenset[str]()
 
-    def careless(page: Page) -> str | None:
+    def careless(page: FixInput) -> str | None:
         del page
         return proposal
 
     fixers = (Fixer(careless, codes, nothing, nothing),)
-    monkeypatch.setattr("satchel.lint.fixes.FIXERS", fixers)
+    monkeypatch.setattr("satchel.lint.FIXERS", fixers)
 
     assert fix("---\nname: x\ndescription: A: b\n---\nB\n") is None, why
 
@@ -208,12 +207,12 @@ def test_a_fixer_is_not_trusted(
 def test_a_fixer_that_goes_on_and_on_is_not_trusted(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def restless(page: Page) -> str | None:
+    def restless(page: FixInput) -> str | None:
         return page.text.replace("\nname: x", "\n# more\nname: x")
 
     nothing = frozenset[str]()
     monkeypatch.setattr(
-        "satchel.lint.fixes.FIXERS",
+        "satchel.lint.FIXERS",
         (Fixer(restless, frozenset({"x-y"}), nothing, nothing),),
     )
 
@@ -222,7 +221,7 @@ def test_a_fixer_that_goes_on_and_on_is_not_trusted(
 
 def test_fixers_are_known_by_their_files() -> None:
     assert all(
-        fixer.mend.__module__ == f"satchel.lint.fixes.{fixer.name}" for fixer in FIXERS
+        fixer.mend.__module__ == f"satchel.lint.{fixer.name}" for fixer in FIXERS
     )
     assert frozenset().union(*(fixer.codes for fixer in FIXERS)) == FIXABLE
 
@@ -319,7 +318,7 @@ def test_a_difference_of_many_equal_lines_is_soon_found() -> None:
     body = "\n".join("ab"[i * i % 7 % 2] for i in range(40_000))
     before = f"---\nname: x\ndescription: a: b\n---\n{body}\n".encode()
     after = before.replace(b"a: b", b'"a: b"')
-    fix = Fix("SKILL.md", before, after, frozenset())
+    fix = SkillFix("SKILL.md", before, after, frozenset())
 
     assert [change.line for change in fix.changes] == [3]
     assert '-description: a: b\n+description: "a: b"\n' in fix.diff

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from satchel.lint.globs import glob_pattern
+from satchel.lint._settings import glob_pattern
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from satchel.lint.inline import NEVER, read_inline
+from satchel.lint import NEVER_IGNORED, read_inline_ignores
 from satchel.model import Finding
 
 
@@ -35,17 +35,17 @@ def page(head: str = "", body: str = "") -> str:
     ],
 )  # fmt: skip
 def test_comments_name_codes(text: str, codes: set[str]) -> None:
-    inline = read_inline(text)
+    inline = read_inline_ignores(text)
 
     assert inline.codes == codes
     assert inline.findings == ()
 
 
 @pytest.mark.row("E02")
-@pytest.mark.parametrize("code", sorted(NEVER))
+@pytest.mark.parametrize("code", sorted(NEVER_IGNORED))
 def test_nothing_that_deceives_is_hidden(code: str) -> None:
     """A pack may be anybody's; whoever reviews it has to see this."""
-    inline = read_inline(page(f"# satchel: ignore {code}\n"))
+    inline = read_inline_ignores(page(f"# satchel: ignore {code}\n"))
     [said] = inline.findings
 
     assert not inline.hides(Finding(code, "warning", "m"))
@@ -54,7 +54,7 @@ def test_nothing_that_deceives_is_hidden(code: str) -> None:
 
 
 def test_no_error_is_hidden() -> None:
-    inline = read_inline(page("# satchel: ignore unknown-field missing-h1\n"))
+    inline = read_inline_ignores(page("# satchel: ignore unknown-field missing-h1\n"))
 
     assert not inline.hides(Finding("unknown-field", "error", "m"))
     assert inline.hides(Finding("unknown-field", "warning", "m"))
@@ -63,7 +63,7 @@ def test_no_error_is_hidden() -> None:
 
 
 def test_a_misspelt_code_is_told() -> None:
-    inline = read_inline(page("", "a\n<!-- satchel: ignore hiden-text -->\n"))
+    inline = read_inline_ignores(page("", "a\n<!-- satchel: ignore hiden-text -->\n"))
     [said] = inline.findings
 
     assert inline.codes == frozenset()
@@ -75,4 +75,4 @@ def test_many_comments_that_never_end_cost_little() -> None:
     """Each start is looked at for a bounded distance."""
     text = page("", "<!-- satchel: ignore " * 20_000)
 
-    assert read_inline(text).codes == frozenset()
+    assert read_inline_ignores(text).codes == frozenset()

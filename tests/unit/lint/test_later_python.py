@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from satchel.lint.later_python import version_for
+from satchel.lint._programs import later_version_for
 
 LATER = [
     ('x = f"{d["a"]}"', "3.12"),
@@ -40,7 +40,7 @@ NEVER = [
 def test_grammar_of_a_later_python(line: str, version: str) -> None:
     later = int(version[2:]) > sys.version_info.minor
 
-    assert version_for(f"a = 1\n{line}\n", 2, "invalid syntax") == (
+    assert later_version_for(f"a = 1\n{line}\n", 2, "invalid syntax") == (
         version if later else ""
     )
 
@@ -48,9 +48,9 @@ def test_grammar_of_a_later_python(line: str, version: str) -> None:
 @pytest.mark.row("F51")
 @pytest.mark.parametrize("line", NEVER)
 def test_grammar_of_no_python(line: str) -> None:
-    assert version_for(f"a = 1\n{line}\n", 2, "invalid syntax") == ""
+    assert later_version_for(f"a = 1\n{line}\n", 2, "invalid syntax") == ""
 
 
 @pytest.mark.parametrize("line", [None, 0, 3])
 def test_a_line_that_is_not_there(line: int | None) -> None:
-    assert version_for("type X = int", line, "invalid syntax") == ""
+    assert later_version_for("type X = int", line, "invalid syntax") == ""

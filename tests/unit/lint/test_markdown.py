@@ -4,8 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from satchel.lint.markdown import Block, Heading, Link, Undefined, read_markdown
-from satchel.lint.slugs import anchors_of, slug_of
+from satchel.lint import read_markdown
+from satchel.lint._markdown import (
+    CodeBlock,
+    Heading,
+    Link,
+    UndefinedLink,
+    anchors_of,
+    slug_of,
+)
 
 
 @pytest.mark.row("R36")
@@ -53,41 +60,41 @@ def test_labels_that_are_not_defined() -> None:
     text = "a [b][c], ü[d][] and [e].\n\n`[f][g]` [h][c2]\n\n[c2]: x.md\n"
 
     assert read_markdown(text).undefined == (
-        Undefined("[b][c]", "c", 1, " ", ","),
-        Undefined("[d][]", "d", 1, "ü", " "),
+        UndefinedLink("[b][c]", "c", 1, " ", ","),
+        UndefinedLink("[d][]", "d", 1, "ü", " "),
     )
 
 
 def test_a_label_at_both_ends_of_the_text() -> None:
-    assert read_markdown("[b][c]").undefined == (Undefined("[b][c]", "c", 1),)
+    assert read_markdown("[b][c]").undefined == (UndefinedLink("[b][c]", "c", 1),)
 
 
 @pytest.mark.row("R36")
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("```py\nx\n```\n", [Block("py", 1, closed=True)]),
-        ("```py\nx\n```", [Block("py", 1, closed=True)]),
-        ("~~~\nx\n~~~~~  \n", [Block("", 1, closed=True)]),
-        ("````\n```\n````\n", [Block("", 1, closed=True)]),
-        ("> ```\n> x\n> ```\n", [Block("", 1, closed=True)]),
-        ("```\nx\n   ```\n", [Block("", 1, closed=True)]),
-        ("```\nx\n    ```\n", [Block("", 1, closed=False)]),
-        ("1.  a\n\n    ```\n    x\n    ```\n", [Block("", 3, closed=True)]),
-        ("- a\n\n  ```\r\n  x\r\n  ```\r\n", [Block("", 3, closed=True)]),
-        ("x\n\n```\nx\n", [Block("", 3, closed=False)]),
-        ("```", [Block("", 1, closed=False)]),
-        ("```\n~~~\n", [Block("", 1, closed=False)]),
-        ("````\n```\n", [Block("", 1, closed=False)]),
-        ("```\n``` x\n", [Block("", 1, closed=False)]),
+        ("```py\nx\n```\n", [CodeBlock("py", 1, closed=True)]),
+        ("```py\nx\n```", [CodeBlock("py", 1, closed=True)]),
+        ("~~~\nx\n~~~~~  \n", [CodeBlock("", 1, closed=True)]),
+        ("````\n```\n````\n", [CodeBlock("", 1, closed=True)]),
+        ("> ```\n> x\n> ```\n", [CodeBlock("", 1, closed=True)]),
+        ("```\nx\n   ```\n", [CodeBlock("", 1, closed=True)]),
+        ("```\nx\n    ```\n", [CodeBlock("", 1, closed=False)]),
+        ("1.  a\n\n    ```\n    x\n    ```\n", [CodeBlock("", 3, closed=True)]),
+        ("- a\n\n  ```\r\n  x\r\n  ```\r\n", [CodeBlock("", 3, closed=True)]),
+        ("x\n\n```\nx\n", [CodeBlock("", 3, closed=False)]),
+        ("```", [CodeBlock("", 1, closed=False)]),
+        ("```\n~~~\n", [CodeBlock("", 1, closed=False)]),
+        ("````\n```\n", [CodeBlock("", 1, closed=False)]),
+        ("```\n``` x\n", [CodeBlock("", 1, closed=False)]),
         ("    ```\n    x\n", []),
         (
             "1. a\n   ```\n   x\n```\n",
-            [Block("", 2, closed=False), Block("", 4, closed=False)],
+            [CodeBlock("", 2, closed=False), CodeBlock("", 4, closed=False)],
         ),
     ],
 )
-def test_code_blocks(text: str, expected: list[Block]) -> None:
+def test_code_blocks(text: str, expected: list[CodeBlock]) -> None:
     assert list(read_markdown(text).blocks) == expected
 
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchmarks.faults.planted import PLANTED
-from satchel.lint import codes
-from satchel.lint.one_fact import SAID_BY, once
-from satchel.model import Finding
-from satchel.runtime.checking import check
+from satchel.checking import check
+from satchel.lint import without_repeats
+from satchel.lint._report import COVERED_BY
+from satchel.model import Finding, codes
 
 if TYPE_CHECKING:
     from benchmarks.faults.fault import Fault
@@ -27,35 +27,38 @@ def finding(code: str, line: int | None = 1, path: str = "a", fix: str = "") -> 
 @pytest.mark.row("F55")
 @pytest.mark.parametrize(
     ("code", "said"),
-    [(code, each) for code in SAID_BY for each in sorted(SAID_BY[code])],
+    [(code, each) for code in COVERED_BY for each in sorted(COVERED_BY[code])],
 )
 def test_what_another_finding_says_is_left_out(code: str, said: str) -> None:
     first, second, other = finding(code), finding(said), finding(said, path="b")
 
     assert {code, said} <= set(codes())
-    assert [each.code for each in once([first, second, other])] == [code, said]
-    assert once([second, other]) == (second, other)
+    assert [each.code for each in without_repeats([first, second, other])] == [
+        code,
+        said,
+    ]
+    assert without_repeats([second, other]) == (second, other)
 
 
 @pytest.mark.row("F55")
 def test_another_line_is_another_fact() -> None:
     found = (finding("unknown-field", 1), finding("client-only-field", 2))
 
-    assert once(found) == found
+    assert without_repeats(found) == found
 
 
 @pytest.mark.row("F55")
 def test_a_conflict_is_the_fact_of_its_file() -> None:
     found = [finding("conflict-marker", 4), finding("python-syntax", 9)]
 
-    assert [each.code for each in once(found)] == ["conflict-marker"]
+    assert [each.code for each in without_repeats(found)] == ["conflict-marker"]
 
 
 @pytest.mark.row("F55")
 def test_who_honours_a_field_is_kept_as_advice() -> None:
     found = [finding("unknown-field", fix="move it"), finding("client-only-field")]
 
-    (one,) = once(found)
+    (one,) = without_repeats(found)
 
     assert one.fix == "move it; about client-only-field"
 
@@ -72,8 +75,8 @@ def repeats(findings: tuple[Finding, ...]) -> list[tuple[str, str]]:
         if (one.path, one.line) == (other.path, other.line)
         and (
             one.message == other.message
-            or other.code in SAID_BY.get(one.code, ())
-            or one.code in SAID_BY.get(other.code, ())
+            or other.code in COVERED_BY.get(one.code, ())
+            or one.code in COVERED_BY.get(other.code, ())
         )
     ]
 

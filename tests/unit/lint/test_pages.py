@@ -10,7 +10,7 @@ import pytest
 
 import satchel
 from satchel import errors
-from satchel.lint import UnknownCodeError, codes, read_page, title_of
+from satchel.model import UnknownCodeError, codes, read_page, title_of
 
 SOURCE = Path(satchel.__file__).parent
 ROOMS = (

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from satchel.lint import compiling, programs
-from satchel.lint.programs import (
-    Program,
+from satchel.lint import _compile_worker as compiling, _programs as programs
+from satchel.lint._programs import (
+    ProgramCheck,
     compile_python,
     find_shell,
     is_python,
@@ -98,8 +98,8 @@ def test_python_is_compiled_in_a_process_of_its_own(tmp_path: Path) -> None:
     text = f"open({str(mark)!r}, 'w').close()\nimport this_is_not_there\n"
 
     assert compile_python([text.encode(), b"x = (\n"]) == (
-        Program(),
-        Program("'(' was never closed", 1),
+        ProgramCheck(),
+        ProgramCheck("'(' was never closed", 1),
     )
     assert not mark.exists()
 
@@ -108,7 +108,7 @@ def test_no_files_start_no_process(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "executable", "/not/there")
 
     assert compile_python([]) == ()
-    assert compile_python([b"x"]) == (Program(checked=False),)
+    assert compile_python([b"x"]) == (ProgramCheck(checked=False),)
 
 
 def test_without_an_interpreter_nothing_is_checked(
@@ -116,7 +116,7 @@ def test_without_an_interpreter_nothing_is_checked(
 ) -> None:
     monkeypatch.setattr(sys, "executable", "")
 
-    assert compile_python([b"x"]) == (Program(checked=False),)
+    assert compile_python([b"x"]) == (ProgramCheck(checked=False),)
 
 
 def test_a_file_that_ends_python_is_told_and_the_next_is_checked(
@@ -130,13 +130,17 @@ def test_a_file_that_ends_python_is_told_and_the_next_is_checked(
         "    print('{\"asks\": []}', flush=True)\n"
     )
     monkeypatch.setattr(programs, "_WORKER", worker)
-    ended = Program("compiling it ends Python")
+    ended = ProgramCheck("compiling it ends Python")
 
-    assert compile_python([b"a", b"end", b"b"]) == (Program(), ended, Program())
+    assert compile_python([b"a", b"end", b"b"]) == (
+        ProgramCheck(),
+        ended,
+        ProgramCheck(),
+    )
     assert compile_python([b"end", b"end", b"b"]) == (
         ended,
         ended,
-        Program(checked=False),
+        ProgramCheck(checked=False),
     )
 
 
@@ -198,7 +202,10 @@ def test_a_file_that_takes_too_long_is_no_error(
     monkeypatch.setattr(programs, "_WORKER", worker)
     monkeypatch.setattr(programs, "PYTHON_TIMEOUT_S", 0.5)
 
-    assert compile_python([b"a", b"slow"]) == (Program(), Program(checked=False))
+    assert compile_python([b"a", b"slow"]) == (
+        ProgramCheck(),
+        ProgramCheck(checked=False),
+    )
 
 
 @pytest.mark.row("A32")
@@ -283,7 +290,7 @@ def test_a_script_is_read_and_never_run(
     monkeypatch.setenv("BASH_FUNC_echo%%", f"() {{ touch {mark}; }}")
     text = f"#!/bin/sh\nset +n\ntouch {mark}\necho $(touch {mark})\nx=`touch {mark}`\n"
 
-    assert read_by_shell(shell, text.encode()) == Program()
+    assert read_by_shell(shell, text.encode()) == ProgramCheck()
     assert not mark.exists()
 
 
@@ -311,12 +318,12 @@ def test_a_text_in_a_script_that_is_never_ended() -> None:
     bash = find_shell("bash")
     found = read_by_shell(bash, b"#!/bin/bash\ncat <<EOF\nx\nEOF \nls\n")
 
-    assert found == Program("no line is EOF alone, to end this", 2)
-    assert read_by_shell(bash, b"cat <<EOF\nx\nEOF") == Program()
+    assert found == ProgramCheck("no line is EOF alone, to end this", 2)
+    assert read_by_shell(bash, b"cat <<EOF\nx\nEOF") == ProgramCheck()
 
 
 def test_a_shell_that_is_not_there_gives_no_answer() -> None:
-    assert read_by_shell("/not/there/sh", b"echo\n") == Program(checked=False)
+    assert read_by_shell("/not/there/sh", b"echo\n") == ProgramCheck(checked=False)
 
 
 @needs_shell
@@ -337,7 +344,7 @@ def test_a_shell_that_says_no_line(tmp_path: Path) -> None:
     odd.write_text(f"#!{SHELLS[-1]}\nexit 3\n")
     odd.chmod(0o755)
 
-    assert read_by_shell(str(odd), b"") == Program("the shell cannot read it")
+    assert read_by_shell(str(odd), b"") == ProgramCheck("the shell cannot read it")
 
 
 def test_a_system_that_needs_its_root_is_given_it(
@@ -345,4 +352,4 @@ def test_a_system_that_needs_its_root_is_given_it(
 ) -> None:
     monkeypatch.setenv("SYSTEMROOT", "/windows")
 
-    assert compile_python([b"x = 1\n"]) == (Program(),)
+    assert compile_python([b"x = 1\n"]) == (ProgramCheck(),)

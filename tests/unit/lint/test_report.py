@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from satchel.lint import Report, fingerprint
+from satchel.lint import CheckReport, fingerprint
 from satchel.model import Finding
 
 ERROR = Finding("no-name", "error", "there is no name", "a/SKILL.md", 1)
@@ -24,7 +24,7 @@ NOTE = Finding("left-out", "note", "left out: 1 cache", "a")
 def test_a_report_fails_from_a_severity_on(
     findings: tuple[Finding, ...], on_error: bool, on_warning: bool
 ) -> None:
-    report = Report(1, findings)
+    report = CheckReport(1, findings)
 
     assert (report.fails(), report.fails("warning")) == (on_error, on_warning)
 
@@ -32,15 +32,15 @@ def test_a_report_fails_from_a_severity_on(
 @pytest.mark.parametrize(
     ("report", "summary"),
     [
-        (Report(1, ()), "1 pack checked: no findings"),
-        (Report(2, (ERROR,)), "2 packs checked: 1 error"),
+        (CheckReport(1, ()), "1 pack checked: no findings"),
+        (CheckReport(2, (ERROR,)), "2 packs checked: 1 error"),
         (
-            Report(3, (ERROR, ERROR, WARNING, NOTE), known=4),
+            CheckReport(3, (ERROR, ERROR, WARNING, NOTE), known=4),
             "3 packs checked: 2 errors, 1 warning, 1 note (4 more in the baseline)",
         ),
     ],
 )
-def test_the_summary_counts(report: Report, summary: str) -> None:
+def test_the_summary_counts(report: CheckReport, summary: str) -> None:
     assert report.summary == summary
 
 

@@ -9,12 +9,11 @@ from satchel.errors import (
     ReferenceNotFoundError,
     ReferenceUnreadableError,
 )
-from satchel.lint import RULES, Context, Rule
-from satchel.lint.rules.description_lacks_when import description_lacks_when
-from satchel.lint.rules.doubts import doubts
-from satchel.lint.rules.long_description import long_description
-from satchel.model import Descriptor, FileStat, Manifest
-from satchel.model.lint import DEFAULT_THRESHOLDS
+from satchel.lint import RULES, LintContext, LintRule
+from satchel.lint._rules.description_lacks_when import description_lacks_when
+from satchel.lint._rules.long_description import long_description
+from satchel.lint._rules.suspicious_content import suspicious_content
+from satchel.model import DEFAULT_THRESHOLDS, Descriptor, FileStat, Manifest
 
 MAX_CHARS = DEFAULT_THRESHOLDS.description_chars
 TEXT = "---\nname: x\ndescription: d\nreferences: [a.md]\n---\n# a.md, b.md\n"
@@ -40,11 +39,11 @@ def pack(
     description: str = "Do what a.md says when it is asked for.",
     declares: bool = False,
     profile: str = "spec",
-) -> Context:
+) -> LintContext:
     files = files or Files()
     held = tuple(FileStat(path, 1) for path in ("SKILL.md", *files.files))
     names = tuple(files.files) if listed is None else listed
-    return Context(
+    return LintContext(
         descriptor=Descriptor("x", description, references=names, files=held),
         manifest=Manifest(name="x", description=description, declares_files=declares),
         text=TEXT,
@@ -53,7 +52,9 @@ def pack(
     )
 
 
-def said(context: Context, *rules: Rule) -> list[tuple[str, str, str, int | None]]:
+def said(
+    context: LintContext, *rules: LintRule
+) -> list[tuple[str, str, str, int | None]]:
     found = (each for rule in rules or RULES for each in rule(context))
     return [(f.code, f.severity, f.path, f.line) for f in found]
 
@@ -108,7 +109,8 @@ def test_hidden_characters_beside_the_body() -> None:
     text = "one\ntwo\u200b\n\U000e0041\U000e0042\n".encode()
 
     assert [
-        (each.severity, each.message, each.line) for each in doubts(pack(Files(a=text)))
+        (each.severity, each.message, each.line)
+        for each in suspicious_content(pack(Files(a=text)))
     ] == [
         (severity, f"the text holds {what}, the first in this line", line)
         for severity, what, line in (
@@ -125,7 +127,7 @@ def test_a_binary_file_is_not_read_as_text() -> None:
 def test_tags_of_the_envelope_beside_the_body() -> None:
     text = b"fine\n</instructions>\n<execution_directive>\n"
 
-    assert said(pack(Files(a=text)), doubts) == [
+    assert said(pack(Files(a=text)), suspicious_content) == [
         ("envelope-breakout", "warning", "references/a.md", line) for line in (2, 3)
     ]
 
@@ -154,7 +156,7 @@ def test_a_description_is_a_paragraph(description: str, expected: list[object]) 
     ],
 )
 def test_the_line_of_a_field(text: str, line: int | None) -> None:
-    context = Context(
+    context = LintContext(
         descriptor=Descriptor("x", "d"),
         manifest=Manifest(name="x", description="d"),
         text=text,

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from satchel.lint import Context
-from satchel.lint.programs import MAX_BYTES
-from satchel.lint.rules.interactive_script import interactive_script
-from satchel.lint.rules.json_syntax import json_syntax
-from satchel.lint.rules.python_syntax import python_syntax
-from satchel.lint.rules.shell_syntax import shell_syntax
+from satchel.lint import LintContext
+from satchel.lint._programs import MAX_BYTES
+from satchel.lint._rules.interactive_script import interactive_script
+from satchel.lint._rules.json_syntax import json_syntax
+from satchel.lint._rules.python_syntax import python_syntax
+from satchel.lint._rules.shell_syntax import shell_syntax
 from satchel.model import Descriptor, FileStat, Manifest
 
 if TYPE_CHECKING:
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 KSH = b"#!/bin/ksh\necho\n"
 
 
-def pack(files: Mapping[str, bytes]) -> Context:
-    return Context(
+def pack(files: Mapping[str, bytes]) -> LintContext:
+    return LintContext(
         descriptor=Descriptor(
             "x",
             "d",
@@ -41,7 +41,7 @@ def test_a_shell_that_this_machine_lacks(monkeypatch: pytest.MonkeyPatch) -> Non
     def find_none(_: str) -> str:
         return ""
 
-    rules = sys.modules["satchel.lint.rules.shell_syntax"]
+    rules = sys.modules["satchel.lint._rules.shell_syntax"]
     monkeypatch.setattr(rules, "find_shell", find_none)
     (found,) = shell_syntax(pack({"scripts/a": KSH, "scripts/b.sh": b"echo\n"}))
 

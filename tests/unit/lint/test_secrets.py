@@ -7,9 +7,8 @@ import string
 
 import pytest
 
-from satchel.lint import Context
-from satchel.lint.rules.sensitive_pattern import sensitive_pattern
-from satchel.lint.secrets import find_secrets
+from satchel.lint import LintContext
+from satchel.lint._rules.sensitive_pattern import find_secrets, sensitive_pattern
 from satchel.model import Descriptor, Manifest
 
 CHARS = string.ascii_letters + string.digits
@@ -87,7 +86,7 @@ def test_two_of_a_kind_on_a_line_are_one_finding() -> None:
 @pytest.mark.row("E02")
 def test_a_secret_is_never_printed() -> None:
     secret = f"ghp_{drawn(36)}"
-    context = Context(
+    context = LintContext(
         descriptor=Descriptor("x", "d", assets=("assets/a.txt",)),
         manifest=Manifest(name="x", description="d"),
         text=f"---\nname: x\n---\n{secret}\n",

@@ -7,22 +7,16 @@ from dataclasses import fields
 import pytest
 
 from satchel.errors import ConfigError
-from satchel.lint import RULES
-from satchel.lint.settings import (
-    DEFAULT_THRESHOLDS,
-    Settings,
-    settings_of,
-    thresholds_for,
-)
-from satchel.model import Finding
-from satchel.model.lint import LintConfig
+from satchel.lint import RULES, LintSettings, settings_of
+from satchel.lint._settings import thresholds_for
+from satchel.model import DEFAULT_THRESHOLDS, Finding, LintConfig
 
 LONG = Finding("long-description", "note", "long", "a/SKILL.md", 3)
 HIDDEN = Finding("hidden-text", "warning", "1 tag", "a/SKILL.md", 4)
 DEAD = Finding("dead-link", "warning", "no file", "a/references/b.md", 5)
 
 
-def levels(settings: Settings) -> list[str]:
+def levels(settings: LintSettings) -> list[str]:
     judged = [settings.judge(each) for each in (LONG, HIDDEN, DEAD)]
     return [each.severity if each else "off" for each in judged]
 

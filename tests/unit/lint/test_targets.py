@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from satchel.lint import Context
-from satchel.lint.targets import Target, find_case, find_target, held_paths
+from satchel.lint import LintContext
+from satchel.lint._targets import LinkTarget, find_case, find_target, pack_paths
 from satchel.model import Descriptor, FileStat, Manifest
 
 FILES = (
@@ -14,8 +14,8 @@ FILES = (
 )
 
 
-def pack(*listed: str) -> Context:
-    return Context(
+def pack(*listed: str) -> LintContext:
+    return LintContext(
         descriptor=Descriptor(
             "x",
             "d",
@@ -39,32 +39,48 @@ PACK = pack("references/a.md", "references/b c.md", "references/deep/d.md", "x.m
 @pytest.mark.parametrize(
     ("file", "to", "expected"),
     [
-        ("SKILL.md", "references/a.md", Target("references/a.md", "", "found")),
-        ("SKILL.md", "./references/a.md#x", Target("references/a.md", "x", "found")),
-        ("SKILL.md", "references/b%20c.md", Target("references/b c.md", "", "found")),
-        ("SKILL.md", "references\\a.md?v=1", Target("references/a.md", "", "found")),
-        ("SKILL.md", "#x", Target("SKILL.md", "x", "found")),
-        ("SKILL.md", "references/", Target("references", "", "found")),
-        ("SKILL.md", "./", Target(".", "", "found")),
-        ("SKILL.md", "docs/%C3%84.md", Target("docs/Ä.md", "", "found")),
-        ("references/a.md", "references/a.md", Target("references/a.md", "", "found")),
-        ("references/a.md", "b c.md", Target("references/b c.md", "", "beside")),
-        ("references/a.md", "../SKILL.md", Target("SKILL.md", "", "beside")),
+        ("SKILL.md", "references/a.md", LinkTarget("references/a.md", "", "found")),
+        (
+            "SKILL.md",
+            "./references/a.md#x",
+            LinkTarget("references/a.md", "x", "found"),
+        ),
+        (
+            "SKILL.md",
+            "references/b%20c.md",
+            LinkTarget("references/b c.md", "", "found"),
+        ),
+        (
+            "SKILL.md",
+            "references\\a.md?v=1",
+            LinkTarget("references/a.md", "", "found"),
+        ),
+        ("SKILL.md", "#x", LinkTarget("SKILL.md", "x", "found")),
+        ("SKILL.md", "references/", LinkTarget("references", "", "found")),
+        ("SKILL.md", "./", LinkTarget(".", "", "found")),
+        ("SKILL.md", "docs/%C3%84.md", LinkTarget("docs/Ä.md", "", "found")),
+        (
+            "references/a.md",
+            "references/a.md",
+            LinkTarget("references/a.md", "", "found"),
+        ),
+        ("references/a.md", "b c.md", LinkTarget("references/b c.md", "", "beside")),
+        ("references/a.md", "../SKILL.md", LinkTarget("SKILL.md", "", "beside")),
         ("references/a.md", "deep", None),
-        ("references/a.md", "deep/", Target("references/deep", "", "beside")),
-        ("SKILL.md", "hidden/e.md", Target("hidden/e.md", "", "unlisted")),
-        ("SKILL.md", "hidden/", Target("hidden", "", "unlisted")),
-        ("SKILL.md", "x.md", Target("x.md", "", "missing")),
-        ("references/a.md", "../y.md", Target("y.md", "", "missing")),
-        ("SKILL.md", "../y.md", Target("../y.md", "", "outside")),
-        ("SKILL.md", "a/../../y.md", Target("a/../../y.md", "", "outside")),
-        ("SKILL.md", "/etc/passwd", Target("/etc/passwd", "", "outside")),
-        ("SKILL.md", "~/notes.md", Target("~/notes.md", "", "machine")),
-        ("SKILL.md", "C:\\a.md", Target("C:\\a.md", "", "machine")),
-        ("SKILL.md", "file:///srv/a.md", Target("file:///srv/a.md", "", "machine")),
+        ("references/a.md", "deep/", LinkTarget("references/deep", "", "beside")),
+        ("SKILL.md", "hidden/e.md", LinkTarget("hidden/e.md", "", "unlisted")),
+        ("SKILL.md", "hidden/", LinkTarget("hidden", "", "unlisted")),
+        ("SKILL.md", "x.md", LinkTarget("x.md", "", "missing")),
+        ("references/a.md", "../y.md", LinkTarget("y.md", "", "missing")),
+        ("SKILL.md", "../y.md", LinkTarget("../y.md", "", "outside")),
+        ("SKILL.md", "a/../../y.md", LinkTarget("a/../../y.md", "", "outside")),
+        ("SKILL.md", "/etc/passwd", LinkTarget("/etc/passwd", "", "outside")),
+        ("SKILL.md", "~/notes.md", LinkTarget("~/notes.md", "", "machine")),
+        ("SKILL.md", "C:\\a.md", LinkTarget("C:\\a.md", "", "machine")),
+        ("SKILL.md", "file:///srv/a.md", LinkTarget("file:///srv/a.md", "", "machine")),
     ],
 )
-def test_where_a_path_leads(file: str, to: str, expected: Target | None) -> None:
+def test_where_a_path_leads(file: str, to: str, expected: LinkTarget | None) -> None:
     assert find_target(PACK, file, to) == expected
 
 
@@ -87,5 +103,5 @@ def test_a_file_that_is_named_in_another_case() -> None:
 
 
 def test_folders_are_held_with_their_files() -> None:
-    assert {".", "references", "references/deep", "SKILL.md"} < held_paths(PACK)
-    assert "x.md" not in held_paths(PACK)
+    assert {".", "references", "references/deep", "SKILL.md"} < pack_paths(PACK)
+    assert "x.md" not in pack_paths(PACK)

@@ -10,7 +10,7 @@ from satchel.errors import LimitExceededError, ReferenceNotFoundError
 from satchel.model import Catalog, Descriptor, FileStat, Origin, bucket_of
 
 if TYPE_CHECKING:
-    from satchel.model.pack import Bucket
+    from satchel.model import Bucket
 
 __all__ = ["SKILL_MD", "Shelf"]
 

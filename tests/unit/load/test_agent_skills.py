@@ -15,16 +15,11 @@ from satchel.errors import (
     ReferenceNotFoundError,
     ReferenceUnreadableError,
     SkillError,
+    SkillExcludedError,
     SkillNotFoundError,
-    SkillWithheldError,
     SourceUnavailableError,
 )
-from satchel.load import (
-    StyleOptions,
-    load,
-    render_context,
-    render_context_error,
-)
+from satchel.load import StyleOptions, load, render_context, render_context_error
 from satchel.model import Loaded, Request
 from tests.unit.load.shelf import SKILL_MD, Shelf
 
@@ -214,7 +209,7 @@ def test_a_read_error_is_told_apart() -> None:
             "2 bytes exceed the limit",
         ),
         (
-            SkillWithheldError("x", "disabled", "fix"),
+            SkillExcludedError("x", "disabled", "fix"),
             "is disabled by current system settings and cannot be loaded",
         ),
         (

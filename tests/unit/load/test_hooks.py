@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import pytest
 
 from satchel.load import (
-    Hooks,
+    ResultHooks,
     StyleOptions,
     load,
     offer_reader,
@@ -43,7 +43,7 @@ def shelf() -> Shelf:
 
 def call(
     style: Style,
-    hooks: Hooks,
+    hooks: ResultHooks,
     *,
     tool: str = "",
     id: str = "pdf",
@@ -92,7 +92,7 @@ READ_ONLY: dict[Style, str] = {
 
 @pytest.mark.parametrize("style", get_args(Style))
 def test_a_session_says_with_what_the_files_are_read(style: Style) -> None:
-    (note,) = notes_of(style, call(style, Hooks()))
+    (note,) = notes_of(style, call(style, ResultHooks()))
 
     assert note.startswith("Files and scripts of this skill are for reading only here")
     assert note.endswith(f", with {READ_ONLY[style]}.")
@@ -101,7 +101,7 @@ def test_a_session_says_with_what_the_files_are_read(style: Style) -> None:
 @pytest.mark.row("D08", "R18")
 @pytest.mark.parametrize("style", get_args(Style))
 def test_outside_a_session_nothing_is_added(style: Style) -> None:
-    result = call(style, Hooks(), extended=False)
+    result = call(style, ResultHooks(), extended=False)
 
     assert notes_of(style, result) == []
 
@@ -144,7 +144,7 @@ def test_without_files_nothing_is_said_of_them(style: Style) -> None:
 @pytest.mark.parametrize("style", get_args(Style))
 def test_a_root_is_told_and_filled_in(style: Style) -> None:
     """In the instructions; a file stays as it is, byte for byte."""
-    hooks = Hooks(root=lambda loaded: f"/staged/{loaded.id}")
+    hooks = ResultHooks(root=lambda loaded: f"/staged/{loaded.id}")
 
     result = call(style, hooks)
 
@@ -161,7 +161,7 @@ def _text(result: Any) -> str:  # noqa: ANN401 - JSON
 
 
 def test_a_file_is_never_filled_in() -> None:
-    hooks = Hooks(root=lambda _: "/staged")
+    hooks = ResultHooks(root=lambda _: "/staged")
     in_packs = call("packs", hooks, reference="a.md")
 
     assert in_packs["reference_content"] == "# A ${SKILL_DIR}\n"
@@ -181,7 +181,7 @@ def test_where_the_root_is_shown_paths_are_relative_to_it() -> None:
 
 @pytest.mark.parametrize("style", get_args(Style))
 def test_notes_are_added_behind_the_others(style: Style) -> None:
-    hooks = Hooks(notes=lambda loaded: (f"Tools of {loaded.id} are open.",))
+    hooks = ResultHooks(notes=lambda loaded: (f"Tools of {loaded.id} are open.",))
 
     assert notes_of(style, call(style, hooks))[1:] == ["Tools of pdf are open."]
 
@@ -220,7 +220,7 @@ def test_notes_are_added_behind_the_others(style: Style) -> None:
 )
 def test_a_note_may_stand_in_place_of_the_text(style: Style, expected: object) -> None:
     """The other notes stay: some are told only once."""
-    hooks = Hooks(instead=lambda _: "Above <it>.", notes=lambda _: ("New.",))
+    hooks = ResultHooks(instead=lambda _: "Above <it>.", notes=lambda _: ("New.",))
 
     assert call(style, hooks) == expected
 
@@ -241,7 +241,7 @@ def _never(loaded: Loaded) -> str:
 def test_a_note_may_stand_in_place_of_a_file(
     style: Style, arguments: dict[str, Any], content: str
 ) -> None:
-    hooks = Hooks(instead=lambda loaded: f"{loaded.file} stands above.")
+    hooks = ResultHooks(instead=lambda loaded: f"{loaded.file} stands above.")
 
     result = call(style, hooks, **arguments)
 
@@ -286,7 +286,7 @@ def test_a_miss_may_get_a_further_sentence(
         asked.append(error)
         return "Ask for <pdf>."
 
-    hooks = Hooks(misses=advise, instead=_never, root=_never)
+    hooks = ResultHooks(misses=advise, instead=_never, root=_never)
     result = call(style, hooks, id="x", **arguments)
 
     assert (result["error"] if style == "packs" else result) == expected
@@ -296,7 +296,7 @@ def test_a_miss_may_get_a_further_sentence(
 
 
 def test_an_error_that_is_no_miss_gets_it_in_its_message() -> None:
-    hooks = Hooks(misses=lambda _: "Stop.")
+    hooks = ResultHooks(misses=lambda _: "Stop.")
     result = call("references", hooks, reference="nope.md")
 
     assert result["error"]["message"].endswith("NOTICE.txt. Stop.")

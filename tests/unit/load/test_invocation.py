@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from satchel.load.invocation import render_invocation
+from satchel.load._invocation import fill_arguments
 
 TWO = "fix 'the bug'"
 
@@ -29,7 +29,7 @@ TWO = "fix 'the bug'"
 )
 def test_arguments_are_filled_in(body: str, arguments: str, expected: str) -> None:
     """Indexes start at 0; an index without a word, or in a word, is left alone."""
-    assert render_invocation(body, arguments).text == expected
+    assert fill_arguments(body, arguments).text == expected
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_names_stand_for_words_in_order(body: str, expected: str) -> None:
     """The longest name that fits; a name without a word is empty."""
     names = ("issue", "branch", "issue-id", "who", "")
 
-    assert render_invocation(body, "12 main 7", names=names).text == expected
+    assert fill_arguments(body, "12 main 7", names=names).text == expected
 
 
 @pytest.mark.parametrize(
@@ -61,26 +61,26 @@ def test_names_stand_for_words_in_order(body: str, expected: str) -> None:
 def test_arguments_that_are_not_used_stand_behind_the_body(
     body: str, arguments: str, expected: str
 ) -> None:
-    assert render_invocation(body, arguments).text == expected
+    assert fill_arguments(body, arguments).text == expected
 
 
 @pytest.mark.parametrize("arguments", ["it's broken", 'say "no', "a \\"])
 def test_odd_quotes_are_split_at_blanks_and_said(arguments: str) -> None:
-    found = render_invocation("$0", arguments)
+    found = fill_arguments("$0", arguments)
 
     assert found.text == arguments.split(maxsplit=1)[0]
     assert found.notes == ("the quotes in the arguments do not match; split at blanks",)
 
 
 def test_odd_quotes_do_not_matter_where_no_word_is_asked_for() -> None:
-    assert render_invocation("$ARGUMENTS", "it's").notes == ()
+    assert fill_arguments("$ARGUMENTS", "it's").notes == ()
 
 
 def test_the_folder_and_the_session_are_filled_in() -> None:
     """A backslash does not keep these."""
     body = r"run ${CLAUDE_SKILL_DIR}/a.py \${SKILL_DIR} ${CLAUDE_SESSION_ID}"
 
-    found = render_invocation(body, "", folder=r"C:\skills\1", session="s-1")
+    found = fill_arguments(body, "", folder=r"C:\skills\1", session="s-1")
 
     assert found.text == r"run C:\skills\1/a.py \C:\skills\1 s-1"
     assert found.notes == ()
@@ -89,7 +89,7 @@ def test_the_folder_and_the_session_are_filled_in() -> None:
 def test_what_has_no_value_is_left_and_said_once() -> None:
     body = "${SKILL_DIR}/a ${SKILL_DIR}/b ${CLAUDE_PROJECT_DIR} ${HOME} ${CLAUDE_x}"
 
-    found = render_invocation(body, "", folder=None)
+    found = fill_arguments(body, "", folder=None)
 
     assert found.text == body
     assert found.notes == (
@@ -110,7 +110,7 @@ def test_what_has_no_value_is_left_and_said_once() -> None:
 )
 @pytest.mark.row("E26")
 def test_commands_are_left_inert_and_said(body: str, *, said: bool) -> None:
-    found = render_invocation(body, "")
+    found = fill_arguments(body, "")
 
     assert found.text == body
     assert found.notes == (

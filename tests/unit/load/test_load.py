@@ -20,16 +20,16 @@ from satchel.errors import (
     ReferenceNotFoundError,
     ReferenceUnreadableError,
     SkillError,
+    SkillExcludedError,
     SkillNotFoundError,
-    SkillWithheldError,
     SourceUnavailableError,
 )
 from satchel.load import TurnCache, load
-from satchel.model import Catalog, Conflict, Limits, Loaded, Request, Withheld
+from satchel.model import Catalog, Conflict, Excluded, Limits, Loaded, Request
 from tests.unit.load.shelf import SKILL_MD, Shelf
 
 if TYPE_CHECKING:
-    from satchel.model.catalog import WithheldReason
+    from satchel.model import ExclusionReason
 
 
 def load_from(shelf: Shelf, file: str | None = None, **options: object) -> Loaded:
@@ -301,18 +301,18 @@ def test_missing_unlisted_escaping_oversized_unreadable_changed_are_six_errors()
     ]
 
 
-def withheld(reason: WithheldReason, **changes: object) -> Catalog:
+def excluded(reason: ExclusionReason, **changes: object) -> Catalog:
     shelf = Shelf.of()
-    held = Withheld(shelf.descriptor(**changes), reason, fix="do this")
-    return Catalog(withheld=(held,), readers={"here": shelf})
+    held = Excluded(shelf.descriptor(**changes), reason, fix="do this")
+    return Catalog(excluded=(held,), readers={"here": shelf})
 
 
 @pytest.mark.parametrize(
     "reason", ["refused", "filtered", "untrusted", "disabled", "shadowed"]
 )
-def test_a_withheld_skill_says_why(reason: WithheldReason) -> None:
-    with pytest.raises(SkillWithheldError) as caught:
-        load(withheld(reason), Request("pdf"))
+def test_a_withheld_skill_says_why(reason: ExclusionReason) -> None:
+    with pytest.raises(SkillExcludedError) as caught:
+        load(excluded(reason), Request("pdf"))
 
     assert (caught.value.reason, caught.value.fix) == (reason, "do this")
 
@@ -325,13 +325,13 @@ def test_a_withheld_skill_says_why(reason: WithheldReason) -> None:
     ],
 )
 def test_a_deprecated_skill_loads_and_names_its_heir(heir: str, note: str) -> None:
-    loaded = load(withheld("deprecated", replaced_by=heir), Request("pdf"))
+    loaded = load(excluded("deprecated", replaced_by=heir), Request("pdf"))
 
     assert (loaded.text, loaded.notes) == (SKILL_MD, (note,))
 
 
 def test_a_hidden_skill_loads() -> None:
-    assert load(withheld("hidden"), Request("pdf")).notes == ()
+    assert load(excluded("hidden"), Request("pdf")).notes == ()
 
 
 def test_a_conflict_names_both_owners() -> None:

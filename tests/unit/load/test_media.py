@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from satchel.load.media import media_type
+from satchel.load import media_type
 
 
 @pytest.mark.row("G23")

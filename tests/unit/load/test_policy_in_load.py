@@ -12,12 +12,17 @@ from satchel.errors import (
     DeniedError,
     ReferenceNotAllowedError,
     SkillError,
+    SkillExcludedError,
     SkillNotFoundError,
-    SkillWithheldError,
 )
-from satchel.load import TurnCache, load, packs_result, render_context_error
-from satchel.load.telling import error_result
-from satchel.model import Catalog, Decision, Request, Withheld
+from satchel.load import (
+    TurnCache,
+    error_result,
+    load,
+    packs_result,
+    render_context_error,
+)
+from satchel.model import Catalog, Decision, Excluded, Request
 from satchel.policy import Policy, allow, ask, deny
 from tests.unit.load.shelf import Shelf
 
@@ -105,9 +110,9 @@ def test_who_may_not_read_is_not_told_the_files(shelf: Shelf) -> None:
 
 def test_an_absent_or_withheld_skill_has_its_own_error(shelf: Shelf) -> None:
     entry = shelf.descriptor()
-    catalog = Catalog(withheld=(Withheld(entry, "disabled"),))
+    catalog = Catalog(excluded=(Excluded(entry, "disabled"),))
 
-    with pytest.raises(SkillWithheldError):
+    with pytest.raises(SkillExcludedError):
         load(catalog, Request("pdf"), policy=Policy(deny("*")))
     with pytest.raises(SkillNotFoundError):
         load(catalog, Request("nope"), policy=Policy(deny("*")))
@@ -170,7 +175,7 @@ REASON = "rule 3 raised KeyError"
             'Skill "pdf" is not allowed here.',
         ),
         (
-            SkillWithheldError("pdf", "disabled", REASON),
+            SkillExcludedError("pdf", "disabled", REASON),
             'Skill "pdf" is disabled by current system settings and cannot be loaded.',
         ),
     ],

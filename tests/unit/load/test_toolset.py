@@ -9,22 +9,14 @@ import pytest
 
 from satchel.errors import DuplicateSkillError
 from satchel.load import StyleOptions, load, offer_find, tools_for
-from satchel.load.options import DEFAULT_STYLE_OPTIONS
-from satchel.model import (
-    Catalog,
-    Descriptor,
-    Hit,
-    Loaded,
-    Request,
-    Style,
-    Withheld,
-)
+from satchel.load._wording import DEFAULT_STYLE_OPTIONS
+from satchel.model import Catalog, Descriptor, Excluded, Hit, Loaded, Request, Style
 from satchel.prompt import render
 from satchel.text import EstimateCounter
 from tests.unit.load.shelf import SKILL_MD, Shelf
 
 if TYPE_CHECKING:
-    from satchel.load.find_tool import Find
+    from satchel.load._style_tools import Find
     from satchel.tools import Toolbox
 
 SEVEN = [
@@ -265,9 +257,9 @@ def test_notes_are_a_field_of_their_own() -> None:
 def test_packs_load_what_is_not_listed_and_still_loads() -> None:
     """A deprecated pack is in no list; its lists come with it."""
     one = shelf()
-    held = Withheld(one.descriptor(), "deprecated")
+    held = Excluded(one.descriptor(), "deprecated")
     catalog = Catalog(
-        (Descriptor("other", "Use."),), withheld=(held,), readers={"here": one}
+        (Descriptor("other", "Use."),), excluded=(held,), readers={"here": one}
     )
     box = tools_for("packs", lambda r: load(catalog, r), catalog=lambda: catalog)
 

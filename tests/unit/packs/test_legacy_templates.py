@@ -8,7 +8,7 @@ from typing import Final
 import pytest
 
 from satchel import Satchel, sources
-from satchel.roles import render_role_prompt, resolve_role_prompt
+from satchel.compat import render_role_prompt, resolve_role_prompt
 from tests.unit.packs.house import ROLES, ROOT
 
 TEMPLATES: Final = ROOT / "examples" / "templates"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 import pytest
 
 from satchel import Satchel, resolve_role_prompt, sources
-from satchel.spec import from_spec, parse, to_spec
+from satchel.skill_md import from_spec, parse, to_spec
 from tests.functional.library import run
 from tests.unit.packs.house import FILES, PACKS, ROLES, ROOT
 from tools.role_packs import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from satchel.prompt.shorten import shorten
+from satchel.prompt._render import shorten
 
 FAMILY = "\U0001f468\u200d\U0001f469\u200d\U0001f467"
 

@@ -6,14 +6,13 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from satchel import Satchel
-from satchel.release.building import build_release
-from satchel.release.folder import build_folder
+from satchel.release import build_folder, build_release
 from satchel.sources import memory
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from satchel.model.release import Release
+    from satchel.model import Release
 
 __all__ = [
     "PACKS",

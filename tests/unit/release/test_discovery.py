@@ -9,14 +9,14 @@ import pytest
 
 from satchel.files import digest_bytes
 from satchel.model import Descriptor, FileStat, Limits, Origin
-from satchel.release.discovery import (
-    SCHEMA_V2,
+from satchel.release import (
     Artifact,
     artifact_bytes,
     index_v1,
     index_v2,
     plan_publication,
 )
+from satchel.release._discovery import SCHEMA_V2
 
 ORIGIN = Origin("skills", "x", "skills/x")
 

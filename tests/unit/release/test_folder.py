@@ -10,8 +10,7 @@ import pytest
 
 from satchel import Satchel
 from satchel.errors import ConfigError, RefusedReleaseError
-from satchel.release.folder import build_folder
-from satchel.release.site import publish
+from satchel.release import build_folder, publish
 from satchel.sources import folder, memory, released
 from tests.unit.release.shelf import PACKS, build, built, files_in, write
 

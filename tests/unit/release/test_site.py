@@ -12,7 +12,7 @@ import pytest
 from satchel import Satchel
 from satchel.errors import ConfigError, DigestMismatchError
 from satchel.files import digest_bytes
-from satchel.release.site import Published, publish
+from satchel.release import PublishedRelease, publish
 from satchel.sources import released
 from tests.unit.release.shelf import PACKS, build, built, files_in
 
@@ -24,7 +24,7 @@ V1 = ".well-known/skills/index.json"
 V2 = ".well-known/agent-skills/index.json"
 
 
-def put(dist: Path, site: Path, *, v1: bool = False) -> Published:
+def put(dist: Path, site: Path, *, v1: bool = False) -> PublishedRelease:
     return publish(released(dist), site, v1=v1)
 
 

@@ -8,13 +8,13 @@ import pytest
 
 from satchel import Satchel, Skill
 from satchel.errors import DuplicateToolError
-from satchel.policy import Policy, Rule, ask, deny
+from satchel.policy import Policy, PolicyRule, ask, deny
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from satchel.model import Question
-    from satchel.runtime.session import Session
+    from satchel.runtime import Session
 
 
 class Native:
@@ -29,7 +29,7 @@ def refund(order_id: str) -> str:
     return f"refunded {order_id}"
 
 
-def shelf(*rules: Rule) -> Satchel:
+def shelf(*rules: PolicyRule) -> Satchel:
     skill = Skill(
         "refunds",
         description="Use when a customer wants money back.",
@@ -39,7 +39,7 @@ def shelf(*rules: Rule) -> Satchel:
     return Satchel(skill, policy=Policy(*rules))
 
 
-def native(*rules: Rule, approve: Any = None) -> Session:  # noqa: ANN401
+def native(*rules: PolicyRule, approve: Any = None) -> Session:  # noqa: ANN401
     from tests.fakes import FakeSource, pack
 
     text = pack("bills").replace("---\n", "---\nmetadata: {tools: pay}\n", 1)
@@ -79,7 +79,7 @@ def test_a_native_tool_may_be_called_where_nothing_refuses_it() -> None:
     ("rule", "code"), [(deny, "denied-by-policy"), (ask, "approval-required")]
 )
 def test_a_native_tool_is_refused_with_a_result(
-    rule: Callable[..., Rule], code: str
+    rule: Callable[..., PolicyRule], code: str
 ) -> None:
     refused = native(rule("bills", tool="pay")).refusal("pay", {})
 
@@ -116,12 +116,12 @@ def test_an_asynchronous_approver_is_asked_about_a_native_tool(answer: bool) -> 
 
 def test_a_session_tells_whether_its_instructions_read_files() -> None:
     """An adapter for an event loop asks before it waits."""
-    from satchel.model import Seen
+    from satchel.model import SeenMessage
 
     skills = shelf()
     fresh, using = skills.session(), skills.session()
     using.call("load_skill", {"skill_id": "refunds"})
-    using.see([Seen("user", "hi")])
+    using.see([SeenMessage("user", "hi")])
 
     assert (fresh.reads_files, using.reads_files, native().reads_files) == (
         False,

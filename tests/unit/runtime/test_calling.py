@@ -14,7 +14,7 @@ import pytest
 from satchel import Satchel, Skill
 from satchel.model import Question, Reply, Style
 from satchel.policy import Policy, ask, deny
-from satchel.session import question_text
+from satchel.runtime import question_text
 from satchel.tools import Tool
 from tests.fakes import FakeSource, pack
 
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from satchel.model import Answer
-    from satchel.policy import Rule
+    from satchel.model import ApprovalAnswer
+    from satchel.policy import PolicyRule
     from satchel.protocols import Approval
-    from satchel.runtime.session import Session
+    from satchel.runtime import Session
 
 PAY: dict[str, object] = {"order": "A-1", "cents": 995}
 SCHEMA: Any = {
@@ -62,7 +62,7 @@ class Person:
 
 def open_till(
     till: Till,
-    *rules: Rule,
+    *rules: PolicyRule,
     environ: dict[str, str] | None = None,
     **options: Any,  # noqa: ANN401 - of a session
 ) -> Session:
@@ -177,7 +177,9 @@ def test_the_golden_of_a_declined_load_stays_and_the_words_follow() -> None:
 @pytest.mark.row("T08", "F24")
 @pytest.mark.parametrize("how", ["approve", "framework"])
 @pytest.mark.parametrize("answer", ["yes_once", "yes_in_session"])
-def test_edited_arguments_are_those_that_are_used(how: str, answer: Answer) -> None:
+def test_edited_arguments_are_those_that_are_used(
+    how: str, answer: ApprovalAnswer
+) -> None:
     till, less = Till(), Reply(answer, arguments={"order": "A-1", "cents": 1})
     person = Person(less) if how == "approve" else None
     session = open_till(till, approve=person)

@@ -29,7 +29,7 @@ from tests.fakes import FakeSource, pack
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from satchel.runtime.session import Session
+    from satchel.runtime import Session
 
 pytestmark = pytest.mark.row("F26")
 

@@ -29,12 +29,12 @@ from satchel.errors import (
     ReferenceEscapesError,
     ReferenceNotAllowedError,
     ReferenceUnreadableError,
-    SkillWithheldError,
+    SkillExcludedError,
     SourceUnavailableError,
 )
-from satchel.model import Limits, Manifest, Seen, Style
+from satchel.model import Limits, Manifest, SeenMessage, Style
 from satchel.policy import Policy, deny
-from satchel.skills.calc import calc
+from satchel.skills import calc
 from satchel.usage import ListSink
 from tests.fakes import FakeSource, pack
 
@@ -112,7 +112,7 @@ def test_the_model_chooses_and_nobody_for_it(shelf: Path, style: Style) -> None:
 
     with session.turn():
         for text in ("pdf-forms", "Please use the skill pdf-forms.", "pdf forms"):
-            session.see([Seen("user", text)])
+            session.see([SeenMessage("user", text)])
             skills.find(text)
             assert (session.instructions("Base."), session.tools()) == before
 
@@ -271,7 +271,7 @@ def test_satchel_toml_is_found_from_below_and_relative_to_itself(
 
     assert [entry.id for entry in skills.catalog] == ["pdf-forms"]
     assert skills.prompt().budget_tokens is None
-    with pytest.raises(SkillWithheldError, match="disabled"):
+    with pytest.raises(SkillExcludedError, match="disabled"):
         skills.load("sql-style")
 
 

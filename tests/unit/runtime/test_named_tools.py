@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, get_args
 import pytest
 
 from satchel import Satchel
-from satchel.model import Seen, Style
+from satchel.model import SeenMessage, Style
 from satchel.policy import Policy, deny
 from satchel.tools import result_text
 from tests.fakes import FakeSource, pack
 
 if TYPE_CHECKING:
-    from satchel.runtime.session import Session
+    from satchel.runtime import Session
 
 FILES: dict[str, Any] = {
     "references/a.md": "Text of a.",
@@ -44,7 +44,7 @@ def open_session(style: Style, files: list[str], how: str, *rules: Any) -> Sessi
     session = skills.session(style=style, always=always)
     if how == "loaded":
         session.call(LOADER[style], {KEY[style]: "a"})
-        session.see([Seen("user", "Go on.")])
+        session.see([SeenMessage("user", "Go on.")])
     return session
 
 

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 from satchel import Satchel, Skill, SkillDescriptor, SkillRegistry
+from satchel.agent import BaseSkill
 from satchel.errors import DuplicateToolError, ToolError
-from satchel.model import Catalog, Descriptor, Origin, Withheld
-from satchel.runtime.offers import Offers
-from satchel.runtime.opening import open_named
-from satchel.skill import BaseSkill
+from satchel.model import Catalog, Descriptor, Excluded, Origin
+from satchel.runtime._inputs import open_inputs
+from satchel.runtime._tool_registry import ToolRegistry
 from satchel.tools import Tool, Toolbox
 
 if TYPE_CHECKING:
-    from satchel.model.catalog import WithheldReason
+    from satchel.model import ExclusionReason
 
 
 def tool(name: str) -> Tool:
@@ -47,7 +47,7 @@ A, B, C = tool("a"), tool("b"), tool("c")
 
 
 def test_tools_and_boxes_are_offered_in_order() -> None:
-    offers = Offers([B, Toolbox("box", (A, C))])
+    offers = ToolRegistry([B, Toolbox("box", (A, C))])
 
     assert offers.names == ("b", "a", "c")
     assert offers.get("a") is A
@@ -66,7 +66,7 @@ def test_tools_and_boxes_are_offered_in_order() -> None:
 )
 def test_a_frameworks_own_tool_is_kept_as_it_is(native: Native) -> None:
     """It is no plain function, although it can be called."""
-    found = Offers([native]).get("look_up")
+    found = ToolRegistry([native]).get("look_up")
 
     assert found is not None
     assert found.native is native
@@ -114,7 +114,7 @@ class Broken:
 def test_parameters_are_read_where_they_are_easy_to_read(
     attributes: dict[str, object], expected: dict[str, object]
 ) -> None:
-    found = Offers([Native(name="look_up", **attributes)]).get("look_up")
+    found = ToolRegistry([Native(name="look_up", **attributes)]).get("look_up")
 
     assert found is not None
     assert found.parameters == expected
@@ -142,7 +142,7 @@ async def look_up(order: str) -> str:
 )
 def test_plain_functions_become_tools(function: object, name: str) -> None:
     """Also those that the application and a skill both give."""
-    offers = Offers([function, function])
+    offers = ToolRegistry([function, function])
     found = offers.get(name)
 
     assert offers.names == (name,)
@@ -156,7 +156,7 @@ def test_plain_functions_become_tools(function: object, name: str) -> None:
 def test_a_function_that_a_skill_and_the_application_give_is_one() -> None:
     refunds = Skill("refunds", description="Use it.", tools=[look_up])
 
-    assert Offers([look_up], [refunds]).owner("look_up") == "application"
+    assert ToolRegistry([look_up], [refunds]).owner("look_up") == "application"
 
 
 def test_an_object_whose_attributes_raise_can_be_named() -> None:
@@ -166,7 +166,7 @@ def test_an_object_whose_attributes_raise_can_be_named() -> None:
             raise RuntimeError
 
     odd = Odd()
-    found = Offers([{"odd": odd}]).get("odd")
+    found = ToolRegistry([{"odd": odd}]).get("odd")
 
     assert found is not None
     assert (found.native, found.description) == (odd, "")
@@ -174,7 +174,7 @@ def test_an_object_whose_attributes_raise_can_be_named() -> None:
 
 def test_a_mapping_gives_names() -> None:
     native = Native()
-    offers = Offers([{"one": A, "two": native}])
+    offers = ToolRegistry([{"one": A, "two": native}])
 
     one, two = offers.get("one"), offers.get("two")
     assert one is not None
@@ -197,7 +197,7 @@ def test_a_mapping_gives_names() -> None:
 )
 def test_what_is_no_tool_is_refused_at_once(offered: object, message: str) -> None:
     with pytest.raises(ToolError, match=message):
-        Offers([offered])
+        ToolRegistry([offered])
 
 
 NATIVE = Native(name="n")
@@ -205,7 +205,7 @@ NATIVE = Native(name="n")
 
 @pytest.mark.parametrize("twice", [A, NATIVE, {"x": A}, Toolbox("t", (A, B))])
 def test_the_same_object_twice_is_one(twice: object) -> None:
-    offers = Offers([twice])
+    offers = ToolRegistry([twice])
     before = offers.names
 
     offers.add(twice, twice)
@@ -226,7 +226,7 @@ def test_the_same_object_twice_is_one(twice: object) -> None:
 )
 def test_two_tools_of_one_name_are_loud(first: object, second: object) -> None:
     """And nothing of that call is taken in."""
-    offers = Offers([first])
+    offers = ToolRegistry([first])
 
     with pytest.raises(DuplicateToolError) as got:
         offers.add(B, second)
@@ -240,7 +240,7 @@ def test_a_skill_and_the_application_are_named_as_owners() -> None:
     refunds = Skill("refunds", description="Use it.", tools=[A])
 
     with pytest.raises(DuplicateToolError) as got:
-        Offers([tool("a")], [refunds])
+        ToolRegistry([tool("a")], [refunds])
 
     assert got.value.args == ("a", "application", "skill 'refunds'")
 
@@ -251,19 +251,19 @@ def test_two_skills_are_named_as_owners() -> None:
     two = Skill("two", description="Use it.", tools=[tool("a")])
 
     with pytest.raises(DuplicateToolError) as got:
-        Offers((), [one, two])
+        ToolRegistry((), [one, two])
 
     assert got.value.args == ("a", "skill 'one'", "skill 'two'")
 
 
 def test_tools_open_in_the_order_in_which_the_skill_names_them() -> None:
-    carried = Offers([A, B, C]).carried(entry("x", "c", "a"))
+    carried = ToolRegistry([A, B, C]).carried(entry("x", "c", "a"))
 
     assert (carried.tools, carried.notes) == ((C, A), ())
 
 
 def test_a_name_that_nobody_offers_is_a_note() -> None:
-    carried = Offers([A]).carried(entry("x", "b\n", "a"))
+    carried = ToolRegistry([A]).carried(entry("x", "b\n", "a"))
 
     assert carried.tools == (A,)
     assert carried.notes == (
@@ -274,7 +274,7 @@ def test_a_name_that_nobody_offers_is_a_note() -> None:
 def test_allowed_tools_close_and_never_open() -> None:
     asked = entry("x", "a", "b", allowed=("b(x:*)", "c"))
 
-    carried = Offers([A, B, C]).carried(asked)
+    carried = ToolRegistry([A, B, C]).carried(asked)
 
     assert carried.tools == (B,)
     assert carried.notes == (
@@ -284,7 +284,7 @@ def test_allowed_tools_close_and_never_open() -> None:
 
 def test_a_tool_that_a_skill_brings_opens_with_that_skill_alone() -> None:
     """Another pack that names it would get around what a policy says of the skill."""
-    offers = Offers((), [Skill("refunds", description="Use it.", tools=[A])])
+    offers = ToolRegistry((), [Skill("refunds", description="Use it.", tools=[A])])
     thief = entry("thief", "a")
 
     assert offers.owner("a") == "skill 'refunds'"
@@ -299,7 +299,7 @@ def test_a_tool_that_a_skill_brings_opens_with_that_skill_alone() -> None:
 
 
 def test_what_the_application_offers_too_is_for_every_skill() -> None:
-    offers = Offers((), [Skill("refunds", description="Use it.", tools=[A])])
+    offers = ToolRegistry((), [Skill("refunds", description="Use it.", tools=[A])])
 
     offers.add(A)
 
@@ -310,7 +310,7 @@ def test_what_the_application_offers_too_is_for_every_skill() -> None:
 def test_a_name_that_nobody_offers_is_an_error_finding() -> None:
     catalog = Catalog((entry("plain"), entry("x", "a", "nope", "no-pe")))
 
-    findings = Offers([A]).missing(catalog)
+    findings = ToolRegistry([A]).missing(catalog)
 
     assert [(each.code, each.severity, each.path, each.fix) for each in findings] == [
         (
@@ -332,15 +332,15 @@ def test_a_name_that_nobody_offers_is_an_error_finding() -> None:
     [("hidden", 1), ("deprecated", 1), ("disabled", 0), ("shadowed", 0)],
 )
 def test_packs_that_load_without_being_listed_count(
-    reason: WithheldReason, count: int
+    reason: ExclusionReason, count: int
 ) -> None:
-    catalog = Catalog(withheld=(Withheld(entry("x", "nope"), reason),))
+    catalog = Catalog(excluded=(Excluded(entry("x", "nope"), reason),))
 
-    assert len(Offers().missing(catalog)) == count
+    assert len(ToolRegistry().missing(catalog)) == count
 
 
 def test_offers_may_be_added_by_many_threads() -> None:
-    offers = Offers()
+    offers = ToolRegistry()
     tools = [tool(f"t{number}") for number in range(64)]
     threads = [threading.Thread(target=offers.add, args=(each,)) for each in tools]
 
@@ -355,7 +355,7 @@ def test_offers_may_be_added_by_many_threads() -> None:
 def test_opening_keeps_the_skills_that_were_made_in_code() -> None:
     one, two = (Skill(name, description="Use it.") for name in ("one", "two"))
 
-    assert open_named((one, [two])).skills == (one, two)
+    assert open_inputs((one, [two])).skills == (one, two)
 
 
 @pytest.mark.row("A38")

@@ -15,7 +15,7 @@ from satchel.errors import (
     SkillNotFoundError,
 )
 from satchel.model import Question
-from satchel.policy import Policy, Rule, ask, deny
+from satchel.policy import Policy, PolicyRule, ask, deny
 from satchel.tools import Tool
 from tests.fakes import FakeSource, pack
 
@@ -201,14 +201,14 @@ def test_arguments_are_coerced_once() -> None:
         """Label it."""
         return tags
 
-    worn = Skill("w", instructions="W", tools=[label])
+    always_on = Skill("w", instructions="W", tools=[label])
 
     def approve(question: Question) -> bool:
         asked.append(question.arguments)
         return True
 
     shelf = Satchel(worn_source(), policy=Policy(ask("w")))
-    session = shelf.session(always=[worn], approve=approve)
+    session = shelf.session(always=[always_on], approve=approve)
 
     assert session.tools().call("label", {"tags": "a,b"}) == ["a", "b"]
     assert asked == [{"tags": "a,b"}]
@@ -354,10 +354,10 @@ def worn_source() -> FakeSource:
     return FakeSource("s", {"a": {"SKILL.md": pack("a")}})
 
 
-def wearing(handler: Callable[..., object], *rules: Rule) -> Satchel:
+def wearing(handler: Callable[..., object], *rules: PolicyRule) -> Satchel:
     go = Tool("go", "Go.", {"type": "object", "properties": {}}, handler)
-    worn = Skill("w", description="Use it.", instructions="W", tools=[go])
-    return Satchel(worn_source(), worn, policy=Policy(*rules))
+    always_on = Skill("w", description="Use it.", instructions="W", tools=[go])
+    return Satchel(worn_source(), always_on, policy=Policy(*rules))
 
 
 def parted(text: object) -> list[str]:

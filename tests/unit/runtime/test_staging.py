@@ -15,13 +15,8 @@ import pytest
 from satchel.errors import NotStagedError, ReferenceUnreadableError
 from satchel.load import load
 from satchel.model import Descriptor, Loaded, Request
-from satchel.runtime.staging import (
-    LocalStager,
-    Staged,
-    UploadStager,
-    stage_files,
-    stage_pack,
-)
+from satchel.runtime import LocalStager, UploadStager
+from satchel.runtime._staging import Staged, stage_files, stage_pack
 from tests.unit.load.shelf import SKILL_MD, Shelf
 
 if TYPE_CHECKING:
@@ -331,7 +326,7 @@ def test_a_root_that_was_named_stays(tmp_path: Path) -> None:
 
 END = """
 import os, sys
-from satchel.runtime.staging import LocalStager
+from satchel.runtime._staging import LocalStager
 folder = LocalStager().stage("x", "1", {"a/b": b"1"})
 child = os.fork() if hasattr(os, "fork") else None
 if child == 0:

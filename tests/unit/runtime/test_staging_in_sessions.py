@@ -10,9 +10,9 @@ import pytest
 
 from satchel import Satchel
 from satchel.errors import ApprovalNeededError, DeniedError
-from satchel.model import Seen
+from satchel.model import SeenMessage
 from satchel.policy import Policy, ask, deny
-from satchel.runtime.staging import LocalStager
+from satchel.runtime import LocalStager
 from tests.fakes import FakeSource, pack
 
 if TYPE_CHECKING:
@@ -141,7 +141,12 @@ def test_what_was_filled_in_is_known_again() -> None:
     session = Satchel(packs).session(stage=Uploads())
     arguments = {"skill_id": "pdf"}
     first = str(session.call("load_skill", arguments))
-    session.see([Seen("user", "Hi."), Seen("tool", first, "load_skill", arguments)])
+    session.see(
+        [
+            SeenMessage("user", "Hi."),
+            SeenMessage("tool", first, "load_skill", arguments),
+        ]
+    )
 
     again = str(session.call("load_skill", arguments))
 

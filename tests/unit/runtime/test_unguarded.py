@@ -11,7 +11,7 @@ from satchel.tools import Tool
 from tests.fakes import FakeSource
 
 if TYPE_CHECKING:
-    from satchel.policy import Rule
+    from satchel.policy import PolicyRule
 
 POST = Tool("post", "Send a card.", {"type": "object"}, dict)
 NATIVE = Tool("post", "Send a card.", {"type": "object"}, dict, native=object())
@@ -27,7 +27,7 @@ NATIVE = Tool("post", "Send a card.", {"type": "object"}, dict, native=object())
     ],
 )
 def test_calls_are_guarded_where_somebody_is_asked_or_a_tool_is_native(
-    tools: list[Tool], rules: list[Rule], *, expected: bool
+    tools: list[Tool], rules: list[PolicyRule], *, expected: bool
 ) -> None:
     skills = Satchel(FakeSource("app", {}), tools=tools, policy=Policy(*rules))
 
@@ -35,6 +35,6 @@ def test_calls_are_guarded_where_somebody_is_asked_or_a_tool_is_native(
 
 
 def test_a_native_tool_that_is_worn_is_guarded() -> None:
-    worn = Skill("cards", tools=[NATIVE])
+    always_on = Skill("cards", tools=[NATIVE])
 
-    assert not Satchel(FakeSource("app", {})).session(always=[worn]).is_unguarded
+    assert not Satchel(FakeSource("app", {})).session(always=[always_on]).is_unguarded

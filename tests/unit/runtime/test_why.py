@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from satchel import Satchel, sources
-from satchel.runtime.why import Stage
+from satchel.runtime._why import Stage
 from tests.fakes import FakeSource, away, pack
 
 LONG = "Use when " + "there is much to tell about the one thing at hand, " * 12
@@ -85,7 +85,7 @@ def test_trust_and_filter_and_shadow(tmp_path: Path) -> None:
     assert skills.why("theirs").stage == "trust"
     assert skills.why("other").stage == "filtered"
     assert skills.why("web-a").stage == "listed"
-    shadowed = [w for w in skills.catalog.withheld if w.reason == "shadowed"]
+    shadowed = [w for w in skills.catalog.excluded if w.reason == "shadowed"]
     assert [w.descriptor.id for w in shadowed] == ["web-a"]
 
 

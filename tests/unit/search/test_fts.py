@@ -1,11 +1,10 @@
 """The first ranker: finds, and lets no query do anything else."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from satchel import Satchel
-from satchel.search.words import same_name
+from satchel.search._fts import normal_name
 from tests.fakes import FakeSource, pack
 
 
@@ -181,8 +180,8 @@ def test_no_query_is_ever_an_error(query: str) -> None:
     """None of the index's operators is interpreted, and every answer is ranked."""
     hits = SHELF.find(query, k=3)
 
-    named = same_name(query)
-    ranked = [hit.score for hit in hits if same_name(hit.id) != named]
+    named = normal_name(query)
+    ranked = [hit.score for hit in hits if normal_name(hit.id) != named]
     assert ranked == sorted(ranked, reverse=True)
     ids = [hit.id for hit in hits]
     assert len(set(ids)) == len(ids) <= 3

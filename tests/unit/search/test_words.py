@@ -2,7 +2,7 @@
 
 import pytest
 
-from satchel.search.words import index_text, query_words
+from satchel.search._fts import index_text, query_words
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from satchel.agent import Agent, Call, Message, Result
-from satchel.skill import Skill
+from satchel.agent import Agent, AgentResult, Call, Message, Skill
 from satchel.tools import Toolbox
 
 __all__ = ["ask"]
@@ -27,7 +26,7 @@ class OneCall:
         return Message("assistant", calls=(self.call,))
 
 
-def ask(skill: Skill, tool: str, arguments: Mapping[str, object]) -> Result:
+def ask(skill: Skill, tool: str, arguments: Mapping[str, object]) -> AgentResult:
     """Run an agent that wears ``skill`` from a question to an answer."""
     model = OneCall(Call("1", tool, arguments))
     result = Agent(model, "Be brief.", skills=[skill]).run("Go on.")

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
-import satchel.skills.calc
-from satchel.skills.calc import calc, evaluate, write_number
+import satchel.skills
+from satchel.skills import calc
+from satchel.skills._calc import evaluate, write_number
 from tests.unit.skills.loops import ask
 
-SOURCES = sorted(Path(satchel.skills.calc.__path__[0]).glob("*.py"))
+SOURCES = sorted(Path(satchel.skills.__path__[0]).glob("*.py"))
 CALCULATE = calc().tools
 
 
@@ -203,7 +204,7 @@ def test_a_long_result_is_told_to_twelve_digits(expression: str, result: str) ->
 def test_deep_nesting_stays_far_from_the_recursion_limit() -> None:
     """A quarter of the usual 1,000 calls is left free even at the deepest."""
     code = (
-        "import sys; from satchel.skills.calc import evaluate; "
+        "import sys; from satchel.skills import evaluate; "
         "sys.setrecursionlimit(300); print(evaluate('(' * 50 + '1' + ')' * 50))"
     )
     out = subprocess.run(
@@ -235,8 +236,8 @@ def calls_and_imports(tree: ast.AST) -> tuple[set[str], set[str]]:
 def test_no_eval_and_no_dependency(source: Path) -> None:
     """Neither by name nor as an attribute; the arithmetic is the standard library."""
     names, modules = calls_and_imports(ast.parse(source.read_text("utf-8")))
-    own = {"satchel.errors", "satchel.model", "satchel.skill", "satchel.tools"}
-    own |= {f"satchel.skills.calc.{each.stem}" for each in SOURCES}
+    own = {"satchel.errors", "satchel.model", "satchel.agent._skill", "satchel.tools"}
+    own |= {f"satchel.skills.{each.stem}" for each in SOURCES}
     foreign = {
         module
         for module in modules - own

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from satchel.skills.clock import clock
+from satchel.skills import clock
 from satchel.tools import Toolbox
 from tests.unit.skills.loops import ask
 
@@ -321,7 +321,7 @@ def test_a_ready_made_skill_is_a_sub_package_that_costs_only_itself(name: str) -
         f"import sys, satchel.skills.{name} as pack\n"
         f"from satchel.skills.{name}.skill import {name}\n"
         f"assert pack.__path__ and pack.{name} is {name}\n"
-        "print({'yaml', 'pydantic', 'satchel.spec'} & set(sys.modules))"
+        "print({'yaml', 'pydantic', 'satchel.skill_md'} & set(sys.modules))"
     )
     out = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True

@@ -14,7 +14,7 @@ from satchel.errors import (
     SkillNotFoundError,
     SourceUnavailableError,
 )
-from satchel.files import mark_of, walk
+from satchel.files import _listing as walk, mark_of
 from satchel.model import FileStat, Found, Limits
 from satchel.sources import LocalSource
 from tests.unit.sources.trees import keys, pack, told

@@ -10,7 +10,7 @@ import pytest
 from satchel import sources
 from satchel.errors import SkillError
 from satchel.model import Finding, Found
-from satchel.sources.duck import DuckSource
+from satchel.sources import LegacySourceAdapter
 from tests.unit.sources.trees import keys, pack, told
 
 Install = Callable[..., Path]
@@ -250,7 +250,7 @@ class Raising:
     ],
 )
 def test_every_failure_is_one_of_ours(path: str, code: str) -> None:
-    source = DuckSource(Raising(), label="plugin:raising")
+    source = LegacySourceAdapter(Raising(), label="plugin:raising")
     with pytest.raises(SkillError) as caught:
         source.read("s", path, 99)
 
@@ -263,7 +263,7 @@ def test_every_failure_is_one_of_ours(path: str, code: str) -> None:
 
 
 def test_an_older_source_that_is_away() -> None:
-    source = DuckSource(Raising(dead=True), label="plugin:raising")
+    source = LegacySourceAdapter(Raising(dead=True), label="plugin:raising")
     with pytest.raises(SkillError, match="ConnectionError: offline"):
         source.scan()
     assert repr(source).startswith("DuckSource(")

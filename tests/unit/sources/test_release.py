@@ -20,9 +20,8 @@ from satchel.errors import (
     SourceUnavailableError,
 )
 from satchel.model import Limits, Resource
-from satchel.release.site import publish
-from satchel.sources import memory, released
-from satchel.sources.release import ReleaseSource, is_release
+from satchel.release import publish
+from satchel.sources import ReleaseSource, is_release, memory, released
 from tests.unit.release.shelf import PACKS, build, built, release_of
 
 if TYPE_CHECKING:
@@ -89,8 +88,8 @@ def test_the_catalog_is_that_of_the_packs() -> None:
                 old.owner,
             )
             assert after.digest(old.id) == before.digest(old.id)
-        assert [held.reason for held in after.catalog.withheld] == [
-            held.reason for held in before.catalog.withheld
+        assert [held.reason for held in after.catalog.excluded] == [
+            held.reason for held in before.catalog.excluded
         ]
         assert after.prompt().text == before.prompt().text
 
@@ -351,7 +350,7 @@ def test_other_ids_can_be_given_to_its_skills() -> None:
             ("team-files", "files"),
         ]
         assert skills.load("team-alone").data == PACKS["alone"]["SKILL.md"]
-        assert "filtered" in [held.reason for held in skills.catalog.withheld]
+        assert "filtered" in [held.reason for held in skills.catalog.excluded]
 
 
 def test_a_pack_over_the_limits_of_who_opens_it_is_refused_alone() -> None:

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from satchel.testing.hostile import GOOD_NAME, CannotMake, HostilePack, hostile_packs
+from satchel.testing import hostile_packs
+from satchel.testing.hostile._pack import GOOD_NAME, CannotMake, HostilePack
 
 NEIGHBOUR = [f"{GOOD_NAME}/SKILL.md"]
 SMALL = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from satchel.text.decoding import decode, is_text
+from satchel.text import decode, is_text
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from satchel.text import find_doubts
+from satchel.text import content_warnings
 
 
 @pytest.mark.row("E01", "X12")
@@ -21,7 +21,7 @@ from satchel.text import find_doubts
     ],
 )
 def test_doubts_have_codes_and_lines(text: str, told: list[tuple[str, int]]) -> None:
-    found = find_doubts(text.encode(), "a/SKILL.md")
+    found = content_warnings(text.encode(), "a/SKILL.md")
 
     assert [(finding.code, finding.line) for finding in found] == told
     assert all(finding.path == "a/SKILL.md" for finding in found)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from satchel.text.nearest import nearest
+from satchel.text import nearest
 
 
 def test_the_closest_come_first() -> None:

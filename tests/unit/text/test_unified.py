@@ -6,11 +6,9 @@ from difflib import unified_diff
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from satchel.text import unified
-from satchel.text.unified import unified_lines
+from satchel.text import _diff as unified, unified_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -15,8 +15,8 @@ import pytest
 from pydantic import BaseModel, Field
 from typing_extensions import TypedDict
 
+from satchel.agent import Skill
 from satchel.errors import DuplicateToolError, ExtraMissingError, ToolError
-from satchel.skill import Skill
 from satchel.tools import Run, Tool, Toolbox, tool_from_function
 from tests.unit.tools import shapes
 
@@ -609,8 +609,8 @@ def test_importing_the_room_brings_neither_library() -> None:
 
     code = (
         "import sys; sys.modules['pydantic'] = sys.modules['docstring_parser'] = None\n"
-        "import satchel.tools, satchel.skill, satchel.agent\n"
-        "satchel.skill.Skill('a', tools=[])"
+        "import satchel.tools, satchel.agent._skill, satchel.agent._agent\n"
+        "satchel.agent._skill.Skill('a', tools=[])"
     )
     done = subprocess.run([sys.executable, "-c", code], check=False)
 

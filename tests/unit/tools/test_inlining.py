@@ -4,7 +4,7 @@ from typing import Any
 
 from pydantic import BaseModel, TypeAdapter
 
-from satchel.tools.inlining import inlined
+from satchel.tools import inline_schema
 
 
 class Leaf(BaseModel):
@@ -20,7 +20,7 @@ class Tree(BaseModel):
 def test_definitions_stand_where_they_were_named() -> None:
     schema = TypeAdapter(Tree).json_schema()
 
-    flat: Any = inlined(schema)
+    flat: Any = inline_schema(schema)
 
     leaf = {**Leaf.model_json_schema()}
     assert "$defs" not in str(flat)
@@ -29,7 +29,7 @@ def test_definitions_stand_where_they_were_named() -> None:
 
 
 def test_one_that_holds_itself_is_cut() -> None:
-    flat: Any = inlined(TypeAdapter(Tree).json_schema())
+    flat: Any = inline_schema(TypeAdapter(Tree).json_schema())
 
     assert flat["properties"]["inside"]["items"] == {"type": "object"}
 
@@ -40,7 +40,7 @@ def test_what_stands_beside_a_reference_goes_first() -> None:
         "properties": {"x": {"$ref": "#/$defs/a", "description": "This."}},
     }
 
-    assert inlined(schema) == {
+    assert inline_schema(schema) == {
         "properties": {"x": {"type": "string", "description": "This."}}
     }
 
@@ -48,4 +48,4 @@ def test_what_stands_beside_a_reference_goes_first() -> None:
 def test_other_references_stay() -> None:
     schema: Any = {"properties": {"x": {"$ref": "https://a.example/x"}}}
 
-    assert inlined(schema) == schema
+    assert inline_schema(schema) == schema

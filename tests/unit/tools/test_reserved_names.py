@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 from satchel import Satchel, Skill
-from satchel.tools import Run, Tool, Toolbox, tool_from_function
-from satchel.tools.inlining import inlined
+from satchel.tools import Run, Tool, Toolbox, inline_schema, tool_from_function
 from tests.fakes import FakeSource
 
 if TYPE_CHECKING:
@@ -58,7 +57,7 @@ def test_a_function_may_have_a_parameter_of_any_name(
 
     assert offered is not None
     assert tool.parameters["required"] == [name]
-    assert inlined(tool.parameters)["properties"] == tool.parameters["properties"]
+    assert inline_schema(tool.parameters)["properties"] == tool.parameters["properties"]
     asked = [
         tool.acall({name: 1}, run),
         Toolbox("b", (tool,)).acall("take", {name: 1}, run),
@@ -97,7 +96,7 @@ def test_a_tool_by_schema_may_have_a_parameter_of_any_name(name: str) -> None:
     assert offered.call({name: 1}) == 2
     assert "missing" in str(session.call("take", {}))
     assert "type integer" in str(session.call("take", {name: "x"}))
-    assert inlined(schema) == schema
+    assert inline_schema(schema) == schema
 
 
 @pytest.mark.row("F25")

@@ -5,17 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from satchel.model import CatalogSynced, Descriptor, Origin, SkillSynced, UsageEvent
-from satchel.usage.choosing import Place, store_at
-from satchel.usage.reading import read_records
-from satchel.usage.stores import Writer
+from satchel.usage import read_records
+from satchel.usage._location import StoreLocation, store_at
+from satchel.usage._store import Writer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-    from satchel.usage.recording import Event
-    from satchel.usage.records import Records
-    from satchel.usage.stores import Store
+    from satchel.usage import EventStore, Records
+    from satchel.usage._sinks import Event
 
 __all__ = [
     "DAY",
@@ -104,9 +103,9 @@ def writer(name: str = "w1", **more: Any) -> Writer:  # noqa: ANN401
     return Writer(name, **values)
 
 
-def store(kind: str, folder: Path) -> Store:
+def store(kind: str, folder: Path) -> EventStore:
     """Return a store that is not open yet; its file is ``usage.KIND``."""
-    return store_at(Place(kind, str(folder / f"usage.{kind}")))()
+    return store_at(StoreLocation(kind, str(folder / f"usage.{kind}")))()
 
 
 def keep(

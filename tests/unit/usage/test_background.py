@@ -13,17 +13,17 @@ import pytest
 
 from satchel import Satchel, Skill
 from satchel.errors import ConfigError
-from satchel.usage import _process, background
-from satchel.usage._process import close_everyone
-from satchel.usage.background import Background
-from satchel.usage.stores import UnfitRowError
+from satchel.usage import _background as background, _process
+from satchel.usage._background import Background
+from satchel.usage._process import close_all_writers
+from satchel.usage._store import InvalidRowError
 from tests.unit.usage.library import load, sync
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from satchel.usage.recording import Event
-    from satchel.usage.stores import Row, Writer
+    from satchel.usage._sinks import Event
+    from satchel.usage._store import Row, Writer
 
 WAIT_S = 20.0
 
@@ -54,7 +54,7 @@ class MemoryStore:
         assert self.gate.wait(WAIT_S)
         self._fail()
         if any(getattr(event, "name", "") in self.unfit for _, event in rows):
-            raise UnfitRowError
+            raise InvalidRowError
         self.threads.add(threading.current_thread().name)
         self.rows |= dict(rows)
         self.dropped = dropped
@@ -162,17 +162,19 @@ def test_where_the_queue_is_full_events_are_dropped_and_counted(
 
 
 def test_a_caller_waits_a_moment_for_room(store: MemoryStore, sink: Background) -> None:
-    patient = Background(lambda: store, bound=1, interval_s=0.0, patience_s=WAIT_S)
+    wait_for_writer = Background(
+        lambda: store, bound=1, interval_s=0.0, patience_s=WAIT_S
+    )
     store.gate.clear()
-    patient.record(load("a"))
-    caller = threading.Thread(target=patient.record, args=(load("b"),))
+    wait_for_writer.record(load("a"))
+    caller = threading.Thread(target=wait_for_writer.record, args=(load("b"),))
     caller.start()
     store.gate.set()
     caller.join(WAIT_S)
-    patient.close()
+    wait_for_writer.close()
 
     assert names(store) == ["a", "b"]
-    assert patient.dropped == 0
+    assert wait_for_writer.dropped == 0
 
 
 def test_a_store_that_fails_is_tried_again(
@@ -286,7 +288,7 @@ def test_the_collector_may_end_a_writer_at_any_moment(
     sink: Background, store: MemoryStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It runs in any thread, and one that holds the writer's lock must not wait."""
-    monkeypatch.setattr("satchel.runtime.telling.usage_sinks", lambda _: (sink,))
+    monkeypatch.setattr("satchel.usage._location.usage_sinks", lambda _: (sink,))
     skills = Satchel(Skill("a", instructions="x", description="d"))
     skills.load("a")
     gone = weakref.ref(skills)
@@ -366,7 +368,7 @@ def test_what_nobody_closed_ends_with_its_satchel(
     monkeypatch: pytest.MonkeyPatch, store: MemoryStore
 ) -> None:
     sink = Background(lambda: store, interval_s=0.0)
-    monkeypatch.setattr("satchel.runtime.telling.usage_sinks", lambda _: (sink,))
+    monkeypatch.setattr("satchel.usage._location.usage_sinks", lambda _: (sink,))
     skills = Satchel(Skill("a", instructions="x", description="d"))
     skills.load("a")
     gone = weakref.ref(skills)
@@ -384,7 +386,7 @@ def test_what_nobody_closed_ends_with_its_satchel(
 def test_the_end_of_the_process_closes_whoever_is_left(store: MemoryStore) -> None:
     sink = Background(lambda: store, interval_s=60.0)
     sink.record(load("a"))
-    close_everyone()
+    close_all_writers()
 
     assert (names(store), store.closed) == (["a"], 1)
 
@@ -396,7 +398,7 @@ def test_a_child_begins_anew_and_leaves_the_stores_of_its_parent(
     sink.record(load("a"))
     sink.flush(WAIT_S)
     sink.close()
-    monkeypatch.setattr(_process, "_everyone", [sink])
+    monkeypatch.setattr(_process, "_writers", [sink])
     before = _process.process_mark()
     multiprocessing.util.get_logger()
     _process._after_fork()

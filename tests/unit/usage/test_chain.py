@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from satchel.errors import MissingPathError
-from satchel.usage.chain import verify
-from satchel.usage.lines import canonical
+from satchel.usage import verify_chain
+from satchel.usage._store import canonical
 from tests.unit.usage.library import NOON, keep, load, store, writer
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def test_each_line_carries_the_digest_of_the_one_before(log: Path) -> None:
         assert line == canonical(value)
         before = hashlib.sha256(line).hexdigest()
 
-    verdict = verify(log)
+    verdict = verify_chain(log)
     assert (verdict.ok, verdict.lines, verdict.digest) == (True, 5, before)
     assert verdict.anchored
 
@@ -45,7 +45,7 @@ def test_a_log_grows_over_many_openings(log: Path) -> None:
     for _ in range(3):
         keep("chain", log.parent, [load("d", owner=LONG)])
 
-    assert (verify(log).ok, verify(log).lines) == (True, 14)
+    assert (verify_chain(log).ok, verify_chain(log).lines) == (True, 14)
 
 
 def change(lines: list[bytes]) -> None:
@@ -109,7 +109,7 @@ def test_the_first_broken_line_is_told(
     tamper(lines)
     log.write_bytes(b"".join(lines))
 
-    verdict = verify(log)
+    verdict = verify_chain(log)
 
     assert (verdict.ok, verdict.broken) == (False, broken)
     assert detail in verdict.detail
@@ -143,7 +143,7 @@ def test_whoever_writes_next_heals_no_end_that_was_changed(
     for _ in range(2):
         keep("chain", log.parent, [load("d")])
 
-    verdict = verify(log)
+    verdict = verify_chain(log)
 
     assert (verdict.ok, verdict.broken) == (False, broken)
     assert "does not follow" in verdict.detail
@@ -154,7 +154,7 @@ def test_a_log_goes_on_without_a_head_that_can_be_read(log: Path, text: str) -> 
     log.with_name("usage.chain.head").write_text(text)
     keep("chain", log.parent, [load("d")])
 
-    assert (verify(log).ok, verify(log).lines) == (True, 8)
+    assert (verify_chain(log).ok, verify_chain(log).lines) == (True, 8)
 
 
 def test_a_head_that_fell_behind_is_caught_up(log: Path) -> None:
@@ -165,7 +165,7 @@ def test_a_head_that_fell_behind_is_caught_up(log: Path) -> None:
     head.write_bytes(before)
     keep("chain", log.parent, [load("e")])
 
-    assert (verify(log).ok, verify(log).lines) == (True, 11)
+    assert (verify_chain(log).ok, verify_chain(log).lines) == (True, 11)
 
 
 @pytest.mark.row("F45", "C47")
@@ -176,7 +176,7 @@ def test_without_a_head_a_cut_tail_cannot_be_told_so_it_is_not_proved(
     lines = log.read_bytes().splitlines(keepends=True)
     log.write_bytes(b"".join(lines[:-2]))
 
-    verdict = verify(log)
+    verdict = verify_chain(log)
 
     assert (verdict.ok, verdict.lines, verdict.anchored) == (False, 3, False)
     assert verdict.broken == 4
@@ -200,12 +200,12 @@ def test_an_end_that_was_cut_with_its_head_is_told_once_its_writer_goes_on(
     else:
         digest = hashlib.sha256(lines[-2][:-1]).hexdigest()
         place.write_text(json.dumps({"line": len(lines) - 1, "digest": digest}))
-        assert verify(log).ok
-        assert verify(log).open_writers == 1
+        assert verify_chain(log).ok
+        assert verify_chain(log).open_writers == 1
     kept.write([(4, load("d"))], 0, NOON)
     kept.close(0, NOON)
 
-    assert verify(log).broken == len(lines)
+    assert verify_chain(log).broken == len(lines)
 
 
 @pytest.mark.row("T17")
@@ -219,8 +219,8 @@ def test_a_log_that_was_moved_away_begins_anew(tmp_path: Path) -> None:
     kept.write([(2, load("b"))], 0, NOON)
     kept.close(0, NOON)
 
-    assert verify(tmp_path / "old.chain").ok
-    assert (verify(log).ok, verify(log).lines) == (True, 2)
+    assert verify_chain(tmp_path / "old.chain").ok
+    assert (verify_chain(log).ok, verify_chain(log).lines) == (True, 2)
 
 
 def test_a_head_that_was_kept_elsewhere_tells_a_log_written_anew(
@@ -232,8 +232,8 @@ def test_a_head_that_was_kept_elsewhere_tells_a_log_written_anew(
     log.with_name("usage.chain.head").unlink()
     keep("chain", tmp_path, [load("x"), load("y"), load("z"), load("z")])
 
-    assert verify(log).ok
-    verdict = verify(log, copy)
+    assert verify_chain(log).ok
+    verdict = verify_chain(log, copy)
     assert (verdict.broken, verdict.detail) == (5, "it is not the line of the head")
 
 
@@ -242,7 +242,7 @@ def test_an_older_head_fits_a_log_that_has_grown(log: Path, tmp_path: Path) -> N
     copy.write_bytes(log.with_name("usage.chain.head").read_bytes())
     keep("chain", tmp_path, [load("d")])
 
-    assert verify(log, copy).ok
+    assert verify_chain(log, copy).ok
 
 
 @pytest.mark.parametrize(
@@ -251,16 +251,16 @@ def test_an_older_head_fits_a_log_that_has_grown(log: Path, tmp_path: Path) -> N
 def test_a_head_that_cannot_be_read_is_told(log: Path, text: str) -> None:
     log.with_name("usage.chain.head").write_text(text)
 
-    verdict = verify(log)
+    verdict = verify_chain(log)
 
     assert (verdict.ok, verdict.detail) == (False, "the head cannot be read")
 
 
 def test_what_is_not_there_is_named(log: Path, tmp_path: Path) -> None:
     with pytest.raises(MissingPathError, match="gone"):
-        verify(tmp_path / "gone")
+        verify_chain(tmp_path / "gone")
     with pytest.raises(MissingPathError, match="kept"):
-        verify(log, tmp_path / "kept")
+        verify_chain(log, tmp_path / "kept")
 
 
 def test_a_line_that_a_dying_process_left_is_taken_away(log: Path) -> None:
@@ -271,7 +271,7 @@ def test_a_line_that_a_dying_process_left_is_taken_away(log: Path) -> None:
     kept.open(writer("w2"))
     kept.close(0, NOON)
 
-    assert (verify(log).ok, verify(log).lines) == (True, 7)
+    assert (verify_chain(log).ok, verify_chain(log).lines) == (True, 7)
 
 
 def test_a_torn_first_line_is_taken_away_too(tmp_path: Path) -> None:
@@ -279,4 +279,4 @@ def test_a_torn_first_line_is_taken_away_too(tmp_path: Path) -> None:
     log.write_bytes(b'{"torn')
     keep("chain", tmp_path, [load("a")])
 
-    assert (verify(log).ok, verify(log).lines) == (True, 3)
+    assert (verify_chain(log).ok, verify_chain(log).lines) == (True, 3)

@@ -9,10 +9,14 @@ import pytest
 
 from satchel import Satchel, Skill
 from satchel.errors import ConfigError
-from satchel.usage import LoggingSink, open_sink, usage_sinks
-from satchel.usage.background import Background
-from satchel.usage.choosing import place_of
-from satchel.usage.state import state_file
+from satchel.usage import (
+    LoggingSink,
+    open_sink,
+    parse_location,
+    state_file,
+    usage_sinks,
+)
+from satchel.usage._background import Background
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,7 +35,7 @@ if TYPE_CHECKING:
 )
 @pytest.mark.skipif(os.name == "nt", reason="paths of POSIX")
 def test_a_url_names_a_place(url: str, kind: str, path: str) -> None:
-    assert place_of(url) == (kind, path)
+    assert parse_location(url) == (kind, path)
 
 
 def test_a_relative_path_is_below_the_working_folder(
@@ -39,17 +43,21 @@ def test_a_relative_path_is_below_the_working_folder(
 ) -> None:
     monkeypatch.chdir(tmp_path)
 
-    assert place_of("jsonl:usage.jsonl").path == str(tmp_path / "usage.jsonl")
+    assert parse_location("jsonl:usage.jsonl").path == str(tmp_path / "usage.jsonl")
 
 
 def test_a_drive_is_no_folder() -> None:
-    assert place_of("sqlite:///C:/usage.db").path.endswith("C:/usage.db")
+    assert parse_location("sqlite:///C:/usage.db").path.endswith("C:/usage.db")
 
 
 def test_sqlite_alone_is_the_users_state_folder() -> None:
     home = os.environ["HOME"]
 
-    assert place_of("sqlite:").path == place_of("sqlite://").path == state_file()
+    assert (
+        parse_location("sqlite:").path
+        == parse_location("sqlite://").path
+        == state_file()
+    )
     assert state_file().startswith(home)
     assert not os.path.exists(home)  # noqa: PTH110
 

@@ -13,7 +13,7 @@ from tests.unit.usage.library import NOON, copied, load, miss, sync
 
 pytest.importorskip("prometheus_client")
 
-from satchel.usage.metrics import MetricsSink
+from satchel.usage import MetricsSink
 
 
 def lines(sink: MetricsSink) -> list[str]:
@@ -140,8 +140,8 @@ def test_two_registries_do_not_meet() -> None:
 @pytest.mark.parametrize(
     ("module", "library", "extra"),
     [
-        ("satchel.usage.metrics", "prometheus_client", "serve"),
-        ("satchel.usage.tracing", "opentelemetry", "otel"),
+        ("satchel.usage._metrics", "prometheus_client", "serve"),
+        ("satchel.usage._tracing", "opentelemetry", "otel"),
     ],
 )
 def test_without_the_extra_its_name_is_told(

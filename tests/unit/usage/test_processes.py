@@ -10,23 +10,21 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from satchel.usage.reading import read_records
-from satchel.usage.records import WriterState
-from satchel.usage.report import make_report
-from satchel.usage.writers import ended_unclosed, host_mark, is_running
+from satchel.usage import ended_unclosed, host_mark, make_report, read_records
+from satchel.usage._records import WriterState, is_running
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from satchel.usage.records import Records
+    from satchel.usage import Records
 
 WAIT_S = 60.0
 BEGIN = """
 import os, sys, time
 from satchel import Satchel, Skill
-from satchel.usage.background import Background
-from satchel.usage.choosing import place_of
-from satchel.usage.choosing import store_at
+from satchel.usage._background import Background
+from satchel.usage._location import place_of
+from satchel.usage._location import store_at
 
 def open_all(**more):
     sink = Background(store_at(place_of(sys.argv[1])), **more)
@@ -81,9 +79,9 @@ def test_processes_that_write_at_once_lose_nothing(kind: str, tmp_path: Path) ->
     assert all(w.closed for w in records.writers)
     assert unclosed(records) == ()
     if kind == "chain":
-        from satchel.usage.chain import verify
+        from satchel.usage import verify_chain
 
-        assert verify(file).ok
+        assert verify_chain(file).ok
 
 
 KILLED = """

@@ -7,17 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from satchel.usage.reading import read_records
-from satchel.usage.records import Records, WriterState
-from satchel.usage.report import make_report
+from satchel.usage import Records, make_report, read_records
+from satchel.usage._records import WriterState
 from tests.unit.usage.library import KINDS, copied, day, keep, load, miss, skill, sync
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from satchel.usage.recording import Event
-    from satchel.usage.report import Report
+    from satchel.usage import UsageReport
+    from satchel.usage._sinks import Event
 
 
 def report(
@@ -27,7 +26,7 @@ def report(
     at: float = day(0),
     kind: str = "sqlite",
     **more: Any,  # noqa: ANN401 - those of make_report
-) -> Report:
+) -> UsageReport:
     """Return the report on these events, which ends on the day of ``at``."""
     return make_report(keep(kind, folder, events), now=at, **more)
 

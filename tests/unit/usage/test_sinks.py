@@ -9,14 +9,7 @@ import sys
 import pytest
 
 from satchel.model import UsageEvent
-from satchel.usage import (
-    ListSink,
-    LoadsOnly,
-    LoggingSink,
-    Sinks,
-    UsageState,
-    record,
-)
+from satchel.usage import ListSink, LoadsOnly, LoggingSink, Sinks, UsageState, record
 from tests.unit.usage.library import NOON, sync
 
 
@@ -79,7 +72,7 @@ def test_no_name_forges_a_line(caplog: pytest.LogCaptureFixture) -> None:
 def test_what_is_on_offer_is_a_line_too(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO)
 
-    Sinks([LoggingSink()]).tell_synced((lambda: sync(NOON, "a", "b"),))
+    Sinks([LoggingSink()]).emit_synced((lambda: sync(NOON, "a", "b"),))
 
     assert caplog.messages == [
         "catalog_synced skills=2 added=0 release='' via='python'"
@@ -129,7 +122,7 @@ def test_a_failing_sink_is_counted_and_told_of_once(
 
     for _ in range(3):
         sinks.tell((event,))
-    sinks.tell_synced((lambda: sync(NOON),))
+    sinks.emit_synced((lambda: sync(NOON),))
     sinks.flush()
     sinks.close()
 
@@ -169,7 +162,7 @@ def test_a_sink_that_panics_breaks_no_load() -> None:
     sinks = Sinks([Raising(Panic()), after])
 
     sinks.tell((event,))
-    sinks.tell_synced((lambda: sync(NOON),))
+    sinks.emit_synced((lambda: sync(NOON),))
     sinks.flush()
 
     assert sinks.failures == {"Raising": 3}
@@ -184,7 +177,7 @@ def test_who_ends_the_program_is_heard(error: BaseException) -> None:
     with pytest.raises(type(error)):
         sinks.tell((event,))
     with pytest.raises(type(error)):
-        sinks.tell_synced((lambda: sync(NOON),))
+        sinks.emit_synced((lambda: sync(NOON),))
     with pytest.raises(type(error)):
         sinks.flush()
 
@@ -202,7 +195,7 @@ def test_a_look_is_no_offer() -> None:
     sinks = Sinks([LoadsOnly(inner)])
 
     sinks.tell((event,))
-    sinks.tell_synced((lambda: sync(NOON, "a"),))
+    sinks.emit_synced((lambda: sync(NOON, "a"),))
 
     assert (len(inner.events), inner.syncs) == (1, [])
     LoadsOnly(inner).record(event())

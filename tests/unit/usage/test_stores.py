@@ -14,15 +14,13 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
-from satchel.cli.commands.usage import _lines
+from satchel.cli._commands.usage import _lines
 from satchel.errors import ConfigError, MissingPathError
 from satchel.model import Origin
-from satchel.usage.files import LineStore
-from satchel.usage.reading import read_records
-from satchel.usage.records import Copied, Tally
-from satchel.usage.report import make_report
-from satchel.usage.stores import UnfitRowError
-from satchel.usage.writers import ended_unclosed
+from satchel.usage import ended_unclosed, make_report, read_records
+from satchel.usage._file_store import LineStore
+from satchel.usage._records import CopiedSkill, Tally
+from satchel.usage._store import InvalidRowError
 from tests.unit.usage.library import (
     DAY,
     KINDS,
@@ -41,7 +39,7 @@ from tests.unit.usage.library import (
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from satchel.usage.recording import Event
+    from satchel.usage._sinks import Event
 
 EVENTS: list[Event] = [
     sync(day(0), skill("a", "references/r.md"), "b", owners={"a": "@team"}),
@@ -130,7 +128,7 @@ def test_a_row_that_cannot_be_kept_says_so_and_leaves_nothing(
 ) -> None:
     kept = store(kind, tmp_path)
     kept.open(writer())
-    with pytest.raises(UnfitRowError):
+    with pytest.raises(InvalidRowError):
         kept.write([(1, load("a")), (2, row)], 0, NOON)
     kept.write([(1, load("a"))], 1, NOON)
     kept.close(1, NOON)
@@ -500,7 +498,7 @@ def test_what_was_copied_is_kept_apart_from_the_loads(
     first = next(iter(records.copies))
 
     assert [tally.name for tally in records.tallies] == ["b"]
-    assert [c for c in records.copies if c.count] == [Copied(first.day, "a", 2)]
+    assert [c for c in records.copies if c.count] == [CopiedSkill(first.day, "a", 2)]
 
 
 @pytest.mark.row("T17", "R37")

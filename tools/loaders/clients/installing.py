@@ -15,8 +15,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from benchmarks.peers._install import find_python
-from tools.clients.environments import NODE, ensure_node
-from tools.clients.environments import UnavailableError as NoNodeError
+from tools.clients.environments import (
+    NODE,
+    UnavailableError as NoNodeError,
+    ensure_node,
+)
 from tools.loaders.driver import UnavailableError, uv_command
 from tools.loaders.known import CACHE
 

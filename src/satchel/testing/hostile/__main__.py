@@ -6,24 +6,21 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from satchel.testing.hostile import (
-    CannotMake,
-    HostilePack,
-    Outcome,
-    hostile_packs,
+from satchel.testing.hostile._pack import CannotMake, HostilePack, hostile_packs
+from satchel.testing.hostile._runner import (
+    MEMORY_BYTES,
+    TIMEOUT_S,
+    LoaderOutcome,
     run_loader,
 )
-from satchel.testing.hostile.running import MEMORY_BYTES, TIMEOUT_S
 
-__all__ = ["main"]
-
-OURS: Final = (sys.executable, "-m", "satchel.testing.hostile.loader")
+SATCHEL_LOADER: Final = (sys.executable, "-m", "satchel.testing.hostile._loader")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a loader over the packs; 0 all served, 1 not all, 2 it cannot be run."""
     options = _parser().parse_args(arguments)
-    command = shlex.split(options.loader) if options.loader else OURS
+    command = shlex.split(options.loader) if options.loader else SATCHEL_LOADER
     chosen = [p for p in hostile_packs() if _is_chosen(p, options.packs)]
     if not chosen:
         _complain(f"no such pack or kind: {' '.join(options.packs)}")
@@ -35,8 +32,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         for pack, outcome in _run(chosen, command, options):
             _say(row(pack, outcome))
-            run += isinstance(outcome, Outcome)
-            served += isinstance(outcome, Outcome) and outcome.served
+            run += isinstance(outcome, LoaderOutcome)
+            served += isinstance(outcome, LoaderOutcome) and outcome.served
     except OSError as error:
         _complain(f"cannot run {command[0]}: {error.strerror or error}")
         return 2
@@ -65,7 +62,7 @@ def _is_chosen(pack: HostilePack, names: Sequence[str]) -> bool:
 
 def _run(
     packs: Sequence[HostilePack], command: Sequence[str], options: argparse.Namespace
-) -> Iterator[tuple[HostilePack, Outcome | str]]:
+) -> Iterator[tuple[HostilePack, LoaderOutcome | str]]:
     """Yield each pack with its outcome, or with why it could not be made."""
     for pack in packs:
         try:
@@ -82,7 +79,7 @@ def _run(
             yield pack, outcome
 
 
-def _notes(outcome: Outcome) -> str:
+def _notes(outcome: LoaderOutcome) -> str:
     notes: list[str] = [] if outcome.end == "answered" else [outcome.end]
     if outcome.detail:
         notes.append(ascii(outcome.detail)[1:-1])
@@ -91,7 +88,7 @@ def _notes(outcome: Outcome) -> str:
     return "; ".join(notes)
 
 
-def _text(pack: HostilePack, outcome: Outcome | str) -> str:
+def _text(pack: HostilePack, outcome: LoaderOutcome | str) -> str:
     head = f"{pack.kind:9} {pack.name:22} {pack.threat:4}"
     if isinstance(outcome, str):
         return f"{head} -      not made: {outcome}"
@@ -99,7 +96,7 @@ def _text(pack: HostilePack, outcome: Outcome | str) -> str:
     return f"{head} {served:6} {outcome.seconds:5.2f} s  {_notes(outcome)}".rstrip()
 
 
-def _markdown(pack: HostilePack, outcome: Outcome | str) -> str:
+def _markdown(pack: HostilePack, outcome: LoaderOutcome | str) -> str:
     cells = [pack.name, pack.threat, pack.what]
     if isinstance(outcome, str):
         cells += ["-", "", f"not made: {outcome}"]

@@ -7,8 +7,6 @@ from typing import Final
 
 from satchel.testing.hostile._pack import BAD, HostilePack, front, skill, write_skill
 
-__all__ = ["PACKS"]
-
 _GIB: Final = 1 << 30
 _NESTED: Final = 30_000  # the C stack of libyaml's loader ends at about this depth
 

@@ -5,8 +5,6 @@ from typing import Final
 
 from satchel.testing.hostile._pack import BODY, HostilePack, front, skill
 
-__all__ = ["PACKS"]
-
 _crash: Final = partial(skill, "crash")
 
 

@@ -15,8 +15,6 @@ from satchel.testing.hostile._pack import (
     write_skill,
 )
 
-__all__ = ["PACKS"]
-
 _CAFE: Final = "Use when there is caf\u00e9."
 
 _encoding: Final = partial(skill, "encoding", threat="T14")

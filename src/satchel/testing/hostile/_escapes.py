@@ -5,8 +5,6 @@ from typing import Final
 
 from satchel.testing.hostile._pack import HostilePack, front, skill
 
-__all__ = ["PACKS"]
-
 _escape: Final = partial(skill, "escape")
 
 _ESC: Final = "\x1b"

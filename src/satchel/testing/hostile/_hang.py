@@ -6,8 +6,6 @@ from typing import Final
 
 from satchel.testing.hostile._pack import BODY, HostilePack, front, skill
 
-__all__ = ["PACKS"]
-
 # Below the 64 KiB that a frontmatter may have here, so that no size check saves us.
 _CHARS: Final = 60_000
 

@@ -5,8 +5,6 @@ from typing import Final
 
 from satchel.testing.hostile._pack import FORGED, HEADING, SECRET
 
-__all__ = ["find_leaks"]
-
 _BIDI: Final = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e") | {
     chr(point) for point in range(0x2066, 0x206A)
 }

@@ -14,8 +14,6 @@ from satchel.testing.hostile._pack import (
     write_skill,
 )
 
-__all__ = ["PACKS"]
-
 _link: Final = partial(HostilePack, kind="link")
 
 

@@ -5,8 +5,6 @@ from typing import Final
 
 from satchel.testing.hostile._pack import FORGED, HEADING, HostilePack, front, skill
 
-__all__ = ["PACKS"]
-
 _markup: Final = partial(skill, "markup")
 
 

@@ -1,24 +1,11 @@
-"""What a hostile pack is, and what stands beside each of them."""
+"""What a hostile pack is, the good pack next to it, and the list of all."""
 
 import tempfile
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
-
-__all__ = [
-    "FORGED",
-    "GOOD_DESCRIPTION",
-    "GOOD_NAME",
-    "HEADING",
-    "SECRET",
-    "CannotMake",
-    "HostilePack",
-    "front",
-    "skill",
-    "write_skill",
-]
 
 GOOD_NAME: Final = "good-neighbour"
 GOOD_DESCRIPTION: Final = "Use when the pack beside this one is hostile."
@@ -129,3 +116,34 @@ def skill(  # noqa: PLR0913, PLR0917 - the fields of a pack, in order
         write_skill(library, folder, data)
 
     return HostilePack(name, kind, threat, writes, what)
+
+
+def hostile_packs() -> Iterator[HostilePack]:
+    """Yield every hostile pack, kind by kind; no two of one name.
+
+    All are made in the same way each time. None reaches for the network, and none
+    holds a payload: what gets through is a word that says so.
+    """
+    from satchel.testing.hostile import (
+        _bombs,
+        _crash,
+        _encodings,
+        _escapes,
+        _hang,
+        _links,
+        _markup,
+        _names,
+        _special,
+        _trees,
+    )
+
+    yield from _crash.PACKS
+    yield from _hang.PACKS
+    yield from _bombs.PACKS
+    yield from _special.PACKS
+    yield from _links.PACKS
+    yield from _encodings.PACKS
+    yield from _names.PACKS
+    yield from _markup.PACKS
+    yield from _escapes.PACKS
+    yield from _trees.PACKS

@@ -15,8 +15,6 @@ from satchel.testing.hostile._pack import (
     write_skill,
 )
 
-__all__ = ["PACKS"]
-
 _special: Final = partial(HostilePack, kind="special", threat="T7")
 
 

@@ -13,8 +13,6 @@ from satchel.testing.hostile._pack import (
     write_skill,
 )
 
-__all__ = ["PACKS"]
-
 _tree: Final = partial(HostilePack, kind="tree", threat="T8")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from satchel.authoring.convert.describing import describe, told
+from satchel.authoring._convert._builder import describe, description_finding
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_short_sentences_are_cut_at_the_last_that_fits() -> None:
 
 
 def test_that_it_was_taken_is_told() -> None:
-    found = told("You are QA.", "qa")
+    found = description_finding("You are QA.", "qa")
 
     assert (found.code, found.severity) == ("check-description", "note")
     assert found.after == "description: You are QA."

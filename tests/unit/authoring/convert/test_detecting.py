@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from satchel.authoring.convert.detecting import detect
-from satchel.authoring.convert.targets import TARGETS
-from satchel.clients import CLIENTS
+from satchel.authoring import TARGETS
+from satchel.authoring._convert._detection import detect
+from satchel.clients import CLIENT_FOLDERS
 from satchel.errors import ConfigError, MissingPathError
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ def test_nothing_at_all(folder: Path) -> None:
 @pytest.mark.row("E13")
 def test_every_client_is_a_target() -> None:
     """Each under a name of its own, and the dialects beside them."""
-    assert len(TARGETS) == len(CLIENTS) + 2
+    assert len(TARGETS) == len(CLIENT_FOLDERS) + 2
     assert {name: TARGETS[name].folder for name in ("agents", "claude", "copilot")} == {
         "agents": ".agents/skills",
         "claude": ".claude/skills",

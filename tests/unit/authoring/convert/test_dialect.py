@@ -8,14 +8,20 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from satchel.authoring.convert.dialect import breaches, rewrite
-from satchel.authoring.convert.frontmatter import comments_in, edited, equal
+from satchel.authoring._convert._dialect import breaches, rewrite
 from satchel.model import SKILL_FILE, Json, Manifest
-from satchel.spec import from_spec, parse, to_spec
-from satchel.spec.fences import span_of_bytes
+from satchel.skill_md import (
+    comments_in,
+    edit_entries,
+    equal_values,
+    from_spec,
+    parse,
+    span_of_bytes,
+    to_spec,
+)
 
 if TYPE_CHECKING:
-    from satchel.authoring.convert.draft import Dialect
+    from satchel.authoring._convert._values import Dialect
 
 ROOT = Path(__file__).parents[4]
 PACKS = sorted(
@@ -244,9 +250,7 @@ def test_a_description_that_is_no_text_becomes_one() -> None:
 
 def test_what_cannot_be_rewritten_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """The result is read back; one that means something else is never handed out."""
-    monkeypatch.setattr(
-        "satchel.authoring.convert.dialect.to_spec", lambda _: {"name": "x"}
-    )
+    monkeypatch.setattr("satchel.skill_md._dialects.to_spec", lambda _: {"name": "x"})
 
     made = rewrite(b"---\nname: a\ndescription: b\nversion: '1'\n---\n", "spec")
 
@@ -274,13 +278,13 @@ def test_breaches_have_the_lines_of_the_file() -> None:
     ],
 )
 def test_other_layouts_are_not_edited(lines: list[str]) -> None:
-    assert edited(lines, {"a": 1, "b": 2}, {"a": 1}) is None
+    assert edit_entries(lines, {"a": 1, "b": 2}, {"a": 1}) is None
 
 
 def test_an_inner_layout_that_is_not_known_is_written_anew() -> None:
     lines = ["m:", "  ? b", "  : 1 # one"]
 
-    assert edited(lines, {"m": {"b": 1}}, {"m": {"b": 2}}) == [
+    assert edit_entries(lines, {"m": {"b": 1}}, {"m": {"b": 2}}) == [
         "# one",
         "m:",
         "  b: 2",
@@ -288,7 +292,7 @@ def test_an_inner_layout_that_is_not_known_is_written_anew() -> None:
 
 
 def test_an_inner_block_without_indent_is_written_anew() -> None:
-    assert edited(["m:", "# c"], {"m": {"b": 1}}, {"m": {"b": 2}}) == [
+    assert edit_entries(["m:", "# c"], {"m": {"b": 1}}, {"m": {"b": 2}}) == [
         *("m:", "  b: 2"),
         "# c",
     ]
@@ -308,9 +312,9 @@ def test_comments_are_known_from_text() -> None:
 
 
 def test_values_of_two_kinds_are_not_equal() -> None:
-    assert not equal(1, True)
-    assert not equal(1, 1.0)
-    assert equal({"a": [1], "b": None}, {"b": None, "a": [1]})
+    assert not equal_values(1, True)
+    assert not equal_values(1, 1.0)
+    assert equal_values({"a": [1], "b": None}, {"b": None, "a": [1]})
 
 
 @pytest.mark.row("X07", "E15")

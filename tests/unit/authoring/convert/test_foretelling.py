@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from satchel.authoring.convert.draft import Conversion, Draft, File
-from satchel.authoring.convert.foretelling import foretell, told
-from satchel.authoring.convert.targets import TARGETS
-from satchel.compat import Loader, Outcome, Verdict
+from satchel.authoring import TARGETS, Conversion
+from satchel.authoring._convert._targets import predict_client, prediction_findings
+from satchel.authoring._convert._values import PackDraft, PackFile
+from satchel.clients import Loader, LoaderVerdict, Prediction
 from satchel.model import SKILL_FILE
 
 LOADER = Loader("codex", "Codex", "1", "client", "2026-11-01", "documented", "docs")
@@ -26,8 +26,10 @@ LOADER = Loader("codex", "Codex", "1", "client", "2026-11-01", "documented", "do
         ("breaks-neighbours", [("warning", "client-refuses")]),
     ],
 )
-def test_verdicts(verdict: Verdict, expected: list[tuple[str, str]]) -> None:
-    found = list(told([Outcome(LOADER, verdict, fix="shorten it")], "p"))
+def test_verdicts(verdict: LoaderVerdict, expected: list[tuple[str, str]]) -> None:
+    found = list(
+        prediction_findings([Prediction(LOADER, verdict, fix="shorten it")], "p")
+    )
 
     assert [(each.severity, each.code) for each in found] == expected
     assert {each.path for each in found} <= {f"p/{SKILL_FILE}"}
@@ -35,20 +37,20 @@ def test_verdicts(verdict: Verdict, expected: list[tuple[str, str]]) -> None:
 
 
 def test_nothing_is_told_of_what_is_for_no_client() -> None:
-    skill = File(SKILL_FILE, b"---\nname: A B\ndescription: c\n---\n")
-    made = Conversion("p", Draft("A B", (skill,)))
+    skill = PackFile(SKILL_FILE, b"---\nname: A B\ndescription: c\n---\n")
+    made = Conversion("p", PackDraft("A B", (skill,)))
 
-    assert foretell(made, TARGETS["spec"]) is made
-    assert foretell(Conversion("p", None), TARGETS["claude"]).findings == ()
+    assert predict_client(made, TARGETS["spec"]) is made
+    assert predict_client(Conversion("p", None), TARGETS["claude"]).findings == ()
 
 
 def test_a_client_of_which_nothing_is_known_is_silent(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("satchel.compat.loaders", lambda: (LOADER,))
-    made = Conversion("p", Draft("a", (File(SKILL_FILE, b""),)))
+    monkeypatch.setattr("satchel.clients._loaders", lambda: (LOADER,))
+    made = Conversion("p", PackDraft("a", (PackFile(SKILL_FILE, b""),)))
 
-    assert foretell(made, TARGETS["claude"]).findings == ()
+    assert predict_client(made, TARGETS["claude"]).findings == ()
 
 
 @pytest.mark.parametrize(
@@ -66,15 +68,15 @@ def test_a_loader_is_known_by_its_name(
     target: str, title: str, known: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     loader = replace(LOADER, title=title)
-    monkeypatch.setattr("satchel.compat.loaders", lambda: (loader,))
+    monkeypatch.setattr("satchel.clients._loaders", lambda: (loader,))
     monkeypatch.setattr(
-        "satchel.compat.predict",
+        "satchel.clients.predict",
         lambda _, chosen: [
-            Outcome(each, "dropped", fix="rename it") for each in chosen
+            Prediction(each, "dropped", fix="rename it") for each in chosen
         ],
     )
-    made = Conversion("p", Draft("a", (File(SKILL_FILE, b""),)))
+    made = Conversion("p", PackDraft("a", (PackFile(SKILL_FILE, b""),)))
 
-    found = foretell(made, TARGETS[target]).findings
+    found = predict_client(made, TARGETS[target]).findings
 
     assert [each.code for each in found] == (["client-refuses"] if known else [])

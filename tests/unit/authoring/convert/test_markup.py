@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
-from satchel.authoring.convert.markup import as_text_only, settle
-from satchel.roles import render_template
+from satchel.authoring._convert._markup import as_text_only, render_known
+from satchel.compat import render_template
 
 _PIECES = st.sampled_from(
     [
@@ -30,10 +29,10 @@ RUN_BY_A_CLIENT = re.compile(r"(?:^|\s)!`[^`]+`|^ {0,3}```!", re.MULTILINE)
 def test_with_every_value_it_is_the_legacy_renderer(text: str, a: str, b: str) -> None:
     """But that a command stands in a code span, whoever wrote it."""
     values = {"A": a, "B": b}
-    settled = settle(text, values, "p")
+    settled = render_known(text, values, "p")
 
     rendered = render_template(text, values)
-    assert settled.text == settle(rendered, {}, "p").text
+    assert settled.text == render_known(rendered, {}, "p").text
     told = {each.code for each in settled.findings}
     assert told <= {"command-left"} or "{{x}}" in text
 
@@ -46,7 +45,7 @@ def test_with_every_value_it_is_the_legacy_renderer(text: str, a: str, b: str) -
 @example("{{A}}{{A}}", "!`id`")
 @example("```!\nid\n```", "")
 def test_no_client_takes_anything_for_a_command(text: str, a: str) -> None:
-    for settled in (settle(text, {"A": a}, "p"), as_text_only(text, "p")):
+    for settled in (render_known(text, {"A": a}, "p"), as_text_only(text, "p")):
         assert not RUN_BY_A_CLIENT.search(settled.text)
 
 
@@ -72,7 +71,7 @@ def test_what_was_text_to_another_program_stays_text(text: str, made: str) -> No
 @pytest.mark.property
 @given(TEMPLATES)
 def test_without_values_only_commands_change(text: str) -> None:
-    settled = settle(text, {}, "p").text
+    settled = render_known(text, {}, "p").text
 
     assert re.sub("[ `]", "", settled) == re.sub("[ `]", "", text)
     assert settled == text or "!`" in text or "```!" in text
@@ -81,7 +80,7 @@ def test_without_values_only_commands_change(text: str) -> None:
 def test_what_stays_is_told_with_every_line() -> None:
     text = "{{A}}\n\n{{B}}{{A}}{{A}}\n" + "{{A}}\n" * 5 + "!`id`\n"
 
-    found = settle(text, {}, "p").findings
+    found = render_known(text, {}, "p").findings
 
     assert [(each.code, each.line) for each in found] == [
         ("placeholder-left", 1),
@@ -93,19 +92,19 @@ def test_what_stays_is_told_with_every_line() -> None:
 
 
 def test_a_long_command_is_told_in_short() -> None:
-    (found,) = settle(f"!`{'x' * 200}`", {}, "p").findings
+    (found,) = render_known(f"!`{'x' * 200}`", {}, "p").findings
 
     assert len(found.message) < 150
 
 
 def test_what_went_with_its_condition_is_not_told() -> None:
-    settled = settle("{{#IF A}}{{B}} !`id`{{/IF}}", {"A": ""}, "p")
+    settled = render_known("{{#IF A}}{{B}} !`id`{{/IF}}", {"A": ""}, "p")
 
     assert settled == ("", ())
 
 
 def test_a_condition_without_a_value_keeps_what_it_holds() -> None:
-    settled = settle("{{#IF B}}{{A}}{{/IF}}", {"A": "v"}, "p")
+    settled = render_known("{{#IF B}}{{A}}{{/IF}}", {"A": "v"}, "p")
 
     assert settled.text == "{{#IF B}}v{{/IF}}"
     assert [each.code for each in settled.findings] == ["condition-left"]

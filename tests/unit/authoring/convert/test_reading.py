@@ -6,32 +6,31 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from satchel.authoring.convert.agents_md import read_agents_md
-from satchel.authoring.convert.cursor import read_cursor
-from satchel.authoring.convert.draft import Conversion
-from satchel.authoring.convert.making import as_text
-from satchel.authoring.convert.reading import (
-    Page,
+from satchel.authoring import Conversion
+from satchel.authoring._convert._agents_md import read_agents_md
+from satchel.authoring._convert._builder import as_text, for_files
+from satchel.authoring._convert._cursor import read_cursor
+from satchel.authoring._convert._page import (
+    ForeignPage,
     globs,
     links_out,
     pages_at,
     read_page,
     title,
 )
-from satchel.authoring.convert.roles import read_roles
-from satchel.authoring.convert.scoping import for_files
+from satchel.authoring._convert._roles import read_roles
 from satchel.errors import ConfigError
 from satchel.model import DEFAULT_LIMITS, Limits
-from satchel.spec import body_of
+from satchel.skill_md import body_of
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
-def page(folder: Path, content: str, limits: Limits = DEFAULT_LIMITS) -> Page:
+def page(folder: Path, content: str, limits: Limits = DEFAULT_LIMITS) -> ForeignPage:
     (folder / "a.mdc").write_bytes(content.encode())
     read = read_page(str(folder), "a.mdc", "a.mdc", limits)
-    assert isinstance(read, Page)
+    assert isinstance(read, ForeignPage)
     return read
 
 

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from satchel.authoring.convert.draft import Conversion, Draft, File
-from satchel.authoring.convert.packs import into_dialect, read_packs
-from satchel.authoring.convert.writing import place, replace_skill_md
+from satchel.authoring import Conversion
+from satchel.authoring._convert._output import put_pack, replace_skill_md
+from satchel.authoring._convert._packs import into_dialect, read_packs
+from satchel.authoring._convert._values import PackDraft, PackFile
 from satchel.errors import ReferenceEscapesError
 from satchel.model import SKILL_FILE, Finding
 
@@ -17,7 +18,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 SKILL = b"---\nname: a\ndescription: b\n---\nBody.\n"
-PACK = Draft("a", (File(SKILL_FILE, SKILL), File("scripts/x.sh", b"#!/bin/sh\n", True)))
+PACK = PackDraft(
+    "a", (PackFile(SKILL_FILE, SKILL), PackFile("scripts/x.sh", b"#!/bin/sh\n", True))
+)
 MADE = Conversion("from", PACK)
 
 
@@ -37,11 +40,11 @@ def codes(placed_findings: tuple[Finding, ...]) -> list[str]:
 def test_a_pack_is_installed_then_unchanged_then_updated(tmp_path: Path) -> None:
     out = tmp_path / "deep" / "skills"
 
-    first = place(MADE, str(out))
-    again = place(MADE, str(out))
+    first = put_pack(MADE, str(out))
+    again = put_pack(MADE, str(out))
     other = Conversion("from", PACK.with_skill_md(SKILL + b"More.\n"))
-    refused = place(other, str(out))
-    updated = place(other, str(out), overwrite=True)
+    refused = put_pack(other, str(out))
+    updated = put_pack(other, str(out), overwrite=True)
 
     assert [each.status for each in (first, again, refused, updated)] == [
         *("installed", "unchanged", "refused", "updated")
@@ -59,14 +62,14 @@ def test_a_pack_is_installed_then_unchanged_then_updated(tmp_path: Path) -> None
 
 
 def test_a_rehearsal_says_the_same_and_writes_nothing(tmp_path: Path) -> None:
-    placed = place(MADE, str(tmp_path / "out"), rehearse=True)
+    placed = put_pack(MADE, str(tmp_path / "out"), rehearse=True)
 
     assert placed.status == "installed"
     assert list(tmp_path.iterdir()) == []
 
 
 def test_what_was_refused_is_placed_nowhere(tmp_path: Path) -> None:
-    placed = place(Conversion("from", None), str(tmp_path))
+    placed = put_pack(Conversion("from", None), str(tmp_path))
 
     assert (placed.status, placed.path) == ("refused", "")
 
@@ -93,7 +96,7 @@ def test_what_is_there_stays(
         (tmp_path / path).parent.mkdir(exist_ok=True)
         (tmp_path / path).write_bytes(data)
 
-    placed = place(MADE, str(tmp_path), overwrite=overwrite)
+    placed = put_pack(MADE, str(tmp_path), overwrite=overwrite)
 
     stays = kept or not overwrite
     assert placed.status == ("refused" if stays else "updated")
@@ -106,7 +109,7 @@ def test_files_that_go_are_told(tmp_path: Path) -> None:
     for name in (SKILL_FILE, "1.md", "2.md", "3.md", "4.md", "5.md", "6.md"):
         (tmp_path / "a" / name).write_bytes(b"---\n")
 
-    (found,) = place(MADE, str(tmp_path), overwrite=True).conversion.findings
+    (found,) = put_pack(MADE, str(tmp_path), overwrite=True).conversion.findings
 
     assert (found.code, found.severity) == ("not-carried", "warning")
     assert found.message.endswith("gone: 1.md, 2.md, 3.md, 4.md, 5.md, ...")
@@ -115,7 +118,7 @@ def test_files_that_go_are_told(tmp_path: Path) -> None:
 def test_an_empty_folder_is_no_loss(tmp_path: Path) -> None:
     (tmp_path / "a" / "inner").mkdir(parents=True)
 
-    assert place(MADE, str(tmp_path)).status == "installed"
+    assert put_pack(MADE, str(tmp_path)).status == "installed"
     assert (tmp_path / "a" / SKILL_FILE).read_bytes() == SKILL
 
 
@@ -132,7 +135,7 @@ def test_a_link_is_never_written_through(inner: bool, tmp_path: Path) -> None:
     else:
         (out / "a").symlink_to(elsewhere)
 
-    placed = place(MADE, str(out), overwrite=True)
+    placed = put_pack(MADE, str(out), overwrite=True)
 
     assert placed.status == "refused"
     assert (elsewhere / SKILL_FILE).read_bytes() == b"mine"
@@ -140,17 +143,17 @@ def test_a_link_is_never_written_through(inner: bool, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["..", "a/b", "", "con", "a\0", "\ud800"])
 def test_a_name_that_is_none_of_a_folder_is_refused(name: str, tmp_path: Path) -> None:
-    placed = place(Conversion("from", Draft(name, PACK.files)), str(tmp_path))
+    placed = put_pack(Conversion("from", PackDraft(name, PACK.files)), str(tmp_path))
 
     assert placed.status == "refused"
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_file_that_would_leave_the_pack_is_an_error(tmp_path: Path) -> None:
-    draft = Draft("a", (*PACK.files, File("../b", b"")))
+    draft = PackDraft("a", (*PACK.files, PackFile("../b", b"")))
 
     with pytest.raises(ReferenceEscapesError):
-        place(Conversion("from", draft), str(tmp_path))
+        put_pack(Conversion("from", draft), str(tmp_path))
 
     assert list(tmp_path.iterdir()) == []
 
@@ -158,7 +161,7 @@ def test_a_file_that_would_leave_the_pack_is_an_error(tmp_path: Path) -> None:
 def test_where_renaming_fails_the_old_pack_comes_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    place(MADE, str(tmp_path))
+    put_pack(MADE, str(tmp_path))
     before = tree(tmp_path)
     whole = type(tmp_path).rename
 
@@ -169,7 +172,9 @@ def test_where_renaming_fails_the_old_pack_comes_back(
 
     monkeypatch.setattr(type(tmp_path), "rename", fail)
     with pytest.raises(OSError, match="No space"):
-        place(Conversion("f", PACK.with_skill_md(b"x")), str(tmp_path), overwrite=True)
+        put_pack(
+            Conversion("f", PACK.with_skill_md(b"x")), str(tmp_path), overwrite=True
+        )
 
     assert tree(tmp_path) == before
 
@@ -238,8 +243,12 @@ def test_packs_are_read_whole(pack: Path) -> None:
 
     read, stray = read_packs("packs")
 
-    assert read.draft == Draft(
-        "a", (File(SKILL_FILE, SKILL), File("scripts/x.sh", b"\0\xff", executable=True))
+    assert read.draft == PackDraft(
+        "a",
+        (
+            PackFile(SKILL_FILE, SKILL),
+            PackFile("scripts/x.sh", b"\0\xff", executable=True),
+        ),
     )
     assert sorted(codes(read.findings)) == ["files-left-out", "link-in-pack"]
     assert not read.lossless
@@ -259,20 +268,18 @@ def test_a_pack_with_a_file_that_is_too_large_is_refused(pack: Path) -> None:
 
 def test_what_cannot_be_read_back_counts_as_different(tmp_path: Path) -> None:
     """A link of the right name is not the file, whatever it leads to."""
-    place(MADE, str(tmp_path))
+    put_pack(MADE, str(tmp_path))
     (tmp_path / "skill").write_bytes(SKILL)
     (tmp_path / "a" / SKILL_FILE).unlink()
     (tmp_path / "a" / SKILL_FILE).symlink_to(tmp_path / "skill")
 
-    assert place(MADE, str(tmp_path)).status == "refused"
+    assert put_pack(MADE, str(tmp_path)).status == "refused"
 
 
 def test_a_rewrite_that_is_given_up_is_refused(
     pack: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(
-        "satchel.authoring.convert.dialect.to_spec", lambda _: {"name": "x"}
-    )
+    monkeypatch.setattr("satchel.skill_md._dialects.to_spec", lambda _: {"name": "x"})
     (pack / SKILL_FILE).write_bytes(SKILL.replace(b"---\nB", b"version: '1'\n---\nB"))
     (read,) = read_packs("packs")
 
@@ -297,7 +304,7 @@ def test_what_was_there_is_there_after_an_interrupt(
     failure: type[BaseException], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Even between the two renames of an update."""
-    place(MADE, str(tmp_path))
+    put_pack(MADE, str(tmp_path))
     rename = type(tmp_path).rename
 
     def interrupted(self: Path, target: Path) -> Path:
@@ -309,7 +316,7 @@ def test_what_was_there_is_there_after_an_interrupt(
     other = Conversion("from", PACK.with_skill_md(SKILL + b"More.\n"))
 
     with pytest.raises(failure):
-        place(other, str(tmp_path), overwrite=True)
+        put_pack(other, str(tmp_path), overwrite=True)
 
     assert tree(tmp_path) == {
         "a/SKILL.md": SKILL,
@@ -318,20 +325,20 @@ def test_what_was_there_is_there_after_an_interrupt(
 
 
 def test_a_script_that_cannot_be_executed_is_not_the_same(tmp_path: Path) -> None:
-    place(MADE, str(tmp_path))
+    put_pack(MADE, str(tmp_path))
     (tmp_path / "a/scripts/x.sh").chmod(0o644)
 
-    assert place(MADE, str(tmp_path)).status == "refused"
-    assert place(MADE, str(tmp_path), overwrite=True).status == "updated"
+    assert put_pack(MADE, str(tmp_path)).status == "refused"
+    assert put_pack(MADE, str(tmp_path), overwrite=True).status == "updated"
     assert os.access(tmp_path / "a/scripts/x.sh", os.X_OK)
 
 
 @pytest.mark.parametrize("source", ["a", "a/rules/x.mdc"])
 def test_a_source_never_gives_way(source: str, tmp_path: Path) -> None:
-    place(MADE, str(tmp_path))
+    put_pack(MADE, str(tmp_path))
     other = Conversion(str(tmp_path / source), PACK.with_skill_md(SKILL + b"More.\n"))
 
-    placed = place(other, str(tmp_path), overwrite=True)
+    placed = put_pack(other, str(tmp_path), overwrite=True)
 
     assert placed.status == "refused"
     assert "--in-place" in placed.conversion.findings[-1].fix
@@ -339,7 +346,7 @@ def test_a_source_never_gives_way(source: str, tmp_path: Path) -> None:
 
 
 def test_a_name_that_no_folder_can_have_says_so(tmp_path: Path) -> None:
-    placed = place(Conversion("from", Draft("aux", PACK.files)), str(tmp_path))
+    placed = put_pack(Conversion("from", PackDraft("aux", PACK.files)), str(tmp_path))
 
     (found,) = placed.conversion.findings
     assert (found.code, found.path) == ("unsafe-file-name", "from")
@@ -352,6 +359,6 @@ def test_a_source_does_not_grow_by_its_own_copy(
     """A folder with a dot is no part of a pack: clients look there."""
     (tmp_path / SKILL_FILE).write_bytes(SKILL)
 
-    placed = place(Conversion(str(tmp_path), PACK), str(tmp_path / out))
+    placed = put_pack(Conversion(str(tmp_path), PACK), str(tmp_path / out))
 
     assert placed.status == status

@@ -7,26 +7,33 @@ from dataclasses import replace
 
 import pytest
 
-from satchel.lint import FORMATS, Format, Report, render_report
-from satchel.lint.change import Change, Executable, Twin
-from satchel.lint.fixing import fix_skill
-from satchel.lint.reporters import View
-from satchel.lint.reporters.markdown import MAX_CHARS
-from satchel.lint.reporters.text import render
+from satchel.lint import (
+    FORMATS,
+    CheckReport,
+    Format,
+    LibraryChange,
+    NewExecutable,
+    SimilarPacks,
+    TextOptions,
+    fix_skill,
+    render_report,
+)
+from satchel.lint._reporters.markdown import MAX_CHARS
+from satchel.lint._reporters.text import render
 from satchel.model import Finding
 
 HIDDEN = Finding("hidden-text", "warning", "1 tag character", "s/new/SKILL.md", 7)
-CHANGE = Change(
+CHANGE = LibraryChange(
     rev="main",
     hidden=(HIDDEN,),
     executables=(
-        Executable("s/new/run.sh", True, "mode, #!"),
-        Executable("s/old/run.sh", False, ".sh"),
+        NewExecutable("s/new/run.sh", True, "mode, #!"),
+        NewExecutable("s/old/run.sh", False, ".sh"),
     ),
     twins=(
-        Twin("s/new", "s/old", "description"),
-        Twin("s/b", "s/c", "files"),
-        Twin("s/d", "s/e", "name"),
+        SimilarPacks("s/new", "s/old", "description"),
+        SimilarPacks("s/b", "s/c", "files"),
+        SimilarPacks("s/d", "s/e", "name"),
     ),
     added=("s/new",),
     changed=("s/old",),
@@ -35,17 +42,17 @@ CHANGE = Change(
     skills=(11, 12),
     tokens=(1000, 1100),
 )
-REPORT = Report(12, (HIDDEN,), known=3, change=CHANGE)
+REPORT = CheckReport(12, (HIDDEN,), known=3, change=CHANGE)
 EVIL = "##[add-mask]x\n::error::y @me `z` | <b>\x1b[31m\u202e"
-HOSTILE = Report(
+HOSTILE = CheckReport(
     1,
     (),
     change=replace(
         CHANGE,
         rev=EVIL,
         hidden=(replace(HIDDEN, path=EVIL, message=EVIL),),
-        executables=(Executable(EVIL, True, EVIL),),
-        twins=(Twin(EVIL, EVIL, "name"),),
+        executables=(NewExecutable(EVIL, True, EVIL),),
+        twins=(SimilarPacks(EVIL, EVIL, "name"),),
         added=(f"::error::{EVIL}",),
         moved=((EVIL, EVIL),),
     ),
@@ -135,11 +142,11 @@ def test_no_name_becomes_markup() -> None:
         CHANGE,
         rev=evil,
         hidden=(replace(HIDDEN, path=evil, message=evil),),
-        executables=(Executable(evil, True, evil),),
-        twins=(Twin(evil, evil, "name"),),
+        executables=(NewExecutable(evil, True, evil),),
+        twins=(SimilarPacks(evil, evil, "name"),),
         moved=((evil, evil),),
     )
-    comment = render_report(Report(1, (), change=change), "markdown")
+    comment = render_report(CheckReport(1, (), change=change), "markdown")
     outside = "".join(comment.split("`")[::2]).replace("<b>hidden text</b>", "")
 
     assert "@me" not in outside
@@ -197,7 +204,7 @@ def test_sarif_carries_the_fix() -> None:
     found = Finding("unquoted-colon", "error", "m", "./a b/SKILL.md", 3)
     fix = fix_skill(data, (found,), path=found.path, folder="x")
     assert fix is not None
-    report = Report(1, (found, HIDDEN), fixes=(fix,))
+    report = CheckReport(1, (found, HIDDEN), fixes=(fix,))
     [run] = json.loads(render_report(report, "sarif"))["runs"]
     first, second = run["results"]
 
@@ -239,7 +246,8 @@ class TestLines:
     ) -> list[str]:
         finding = Finding("odd", "error", message, "a", 12, "f", "was this", "now that")
         text = render(
-            Report(1, (finding,)), View(width=width, line_at=lambda *_: line)
+            CheckReport(1, (finding,)),
+            TextOptions(width=width, line_at=lambda *_: line),
         ).splitlines()
         return text[1 : text.index("")]
 
@@ -284,12 +292,14 @@ class TestLines:
         assert self.shown("a\x1b[31mb\r", "m")[0] == "    12 | a<U+001B>[31mb"
 
     def test_colours_are_for_who_wants_them(self) -> None:
-        report = Report(1, (HIDDEN,), change=CHANGE)
-        plain, coloured = render(report), render(report, View(colour=True))
+        report = CheckReport(1, (HIDDEN,), change=CHANGE)
+        plain, coloured = render(report), render(report, TextOptions(colour=True))
 
         assert "\x1b[33mwarning\x1b[0m hidden-text" in coloured
         assert "\x1b" not in plain
-        assert render(Report(1, ()), View(colour=True)).startswith("\x1b[32m1 pack")
+        assert render(CheckReport(1, ()), TextOptions(colour=True)).startswith(
+            "\x1b[32m1 pack"
+        )
 
 
 def test_packs_are_kept_apart() -> None:
@@ -297,7 +307,7 @@ def test_packs_are_kept_apart() -> None:
         Finding("odd", "note", "m", path)
         for path in ("s/a/SKILL.md", "s/a/references/b.md", "s/b", "t/SKILL.md", "u")
     )
-    report = Report(3, findings, locations=frozenset({"s/a", "s/b", "t"}))
+    report = CheckReport(3, findings, locations=frozenset({"s/a", "s/b", "t"}))
 
     assert [line.partition(":")[0] for line in render(report).splitlines()[:8]] == [
         *("s/a/SKILL.md", "s/a/references/b.md", "", "s/b", "", "t/SKILL.md", "", "u")
@@ -307,19 +317,22 @@ def test_packs_are_kept_apart() -> None:
 @pytest.mark.parametrize(
     ("report", "aside"),
     [
-        (Report(1, (), off=2, off_by="satchel.toml"), "2 turned off by satchel.toml"),
-        (Report(1, (), inline=1), "1 turned off in the packs"),
-        (Report(1, (), unasked=("a", "b")), "not looked for: a, b"),
-        (Report(1, (), unasked=("a", "b", "c", "d")), "4 codes not looked for"),
         (
-            Report(1, (), known=1, off=1, off_by="x", inline=1),
+            CheckReport(1, (), off=2, off_by="satchel.toml"),
+            "2 turned off by satchel.toml",
+        ),
+        (CheckReport(1, (), inline=1), "1 turned off in the packs"),
+        (CheckReport(1, (), unasked=("a", "b")), "not looked for: a, b"),
+        (CheckReport(1, (), unasked=("a", "b", "c", "d")), "4 codes not looked for"),
+        (
+            CheckReport(1, (), known=1, off=1, off_by="x", inline=1),
             "1 more in the baseline, 1 turned off by x, 1 turned off in the packs",
         ),
     ],
 )
 @pytest.mark.parametrize("style", ["text", "github", "markdown"])
 def test_what_was_left_out_is_counted(
-    report: Report, aside: str, style: Format
+    report: CheckReport, aside: str, style: Format
 ) -> None:
     assert f"1 pack checked: no findings ({aside})" in render_report(report, style)
 

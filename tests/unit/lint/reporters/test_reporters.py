@@ -8,8 +8,14 @@ from typing import get_args
 
 import pytest
 
-from satchel.lint import FORMATS, Format, Report, fingerprint, render_report
-from satchel.lint.reporters import View
+from satchel.lint import (
+    FORMATS,
+    CheckReport,
+    Format,
+    TextOptions,
+    fingerprint,
+    render_report,
+)
 from satchel.model import Finding
 
 FINDINGS = (
@@ -19,9 +25,9 @@ FINDINGS = (
     Finding("hidden-text", "warning", "1 tag character", "a/references/b.md", 7),
     Finding("files-left-out", "note", "left out: cache, 1 entry", "a", fix="move it"),
 )
-REPORT = Report(2, FINDINGS, known=1)
+REPORT = CheckReport(2, FINDINGS, known=1)
 
-HOSTILE = Report(
+HOSTILE = CheckReport(
     1,
     (
         Finding(
@@ -61,7 +67,7 @@ def test_text_shows_what_a_repair_did() -> None:
         "odd", "warning", "m", "a", 3, "f", before="x: a: b", after=f'x: "{"b" * 300}"'
     )
 
-    assert render_report(Report(1, (repaired,)), "text").splitlines()[:4] == [
+    assert render_report(CheckReport(1, (repaired,)), "text").splitlines()[:4] == [
         "a:3: warning odd: m",
         "    fix: f",
         "    was: x: a: b",
@@ -73,7 +79,7 @@ def test_advice_that_the_next_one_has_too_is_said_once() -> None:
     first, second = (Finding("odd", "note", f"m{n}", "a", n, "do") for n in (1, 2))
     other = Finding("odd", "note", "m3", "b", 3, "do")
 
-    assert render_report(Report(1, (first, second, other)), "text").splitlines()[
+    assert render_report(CheckReport(1, (first, second, other)), "text").splitlines()[
         :5
     ] == [
         "a:1: note odd: m1",
@@ -91,9 +97,9 @@ def test_a_line_that_two_are_about_is_shown_once() -> None:
         Finding("z", "note", "name is short", "a", 2),
         Finding("z", "note", "name is short", "b", 2),
     )
-    view = View(line_at=lambda *_: "name: B b")
+    view = TextOptions(line_at=lambda *_: "name: B b")
 
-    assert render_report(Report(1, found), "text", view).splitlines()[:9] == [
+    assert render_report(CheckReport(1, found), "text", view).splitlines()[:9] == [
         "a:2: error x: name 'B b' is odd",
         "    2 | name: B b",
         "      |       ^^^",
@@ -111,7 +117,7 @@ def test_a_long_report_says_what_it_is_mostly_about() -> None:
         found = [
             Finding(code, "note", "m", "a") for code, n in counts for _ in range(n)
         ]
-        return render_report(Report(1, tuple(found)), "text").splitlines()[-2]
+        return render_report(CheckReport(1, tuple(found)), "text").splitlines()[-2]
 
     assert last(("x", 2), ("y", 19)) == "most often: y 19, x 2"
     assert last(("x", 2), ("y", 18)) == "1 pack checked: 20 notes"
@@ -130,7 +136,7 @@ def test_no_text_of_a_pack_is_a_command_of_a_ci_system(
     """They stand anywhere in a line of a log; GitHub's own begin one (T31)."""
     finding = Finding("odd", "note", command, f"::error::/{command}", None, command)
     rendered = render_report(
-        Report(1, (finding,)), style, View(line_at=lambda *_: command)
+        CheckReport(1, (finding,)), style, TextOptions(line_at=lambda *_: command)
     )
     # The message of a command of ours is data to whoever reads it.
     lines = [line for line in rendered.splitlines() if not line.startswith("::notice ")]
@@ -142,7 +148,7 @@ def test_no_text_of_a_pack_is_a_command_of_a_ci_system(
 
 
 def test_text_of_a_clean_report_is_one_line() -> None:
-    assert render_report(Report(1, ()), "text") == "1 pack checked: no findings"
+    assert render_report(CheckReport(1, ()), "text") == "1 pack checked: no findings"
 
 
 @pytest.mark.row("R37")
@@ -214,7 +220,7 @@ def test_markdown() -> None:
 
 
 def test_markdown_of_a_clean_report_is_one_line() -> None:
-    report = render_report(Report(1, ()), "markdown")
+    report = render_report(CheckReport(1, ()), "markdown")
 
     assert report == "**satchel check**: 1 pack checked: no findings"
 
@@ -234,13 +240,13 @@ def test_markdown_calls_nobody_and_opens_no_column() -> None:
 @pytest.mark.parametrize("text", ["GH-12", "gh-1", "www.example.org", "@me", "x#1"])
 def test_markdown_makes_no_link_of_a_text(text: str) -> None:
     (finding,) = HOSTILE.findings
-    report = Report(1, (replace(finding, message=text),))
+    report = CheckReport(1, (replace(finding, message=text),))
 
     assert text not in render_report(report, "markdown")
 
 
 def test_markdown_fences_back_ticks_in_a_path() -> None:
-    report = Report(1, (Finding("odd", "note", "m", "a``b|c"),))
+    report = CheckReport(1, (Finding("odd", "note", "m", "a``b|c"),))
 
     assert "| ``` a``b\\|c ``` |" in render_report(report, "markdown")
 
@@ -276,7 +282,9 @@ def test_sarif() -> None:
 
 def test_sarif_is_as_the_specification_wants_it() -> None:
     """Required properties and closed enumerations of SARIF 2.1.0, 3.13 to 3.30."""
-    report = Report(1, (*FINDINGS, *HOSTILE.findings, Finding("no-place", "note", "m")))
+    report = CheckReport(
+        1, (*FINDINGS, *HOSTILE.findings, Finding("no-place", "note", "m"))
+    )
     document = json.loads(render_report(report, "sarif"))
 
     assert set(document) == {"$schema", "version", "runs"}
@@ -301,7 +309,7 @@ def test_sarif_is_as_the_specification_wants_it() -> None:
 
 def test_sarif_takes_codes_without_a_page() -> None:
     """A source of somebody else's may emit findings of its own."""
-    report = Report(1, (Finding("their-own", "note", "m", "./p"),))
+    report = CheckReport(1, (Finding("their-own", "note", "m", "./p"),))
     [run] = json.loads(render_report(report, "sarif"))["runs"]
 
     assert run["tool"]["driver"]["rules"] == [{"id": "their-own"}]

@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Final
 
-from satchel.files import digest_bytes
-from satchel.release.archives import tar_gz
+from satchel.files import digest_bytes, tar_gz
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -8,7 +8,7 @@ import re
 import pytest
 
 from satchel.model import Limits
-from satchel.sources.over_http.index import NoIndexError, parse_index
+from satchel.sources._http._index import NotAnIndexError, parse_index
 from tests.unit.sources.http.site import SCHEMA, entry
 
 GOOD = entry("good", "good/SKILL.md", b"x")
@@ -124,14 +124,14 @@ def test_an_unknown_schema_is_not_processed(schema: object) -> None:
     ],
 )
 def test_no_index(data: bytes, says: str) -> None:
-    with pytest.raises(NoIndexError, match=says):
+    with pytest.raises(NotAnIndexError, match=says):
         parse_index(data, "i", Limits())
 
 
 def test_a_huge_object_costs_no_more_than_its_size() -> None:
     """A look at all members for each of them would take minutes here."""
     members = b",".join(b'"%d":0' % number for number in range(200_000))
-    with pytest.raises(NoIndexError, match="'7' stands twice"):
+    with pytest.raises(NotAnIndexError, match="'7' stands twice"):
         parse_index(b"{" + members + b',"7":0}', "i", Limits())
 
 

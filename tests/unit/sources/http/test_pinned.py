@@ -15,9 +15,9 @@ from satchel.errors import (
     SourceUnavailableError,
 )
 from satchel.model import Found
-from satchel.release.site import publish
-from satchel.sources import released
-from satchel.sources.over_http import PinnedSource, pinned
+from satchel.release import publish
+from satchel.sources import PinnedSource, released
+from satchel.sources._http import _pinned as pinned
 from tests.unit.release.shelf import PACKS, Packs, build
 from tests.unit.sources.http.site import Reply, Site
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from satchel import Limits, Satchel, sources
-from satchel.cli.inventory import take_inventory
+from satchel.cli._inventory import take_inventory
 from satchel.errors import (
     ChangedSinceSyncError,
     ConfigError,
@@ -24,19 +24,13 @@ from satchel.errors import (
     ReferenceNotFoundError,
     SourceUnavailableError,
 )
+from satchel.files import tar_gz
 from satchel.model import Finding, Found
-from satchel.release.archives import tar_gz
-from satchel.sources.over_http import HttpSource, packs, source
-from satchel.sources.over_http.fetching import Surroundings
+from satchel.sources import HttpSource
+from satchel.sources._http import _packs as packs, _source as source
+from satchel.sources._http._client import HttpEnvironment
 from tests.unit.files.archive_makers import plain_zip
-from tests.unit.sources.http.site import (
-    INDEX,
-    OLD_INDEX,
-    Reply,
-    Site,
-    entry,
-    skill_md,
-)
+from tests.unit.sources.http.site import INDEX, OLD_INDEX, Reply, Site, entry, skill_md
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -504,7 +498,7 @@ def test_a_cache_on_disk(
         each.write_bytes(b"changed")
     assert found(of(site, cache=cache)) == ["one", "two"]
     assert len(site.asked) == asked + 1 + 3
-    monkeypatch.setattr(source, "VAULT_BYTES", 0)
+    monkeypatch.setattr(source, "DISK_CACHE_BYTES", 0)
     of(site, cache=cache).scan()
     assert list(cache.iterdir()) == []
 
@@ -536,8 +530,8 @@ def test_a_sync_ends_in_time(site: Site) -> None:
     """A site of which nothing comes in time is given up, however often it is asked."""
     site.put_skills({"one": ONE, "two": TWO})
     clock = count(step=30)  # each look at it is half a minute later
-    around = Surroundings(monotonic=lambda: float(next(clock)))
-    made = HttpSource(site.url, allow_private=True, surroundings=around)
+    around = HttpEnvironment(monotonic=lambda: float(next(clock)))
+    made = HttpSource(site.url, allow_private=True, environment=around)
 
     assert "took too long" in unavailable(made)
     assert {*site.paths()} <= {INDEX}
@@ -547,7 +541,7 @@ def slow_site(
     site: Site, monkeypatch: pytest.MonkeyPatch, **more: object
 ) -> tuple[HttpSource, list[float]]:
     """Return a source of ten skills, of which the sixth takes all the time there is."""
-    monkeypatch.setattr(source, "AT_ONCE", 1)
+    monkeypatch.setattr(source, "MAX_PARALLEL", 1)
     site.put_skills({f"s{n}": {"SKILL.md": skill_md(f"s{n}")} for n in range(10)})
     bad = f"{HOME}/s5/SKILL.md"
     site.put(bad, Reply(status=404), skill_md("s5"))
@@ -556,8 +550,8 @@ def slow_site(
     def monotonic() -> float:
         return hung_s[0] * site.count()[bad]
 
-    around = Surroundings(monotonic=monotonic)
-    made = HttpSource(site.url, allow_private=True, surroundings=around, **more)  # type: ignore[arg-type]
+    around = HttpEnvironment(monotonic=monotonic)
+    made = HttpSource(site.url, allow_private=True, environment=around, **more)  # type: ignore[arg-type]
     return made, hung_s
 
 
@@ -603,10 +597,10 @@ def test_a_first_sync_goes_on_while_something_comes(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each of forty takes ten seconds; the time-out is thirty."""
-    monkeypatch.setattr(source, "AT_ONCE", 1)
+    monkeypatch.setattr(source, "MAX_PARALLEL", 1)
     site.put_skills({f"s{n:02}": {"SKILL.md": skill_md(f"s{n:02}")} for n in range(40)})
-    around = Surroundings(monotonic=lambda: 10.0 * len(site.asked))
-    made = HttpSource(site.url, allow_private=True, surroundings=around)
+    around = HttpEnvironment(monotonic=lambda: 10.0 * len(site.asked))
+    made = HttpSource(site.url, allow_private=True, environment=around)
     before = made.progress
 
     assert len(found(made)) == 40
@@ -617,7 +611,7 @@ def test_a_first_sync_goes_on_while_something_comes(
 def test_many_skills_that_cannot_be_had_are_told_together(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(source, "MAX_TOLD", 2)
+    monkeypatch.setattr(source, "MAX_FAILURE_FINDINGS", 2)
     packs = {f"s{n}": {"SKILL.md": skill_md(f"s{n}")} for n in range(6)}
     site.put_skills(packs)
     for n in range(5):
@@ -687,7 +681,7 @@ def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     real = builtins.__import__
 
     def broken(name: str, *args: object, **more: object) -> object:
-        if name.startswith("satchel.sources.over_http"):
+        if name.startswith("satchel.sources._http"):
             raise ImportError(name)
         return real(name, *args, **more)  # type: ignore[arg-type]
 

@@ -1,0 +1,49 @@
+"""What a skill is to an agent, skills written in code, and a small agent loop."""
+
+from typing import TYPE_CHECKING, Final
+
+from satchel._lazy import lazy_door
+from satchel.agent._skill import (
+    BaseSkill,
+    Skill,
+    SkillLike,
+    check_skill as check_skill,
+    compose,
+    text_of as text_of,
+    tools_of as tools_of,
+)
+
+if TYPE_CHECKING:
+    from satchel.agent._agent import (
+        Agent,
+        AgentResult,
+        AgentSkill as AgentSkill,
+        Call,
+        Message,
+        Model,
+        StopReason as StopReason,
+    )
+
+__all__ = [
+    "Agent",
+    "AgentResult",
+    "BaseSkill",
+    "Call",
+    "Message",
+    "Model",
+    "Skill",
+    "SkillLike",
+    "compose",
+]
+
+_LAZY: Final = {
+    "Agent": "satchel.agent._agent",
+    "AgentResult": "satchel.agent._agent",
+    "AgentSkill": "satchel.agent._agent",
+    "Call": "satchel.agent._agent",
+    "Message": "satchel.agent._agent",
+    "Model": "satchel.agent._agent",
+    "StopReason": "satchel.agent._agent",
+}
+
+__getattr__ = lazy_door(__name__, _LAZY)

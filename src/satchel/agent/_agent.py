@@ -1,0 +1,238 @@
+"""A small agent with skills: one loop that can be read in a minute."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, Literal, Protocol, TypeAlias, cast
+
+from satchel.agent._skill import Text, Tools, check_skill, compose
+from satchel.tools import Run, Tool, Toolbox, Turn, result_text
+
+MAX_STEPS: Final = 10
+"""Calls of the model in one run: the bound of row E21."""
+
+Role: TypeAlias = Literal["user", "assistant", "tool"]
+
+StopReason: TypeAlias = Literal["answered", "max-steps", "model-error"]
+
+
+class AgentSkill(Protocol):
+    """What an agent can wear: any object with these three members, read-only.
+
+    Each is an attribute, a property, or a method without arguments. They are read anew
+    before each call of the model, so that a skill may open tools while a run goes on.
+    There are no hooks and no lifecycle.
+    """
+
+    @property
+    def name(self) -> Text:
+        """What it is called, for messages about its tools."""
+        ...
+
+    @property
+    def instructions(self) -> Text:
+        """What it adds to the system prompt; empty for nothing."""
+        ...
+
+    @property
+    def tools(self) -> Tools | Callable[[], Tools]:
+        """What it adds to the tools: a `Toolbox`, or tools; None for nothing."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A tool call that a model asks for; ``id`` ties the result to it."""
+
+    id: str
+    name: str
+    arguments: Mapping[str, object] = field(
+        default_factory=dict[str, object], hash=False
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message of a conversation; the system prompt is none.
+
+    ``calls`` belong to the role assistant. ``call_id`` and ``tool`` belong to the role
+    tool, and say whose result the text is.
+    """
+
+    role: Role
+    text: str = ""
+    calls: tuple[Call, ...] = ()
+    call_id: str = ""
+    tool: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what `from_dict` takes, fit for JSON where the arguments are."""
+        told: dict[str, Any] = {"role": self.role, "text": self.text}
+        if self.calls:
+            told["calls"] = [
+                {"id": call.id, "name": call.name, "arguments": _plain(call.arguments)}
+                for call in self.calls
+            ]
+        if self.role == "tool":
+            told |= {"call_id": self.call_id, "tool": self.tool}
+        return told
+
+    @classmethod
+    def from_dict(cls, told: Mapping[str, Any]) -> "Message":
+        """Return the message that `to_dict` told.
+
+        Raises:
+            KeyError: A member is missing.
+        """
+        calls = tuple(
+            Call(call["id"], call["name"], call["arguments"])
+            for call in told.get("calls", ())
+        )
+        role = cast("Role", told["role"])
+        call_id, tool = told.get("call_id", ""), told.get("tool", "")
+        return cls(role, told["text"], calls, call_id, tool)
+
+
+def _plain(arguments: object) -> object:
+    """Return arguments for JSON; a model may have given no object at all."""
+    if not isinstance(arguments, Mapping):
+        return arguments
+    return dict(cast("Mapping[str, object]", arguments))
+
+
+class Model(Protocol):
+    """A language model, or whatever plays one."""
+
+    async def complete(
+        self, system: str, messages: Sequence[Message], tools: Toolbox
+    ) -> Message:
+        """Return the next message, of the role assistant.
+
+        One without calls ends the run. Whatever is raised ends it, too, and is kept in
+        its `Result`.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class AgentResult:
+    """What came of a run; a partial one unless ``stopped`` is ``answered``.
+
+    ``text`` is the model's last, ``messages`` the whole transcript, beginning with the
+    history. Every call in it has its result, so that it can be the next run's history.
+    """
+
+    text: str
+    messages: tuple[Message, ...] = field(repr=False)
+    stopped: StopReason
+    steps: int
+    error: Exception | None = None
+
+
+class Agent:
+    """A model, a system prompt, tools, and the skills that it wears.
+
+    One agent can serve many runs at once: a run keeps what it knows to itself.
+    """
+
+    def __init__(  # noqa: PLR0913 - each is a choice of its own
+        self,
+        model: Model,
+        system: str = "",
+        *,
+        name: str = "agent",
+        skills: Iterable[AgentSkill] = (),
+        tools: Iterable[Tool | Callable[..., Any]] = (),
+        toolboxes: Iterable[Toolbox] = (),
+        max_steps: int = MAX_STEPS,
+        on_step: Callable[[tuple[Message, ...]], object] | None = None,
+    ) -> None:
+        """Make an agent.
+
+        Args:
+            model: What it asks.
+            system: Its own prompt; instructions of skills follow it.
+            name: Whose the loose tools are; tools that take a `Run` see it, too.
+            skills: What it wears, in order.
+            tools: Its own tools, which stand first.
+            toolboxes: More of its own tools, which stand next.
+            max_steps: Calls of the model in one run.
+            on_step: Told after each step what it added: the model's message and the
+                results. What it raises is dropped.
+
+        Raises:
+            DuplicateToolError: Two of the loose tools share a name.
+            TypeError: One of the skills lacks one of the three members; names it.
+        """
+        self.name = name
+        self.skills: tuple[AgentSkill, ...] = ()
+        for skill in skills:
+            self.add_skill(skill)
+        self.max_steps = max_steps
+        self._model = model
+        self._system = system
+        self._toolboxes = (Toolbox.of(name, tools), *toolboxes)
+        self._on_step = on_step
+
+    def add_skill(self, skill: AgentSkill) -> None:
+        """Wear one more skill, after the others, from the next run on.
+
+        Raises:
+            TypeError: It lacks one of the three members; names it.
+        """
+        check_skill(skill)
+        self.skills = (*self.skills, skill)
+
+    def run(
+        self, text: str, *, history: Iterable[Message] = (), context: Run | None = None
+    ) -> AgentResult:
+        """Do as `arun` does, where no event loop is running."""
+        import asyncio
+
+        return asyncio.run(self.arun(text, history=history, context=context))
+
+    async def arun(
+        self, text: str, *, history: Iterable[Message] = (), context: Run | None = None
+    ) -> AgentResult:
+        """Ask the model, carry out its calls one by one, and ask again.
+
+        An unknown tool, wrong arguments and a handler that raises are results, which
+        the model sees. The calls of the last step are carried out, too. One run is one
+        turn: what tools keep for a turn ends with it.
+
+        Args:
+            text: What the user says.
+            history: The messages of earlier runs.
+            context: What tools with a `Run` parameter are given.
+
+        Raises:
+            DuplicateToolError: Two tools share a name; names both owners.
+        """
+        skills = self.skills
+        messages = [*history, Message("user", text)]
+        context = replace(context or Run(agent=self.name), turn=Turn())
+        said = ""
+        for step in range(1, self.max_steps + 1):
+            given = compose(self._system, skills, toolboxes=self._toolboxes)
+            try:
+                reply = await self._model.complete(
+                    given.instructions, tuple(messages), given.toolbox
+                )
+            except Exception as error:  # noqa: BLE001 - a plug-in's (R33)
+                return AgentResult(said, tuple(messages), "model-error", step, error)
+            said = reply.text
+            added = [reply]
+            for call in reply.calls:
+                result = await given.toolbox.acall(call.name, call.arguments, context)
+                answer = result_text(result)
+                added.append(Message("tool", answer, (), call.id, call.name))
+            messages += added
+            self._tell(tuple(added))
+            if not reply.calls:
+                return AgentResult(said, tuple(messages), "answered", step)
+        return AgentResult(said, tuple(messages), "max-steps", self.max_steps)
+
+    def _tell(self, added: tuple[Message, ...]) -> None:
+        if self._on_step is not None:
+            with suppress(Exception):  # a plug-in's (R33), and it only looks
+                self._on_step(added)

@@ -1,0 +1,233 @@
+"""AGENTS.md, and files like it, to packs: one of the whole, or one of each section.
+
+Source: agents.md, November 2026: plain Markdown without required fields or headings,
+in the root of a project or below.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final, NamedTuple
+
+from satchel.authoring._convert._builder import Material, build_pack
+from satchel.authoring._convert._markup import as_text_only
+from satchel.authoring._convert._page import (
+    ForeignPage,
+    links_out,
+    read_file,
+    title,
+    without_links_out,
+)
+from satchel.authoring._convert._values import Conversion, Dialect
+from satchel.lint import read_markdown
+from satchel.model import DEFAULT_LIMITS, Finding, Json, Limits
+from satchel.skill_md import MAX_NAME_CHARS, portable_name
+
+FILES: Final = ("AGENTS.md", "CLAUDE.md", "GEMINI.md", "AGENT.md")
+"""In the order in which a folder is searched for them."""
+
+_GENERIC_TITLES: Final = re.compile(
+    r"(?:agents?|claude|gemini)(?:-md)?|(?:copilot-)?instructions"
+)
+"""Titles that are the name of the file, and no name for a pack."""
+_NOTHING: Final[Mapping[str, Json]] = MappingProxyType({})
+
+
+def read_agents_md(
+    path: str,
+    dialect: Dialect | None,
+    *,
+    name: str = "",
+    split: bool = False,
+    limits: Limits = DEFAULT_LIMITS,
+) -> Iterator[Conversion]:
+    """Yield a pack of the whole file; or one of each section, what is before it first.
+
+    Args:
+        path: The file.
+        dialect: The dialect of the packs; None is for clients.
+        name: What to call the pack; empty is its title, or the folder's name.
+        split: Whether each heading of level 2 begins a pack of its own.
+        limits: Bounds on what is read.
+    """
+    page = read_file(path, limits)
+    if isinstance(page, Conversion):
+        yield page
+        return
+    name = name or _name(page, path)
+    whole = _Section(page.line, "", page.body)
+    if not split:
+        fields = page.others(page.read_as_text("description"))
+        made = build_pack(_material(page, name, whole, fields, split=False), dialect)
+        yield made.telling(_on_demand(path, made))
+        return
+    demand = False
+    told = _of_no_section(page)
+    taken: set[str] = set()
+    for section in _sections(whole):
+        headings = [] if section.heading else _only_headings(section.text)
+        if headings:
+            told.append(_heading_left(page, headings))
+        if headings or not (section.heading or section.text.strip()):
+            continue
+        called = _unique_name(portable_name(section.heading) or name, taken)
+        made = build_pack(_material(page, called, section), dialect)
+        if not demand:  # once is enough
+            told += _on_demand(path, made, ", ...")
+            demand = made.draft is not None
+        yield made.telling(told)
+        told = []
+    if not taken:
+        yield build_pack(_material(page, name, whole), dialect).telling(told)
+
+
+def _raised(text: str) -> str:
+    """Return a section with its headings one level up: it is a page of its own now."""
+    lines = text.split("\n")
+    for heading in read_markdown(text).headings:
+        at = heading.line - 1
+        if heading.quoted or heading.level < _SECTION:
+            continue
+        if lines[at].lstrip().startswith("##"):
+            lines[at] = lines[at].replace("##", "#", 1)
+        elif at + 1 < len(lines) and _UNDERLINE.fullmatch(lines[at + 1].rstrip("\r")):
+            lines[at + 1] = lines[at + 1].replace("-", "=")
+    return "\n".join(lines)
+
+
+class _Section(NamedTuple):
+    """Text of a file, and how many lines of the file stand before it."""
+
+    before: int
+    heading: str
+    text: str
+
+
+def _material(
+    page: ForeignPage,
+    name: str,
+    section: _Section,
+    fields: Mapping[str, Json] = _NOTHING,
+    *,
+    split: bool = True,
+) -> Material:
+    body, left = as_text_only(section.text, page.path, section.before)
+    findings = (*page.findings, *left, *links_out(body, page.path))
+    when = ""
+    if split:
+        body = without_links_out(_raised(body) if section.heading else body)
+        about = f"the task is about {section.heading}" if section.heading else ""
+        when = f"Use when {about or f'working on {name}'}."
+    return Material(
+        source=page.path,
+        name=name,
+        body=body,
+        description="" if section.heading else page.description,
+        title=section.heading,
+        when=when,
+        metadata=fields,
+        findings=findings,
+        line=section.before + 1 if section.heading else None,
+    )
+
+
+def _name(page: ForeignPage, path: str) -> str:
+    """Return the title's name, unless it says nothing; then that of the folder."""
+    found = portable_name(title(page.body))
+    if found and not _GENERIC_TITLES.fullmatch(found):
+        return found
+    folder = Path(path).resolve().parent
+    if folder.name.startswith("."):  # .github/copilot-instructions.md
+        folder = folder.parent
+    return portable_name(folder.name) or "project"
+
+
+def _sections(whole: _Section) -> Iterator[_Section]:
+    """Yield each section with its heading; first what stands before all, without."""
+    lines = whole.text.split("\n")  # as the parser counts them: a form feed ends none
+    starts = [
+        (heading.line - 1, heading.text)
+        for heading in read_markdown(whole.text).headings
+        if heading.level == _SECTION and not heading.quoted
+    ]
+    starts = [(0, ""), *starts]
+    ends = [start for start, _ in starts[1:]] + [len(lines)]
+    for (start, heading), end in zip(starts, ends, strict=True):
+        text = "\n".join(lines[start:end])
+        if end < len(lines) and end > start:
+            text += "\n"
+        yield _Section(whole.before + start, heading, text)
+
+
+_SECTION: Final = 2
+
+
+def _only_headings(text: str) -> list[str]:
+    """Return the headings of a text that holds nothing else; else nothing."""
+    found = read_markdown(text).headings
+    lines = text.splitlines()
+    for heading in found:
+        at = heading.line - 1
+        if at + 1 < len(lines) and _UNDERLINE.fullmatch(lines[at + 1]):
+            lines[at + 1] = ""
+        lines[at] = ""
+    return [] if "".join(lines).strip() else [each.text for each in found]
+
+
+_UNDERLINE: Final = re.compile(r" {0,3}(?:=+|-+)[ \t]*")
+
+
+def _unique_name(name: str, taken: set[str]) -> str:
+    """Return a name that no earlier section has: the second is `name-2`."""
+    count, free = 1, name
+    while free in taken:
+        count += 1
+        ending = f"-{count}"
+        free = name[: MAX_NAME_CHARS - len(ending)].rstrip("-") + ending
+    taken.add(free)
+    return free
+
+
+def _of_no_section(page: ForeignPage) -> list[Finding]:
+    """Return what is told once of a file that is parted."""
+    if not page.fields.root:
+        return []
+    keys = ", ".join(str(key) for key in page.fields.root)
+    return [
+        Finding(
+            "not-carried",
+            "warning",
+            f"the fields at its head belong to no section: {keys}",
+            page.path,
+            1,
+            "add them where they matter, or convert without --split",
+        )
+    ]
+
+
+def _heading_left(page: ForeignPage, headings: list[str]) -> Finding:
+    shown = ", ".join(repr(each) for each in headings)
+    return Finding(
+        "not-carried",
+        "warning",
+        f"no text belongs to the heading before the first section: {shown}",
+        page.path,
+        page.line + 1,
+        "write below it what all sections need; else nothing is to be done",
+    )
+
+
+def _on_demand(path: str, made: Conversion, more: str = "") -> list[Finding]:
+    if made.draft is None:
+        return []
+    return [
+        Finding(
+            "now-on-demand",
+            "warning",
+            "the file was in every prompt; a pack is loaded when its description fits",
+            path,
+            fix="leave in it what is always needed; or make the pack always-on, "
+            f"always=[{made.draft.name!r}{more}]",
+        )
+    ]

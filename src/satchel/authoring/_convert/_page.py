@@ -1,0 +1,260 @@
+"""One Markdown file of a project, with the fields at its head, whoever it is for."""
+
+import os
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final, cast
+
+from satchel.authoring._convert._builder import body_text
+from satchel.authoring._convert._values import Conversion
+from satchel.errors import ConfigError, SkillError
+from satchel.files import read_confined, walk_pack
+from satchel.lint import read_markdown
+from satchel.model import Finding, Json, Limits
+from satchel.skill_md import (
+    YamlProblem,
+    YamlTree,
+    portable_name,
+    quoted,
+    read_tree,
+    span_of_text,
+    text_list,
+)
+
+_NOTHING: Final = YamlTree({}, {}, {}, [])
+# `globs: **/*.ts, src/**` and `argument-hint: [a] [b]` are what these programs take,
+# and no YAML.
+_PLAIN: Final = re.compile(
+    r"^((?:globs|applyTo):[ \t]+(?!\[)|(?:description|argument-hint):[ \t]+)"
+    r"(?![\"'|>\s#])([^\n]*)$(?!\n[ \t]+\S)",
+    re.MULTILINE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignPage:
+    """A file, its fields, and its body.
+
+    ``path`` is where it is, as the user wrote it, and ``name`` its name without the
+    ending of its kind. ``line`` is how many lines stand before the body.
+    """
+
+    path: str
+    name: str
+    fields: YamlTree
+    body: str
+    findings: tuple[Finding, ...] = ()
+    line: int = 0
+
+    @property
+    def description(self) -> str:
+        """The description, empty where there is none."""
+        return self.fields.text("description") or ""
+
+    def read_as_text(self, key: str) -> list[str]:
+        """Return the key where its value is a text, for `others`; else nothing."""
+        return [key] if self.fields.text(key) is not None else []
+
+    def generic_name_key(self) -> list[str]:
+        """Return the key of a name that is the file's own, for `others`."""
+        name = portable_name(self.fields.text("name") or "")
+        return ["name"] if name == portable_name(self.name) else []
+
+    def others(self, known: Collection[str]) -> dict[str, Json]:
+        """Return the fields but those that are known; numbers as they were written.
+
+        A field that holds something else than it should is not known.
+        """
+        root = cast("dict[str, Json]", self.fields.root)
+        return {
+            key: value if (text := self.fields.text(key)) is None else text
+            for key, value in root.items()
+            if key not in known and value is not None
+        }
+
+
+def read_file(path: str, limits: Limits) -> ForeignPage | Conversion:
+    """Read the file that the user named, by its folder: it is no link itself."""
+    name = path.rpartition("/")[2]
+    return read_page(path.removesuffix(name), name, path, limits)
+
+
+def read_page(
+    root: str, name: str, shown: str, limits: Limits
+) -> ForeignPage | Conversion:
+    """Read a file, following no link below ``root``; a conversion says why not."""
+    try:
+        data = read_confined(root or os.curdir, name, limits.skill_md_bytes)
+    except SkillError as error:
+        fix = "name the file where it really is; one that is too large, part before"
+        link = Path(root, name).is_symlink()
+        what = "it is a link, and a link is not followed" if link else str(error)
+        finding = Finding(error.code, "error", what, shown, fix=fix)
+        return Conversion(shown, None, (finding,))
+    text, findings = body_text(data, shown)
+    span = span_of_text(text)
+    stem = name.rpartition("/")[2]
+    if span is None:
+        return ForeignPage(shown, stem, _NOTHING, text, tuple(findings))
+    head = text[span.head : span.end].replace("\r\n", "\n")
+    tree = _read_fields(head, limits)
+    if isinstance(tree, YamlProblem):
+        if tree.code != "empty-frontmatter":
+            findings.append(_unread(shown, tree, head))
+        tree = _NOTHING
+    line = text.count("\n", 0, span.body)
+    return ForeignPage(shown, stem, tree, text[span.body :], tuple(findings), line)
+
+
+def _read_fields(head: str, limits: Limits) -> YamlTree | YamlProblem:
+    """Read the fields; where they are no YAML, plain values are taken as text."""
+    tree = read_tree(head.encode("utf-8", "replace"), limits)
+    if isinstance(tree, YamlTree):
+        return tree
+    plain = _PLAIN.sub(lambda each: f"{each[1]}{quoted(each[2].rstrip())}", head)
+    found = read_tree(plain.encode("utf-8", "replace"), limits)
+    return found if isinstance(found, YamlTree) else tree
+
+
+def pages_at(
+    path: str, ending: str, limits: Limits, name: str = ""
+) -> Iterator[ForeignPage | Conversion]:
+    """Yield each file whose name ends so, in the order of their paths.
+
+    What is there and cannot be read, a link for instance, comes last, without a draft.
+
+    Args:
+        path: One such file, or a folder of them.
+        ending: What their names end in; it is no part of the name of a page.
+        limits: Bounds on what is read.
+        name: What to call the page of a file; empty is its own name.
+
+    Raises:
+        ConfigError: No file in the folder ends so.
+        LimitExceededError: The folder holds more than a pack may.
+    """
+    if not Path(path).is_dir():
+        yield _named(read_file(path, limits), ending, name)
+        return
+    folder = path.rstrip("/") or "/"
+    walked = walk_pack(path, limits=limits)
+    wanted = [file.path for file in walked.files if file.path.endswith(ending)]
+    if not wanted and not walked.findings:
+        raise ConfigError(path, f"want files *{ending}")
+    beside = _other_files(
+        folder, [f.path for f in walked.files if f.path not in wanted]
+    )
+    for each in wanted:
+        page = _named(read_page(path, each, f"{folder}/{each}", limits), ending)
+        if beside and isinstance(page, ForeignPage):
+            page, beside = replace(page, findings=(*page.findings, *beside)), []
+        yield page
+    for finding in walked.findings:
+        shown = f"{folder}/{finding.path}" if finding.path else folder
+        yield Conversion(shown, None, (replace(finding, path=shown),))
+
+
+def _other_files(folder: str, paths: list[str]) -> list[Finding]:
+    """Return the warning that a folder holds files of another kind."""
+    if not paths:
+        return []
+    shown = ", ".join(paths[:_MOST_LINKS]) + (", ..." if paths[_MOST_LINKS:] else "")
+    return [
+        Finding(
+            "not-carried",
+            "warning",
+            f"not converted, for they are of another kind: {shown}",
+            folder,
+            fix="convert each by itself, or copy it into the pack that needs it",
+        )
+    ]
+
+
+def _named(
+    page: ForeignPage | Conversion, ending: str, name: str = ""
+) -> ForeignPage | Conversion:
+    if isinstance(page, Conversion):
+        return page
+    return replace(page, name=name or page.name.removesuffix(ending))
+
+
+def globs(tree: YamlTree, key: str) -> list[str]:
+    """Return patterns: a list, or a text with commas outside of braces."""
+    if isinstance(tree.root.get(key), list):
+        return list(text_list(tree, key) or ())
+    text = _COMMENT.sub("", tree.text(key) or "")
+    items = "".join(
+        piece if len(piece) == 1 else piece.replace(",", "\0")
+        for piece in re.findall(r"\{[^{}]*\}|.", text, re.DOTALL)
+    ).split(",")
+    return [item.replace("\0", ",").strip() for item in items if item.strip()]
+
+
+_COMMENT: Final = re.compile(r"\s+#.*")
+
+
+def title(body: str) -> str:
+    """Return the text of the first heading of level 1; empty where there is none."""
+    headings = read_markdown(body).headings
+    return next((each.text for each in headings if each.level == 1), "")
+
+
+def links_out(body: str, path: str) -> list[Finding]:
+    """Return a note where the text links to files beside it: they do not come along."""
+    there = sorted(
+        {
+            link.to.partition("#")[0]
+            for link in read_markdown(body).links
+            if not _ELSEWHERE.match(link.to)
+        }
+    )
+    if not there:
+        return []
+    shown = ", ".join(there[:_MOST_LINKS]) + (", ..." if there[_MOST_LINKS:] else "")
+    return [
+        Finding(
+            "link-to-project",
+            "note",
+            f"it links to files of the project, not of the pack: {shown}",
+            path,
+            fix="copy them into references/, or say where they are in the project",
+        )
+    ]
+
+
+def without_links_out(text: str) -> str:
+    """Return a text in which links that lead nowhere in it are words.
+
+    A file of the project is named behind what the link says; of a heading that is not
+    in this text only the words are left.
+    """
+    page = read_markdown(text)
+    anchors = {f"#{each}" for each in page.anchors}
+    for to in {link.to for link in page.links}:
+        if to.startswith("#") and to not in anchors:
+            named = ""
+        elif not _ELSEWHERE.match(to):
+            named = f" (`{to.partition('#')[0]}`)".replace("\\", r"\\")
+        else:
+            continue
+        target = rf"\({re.escape(to)}(?:[ \t]+[\"'][^)\n]*)?\)"
+        text = re.sub(rf"(?<!!)\[([^\]\n]*)\]{target}", rf"\g<1>{named}", text)
+    return text
+
+
+_ELSEWHERE: Final = re.compile(r"[a-zA-Z][\w+.-]*:|#|/|\Z")
+_MOST_LINKS: Final = 5
+
+
+def _unread(path: str, problem: YamlProblem, head: str) -> Finding:
+    return Finding(
+        "not-carried",
+        "warning",
+        f"the fields at its head cannot be read: {problem.message}",
+        path,
+        None if problem.line is None else problem.line + 1,
+        "put the values in quotes, and convert again",
+        before=head[:300],
+    )

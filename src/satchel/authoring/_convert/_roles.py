@@ -1,0 +1,257 @@
+"""Role templates to packs: ``roles/<role>/{system_prompt.md, task_prompt.md, ...}``.
+
+The prompt is the body, word for word; every other file of the role goes along. The
+templates stay where they are.
+"""
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Set as AbstractSet
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from satchel.authoring._convert._builder import Material, body_text, build_pack
+from satchel.authoring._convert._markup import render_known
+from satchel.authoring._convert._packs import is_executable
+from satchel.authoring._convert._values import Conversion, Dialect, PackFile
+from satchel.compat import SYSTEM_PROMPT, is_role
+from satchel.errors import ConfigError, SkillError
+from satchel.files import list_folder, read_confined, walk_pack
+from satchel.model import DEFAULT_LIMITS, Finding, Json, Limits
+from satchel.skill_md import YamlTree, comments_in, read_tree, split_entries
+from satchel.text import decode, is_text
+
+_TASK_PROMPT: Final = "task_prompt.md"
+_REFERENCE: Final = "task-prompt.md"
+_CONFIG: Final = "config.yaml"
+_TEXT_ENDINGS: Final = (".md", ".txt")
+
+
+def roles_folder(path: str) -> str:
+    """Return the folder with a folder for each role, for ``templates`` or itself.
+
+    A folder of one role gives its parent.
+    """
+    if os.path.isfile(os.path.join(path, SYSTEM_PROMPT)):  # noqa: PTH113, PTH118
+        return folder_above(path)
+    inner = os.path.join(path, "roles")  # noqa: PTH118 - as the user writes it
+    return inner if _has_roles(inner) else path
+
+
+def folder_above(path: str) -> str:
+    """Return the folder that a path is in, also of one that ends in dots."""
+    plain = os.path.normpath(path)
+    if os.path.basename(plain) in {os.curdir, os.pardir}:  # noqa: PTH119
+        return os.path.normpath(os.path.join(plain, os.pardir))  # noqa: PTH118
+    return os.path.dirname(plain) or os.curdir  # noqa: PTH120
+
+
+def holds_roles(path: str) -> bool:
+    """Tell whether a folder is a role, holds roles, or holds a folder of roles."""
+    return (
+        os.path.isfile(os.path.join(path, SYSTEM_PROMPT))  # noqa: PTH113, PTH118
+        or _has_roles(path)
+        or _has_roles(os.path.join(path, "roles"))  # noqa: PTH118
+    )
+
+
+def _has_roles(path: str) -> bool:
+    return next(Path(path).glob(f"*/{SYSTEM_PROMPT}"), None) is not None
+
+
+def read_roles(
+    path: str,
+    dialect: Dialect | None,
+    values: Mapping[str, str],
+    *,
+    limits: Limits = DEFAULT_LIMITS,
+) -> Iterator[Conversion]:
+    """Yield a pack for each role, sorted by name.
+
+    Args:
+        path: A folder of roles, the folder around it, or the folder of one role.
+        dialect: The dialect of the packs; None is for clients.
+        values: By the name of a placeholder; what has none stays, and is told.
+        limits: Bounds on what is read.
+
+    Raises:
+        OSError: The folder cannot be listed.
+        ConfigError: It holds no role.
+    """
+    root = roles_folder(path)
+    entries = [
+        entry
+        for entry in list_folder(root, limits.scan_entries)
+        if entry.is_dir() and not entry.name.startswith(".")
+    ]
+    roles = [entry.name for entry in entries]
+    links = {entry.name for entry in entries if entry.is_symlink()}
+    if os.path.isfile(os.path.join(path, SYSTEM_PROMPT)):  # noqa: PTH113, PTH118
+        plain = os.path.normpath(path)
+        role = os.path.basename(plain)  # noqa: PTH119
+        dots = role in {os.curdir, os.pardir}
+        roles, links = [Path(path).resolve().name if dots else role], set[str]()
+    if not roles:
+        raise ConfigError(path, f"want folders of roles, each with a {SYSTEM_PROMPT}")
+    for role in sorted(roles):
+        if role in links:
+            yield _linked(os.path.join(root, role))  # noqa: PTH118 - as the user writes
+            continue
+        yield _read(root, role, dialect, values, limits)
+
+
+def _read(
+    root: str,
+    role: str,
+    dialect: Dialect | None,
+    values: Mapping[str, str],
+    limits: Limits,
+) -> Conversion:
+    place = os.path.join(root, role)  # noqa: PTH118 - as the user writes it
+    try:
+        walked = walk_pack(place, limits=limits)
+        run = {each.path for each in walked.files if is_executable(place, each)}
+        files = {
+            file.path: read_confined(root, file.path, limits.file_bytes, folder=role)
+            for file in walked.files
+        }
+    except SkillError as error:
+        fix = "see that every file of the role can be read, and convert again"
+        return Conversion(
+            place, None, (Finding(error.code, "error", str(error), place, fix=fix),)
+        )
+    found = [replace(each, path=_join(place, each.path)) for each in walked.findings]
+    if SYSTEM_PROMPT not in files:
+        return Conversion(place, None, (*found, _no_prompt(place)))
+    prompt, own = _settled(files.pop(SYSTEM_PROMPT), place, SYSTEM_PROMPT, values)
+    config, told = _config(files, place, dialect, limits)
+    beside, more = _other_files(files, run, place, values)
+    material = Material(
+        source=place,
+        name=role,
+        body=prompt,
+        metadata=config,
+        files=beside,
+        findings=(*found, *own, *told, *more),
+    )
+    made = build_pack(material, dialect)
+    if made.draft is not None and not is_role(role):
+        return made.telling([_other_name(role, made.draft.name, place)])
+    return made
+
+
+def _settled(
+    data: bytes, place: str, name: str, values: Mapping[str, str]
+) -> tuple[str, tuple[Finding, ...]]:
+    path = _join(place, name)
+    text, repaired = body_text(data, path)
+    settled = render_known(text, values, path)
+    return settled.text, (*repaired, *settled.findings)
+
+
+def _config(
+    files: dict[str, bytes], place: str, dialect: Dialect | None, limits: Limits
+) -> tuple[dict[str, Json], list[Finding]]:
+    """Return the configuration as metadata.
+
+    ``strict`` has none, and there the file goes along as an asset, as does one that
+    is no mapping.
+    """
+    data = files.get(_CONFIG)
+    if data is None:
+        return {}, []
+    path = _join(place, _CONFIG)
+    tree = read_tree(data, limits)
+    if dialect == "strict" or not isinstance(tree, YamlTree):
+        return {}, [_kept_as_asset(path)]
+    del files[_CONFIG]
+    lines = decode(data).text.splitlines()
+    lost = [
+        comment
+        for entry in split_entries(lines)
+        for comment in comments_in([entry.first, *entry.more])
+    ]
+    return {
+        key: text if (text := tree.text(key)) is not None else json.dumps(value)
+        for key, value in tree.root.items()
+    }, [_comments_dropped(path, lost)] if lost else []
+
+
+def _other_files(
+    files: Mapping[str, bytes],
+    run: AbstractSet[str],
+    place: str,
+    values: Mapping[str, str],
+) -> tuple[tuple[PackFile, ...], list[Finding]]:
+    """Return every other file where a pack has such: texts as references."""
+    made: list[PackFile] = []
+    findings: list[Finding] = []
+    taken = {path.lower() for path in files}
+    for path, data in files.items():
+        renamed = path == _TASK_PROMPT and _REFERENCE not in taken
+        name = _REFERENCE if renamed else path
+        if path.endswith(_TEXT_ENDINGS) and is_text(data):
+            text, found = _settled(data, place, path, values)
+            new = text.encode("utf-8", "replace")
+            made.append(PackFile(f"references/{name}", new, path in run))
+            findings += found
+        else:
+            made.append(PackFile(f"assets/{name}", data, path in run))
+    return tuple(made), findings
+
+
+def _join(place: str, path: str) -> str:
+    return f"{place}/{path}" if path else place
+
+
+def _linked(place: str) -> Conversion:
+    finding = Finding(
+        "link-in-pack",
+        "error",
+        "the role is a link, and a link is not followed",
+        place,
+        fix="name the folder that it leads to, or put the folder itself there",
+    )
+    return Conversion(place, None, (finding,))
+
+
+def _comments_dropped(path: str, lost: list[str]) -> Finding:
+    comments = "1 comment" if len(lost) == 1 else f"{len(lost)} comments"
+    return Finding(
+        "comments-dropped",
+        "warning",
+        f"its values are in `metadata` now, without {comments}: {lost[0][:80]!r}",
+        path,
+        fix="convert --to strict to keep the file as an asset; or add them again",
+    )
+
+
+def _no_prompt(place: str) -> Finding:
+    return Finding(
+        "missing-prompt",
+        "error",
+        f"the role has no {SYSTEM_PROMPT}, so there is nothing to make a body of",
+        place,
+        fix=f"add {SYSTEM_PROMPT}, or take the folder away",
+    )
+
+
+def _other_name(role: str, name: str, place: str) -> Finding:
+    return Finding(
+        "pack-renamed",
+        "warning",
+        f"no role may be called {role!r}; the pack is called {name!r}",
+        place,
+        fix=f"say {name!r} wherever the role is asked for",
+    )
+
+
+def _kept_as_asset(path: str) -> Finding:
+    return Finding(
+        "kept-as-asset",
+        "note",
+        "its values have no place in the frontmatter; it goes along as an asset",
+        path,
+        fix="convert --to spec to have them in `metadata`",
+    )

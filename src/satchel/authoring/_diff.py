@@ -1,0 +1,221 @@
+"""What changed between two packs, as a value: told by sections, not by bytes."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias
+
+from satchel.authoring._packs import PackLocation, WholePack, find_packs
+from satchel.errors import DuplicateSkillError
+from satchel.model import SKILL_FILE, Finding, Json, Resource
+from satchel.prompt import XmlId
+from satchel.skill_md import WrittenFrontmatter, read_as_written, same_values
+from satchel.text import EstimateCounter, clean_line, unified_lines
+
+ChangeKind: TypeAlias = Literal["added", "removed", "changed", "equal"]
+
+_COUNTER: Final = EstimateCounter()
+_CATALOG_LINE: Final = XmlId("agent-skills")
+_UNREAD: Final = WrittenFrontmatter({}, b"")
+
+
+@dataclass(frozen=True, slots=True)
+class PackSide:
+    """One of two packs: where it is, its digest, and what it costs.
+
+    ``catalog_tokens`` is what its entry adds to every prompt, ``body_tokens`` what its
+    instructions add once they are loaded; both are estimates.
+    """
+
+    location: str
+    digest: str
+    catalog_tokens: int
+    body_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class FieldChange:
+    """One field of the manifest; None is a field that is not there.
+
+    ``field`` is its keys with dots between, as ``metadata.owner``.
+    """
+
+    field: str
+    old: Json
+    new: Json
+    fit: ChangeKind
+
+
+@dataclass(frozen=True, slots=True)
+class FileChange:
+    """One file besides SKILL.md; ``diff`` is empty for what is no text."""
+
+    path: str
+    old: Resource | None
+    new: Resource | None
+    diff: tuple[str, ...] = ()
+
+    @property
+    def fit(self) -> ChangeKind:
+        """Whether it was added, removed or changed."""
+        return "added" if not self.old else "removed" if not self.new else "changed"
+
+
+@dataclass(frozen=True, slots=True)
+class PackDiff:
+    """Two packs of one name; ``old`` or ``new`` is None where there is only one.
+
+    ``body`` are the lines of a unified diff, each without its line end; there are none
+    where there is only one pack.
+    """
+
+    name: str
+    old: PackSide | None
+    new: PackSide | None
+    manifest: tuple[FieldChange, ...] = ()
+    body: tuple[str, ...] = ()
+    files: tuple[FileChange, ...] = ()
+    skill_md_changed: bool = False
+
+    @property
+    def fit(self) -> ChangeKind:
+        """Whether the pack was added, removed or changed, or is what it was."""
+        if not self.old:
+            return "added"
+        if not self.new:
+            return "removed"
+        return "changed" if self.skill_md_changed or self.files else "equal"
+
+
+def compare_places(old: str, new: str) -> tuple[PackDiff, ...]:
+    """Return what changed from one place to another, by name; what is equal, too.
+
+    Each place is a pack, its SKILL.md, an archive, or a folder of packs. Two single
+    packs are compared whatever their names; else packs of one name are.
+
+    Raises:
+        DuplicateSkillError: Two packs at one place have one name.
+        SkillError: A place is not there, holds no pack, or cannot be read.
+    """
+    before, after = find_packs(old), find_packs(new)
+    if len(before) == len(after) == 1:
+        return (compare(before[0].read(), after[0].read()),)
+    olds, news = _by_name(before), _by_name(after)
+    return tuple(
+        compare(_read(olds.get(name)), _read(news.get(name)))
+        for name in sorted({*olds, *news})
+    )
+
+
+def _by_name(places: Iterable[PackLocation]) -> dict[str, PackLocation]:
+    found: dict[str, PackLocation] = {}
+    for place in places:
+        name = place.name
+        first = found.setdefault(name, place)
+        if first is not place:
+            fix = "rename one of the two"
+            raise DuplicateSkillError(name, first.location, place.location, fix)
+    return found
+
+
+def _read(place: PackLocation | None) -> WholePack | None:
+    return place.read() if place else None
+
+
+def compare(old: WholePack | None, new: WholePack | None) -> PackDiff:
+    """Return what changed from one pack to the other; one of them may not be there."""
+    one = new or old
+    assert one is not None  # noqa: S101 - one of them is there
+    before, after = _written(old), _written(new)
+    return PackDiff(
+        one.name,
+        _pack_side(old, before),
+        _pack_side(new, after),
+        tuple(_fields(before.fields, after.fields)),
+        tuple(_lines(before.body, after.body)) if old and new else (),
+        tuple(_files(old, new)),
+        (old.skill_md if old else b"") != (new.skill_md if new else b""),
+    )
+
+
+def _written(pack: WholePack | None) -> WrittenFrontmatter:
+    """Return what SKILL.md says; one that cannot be read is all body."""
+    if pack is None:
+        return _UNREAD
+    written = read_as_written(pack.skill_md)
+    return (
+        WrittenFrontmatter({}, pack.skill_md)
+        if isinstance(written, Finding)
+        else written
+    )
+
+
+def _pack_side(pack: WholePack | None, written: WrittenFrontmatter) -> PackSide | None:
+    if pack is None:
+        return None
+    manifest = pack.manifest
+    entry = ""
+    if manifest is not None:
+        name, description = clean_line(manifest.name), clean_line(manifest.description)
+        entry = _CATALOG_LINE.entry(name, description)
+    return PackSide(
+        pack.location,
+        pack.digest,
+        _COUNTER.count(entry),
+        _COUNTER.count(_text(written.body) or ""),
+    )
+
+
+def _fields(
+    old: Mapping[str, Json], new: Mapping[str, Json], prefix: str = ""
+) -> Iterator[FieldChange]:
+    """Yield the fields that differ: those of the old one in order, then new ones."""
+    for key in dict.fromkeys([*old, *new]):
+        before, after = old.get(key), new.get(key)
+        if key in old and key in new and same_values({"": before}, {"": after}):
+            continue
+        inner = [
+            each if isinstance(each, Mapping) else None for each in (before, after)
+        ]
+        if any(inner) and all(
+            each is not None or key not in side
+            for each, side in zip(inner, (old, new), strict=True)
+        ):
+            yield from _fields(inner[0] or {}, inner[1] or {}, f"{prefix}{key}.")
+            continue
+        fit: ChangeKind = "changed"
+        if key not in old or key not in new:
+            fit = "removed" if key in old else "added"
+        yield FieldChange(f"{prefix}{key}", before, after, fit)
+
+
+def _files(old: WholePack | None, new: WholePack | None) -> Iterator[FileChange]:
+    olds, news = _by_path(old), _by_path(new)
+    for path in sorted({*olds, *news} - {SKILL_FILE}):
+        before, after = olds.get(path), news.get(path)
+        if before != after:
+            both = old is not None and new is not None
+            diff = _lines(_data(old, path), _data(new, path)) if both else ()
+            yield FileChange(path, before, after, tuple(diff))
+
+
+def _by_path(pack: WholePack | None) -> dict[str, Resource]:
+    return {each.path: each for each in pack.resources} if pack else {}
+
+
+def _data(pack: WholePack | None, path: str) -> bytes:
+    return pack.files.get(path, b"") if pack else b""
+
+
+def _lines(old: bytes, new: bytes) -> Iterator[str]:
+    """Yield a unified diff; nothing where either is no text."""
+    before, after = _text(old), _text(new)
+    if before is None or after is None:
+        return
+    yield from unified_lines(before, after)
+
+
+def _text(data: bytes) -> str | None:
+    try:
+        return None if b"\0" in data else data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return None

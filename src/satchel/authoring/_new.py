@@ -1,0 +1,291 @@
+"""A new pack, from a template or from a pack that ships with Satchel.
+
+Equal requests give equal bytes.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from textwrap import dedent
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+
+from satchel.errors import SkillManifestError, SkillNotFoundError
+from satchel.files import is_excluded_file, path_problem
+from satchel.model import DEFAULT_LIMITS, SKILL_FILE, Finding, Found, Json
+from satchel.skill_md import (
+    from_spec,
+    parse,
+    portable_name,
+    read_as_written,
+    render_frontmatter,
+    to_spec,
+)
+from satchel.sources import roles
+
+if TYPE_CHECKING:
+    from satchel.protocols import SkillSource
+
+
+_STEPS: Final = dedent("""\
+    Replace this text with what a colleague would have to know to do the work well,
+    and leave out what any good model knows anyway.
+
+    ## Steps
+
+    1. Look at what was given. Ask for what is missing, once.
+    2. Do the work. Say how, where there is more than one way.
+    3. Check the result, and name the check.
+
+    ## When it goes wrong
+
+    Say what usually fails, how to notice it, and what to do then.
+    """)
+
+_PYTHON: Final = '''\
+#!/usr/bin/env python3
+"""Say in a line what this does.
+
+Usage: python {path} FILE
+"""
+
+import sys
+
+
+def main(arguments: list[str]) -> int:
+    """Return 0 where it went well, 2 where it was called wrongly."""
+    if len(arguments) != 1 or arguments[0] in ("-h", "--help"):
+        print(__doc__, file=sys.stderr)
+        return 0 if "--help" in arguments or "-h" in arguments else 2
+    print(f"would work on {{arguments[0]}}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
+'''
+
+_SHELL: Final = """\
+#!/bin/sh
+# Say in a line what this does. Usage: {path} FILE
+set -eu
+
+if [ "$#" -ne 1 ] || [ "$1" = "--help" ]; then
+    echo "usage: {path} FILE" >&2
+    exit 2
+fi
+
+echo "would work on $1"
+"""
+
+_OTHER: Final = "Say in a line what {path} is.\n"
+
+
+def template_body(title: str, references: Sequence[str], scripts: Sequence[str]) -> str:
+    """Return the body of SKILL.md; every file that comes with it is mentioned."""
+    return f"\n# {title}\n\n{_STEPS}" + "".join(_sections(references, scripts))
+
+
+def _sections(references: Sequence[str], scripts: Sequence[str]) -> Iterator[str]:
+    if references:
+        lines = "".join(
+            f"- `{path}`: say when to read it, such as before step 2.\n"
+            for path in references
+        )
+        yield f"\n## References\n\nRead one only when it is needed.\n\n{lines}"
+    if scripts:
+        lines = "".join(f"- `{path} FILE`: say what it does.\n" for path in scripts)
+        yield f"\n## Scripts\n\nPaths are relative to this skill's folder.\n\n{lines}"
+
+
+def template_reference(path: str) -> str:
+    """Return a reference to begin with, by the kind of its file."""
+    place = PurePosixPath(path)
+    if place.suffix.lower() in {".md", ".markdown"}:
+        title = place.stem.replace("-", " ").replace("_", " ").capitalize() or "Notes"
+        return f"# {title}\n\nSay here what is too long, or too rare, for SKILL.md.\n"
+    if place.suffix == ".py":
+        return f'"""Say in a line what {path} shows."""\n'
+    if place.suffix == ".json":
+        return "{}\n"
+    return _OTHER.format(path=path)
+
+
+def template_script(path: str) -> str:
+    """Return a script to begin with, by the kind of its file: it runs, and helps."""
+    suffix = PurePosixPath(path).suffix
+    if suffix == ".py":
+        return _PYTHON.format(path=path)
+    if suffix in {".sh", ".bash", ""}:
+        return _SHELL.format(path=path)
+    return _OTHER.format(path=path)
+
+
+def role_names() -> tuple[str, ...]:
+    """Return the names of the packs that ship, sorted."""
+    return tuple(sorted(_role_keys(_role_source())))
+
+
+def read_role(
+    role: str, name: str, description: str, *, in_spec: bool
+) -> dict[str, bytes]:
+    """Return the files of a pack that ships, under another name, by path.
+
+    Args:
+        role: Which pack.
+        name: What it is to be called.
+        description: What its description is to be; empty for its own.
+        in_spec: Whether its frontmatter is to be in the public specification's dialect.
+
+    Raises:
+        SkillNotFoundError: There is no such pack; carries those that there are.
+    """
+    source = _role_source()
+    keys = _role_keys(source)
+    if role not in keys:
+        raise SkillNotFoundError(role, tuple(sorted(keys)))
+    key = keys[role]
+    limit = DEFAULT_LIMITS.file_bytes
+    files = {
+        stat.path: source.read(key, stat.path, limit) for stat in source.files(key)
+    }
+    written = read_as_written(files[SKILL_FILE])
+    assert not isinstance(written, Finding)  # noqa: S101 - our own pack
+    fields = {**written.fields, "name": name}
+    if description:
+        fields["description"] = description
+    head = render_frontmatter(to_spec(fields) if in_spec else from_spec(fields))
+    return {**files, SKILL_FILE: head.encode() + written.body}
+
+
+def _role_source() -> "SkillSource":
+    return roles()
+
+
+def _role_keys(source: "SkillSource") -> dict[str, str]:
+    found = (each for each in source.scan() if isinstance(each, Found))
+    return {each.key.rpartition("/")[2]: each.key for each in found}
+
+
+PackDialect: TypeAlias = Literal["spec", "strict"]
+
+MAX_NAME_CHARS: Final = 64
+_NAME: Final = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewPackRequest:
+    """What a new pack is to be; ``references`` and ``scripts`` are plain file names.
+
+    ``role`` is one of the packs that ship with Satchel, to begin with; empty for none.
+    """
+
+    name: str
+    description: str = ""
+    dialect: PackDialect = "spec"
+    references: tuple[str, ...] = ()
+    scripts: tuple[str, ...] = ()
+    license: str = ""
+    author: str = ""
+    role: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class NewPack:
+    """The files of a new pack, by path; ``programs`` are to be executable."""
+
+    name: str
+    files: dict[str, bytes]
+    programs: frozenset[str]
+
+
+def name_problem(name: str) -> str:
+    """Return what is wrong with a name for a new pack, with a better one; else nothing.
+
+    Only names are taken that every profile and every client takes (X05): ``a-z``, then
+    ``a-z`` and ``0-9``, single hyphens between, at most 64 characters.
+    """
+    if _NAME.fullmatch(name) and len(name) <= MAX_NAME_CHARS:
+        problem = path_problem(name)
+        return f"{name!r} is no name for a folder: {problem}" if problem else ""
+    folder, slash, last = name.rstrip("/").rpartition("/")
+    near = portable_name(last)
+    usable = _NAME.fullmatch(near) and not path_problem(near)
+    place = f" --in {folder}" if slash and folder != "." else ""
+    offer = f"; try {near}{place}" if usable else ""
+    return (
+        f"{name!r} is no name that every client takes: a letter a-z, then letters, "
+        f"digits and single hyphens, at most {MAX_NAME_CHARS} characters{offer}"
+    )
+
+
+def make_pack(wish: NewPackRequest) -> NewPack:
+    """Return the files of a new pack; nothing is written.
+
+    Raises:
+        SkillManifestError: The name, the description or a file's name will not do.
+    """
+    problem = name_problem(wish.name)
+    if problem:
+        raise SkillManifestError("name", problem)
+    pack = _of_role(wish) if wish.role else _of_template(wish)
+    parsed = parse(pack.files[SKILL_FILE], profile=wish.dialect, directory=wish.name)
+    for finding in parsed.findings:
+        raise SkillManifestError(SKILL_FILE, f"{finding.message}; {finding.fix}")
+    return pack
+
+
+def _of_template(wish: NewPackRequest) -> NewPack:
+    references = tuple(_places("references", wish.references))
+    scripts = tuple(_places("scripts", wish.scripts))
+    title = wish.name.replace("-", " ").capitalize()
+    fields: dict[str, Json] = {
+        "name": wish.name,
+        "description": " ".join(wish.description.split()),
+    }
+    if wish.license:
+        fields["license"] = wish.license
+    if wish.author:
+        fields["author"] = wish.author
+    if wish.dialect == "strict":
+        for key, places in (("references", references), ("scripts", scripts)):
+            if places:
+                fields[key] = [place.partition("/")[2] for place in places]
+    else:
+        fields = to_spec(fields)
+    text = render_frontmatter(fields) + template_body(title, references, scripts)
+    files = {SKILL_FILE: text.encode()}
+    files |= {place: template_reference(place).encode() for place in references}
+    files |= {place: template_script(place).encode() for place in scripts}
+    return NewPack(wish.name, files, frozenset(scripts))
+
+
+def _places(bucket: str, names: Iterable[str]) -> Iterator[str]:
+    """Yield the path of each file once, in the order given."""
+    taken: set[str] = set()
+    for name in dict.fromkeys(each.removeprefix(f"{bucket}/") for each in names):
+        place = f"{bucket}/{name}"
+        problem = "it holds a slash" if "/" in name else path_problem(place)
+        if is_excluded_file(place):
+            problem = "no pack hands out a file of this kind"
+        folded = unicodedata.normalize("NFC", place).casefold()
+        if not problem and not place.isprintable():
+            problem = "it holds a character that nobody sees"
+        if folded in taken:
+            problem = "on some systems another one is the same file"
+        taken.add(folded)
+        if problem:
+            raise SkillManifestError(place, problem)
+        yield place
+
+
+def _of_role(wish: NewPackRequest) -> NewPack:
+
+    description = " ".join(wish.description.split())
+    files = read_role(wish.role, wish.name, description, in_spec=wish.dialect == "spec")
+    return NewPack(
+        wish.name,
+        files,
+        frozenset(path for path in files if path.startswith("scripts/")),
+    )

@@ -1,0 +1,196 @@
+"""Taking a skill out of use: it leaves the catalog, still loads, and names its heir.
+
+The skill says so itself, in ``metadata.status`` and ``metadata.replaced-by``. Its heir
+says it too, in ``metadata.replaces``: that stays when the skill's folder is gone.
+"""
+
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from satchel.authoring._writer import put_file
+from satchel.compat import LocalDirSkillSource
+from satchel.errors import CannotRetireError, SkillError, SkillNotFoundError
+from satchel.load import look_up
+from satchel.model import SKILL_FILE, Catalog, Descriptor
+from satchel.runtime import Satchel
+from satchel.skill_md import edit_metadata, encode_items, parse
+from satchel.sources import LocalSource
+from satchel.text import unified_lines
+
+_DEPRECATED: Final = "deprecated"
+_OURS: Final = (LocalSource, LocalDirSkillSource)
+"""Sources whose folders are a user's own; that of an installed package is not."""
+
+
+@dataclass(frozen=True, slots=True)
+class SkillEdit:
+    """One SKILL.md as it is, and as it is to be; ``shown`` is its path for a user."""
+
+    file: Path
+    shown: str
+    before: bytes
+    after: bytes
+
+    @property
+    def diff(self) -> str:
+        """What changes, as a unified diff."""
+        before, after = (
+            data.decode("utf-8", "replace") for data in (self.before, self.after)
+        )
+        head = (f"--- {self.shown}", f"+++ {self.shown}")
+        lines = (*head, *unified_lines(before, after, 2))
+        return "".join(f"{line}\n" for line in lines)
+
+
+@dataclass(frozen=True, slots=True)
+class Retirement:
+    """What there is to write, the heir first; empty where all of it is said already.
+
+    ``notes`` are sentences about what could not be done, or has another effect too.
+    """
+
+    edits: tuple[SkillEdit, ...]
+    notes: tuple[str, ...] = ()
+
+    def write(self) -> None:
+        """Write each file at one stroke, and none over what changed meanwhile.
+
+        Where one cannot be written, those before it are put back.
+
+        Raises:
+            AlreadyThereError: One of them changed since it was read.
+            NotWrittenError: The system says no.
+        """
+        written: list[SkillEdit] = []
+        try:
+            for edit in self.edits:
+                put_file(edit.file, edit.after, over=edit.before)
+                written.append(edit)
+        except BaseException:
+            for edit in reversed(written):
+                with suppress(SkillError):  # the first error is the one to tell
+                    put_file(edit.file, edit.before, over=edit.after)
+            raise
+
+
+def retire(
+    skills: Satchel, name: str, heir: str = "", *, undo: bool = False
+) -> Retirement:
+    """Say what to write to retire a skill, or to take that back; write nothing.
+
+    Args:
+        skills: Where the skill is, and its heir.
+        name: The id of the skill.
+        heir: The id of the one that takes its place; empty for none, or for the one
+            that it names already.
+        undo: Whether to take back what an earlier call made.
+
+    Raises:
+        SkillNotFoundError: There is no such skill, or no such heir.
+        SkillWithheldError, DuplicateSkillError: It is there, and cannot be used.
+        CannotRetireError: The heir leads back to the skill; or the skill is not kept
+            in a folder of the user's.
+        NotEditableError: A SKILL.md is written in a way that no small change fits.
+    """
+    catalog = skills.registry.latest
+    old, _ = look_up(catalog, name)
+    heir = heir or old.replaced_by
+    notes: list[str] = []
+    edits: list[SkillEdit] = []
+    if heir and not undo:
+        _check_replacement(catalog, name, heir)
+    for entry, gone in _replacements(catalog, old, heir, notes, undo=undo):
+        replaces = [id for id in entry.replaces if id not in gone]
+        if not undo and entry.id == heir:
+            replaces += gone
+        said = encode_items(replaces) if replaces else None
+        if tuple(replaces) != entry.replaces:
+            edits += _edit_replacement(skills, entry, said, notes)
+    status = None if undo else _DEPRECATED
+    changes = {"status": status, "replaced-by": None if undo else heir or None}
+    edit = _edit(skills, old, changes)
+    if not undo and _is_in_strict_alone(edit.before):
+        notes.append(
+            f"{edit.shown} is in error in profile strict now, which has no metadata"
+        )
+    edits.append(edit)
+    return Retirement(
+        tuple(edit for edit in edits if edit.after != edit.before), tuple(notes)
+    )
+
+
+def _check_replacement(catalog: Catalog, name: str, heir: str) -> None:
+    if heir == name:
+        raise CannotRetireError(name, "it cannot take its own place")
+    seen = {name}
+    step = heir
+    while step and step not in seen:
+        seen.add(step)
+        try:
+            step = look_up(catalog, step)[0].replaced_by
+        except SkillNotFoundError:
+            if step == heir:
+                raise
+            step = ""
+    if step == name:
+        raise CannotRetireError(name, f"its heir {heir!r} leads back to it")
+
+
+def _replacements(
+    catalog: Catalog, old: Descriptor, heir: str, notes: list[str], *, undo: bool
+) -> list[tuple[Descriptor, list[str]]]:
+    """Return who is to say that it replaces the skill, and who not any more."""
+    names = [*dict.fromkeys([old.id, *old.replaces])]
+    held = [each.descriptor for each in catalog.excluded if each.reason == _DEPRECATED]
+    found = [
+        (entry, [name for name in names if name != entry.id])
+        for entry in (*catalog.entries, *held)
+        if entry.id in {heir, old.replaced_by} - {old.id}
+        or (undo and old.id in entry.replaces)
+    ]
+    if heir and not undo and all(entry.id != heir for entry, _ in found):
+        notes.append(
+            f"{heir} is not listed, and does not say that it replaces {old.id}"
+        )
+    past = old.replaced_by
+    if past and past not in {heir if not undo else "", *(e.id for e, _ in found)}:
+        notes.append(
+            f"{past} is not listed; it may still say that it replaces {old.id}"
+        )
+    if heir and not undo and any(entry.id == heir for entry in held):
+        notes.append(f"{heir} is retired itself")
+    return found
+
+
+def _edit_replacement(
+    skills: Satchel, entry: Descriptor, said: str | None, notes: list[str]
+) -> list[SkillEdit]:
+    try:
+        return [_edit(skills, entry, {"replaces": said})]
+    except CannotRetireError:
+        notes.append(
+            f"{entry.origin.location} is not ours to write to: once the old skill is "
+            "deleted, nothing says what took its place"
+        )
+        return []
+
+
+def _edit(
+    skills: Satchel, entry: Descriptor, changes: dict[str, str | None]
+) -> SkillEdit:
+    origin = entry.origin
+    source = skills.registry.sources[origin.source]
+    if type(source) not in _OURS or not isinstance(source, LocalSource):
+        detail = f"it is kept in {origin.source}: change it where it is made"
+        raise CannotRetireError(entry.id, detail)
+    file = Path(source.folder_of(origin.key)) / SKILL_FILE
+    shown = f"{origin.location}/{SKILL_FILE}"
+    before = source.manifest(origin.key)
+    return SkillEdit(file, shown, before, edit_metadata(before, changes, path=shown))
+
+
+def _is_in_strict_alone(data: bytes) -> bool:
+    """Tell whether a pack is written in the dialect of that profile."""
+    return parse(data).profile == "strict"

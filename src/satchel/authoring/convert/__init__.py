@@ -1,9 +1,0 @@
-"""Packs from other formats, into other formats, and into the folders of clients.
-
-Readers make drafts of what they read, each with findings about what could not be
-carried over; one writer puts drafts into folders.
-"""
-
-from satchel.authoring.convert.draft import Conversion, Draft, File, Placed
-
-__all__ = ["Conversion", "Draft", "File", "Placed"]

@@ -1,0 +1,255 @@
+"""What a manifest declares for the catalog: files that may be read, search words.
+
+Tools.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Final
+
+from satchel.errors import PackFileError
+from satchel.files import check_path, is_excluded_file
+from satchel.model import SKILL_FILE, FileStat, Finding, Json, Manifest, bucket_of
+from satchel.skill_md import decode_items
+
+_BUCKETS = ("references", "scripts", "assets")
+
+
+@dataclass(frozen=True, slots=True)
+class Allowlist:
+    """The readable files by bucket, and what was wrong with the declared ones."""
+
+    references: tuple[str, ...] = ()
+    scripts: tuple[str, ...] = ()
+    assets: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
+
+
+_EMPTY = Allowlist()
+
+
+def allow(
+    manifest: Manifest, files: tuple[FileStat, ...], *, closed: bool = False
+) -> Allowlist:
+    """Return the allowlist of a pack.
+
+    A pack that declares any of references, scripts and assets is closed to just
+    these; one that declares none is open to the files it held when it was
+    scanned. ``closed`` closes every pack, as profile ``strict`` does. A declared
+    file that is missing stays listed, so that asking for it says so.
+    """
+    if manifest.declares_files:
+        return _declared_files(manifest, {file.path for file in files})
+    if closed or not files or (len(files) == 1 and files[0].path == SKILL_FILE):
+        return _EMPTY
+    return _all_files(files)
+
+
+def _all_files(files: tuple[FileStat, ...]) -> Allowlist:
+    buckets: dict[str, list[str]] = {name: [] for name in (*_BUCKETS, "other")}
+    for file in files:
+        if file.path != SKILL_FILE:
+            buckets[bucket_of(file.path)].append(file.path)
+    references, scripts, assets, others = map(tuple, buckets.values())
+    return Allowlist(references, scripts, assets, others)
+
+
+def _declared_files(manifest: Manifest, held: set[str]) -> Allowlist:
+    findings: list[Finding] = []
+    lists: list[tuple[str, ...]] = []
+    for bucket in _BUCKETS:
+        names: tuple[str, ...] = getattr(manifest, bucket)
+        paths = (_resolve(bucket, name, held, findings) for name in names)
+        lists.append(tuple(sorted({path for path in paths if path})))
+    references, scripts, assets = lists
+    return Allowlist(references, scripts, assets, (), tuple(findings))
+
+
+def _resolve(
+    bucket: str, name: str, held: set[str], findings: list[Finding]
+) -> str | None:
+    """Return the path that a declared name means: in its bucket, else from the root."""
+    try:
+        check_path(name)
+    except PackFileError:
+        findings.append(
+            Finding(
+                "unsafe-declared-file",
+                "error",
+                f"{bucket} declares {name!r}, which does not stay inside the pack",
+                SKILL_FILE,
+                fix="name a file inside the pack, relative to it, with / between",
+            )
+        )
+        return None
+    in_bucket = name if name.startswith(f"{bucket}/") else f"{bucket}/{name}"
+    path = next((each for each in (in_bucket, name) if each in held), in_bucket)
+    if path in held:
+        return path
+    if is_excluded_file(path):
+        findings.append(
+            Finding(
+                "left-out-file-declared",
+                "error",
+                f"{bucket} declares {name!r}, a kind of file that is never handed out",
+                SKILL_FILE,
+                fix="rename the file, or take it off the list",
+            )
+        )
+        return None
+    findings.append(
+        Finding(
+            "listed-file-missing",
+            "error",
+            f"{bucket} declares {name!r}, and there is no such file",
+            SKILL_FILE,
+            fix=f"add {in_bucket}, or take it off the list",
+        )
+    )
+    return path
+
+
+MAX_KEYWORD_CHARS: Final = 1_024
+"""As much as the public specification allows a description; the rest is not searched.
+
+A pack is untrusted: without a bound its keywords could outweigh everybody's text.
+"""
+
+_KEYWORD_KEYS: Final = frozenset(["keywords", "trigger_keywords", "triggers", "tags"])
+
+
+def keywords_of(manifest: Manifest) -> tuple[str, ...]:
+    """Return the author's words for when to use a skill, each once, in order.
+
+    Read are ``trigger_keywords`` (or ``triggers``), ``when_to_use``, and ``keywords``
+    and ``tags``, at the top level or in ``metadata``; a list, or text with commas.
+    """
+    phrases = dict.fromkeys(_phrases(manifest))
+    kept: list[str] = []
+    left = MAX_KEYWORD_CHARS
+    for phrase in phrases:
+        left -= len(phrase)
+        if left < 0:
+            break
+        kept.append(phrase)
+    return tuple(kept)
+
+
+def _phrases(manifest: Manifest) -> Iterator[str]:
+    yield from manifest.trigger_keywords
+    if manifest.client.when_to_use:
+        yield " ".join(manifest.client.when_to_use.split())
+    for table in (manifest.frontmatter, manifest.metadata):
+        for key, value in table.items():
+            if key.replace("-", "_") in _KEYWORD_KEYS:
+                yield from _texts(value)
+
+
+def _texts(value: Json) -> Iterator[str]:
+    if isinstance(value, str):
+        yield from (text for part in value.split(",") if (text := part.strip()))
+    elif isinstance(value, list | tuple):
+        for item in value:
+            if isinstance(item, str) and (text := item.strip()):
+                yield text
+
+
+def is_tool_allowed(tool: str, allowed_tools: tuple[str, ...]) -> bool:
+    """Tell whether ``allowed_tools`` lets ``tool`` open; an empty one lets any.
+
+    Of an entry with a rule, ``Bash(git:*)``, what stands before the parenthesis is
+    the name; it may be a shell pattern, for many packs say ``*``.
+    """
+    if not allowed_tools:
+        return True
+    return any(
+        fnmatchcase(tool, entry.partition("(")[0].strip()) for entry in allowed_tools
+    )
+
+
+TOOL_KEYS: Final = ("tools", "adk_additional_tools", "include_tools")
+"""Keys of ``metadata``, in the order in which their tools open.
+
+Source: ours, Google ADK's ``SkillToolset``, and the skills of deepagents.
+"""
+
+MAX_TOOLS: Final = 128
+"""Tools that one skill may name: OpenAI's limit for one whole request."""
+
+MAX_LISTED_TOOLS: Final = 10
+"""Tools that one message names."""
+
+
+def tool_names(
+    metadata: Mapping[str, Json], allowed_tools: tuple[str, ...], path: str
+) -> tuple[tuple[str, ...], tuple[Finding, ...]]:
+    """Return the names in order, each once, and what is wrong with the fields.
+
+    A field is a list of names, or a text of names between blanks or commas. What is
+    neither names nothing and is said; so are names beyond `MAX_TOOLS`, and those that
+    the skill's own ``allowed_tools`` keeps closed.
+    """
+    names: dict[str, None] = {}
+    findings: list[Finding] = []
+    for key in TOOL_KEYS:
+        value = metadata.get(key)
+        if value is None:
+            continue
+        found = _names(value)
+        if None in found:
+            findings.append(_wrong_type(key, path))
+        names |= {name: None for name in found if name}
+    if len(names) > MAX_TOOLS:
+        findings.append(_too_many_tools(len(names), path))
+    kept = tuple(names)[:MAX_TOOLS]
+    closed = [name for name in kept if not is_tool_allowed(name, allowed_tools)]
+    if closed:
+        findings.append(_closed_tools(closed, path))
+    return kept, tuple(findings)
+
+
+def _names(value: Json) -> list[str | None]:
+    """Return each name; None for what is none."""
+    if isinstance(value, str):
+        return list(decode_items(value.strip()))
+    if isinstance(value, (list, tuple)):
+        return [item.strip() if isinstance(item, str) else None for item in value]
+    return [None]
+
+
+def _wrong_type(key: str, path: str) -> Finding:
+    return Finding(
+        "field-kind",
+        "warning",
+        f"metadata.{key}: want a list of names of tools, or a text with blanks between",
+        path,
+        fix=f'write `{key}: "first_tool second_tool"`',
+    )
+
+
+def _too_many_tools(count: int, path: str) -> Finding:
+    return Finding(
+        "field-kind",
+        "warning",
+        f"metadata names {count} tools; only the first {MAX_TOOLS} open",
+        path,
+        fix="name the tools that the skill needs",
+    )
+
+
+def _closed_tools(names: list[str], path: str) -> Finding:
+    told = ", ".join(map(repr, names[:MAX_LISTED_TOOLS]))
+    more = (
+        f" and {len(names) - MAX_LISTED_TOOLS} more"
+        if len(names) > MAX_LISTED_TOOLS
+        else ""
+    )
+    return Finding(
+        "tool-not-allowed",
+        "warning",
+        f"allowed-tools leaves out {told}{more}, which metadata names: closed",
+        path,
+        fix="name the tools in allowed-tools too, or leave that field out",
+    )

@@ -1,0 +1,103 @@
+"""Findings that are known, and do not count."""
+
+import json
+import posixpath
+import re
+from collections import Counter
+from collections.abc import Collection
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
+
+from satchel.errors import ConfigError
+from satchel.lint import SCHEMA_VERSION, CheckReport, fingerprint
+from satchel.model import Finding
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """How often each finding, by its fingerprint, is known already.
+
+    ``inside`` is the same with paths relative to the folders that were checked, so that
+    a baseline holds for a library wherever it is; empty where those are not known.
+    """
+
+    known: Counter[str]
+    inside: Counter[str] = field(default_factory=Counter[str])
+
+    @classmethod
+    def of(cls, report: CheckReport) -> "Baseline":
+        """Return what a report knows."""
+        return cls(Counter(map(fingerprint, report.findings)))
+
+    def subtract(self, report: CheckReport) -> CheckReport:
+        """Return the report without what is known; a further one of a kind stays.
+
+        Findings are compared by their paths as they are printed, or inside of what was
+        checked: by whichever knows more of them.
+        """
+        as_printed = _without(report, self.known, ())
+        inside = _without(report, self.inside, report.places)
+        return inside if inside.known > as_printed.known else as_printed
+
+
+def _without(
+    report: CheckReport, known: Counter[str], places: Collection[str]
+) -> CheckReport:
+    left = known.copy()
+    new: list[Finding] = []
+    for finding in report.findings:
+        mark = fingerprint(_inside(finding, places))
+        if left[mark] > 0:
+            left[mark] -= 1
+        else:
+            new.append(finding)
+    count = len(report.findings) - len(new)
+    return replace(report, findings=tuple(new), known=count)
+
+
+def _inside(finding: Finding, places: Collection[str]) -> Finding:
+    """Return a finding with paths relative to the place that it lies in."""
+    path, message = posixpath.normpath(finding.path), finding.message
+    for place in sorted(places, key=len, reverse=True):
+        above = posixpath.normpath(place)
+        if path == above or path.startswith(f"{above}/"):
+            path = path.removeprefix(above).lstrip("/")
+            break
+    for place in places:  # a message may name another pack
+        start = re.escape(place.rstrip("/"))
+        message = re.sub(rf"(?<![\w./-]){start}/", "", message)
+    return replace(finding, path=path, message=message)
+
+
+def read_baseline(path: str) -> Baseline:
+    """Read what ``satchel check --format json`` wrote.
+
+    Raises:
+        OSError: The file cannot be read.
+        ConfigError: It is no report, or of a later format than is known here.
+    """
+    with open(path, "rb") as file:  # noqa: PTH123 - pathlib costs start-up time
+        data = file.read()
+    try:
+        return _read(json.loads(data))
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        reason = "want what `satchel check --format json` writes"
+        raise ConfigError(path, f"{reason}: {error}") from error
+
+
+def _read(report: Any) -> Baseline:  # noqa: ANN401 - JSON from a file
+    version = report["schema_version"]
+    if version != SCHEMA_VERSION:
+        raise ValueError(f"schema_version is {version!r}, not {SCHEMA_VERSION}")
+    entries = cast("list[dict[str, object]]", report["findings"])
+    findings = [_finding(each) for each in entries]
+    known = Counter(map(fingerprint, findings))
+    if "places" not in report:  # of an earlier version
+        return Baseline(known)
+    places = [str(each) for each in report["places"]]
+    return Baseline(known, Counter(fingerprint(_inside(f, places)) for f in findings))
+
+
+def _finding(entry: dict[str, object]) -> Finding:
+    code, path, message = (str(entry[key]) for key in ("code", "path", "message"))
+    return Finding(code, "error", message, path)

@@ -1,0 +1,68 @@
+"""Paths outside of a pack, within its project."""
+
+import os
+from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+from satchel.lint import Neighbour
+from satchel.model import SKILL_FILE
+
+NO_OTHERS: Final[Mapping[str, Path]] = {}
+_MOST_ABOVE: Final = 8
+"""Folders above a pack that may be its project's where no ``.git`` says so."""
+_LEAST_PARTS: Final = 3
+"""A project is at least so deep: ``/``, ``/home`` and ``/tmp`` are no projects."""
+
+
+def path_finder(
+    folder: Path, others: Mapping[str, Path] = NO_OTHERS
+) -> Callable[[str], Neighbour | None]:
+    """Return what finds paths outside of the pack in ``folder``, within its project.
+
+    ``others`` are the folders of skills by their names, for paths that begin with
+    ``//NAME/``. Only whether something is there is looked at; no file is opened.
+    """
+    here = Path(os.path.realpath(folder))
+    project = _project_of(here)
+
+    @cache
+    def find(path: str) -> Neighbour | None:
+        if path.startswith("//"):
+            name, _, rest = path[2:].partition("/")
+            other = others.get(name)
+            return Neighbour(name) if other and (other / rest).exists() else None
+        start = project if path.startswith("/") else here
+        place = Path(os.path.normpath(start / path.lstrip("/")))
+        if not place.is_relative_to(project) or place == project:
+            return None
+        try:
+            if not place.exists():
+                return None
+        except (OSError, ValueError):  # a name that no system takes
+            return None
+        if place.is_relative_to(here):
+            return Neighbour(inside=place.relative_to(here).as_posix())
+        return Neighbour(_skill_of(place, project))
+
+    return find
+
+
+def _project_of(folder: Path) -> Path:
+    above = folder.parents
+    for each in above:
+        if (each / ".git").exists():
+            return each
+    deep = [each for each in above[:_MOST_ABOVE] if len(each.parts) >= _LEAST_PARTS]
+    return deep[-1] if deep else folder
+
+
+def _skill_of(place: Path, project: Path) -> str:
+    """Return the name of the innermost folder around ``place`` that is a skill."""
+    for each in (place, *place.parents):
+        if each == project:
+            break
+        if (each / SKILL_FILE).is_file():
+            return each.name
+    return ""

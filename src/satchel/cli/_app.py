@@ -1,0 +1,184 @@
+"""The command ``satchel``: its commands, imported when they are called.
+
+And its error boundary.
+"""
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from importlib import import_module
+from typing import Any, Final, NoReturn, cast
+
+import click
+
+from satchel.cli._terminal import describe_os_error, echo_error, use_utf8
+from satchel.errors import (
+    ConfigError,
+    ExtraMissingError,
+    InvalidRoleError,
+    MissingPathError,
+    NoSources,
+    NotWrittenError,
+    SkillError,
+)
+from satchel.text import printable
+
+COMMANDS: Final = {
+    "list": "Show every skill, and what is wrong with any.",
+    "find": "Search the skills for what a task needs.",
+    "show": "Print a skill, or one of its files.",
+    "prompt": "Print the catalog section for a system prompt.",
+    "role": "Print the prompt of a role: its pack, or its legacy template.",
+    "doctor": "Say what was read from where, what is wrong, what to do.",
+    "why": "Say why a skill is, or is not, in the prompt.",
+    "check": "Check packs: for authors, and for CI.",
+    "explain": "Explain the code of a finding or an error.",
+    "new": "Make a skill.",
+    "convert": "Convert packs, role templates and rules of other programs.",
+    "diff": "Say what changed between two packs.",
+    "pack": "Check a pack, and make its .skill archive.",
+    "retire": "Mark a skill as deprecated, and name the one that takes its place.",
+    "build": "Build a release, named by the digest of all its bytes.",
+    "publish": "Put a release on a static site.",
+    "serve": "Serve skills over MCP and HTTP, or over MCP's stdio.",
+    "connect": "Print, or write, what a client needs to reach a server.",
+    "usage": "Say which skills are used, which are dead, and what was missed.",
+}
+"""Each command in the order of ``--help``; its module is imported when it is called."""
+
+_CANNOT: Final = (
+    ConfigError,
+    ExtraMissingError,
+    InvalidRoleError,
+    MissingPathError,
+    NoSources,
+    NotWrittenError,
+)
+
+
+class _App(click.Group):
+    """A group that imports a command when it is called, and never shows a traceback."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return super().get_command(ctx, cmd_name)
+        module = import_module(f"satchel.cli._commands.{cmd_name}")
+        return cast("click.Command", module.command)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0]
+        if name in COMMANDS or name.startswith("-") or ctx.resilient_parsing:
+            return super().resolve_command(ctx, args)
+        from difflib import get_close_matches
+
+        close = get_close_matches(name, COMMANDS, 3, 0.5)
+        advice = f"Did you mean {', '.join(close)}?" if close else "See --help."
+        raise click.UsageError(f"No such command {name!r}. {advice}", ctx)
+
+    def format_commands(
+        self, ctx: click.Context, formatter: click.HelpFormatter
+    ) -> None:  # without importing each of them
+        del ctx
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+    def main(  # type: ignore[override]  # never returns, as in standalone mode
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        **extra: Any,  # noqa: ANN401 - what click passes on
+    ) -> NoReturn:
+        """Run, and end the process with a status: 0, 1, 2, or 130 when interrupted."""
+        use_utf8()
+        extra["standalone_mode"] = False
+        if os.environ.get("NO_COLOR"):
+            extra.setdefault("color", False)
+        sys.exit(_status(lambda: super(_App, self).main(args, prog_name, **extra)))
+
+
+def _status(run: Callable[[], object]) -> int:
+    """Return the exit status of a run; say in one line what went wrong."""
+    status = 2
+    try:
+        result = run()
+        sys.stdout.flush()
+        status = result if isinstance(result, int) else 0
+    except click.ClickException as error:
+        # Names in it are anybody's; its type says that it stays as it is.
+        vars(error)["message"] = printable(error.message)
+        error.show()
+        status = error.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        status = 130
+    except BrokenPipeError:
+        _close_quietly()
+        status = 1
+    except (SkillError, OSError) as error:
+        told = describe_os_error(error) if isinstance(error, OSError) else str(error)
+        echo_error(f"satchel: {told}")
+        status = 2 if isinstance(error, (*_CANNOT, OSError)) else 1
+    except Exception as error:  # noqa: BLE001 - the boundary: a person gets a sentence
+        echo_error(f"satchel: {_bug(error)}")
+    return status
+
+
+def _bug(error: Exception) -> str:
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    where = ""
+    if trace is not None:
+        module = trace.tb_frame.f_globals.get("__name__", "?")
+        where = f" at {module}:{trace.tb_lineno}"
+    return (
+        f"a fault of satchel's own{where}: {type(error).__name__}: {error}; "
+        "please report it with this line"
+    )
+
+
+def _close_quietly() -> None:
+    """Let what is still to be flushed go nowhere: whoever read our output has gone."""
+    with suppress(OSError, ValueError):  # no file beneath: somebody captures it
+        out = sys.stdout.fileno()
+        os.dup2(os.open(os.devnull, os.O_WRONLY), out)
+
+
+def _print_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if not wanted or ctx.resilient_parsing:
+        return
+    from importlib.metadata import version
+
+    click.echo(f"satchel {version('satchel')}")
+    ctx.exit()
+
+
+@click.group(
+    cls=_App,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 88},
+)
+@click.option(
+    "--version",
+    is_flag=True,
+    expose_value=False,
+    is_eager=True,
+    callback=_print_version,
+    help="Print the version and exit.",
+)
+def main() -> None:
+    """Carry every skill, unpack only what the task needs.
+
+    Skills come from the folders given by --skills, else from the nearest
+    satchel.toml (or [tool.satchel] in pyproject.toml).
+
+    \b
+    Try:
+      satchel list --skills ./skills
+      satchel find "fill in a form" --skills ./skills
+      satchel check ./skills
+    """

@@ -1,0 +1,157 @@
+"""``satchel connect``."""
+
+import json
+import os
+import re
+import shutil
+import sys
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from satchel.cli._connect._clients import MCP_CLIENTS
+from satchel.cli._options import options_again, skills_option
+from satchel.cli._terminal import echo, echo_error, one_line
+from satchel.errors import ConfigError
+
+if TYPE_CHECKING:
+    from satchel.cli._connect._clients import McpClient, ServerAddress
+
+
+URL: Final = "http://127.0.0.1:8321/mcp"
+_SHOWN: Final = frozenset({"type", "url", "httpUrl", "command", "args"})
+_NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
+
+
+def _plain_name(ctx: click.Context, param: click.Parameter, name: str) -> str:
+    if not _NAME.fullmatch(name):
+        message = "want 1 to 64 of A-Z, a-z, 0-9, '_' and '-'"
+        raise click.BadParameter(message, ctx, param)
+    return name
+
+
+@click.command("connect")
+@click.argument("client_id", metavar="CLIENT", type=click.Choice([*MCP_CLIENTS]))
+@click.option("--url", help=f"Where the server is. Default: {URL}")
+@click.option(
+    "--stdio", is_flag=True, help="Let the client start the server, for itself alone."
+)
+@skills_option
+@click.option(
+    "--token-env",
+    default="",
+    metavar="VARIABLE",
+    help="The variable that holds the token; no token is ever written.",
+)
+@click.option(
+    "--name",
+    default="satchel",
+    show_default=True,
+    callback=_plain_name,
+    help="What the client calls it.",
+)
+@click.option("--write", is_flag=True, help="Put it into the client's file.")
+@click.option(
+    "--force",
+    is_flag=True,
+    help="With --write, replace another server of that name without a question.",
+)
+@click.option(
+    "--file",
+    type=click.Path(dir_okay=False),
+    help="Another file than the client's usual one.",
+)
+def command(  # noqa: PLR0913, PLR0917 - an option each
+    client_id: str,
+    url: str | None,
+    stdio: bool,
+    paths: tuple[str, ...],
+    token_env: str,
+    name: str,
+    write: bool,
+    force: bool,
+    file: str | None,
+) -> None:
+    """Print, or write, what a client needs to reach a server.
+
+    CLIENT is claude-code, codex, vscode, cursor or gemini. With --write it goes into
+    the client's own file, in which all else stays as it is. Another server of that name
+    is replaced only after a yes, or with --force.
+
+    \b
+    Examples:
+      satchel connect claude-code
+      satchel connect codex --url https://skills.example.com --token-env SKILLS_TOKEN
+      satchel connect cursor --stdio --skills ./skills --write
+    """
+    from satchel.cli._connect._clients import HttpAddress
+    from satchel.cli._connect._write import config_block, write_config
+
+    client = MCP_CLIENTS[client_id]
+    if stdio and (url or token_env):
+        raise click.UsageError("--stdio goes with neither --url nor --token-env")
+    if paths and not stdio:
+        raise click.UsageError("--skills goes with --stdio; a server has its own")
+    reach: ServerAddress = (
+        _started(client, paths) if stdio else HttpAddress(url or URL, token_env)
+    )
+    target = Path(file) if file else client.path(os.environ, Path.home())
+    if not write:
+        echo_error(f"{client.name}: put this into {target}, or use --write")
+        echo(config_block(client, name, reach).rstrip("\n"))
+        return
+    try:
+        asked = None if force else partial(_may_replace, target, name)
+        done = write_config(target, client, name, reach, may_replace=asked)
+    except ConfigError:
+        echo(config_block(client, name, reach).rstrip("\n"))
+        raise
+    said = {
+        "made": "made, with {name} in it",
+        "changed": "{name} put in; all else is as it was",
+        "unchanged": "has {name} already",
+    }[done]
+    echo(one_line(f"{target}: {said.format(name=name)}"))
+
+
+def _may_replace(
+    target: Path, name: str, before: Mapping[str, Any], after: Mapping[str, Any]
+) -> bool:
+    """Show what would change, and ask; nobody to ask is no.
+
+    Of keys that may hold a secret only the names are shown.
+    """
+    echo_error(one_line(f"{target}: there is another server named {name}:"))
+    for mark, entry in (("-", before), ("+", after)):
+        for key, value in entry.items():
+            shown = json.dumps(value) if key in _SHOWN else "..."
+            echo_error(one_line(f"  {mark} {key}: {shown}"))
+    if sys.stdin.isatty() and sys.stderr.isatty():
+        return click.confirm("Replace it?", default=False, err=True)
+    echo_error("replace it with --force, or choose another --name")
+    return False
+
+
+def _started(client: "McpClient", paths: tuple[str, ...]) -> "ServerAddress":
+    """Return how the client starts the server, from wherever it stands.
+
+    Raises:
+        ConfigError: Nothing says which skills, where the folder that the client starts
+            it in cannot say so.
+    """
+    from satchel.cli._connect._clients import StdioCommand
+
+    if not paths and client.personal:
+        detail = f"{client.name} starts servers in any folder: name one with --skills"
+        raise ConfigError("--stdio", detail)
+    skills = [part for path in paths for part in ("--skills", os.path.abspath(path))]  # noqa: PTH100
+    arguments = ("serve", "--stdio", *skills, *options_again())
+    found = shutil.which("satchel")
+    if found is None:
+        return StdioCommand(sys.executable, ("-m", "satchel", *arguments))
+    # One in a virtual environment is found there only while that is active.
+    shared = sys.prefix == sys.base_prefix
+    return StdioCommand("satchel" if shared else found, arguments)

@@ -1,0 +1,286 @@
+"""``satchel convert``."""
+
+from typing import TYPE_CHECKING
+
+import click
+
+from satchel.cli._terminal import (
+    bold,
+    echo,
+    echo_error,
+    echo_json,
+    layout,
+    one_line,
+    width,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from satchel.authoring import ConversionResult, ConvertOptions, ConvertTarget
+
+
+KINDS = (
+    "auto",
+    "strict",
+    "spec",
+    "roles",
+    "agents-md",
+    "cursor",
+    "copilot",
+    "commands",
+    "subagents",
+    "windsurf",
+    "cline",
+)
+SCHEMA_VERSION = 1
+_NOTHING = "nothing to convert"
+
+
+def _source(ctx: click.Context, param: click.Parameter, value: str) -> str:
+    """Return the path with ``/`` between its parts, on every system."""
+    import os
+
+    if not value:
+        raise click.BadParameter("the path is empty", ctx, param)
+    return value.replace(os.sep, "/")
+
+
+def _pairs(
+    ctx: click.Context, param: click.Parameter, values: tuple[str, ...]
+) -> "Mapping[str, str]":
+    """Return what --set was given, by name."""
+    import re
+
+    pairs: dict[str, str] = {}
+    for each in values:
+        name, sign, value = each.partition("=")
+        if not sign or not re.fullmatch(r"\w+", name):
+            raise click.BadParameter(f"want NAME=VALUE, got {each!r}", ctx, param)
+        pairs[name] = value
+    return pairs
+
+
+@click.command("convert")
+@click.argument("source", metavar="SOURCE", type=click.Path(), callback=_source)
+@click.option(
+    "--from",
+    "of",
+    type=click.Choice(KINDS),
+    metavar="KIND",
+    default="auto",
+    show_default=True,
+    help="What SOURCE is: strict, spec (packs of that dialect), roles, agents-md, "
+    "cursor, copilot, commands, subagents, windsurf or cline.",
+)
+@click.option(
+    "--to",
+    metavar="TARGET",
+    default="",
+    help="strict, spec, or a client: agents, claude, codex, copilot, cursor, gemini, "
+    "opencode, ... Default: strict for roles, spec for rules and instructions.",
+)
+@click.option(
+    "-o",
+    "--out",
+    metavar="DIR",
+    type=click.Path(),
+    default="",
+    help="Where packs go; for a client its project, this folder by default.",
+)
+@click.option("--in-place", is_flag=True, help="Change the packs where they are.")
+@click.option("--overwrite", is_flag=True, help="Replace packs that differ.")
+@click.option("--dry-run", is_flag=True, help="Say what would be done, write nothing.")
+@click.option(
+    "--set",
+    "values",
+    multiple=True,
+    metavar="NAME=VALUE",
+    callback=_pairs,
+    help="Fill {{NAME}}, and decide its conditions; repeatable.",
+)
+@click.option("--split", is_flag=True, help="One pack for each section of level 2.")
+@click.option("--name", metavar="NAME", default="", help="What to call the pack.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
+    source: str,
+    of: str,
+    to: str,
+    out: str,
+    in_place: bool,
+    overwrite: bool,
+    dry_run: bool,
+    values: "Mapping[str, str]",
+    split: bool,
+    name: str,
+    as_json: bool,
+) -> int:
+    """Convert packs, role templates, and rules of other programs into packs.
+
+    SOURCE is a pack or a folder of packs, role templates, AGENTS.md, rules of Cursor,
+    Windsurf or Cline, instructions, prompts or agents of Copilot, commands or agents
+    of Claude, or a project with one of these. It stays as it is, but for --in-place.
+
+    Status: 0 where all became packs, whatever was told, 1 where something was refused,
+    2 could not convert.
+
+    \b
+    Examples:
+      satchel convert ./packs --to spec -o ./portable
+      satchel convert ./packs --to strict --in-place
+      satchel convert templates/roles --dry-run
+      satchel convert AGENTS.md --split -o ./skills
+      satchel convert .cursor/rules -o ./skills
+      satchel convert ./packs --to claude
+    """
+    from satchel.authoring import TARGETS, ConvertOptions, convert
+
+    if to and to not in TARGETS:
+        raise click.UsageError(_unknown_target(to, TARGETS))
+    wish = ConvertOptions(
+        source=source,
+        of=of,
+        to=to,
+        out=out,
+        name=name,
+        split=split,
+        in_place=in_place,
+        overwrite=overwrite,
+        rehearse=dry_run,
+        values=values,
+    )
+    done: list[ConversionResult] = []
+    try:
+        done.extend(convert(wish))
+    except Exception:
+        if done and not as_json:  # what is written is told before what failed
+            _show(done, wish)
+        raise
+    if as_json:
+        echo_json(_as_json(done, dry_run=dry_run))
+    else:
+        _show(done, wish)
+    return 1 if any(map(_failed, done)) else 0
+
+
+def _failed(each: "ConversionResult") -> bool:
+    """Tell whether there is no pack, or one that its target would refuse."""
+    told = each.conversion.findings
+    return each.status == "refused" or any(f.severity == "error" for f in told)
+
+
+def _unknown_target(to: str, targets: "Mapping[str, ConvertTarget]") -> str:
+    """Return what is wrong with a target, and the ones whose client is called so."""
+    from satchel.text import nearest
+
+    wanted = _squashed(to)
+    called = [
+        target.name
+        for target in targets.values()
+        if wanted and target.client and wanted in _squashed(target.client)
+    ]
+    close = called[:3] or nearest(to.casefold(), list(targets), 3)
+    shown = ", ".join(
+        f"{each} ({client})" if (client := targets[each].client) else each
+        for each in close
+    )
+    advice = f"did you mean {shown}?" if close else "want strict, spec or a client."
+    return f"no target {to!r}; {advice} All: {', '.join(targets)}"
+
+
+def _squashed(text: str) -> str:
+    return "".join(char for char in text.casefold() if char.isalnum())
+
+
+def _show(done: "Sequence[ConversionResult]", wish: "ConvertOptions") -> None:
+    rows = [
+        (
+            one_line(each.conversion.draft.name if each.conversion.draft else "-"),
+            each.status,
+            one_line(each.conversion.source),
+        )
+        for each in done
+    ]
+    if rows:
+        head, *lines = layout([("PACK", "STATUS", "FROM"), *rows], width())
+        echo(bold(head))
+        for line in lines:
+            echo(line)
+    for each in done:
+        for finding in each.conversion.findings:
+            echo_error(str(finding))
+            if finding.fix:
+                echo_error(f"    fix: {finding.fix}")
+            _quote("was", finding.before)
+            _quote("now", finding.after)
+    echo()
+    for line in _summary(done, wish):
+        echo(line)
+
+
+def _quote(head: str, text: str) -> None:
+    for number, line in enumerate(text.rstrip().splitlines()):
+        echo_error(f"    {'     ' if number else f'{head}: '}{line}")
+
+
+def _summary(
+    done: "Sequence[ConversionResult]", wish: "ConvertOptions"
+) -> "Sequence[str]":
+    statuses = [each.status for each in done]
+    counts = ", ".join(
+        f"{statuses.count(status)} {status}"
+        for status in ("installed", "updated", "unchanged", "refused")
+        if status in statuses
+    )
+    told = [each.severity for one in done for each in one.conversion.findings]
+    findings = ", ".join(
+        f"{count} {severity}{'s' if count > 1 else ''}"
+        for severity in ("error", "warning", "note")
+        if (count := told.count(severity))
+    )
+    lines = [f"{counts}; told: {findings}" if findings else counts or _NOTHING]
+    places = {_parent(each.path) for each in done if each.status != "refused"}
+    if wish.rehearse:
+        lines.append("nothing was written: leave out --dry-run to write it")
+    elif places:
+        place = wish.source if wish.in_place else min(places)
+        strict = {each.conversion.dialect for each in done} == {"strict"}
+        profile = " --profile strict" if strict else ""
+        lines.append(f"next: satchel check {_typed(place)}{profile}")
+    return lines
+
+
+def _typed(path: str) -> str:
+    """Return a path as it can be typed into a shell."""
+    import shlex
+
+    return one_line(shlex.quote(f"./{path}" if path.startswith("-") else path))
+
+
+def _parent(path: str) -> str:
+    import os
+
+    return os.path.dirname(path) or os.curdir  # noqa: PTH120 - as it was written
+
+
+def _as_json(done: "Sequence[ConversionResult]", *, dry_run: bool) -> dict[str, object]:
+    from dataclasses import asdict
+
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "written": not dry_run,
+        "lossless": all(each.conversion.lossless for each in done),
+        "packs": [
+            {
+                "source": each.conversion.source,
+                "name": each.conversion.draft.name if each.conversion.draft else None,
+                "path": each.path,
+                "status": each.status,
+                "files": len(each.conversion.draft.files)
+                if each.conversion.draft
+                else 0,
+                "findings": [asdict(found) for found in each.conversion.findings],
+            }
+            for each in done
+        ],
+    }

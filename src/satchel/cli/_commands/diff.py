@@ -1,0 +1,193 @@
+"""``satchel diff``: a difference between packs, in words and as JSON."""
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from satchel.cli._options import named_paths
+from satchel.cli._terminal import echo, echo_json, one_line
+from satchel.errors import SkillError
+
+if TYPE_CHECKING:
+    from satchel.authoring import FieldChange, FileChange, PackDiff, PackSide
+    from satchel.model import Json, Resource
+
+
+@click.command("diff")
+@click.argument("places", nargs=2, metavar="OLD NEW", callback=named_paths)
+@click.option("--stat", is_flag=True, help="One line a pack.")
+@click.option("--json", "as_data", is_flag=True, help="Print one JSON object.")
+def command(places: tuple[str, str], stat: bool, as_data: bool) -> int:
+    """Say what changed from OLD to NEW: fields, body, files, digest, tokens.
+
+    Each is a pack, its SKILL.md, a .skill archive, or a folder of packs, in which
+    packs of one name are compared. Tokens are estimates: those of the catalog entry
+    are in every prompt, those of the body once it is loaded.
+
+    Status: 0 where nothing changed, 1 where something did, 2 where it could not tell.
+
+    \b
+    Examples:
+      satchel diff ./old/pdf-forms ./skills/pdf-forms
+      satchel diff pdf-forms.skill ./skills/pdf-forms --stat
+      satchel diff ./released ./skills --json
+    """
+    from satchel.authoring import compare_places
+
+    try:
+        diffs = compare_places(*places)
+    except SkillError as error:
+        raise _DiffFailed(str(error)) from error
+    changed = [diff for diff in diffs if diff.fit != "equal"]
+    if as_data:
+        echo_json(as_json(diffs))
+    elif stat:
+        for diff in changed:
+            echo(as_stat(diff))
+    else:
+        for number, diff in enumerate(changed):
+            if number:
+                echo()
+            for line in as_lines(diff):
+                echo(line)
+    return 1 if changed else 0
+
+
+class _DiffFailed(click.ClickException):
+    """Status 2: whether they differ is not known."""
+
+    exit_code = 2
+
+
+SCHEMA_VERSION: Final = 1
+_SIGNS: Final = {"added": "+", "removed": "-", "changed": "~", "equal": "="}
+
+
+def as_json(diffs: "Iterable[PackDiff]") -> dict[str, object]:
+    """Return what ``satchel diff --json`` prints."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "packs": [_pack(diff) for diff in diffs],
+    }
+
+
+def as_stat(diff: "PackDiff") -> str:
+    """Return a line on one pack: what changed, and what it costs."""
+    parts: list[str] = []
+    if diff.fit == "changed":
+        parts += [f"manifest {len(diff.manifest)}"] if diff.manifest else []
+        more = sum(line.startswith("+") for line in diff.body)
+        less = sum(line.startswith("-") for line in diff.body)
+        parts += [f"body +{more} -{less}"] if diff.body else []
+        parts += [f"files {len(diff.files)}"] if diff.files else []
+    if diff.fit != "equal":
+        parts.append(f"tokens {_token_counts(diff)}")
+    told = f": {', '.join(parts)}" if parts else ""
+    return f"{_SIGNS[diff.fit]} {one_line(diff.name)}{told}"
+
+
+def as_lines(diff: "PackDiff") -> Iterator[str]:
+    """Yield the lines on one pack, by sections; each is safe on a terminal."""
+    yield f"{one_line(diff.name)}: {diff.fit}"
+    if diff.fit == "equal":
+        return
+    if diff.manifest:
+        yield "manifest"
+        yield from (f"  {_field(change)}" for change in diff.manifest)
+    if diff.body:
+        yield "body"
+        yield from (f"  {one_line(line)}" for line in diff.body)
+    if diff.skill_md_changed and not (diff.manifest or diff.body):
+        yield "manifest"
+        yield "  = SKILL.md says the same in other bytes"
+    if diff.files:
+        yield "files"
+        for change in diff.files:
+            yield f"  {_file(change)}"
+            yield from (f"    {one_line(line)}" for line in change.diff)
+    yield "digest"
+    yield from (
+        f"  {sign} {one_line(side.digest)}  {one_line(side.location)}"
+        for sign, side in (("-", diff.old), ("+", diff.new))
+        if side
+    )
+    yield "tokens"
+    yield f"  {_token_counts(diff)}"
+
+
+def _token_counts(diff: "PackDiff") -> str:
+    catalog = _numbers(diff, "catalog_tokens")
+    return f"catalog {catalog}, body {_numbers(diff, 'body_tokens')}"
+
+
+def _numbers(diff: "PackDiff", key: str) -> str:
+    old, new = (getattr(side, key) if side else 0 for side in (diff.old, diff.new))
+    return f"{old} -> {new}" if old != new else f"{new}"
+
+
+def _field(change: "FieldChange") -> str:
+    sign, field = _SIGNS[change.fit], one_line(change.field)
+    old, new = _value(change.old), _value(change.new)
+    if change.fit == "changed":
+        return f"{sign} {field}: {old} -> {new}"
+    return f"{sign} {field}: {new if change.fit == 'added' else old}"
+
+
+def _value(value: "Json") -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return one_line(
+        json.dumps(text, ensure_ascii=False) if text != text.strip() else text
+    )
+
+
+def _file(change: "FileChange") -> str:
+    sizes = [f"{each.size:,} bytes" for each in (change.old, change.new) if each]
+    size = sizes[0] if len(set(sizes)) == 1 else " -> ".join(sizes)
+    told = f"{_SIGNS[change.fit]} {one_line(change.path)} ({size})"
+    if change.diff:
+        return told
+    digests = [each.digest for each in (change.old, change.new) if each]
+    return f"{told} {' -> '.join(digests)}"
+
+
+def _pack(diff: "PackDiff") -> dict[str, object]:
+    return {
+        "name": diff.name,
+        "change": diff.fit,
+        "old": _side(diff.old),
+        "new": _side(diff.new),
+        "manifest": [
+            {"field": c.field, "change": c.fit, "old": c.old, "new": c.new}
+            for c in diff.manifest
+        ],
+        "body": list(diff.body),
+        "files": [
+            {
+                "path": c.path,
+                "change": c.fit,
+                "old": _resource(c.old),
+                "new": _resource(c.new),
+                "diff": list(c.diff),
+            }
+            for c in diff.files
+        ],
+    }
+
+
+def _side(side: "PackSide | None") -> dict[str, object] | None:
+    if side is None:
+        return None
+    return {
+        "path": side.location,
+        "digest": side.digest,
+        "catalog_tokens": side.catalog_tokens,
+        "body_tokens": side.body_tokens,
+    }
+
+
+def _resource(resource: "Resource | None") -> dict[str, object] | None:
+    if resource is None:
+        return None
+    return {"digest": resource.digest, "size": resource.size}

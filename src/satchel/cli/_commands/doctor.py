@@ -1,0 +1,192 @@
+"""``satchel doctor``."""
+
+import json
+import platform
+import re
+from importlib import resources
+from typing import TYPE_CHECKING, TypedDict, cast
+
+import click
+
+from satchel.cli._findings import counted
+from satchel.cli._inventory import summarize_catalog
+from satchel.cli._options import open_skills, skills_option
+from satchel.cli._terminal import bold, echo, one_line
+from satchel.errors import NoSources
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from satchel.cli._inventory import Inventory
+    from satchel.model import Finding
+    from satchel.runtime import Satchel
+
+
+_SEVERITIES = ("error", "warning", "note")
+
+
+@click.command("doctor")
+@skills_option
+def command(paths: tuple[str, ...]) -> int:
+    """Say what was read from where, what is wrong, and what to do.
+
+    Status: 0, or 1 where a source, a pack or the settings are in trouble.
+
+    \b
+    Examples:
+      satchel doctor
+      satchel doctor --skills ./skills
+    """
+    from importlib.metadata import version
+
+    python, system = platform.python_version(), platform.system()
+    echo(f"satchel {version('satchel')}, Python {python}, {system}")
+    _section("Frameworks", framework_lines())
+    try:
+        with open_skills(paths) as skills:
+            return _examine(skills, paths)
+    except NoSources as error:
+        _section("What to do", [one_line(str(error))])
+        return 1
+
+
+def _examine(skills: "Satchel", paths: tuple[str, ...]) -> int:
+    from satchel.cli._inventory import take_inventory
+
+    inventory = take_inventory(skills)
+    inventory = inventory._replace(
+        findings=(*inventory.findings, *_damaged(skills)),
+    )
+    health = skills.health()
+    _section("Read", _sources(skills, paths))
+    _section("Prompt", _prompt(skills))
+    _section("Wrong", _findings(inventory))
+    _section("What to do", _advice(inventory))
+    return 1 if inventory.troubled or not health.ok else 0
+
+
+def _damaged(skills: "Satchel") -> "Iterator[Finding]":
+    """Yield what of a release on this machine is not what the release says."""
+    for source in skills.registry.sources.values():
+        look = getattr(source, "damage", None)
+        held = getattr(source, "near", False) and getattr(source, "release", "")
+        if look is not None and held:
+            yield from look()
+
+
+def _section(title: str, lines: "Sequence[str]") -> None:
+    if lines:
+        echo(f"\n{bold(title)}")
+        for line in lines:
+            echo(f"  {line}")
+
+
+def _sources(skills: "Satchel", paths: tuple[str, ...]) -> list[str]:
+    from satchel.cli._options import find_settings
+
+    settings = "not read, for --skills was given" if paths else find_settings()
+    lines = [f"settings: {one_line(settings or 'none')}"]
+    for each in skills.health().sources:
+        state = each.state
+        line = f"{one_line(state.label)}: {_many(state.packs, 'pack')}"
+        line += f", release {one_line(state.release)}" if state.release else ""
+        if state.error:
+            age = "" if each.age_s is None else f", {each.age_s:.0f} s old"
+            line += f", no answer ({one_line(state.error)}){age}"
+        lines.append(line)
+    return lines
+
+
+def _prompt(skills: "Satchel") -> list[str]:
+    catalog = skills.registry.latest
+    lines = [summarize_catalog(catalog)]
+    section = skills.prompt()
+    of = f" of {section.budget_tokens:,}" if section.budget_tokens else ""
+    whole = "all in full" if section.complete else "some cut: raise the budget"
+    said = f"{section.tokens:,}{of} tokens, by {section.counted_by}; {whole}"
+    return [*lines, said] if section.text else lines
+
+
+def _findings(inventory: "Inventory") -> list[str]:
+    from satchel.lint import lines_of
+
+    lines: list[str] = []
+    for severity in _SEVERITIES:
+        for finding in inventory.findings:
+            if finding.severity == severity:
+                lines.extend(lines_of(finding))
+    return lines
+
+
+def _advice(inventory: "Inventory") -> list[str]:
+    lines: list[str] = []
+    if inventory.findings:
+        lines.append(f"{counted(inventory.findings)}: mend them by their fixes")
+        gravest = min(inventory.findings, key=lambda f: _SEVERITIES.index(f.severity))
+        lines.append(f"read more: satchel explain {one_line(gravest.code)}")
+    return lines or ["nothing: all is well"]
+
+
+def _many(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+class TestedFramework(TypedDict):
+    """What the shared suite of the adapters found with one framework.
+
+    ``missing`` are the rows that did not pass, with the reasons; ``failed`` those of
+    them that are mistakes rather than the framework's limits.
+    """
+
+    extra: str
+    distribution: str
+    lowest: str
+    newest: str
+    python: str
+    missing: dict[str, list[str]]
+    failed: list[str]
+
+
+def read_tested() -> dict[str, TestedFramework]:
+    """Return what each adapter was tried with; made by ``python -m tools.adapters``."""
+    data = resources.files("satchel.adapters").joinpath("tested.json")
+    return cast("dict[str, TestedFramework]", json.loads(data.read_text("utf-8")))
+
+
+def framework_lines() -> list[str]:
+    """Return a line for each framework that is installed, or one that none is."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    lines: list[str] = []
+    for name, tested in read_tested().items():
+        try:
+            installed = version(tested["distribution"])
+        except PackageNotFoundError:
+            continue
+        lines.append(
+            f"{tested['distribution']} {installed}: "
+            f"{_compare_versions(installed, tested)}"
+        )
+        if tested["failed"]:
+            what = f"{len(tested['failed'])} rows of the suite failed"
+            lines.append(f"  satchel.adapters.{name}: {what}")
+    return lines or [
+        "none is installed; an extra such as satchel[langchain] brings one"
+    ]
+
+
+def _compare_versions(installed: str, tested: TestedFramework) -> str:
+    lowest, newest = tested["lowest"], tested["newest"]
+    tried = lowest if lowest == newest else f"{lowest} to {newest}"
+    if _version_key(installed) < _version_key(lowest):
+        upgrade = f"pip install -U 'satchel[{tested['extra']}]'"
+        return f"older than what its adapter was tried with ({tried}): {upgrade}"
+    if _version_key(installed) > _version_key(newest):
+        return f"newer than what its adapter was tried with ({tried})"
+    return f"its adapter was tried with {tried}"
+
+
+def _version_key(version: str) -> tuple[int, ...]:
+    """Return the numbers of a release, to compare by; of a suffix nothing."""
+    release = re.match(r"\d+(\.\d+)*", version)
+    return tuple(map(int, release[0].split("."))) if release else ()

@@ -1,0 +1,67 @@
+"""``satchel explain``."""
+
+from collections.abc import Iterable
+
+import click
+
+from satchel.cli._terminal import echo, layout, width
+
+
+def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    del ctx, param
+    from satchel.lint import aliases
+    from satchel.model import codes
+
+    known = sorted({*codes(), *aliases()})
+    return [code for code in known if code.startswith(incomplete)]
+
+
+@click.command("explain")
+@click.argument("code", required=False, shell_complete=_complete)
+def command(code: str | None) -> None:
+    """Explain the code of a finding or an error: what, why, and what to do.
+
+    Without a CODE, list them all. The names that other linters have are known too.
+
+    \b
+    Examples:
+      satchel explain
+      satchel explain unlisted-reference
+    """
+    from satchel.model import codes
+
+    if code is not None:
+        _explain(code)
+        return
+    _list(codes())
+
+
+def _explain(code: str) -> None:
+    from satchel.lint import codes_named
+    from satchel.model import UnknownCodeError, codes, read_page
+
+    try:
+        meant = codes_named(code)
+    except UnknownCodeError as error:
+        raise click.UsageError(str(error)) from error
+    if code in codes():
+        echo(read_page(code).rstrip())
+        meant = tuple(each for each in meant if each != code)
+        if meant:
+            echo()
+            echo("As a name of other tools it stands for:")
+    elif len(meant) == 1:
+        echo(f"{code} is {meant[0]} here.")
+        echo()
+        echo(read_page(meant[0]).rstrip())
+        return
+    else:
+        echo(f"{code} is told as one of these:")
+    _list(meant)
+
+
+def _list(codes: Iterable[str]) -> None:
+    from satchel.model import title_of
+
+    for line in layout([(each, title_of(each)) for each in codes], width()):
+        echo(line)

@@ -1,0 +1,71 @@
+"""``satchel list``."""
+
+from typing import TYPE_CHECKING
+
+import click
+
+from satchel.cli._findings import show_findings
+from satchel.cli._inventory import count_packs, summarize_catalog
+from satchel.cli._options import open_skills, skills_option
+from satchel.cli._terminal import (
+    bold,
+    echo,
+    echo_error,
+    echo_json,
+    layout,
+    one_line,
+    width,
+)
+
+if TYPE_CHECKING:
+    from satchel.cli._inventory import Inventory
+    from satchel.model import Catalog
+
+
+@click.command("list")
+@skills_option
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def command(paths: tuple[str, ...], as_json: bool) -> int:
+    """Show every skill, and what is wrong with any.
+
+    Status: 0, or 1 where a pack cannot be used or two claim one name.
+
+    \b
+    Examples:
+      satchel list --skills ./skills
+      satchel list --skills ./skills --skills ../shared
+      satchel list --json | jq -r '.skills[].id'
+    """
+    from satchel.cli._inventory import take_inventory
+
+    with open_skills(paths) as skills:
+        inventory = take_inventory(skills)
+        if as_json:
+            echo_json(inventory.as_json(skills))
+        else:
+            _print(inventory, skills.registry.latest)
+    return 1 if inventory.troubled else 0
+
+
+def _print(inventory: "Inventory", catalog: "Catalog") -> None:
+    rows = [
+        (
+            one_line(item.descriptor.id),
+            str(len(item.descriptor.resources) or "-"),
+            one_line(_described(item.state, item.descriptor.description)),
+        )
+        for item in inventory.items
+    ]
+    if rows:
+        head, *lines = layout([("SKILL", "FILES", "DESCRIPTION"), *rows], width())
+        echo(bold(head))
+        for line in lines:
+            echo(line)
+    if count_packs(catalog) != len(catalog):
+        echo_error(summarize_catalog(catalog))
+    show_findings(inventory.findings, hint="satchel doctor")
+
+
+def _described(state: str, description: str) -> str:
+    text = " ".join(description.split())
+    return f"[{state}] {text}".rstrip() if state else text

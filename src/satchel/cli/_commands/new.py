@@ -1,0 +1,202 @@
+"""``satchel new``."""
+
+import sys
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from satchel.cli._terminal import echo, echo_error, one_line
+
+if TYPE_CHECKING:
+    from satchel.authoring import PackDialect
+
+
+ROLE: Final = "role:"
+TEMPLATES: Final = ("minimal", "references", "scripts")
+_GUIDE: Final = "guide.md"
+_RUN: Final = "run.py"
+
+
+def _template(_: click.Context, param: click.Parameter, value: str) -> str:
+    if value in TEMPLATES or (value.startswith(ROLE) and value != ROLE):
+        return value
+    choice = ", ".join((*TEMPLATES, f"{ROLE}NAME"))
+    raise click.BadParameter(f"want one of {choice}", param=param)
+
+
+@click.command("new")
+@click.argument("name", required=False, default="")
+@click.option(
+    "--description",
+    default="",
+    metavar="TEXT",
+    help='What it does, and when to use it: "Fill in PDF forms. Use when ...".',
+)
+@click.option(
+    "--in",
+    "--skills",
+    "place",
+    metavar="FOLDER",
+    default="skills",
+    show_default=True,
+    type=click.Path(),
+    help="The folder of packs to put it into; made where it is not there.",
+)
+@click.option(
+    "--template",
+    default="minimal",
+    show_default=True,
+    callback=_template,
+    metavar="TEMPLATE",
+    help="minimal, references, scripts, or role:NAME, a pack that ships with Satchel.",
+)
+@click.option(
+    "--references",
+    multiple=True,
+    metavar="FILE",
+    help="A reference to begin, such as fields.md; repeatable.",
+)
+@click.option(
+    "--scripts",
+    multiple=True,
+    metavar="FILE",
+    help="A script to begin, such as fill.py or check.sh; repeatable.",
+)
+@click.option("--license", "terms", default="", metavar="TEXT", help="As Apache-2.0.")
+@click.option("--author", default="", metavar="TEXT", help="Who answers for it.")
+@click.option(
+    "--dialect",
+    type=click.Choice(("spec", "strict")),
+    default="spec",
+    show_default=True,
+    help="spec is agentskills.io, which clients take; strict declares its files.",
+)
+def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
+    name: str,
+    description: str,
+    place: str,
+    template: str,
+    references: tuple[str, ...],
+    scripts: tuple[str, ...],
+    terms: str,
+    author: str,
+    dialect: "PackDialect",
+) -> int:
+    """Make a skill: a folder NAME with a SKILL.md that passes satchel check.
+
+    What is missing is asked for, on a terminal. Nothing is ever written over.
+
+    Status: 0, or 1 where something is there already; 2 where something is missing.
+
+    \b
+    Examples:
+      satchel new pdf-forms
+      satchel new pdf-forms --description "Fill in PDF forms. Use for tax forms."
+      satchel new pdf-forms --references fields.md --scripts fill.py
+      satchel new our-reviewer --template role:reviewer
+    """
+    from satchel.authoring import NewPackRequest, make_pack, new_folder
+
+    if not place:
+        raise click.UsageError("the path is empty")
+    role = template.removeprefix(ROLE) if template.startswith(ROLE) else ""
+    if role:
+        _check_role(role)
+        if references or scripts:
+            raise click.UsageError("a role brings its own files; add yours to them")
+    if terms and (role or dialect == "strict"):
+        raise click.UsageError("--license is for a new pack in the spec dialect")
+    if template == "references" and not references:
+        references = (_GUIDE,)
+    if template == "scripts" and not scripts:
+        scripts = (_RUN,)
+    wish = NewPackRequest(
+        name=_named(name),
+        description=description.strip() or ("" if role else _described()),
+        dialect=dialect,
+        references=references,
+        scripts=scripts,
+        license=terms.strip(),
+        author=author.strip(),
+        role=role,
+    )
+    try:
+        pack = make_pack(wish)
+    except ValueError as error:
+        raise click.UsageError(one_line(str(error))) from error
+    from pathlib import Path
+
+    folder = Path(place) / pack.name
+    new_folder(folder, pack.files, pack.programs)
+    for path in pack.files:
+        echo(one_line(str(folder / path)))
+    _check(str(folder), dialect)
+    _print_next(one_line(str(folder)), pack.name, dialect)
+    return 0
+
+
+def _check_role(role: str) -> None:
+    from satchel.authoring import role_names
+
+    names = role_names()
+    if role not in names:
+        message = f"there is no role {one_line(role)!r}; there are {', '.join(names)}"
+        raise click.UsageError(message)
+
+
+def _named(name: str) -> str:
+    """Return a good name; ask for one where there is somebody to ask."""
+    from satchel.authoring import name_problem
+    from satchel.skill_md import portable_name
+
+    problem = name_problem(name) if name else "a skill needs a name: satchel new NAME"
+    while problem:
+        if not _may_ask():
+            raise click.UsageError(one_line(problem))
+        if name:
+            echo_error(problem)
+        near = portable_name(name)
+        name = click.prompt("Name", default=near or None, err=True).strip()
+        problem = name_problem(name)
+    return name
+
+
+def _described() -> str:
+    text = ""
+    while not text:
+        if not _may_ask():
+            raise click.UsageError(
+                "a skill needs a description: say with --description what it does, "
+                'and when to use it ("Fill in PDF forms. Use for tax forms.")'
+            )
+        text = click.prompt("What it does, and when to use it", err=True).strip()
+    return text
+
+
+def _may_ask() -> bool:
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def _check(folder: str, dialect: "PackDialect") -> None:
+    """Tell at once what a check would say of what was asked for.
+
+    What the template leaves to fill in is what comes next.
+    """
+    from satchel.checking import check
+
+    for finding in check([folder], profile=dialect).findings:
+        if finding.code == "left-to-fill-in":
+            continue
+        echo_error(str(finding))
+        echo_error(f"    fix: {finding.fix}")
+
+
+def _print_next(folder: str, name: str, dialect: "PackDialect") -> None:
+    echo_error("next:")
+    echo_error(f"  edit   {folder}/SKILL.md")
+    if dialect == "spec":
+        echo_error(f"  pack   satchel pack {folder}, which checks it")
+        echo_error(f"  serve  satchel serve {name}.skill")
+    else:
+        echo_error(f"  check  satchel check {folder} --profile strict")
+        echo_error(f"  serve  satchel serve {folder}")

@@ -1,0 +1,78 @@
+"""``satchel pack``."""
+
+import click
+
+from satchel.cli._findings import show_findings
+from satchel.cli._terminal import echo, echo_error, one_line
+from satchel.errors import RefusedPackError
+
+
+@click.command("pack")
+@click.argument("path", metavar="PACK")
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    type=click.Path(dir_okay=False),
+    help="Where to put it; by default NAME.skill, here.",
+)
+@click.option(
+    "--force",
+    is_flag=True,
+    help="Make it although the pack has errors, and over a file that is there.",
+)
+def command(path: str, output: str | None, force: bool) -> int:
+    """Check a pack, make its .skill archive, and print the digest of the skill.
+
+    PACK is a pack, or its SKILL.md. Equal packs give equal bytes. Keys, caches,
+    dot-files and evals/ are never in it, and FILE is never in the pack.
+
+    Status: 0, or 1 where the pack has errors or places left to fill in, or another
+    file is there; nothing is written then.
+
+    \b
+    Examples:
+      satchel pack ./skills/pdf-forms
+      satchel pack ./skills/pdf-forms -o dist/pdf-forms.skill
+      satchel serve pdf-forms.skill
+    """
+    from pathlib import Path
+
+    from satchel.authoring import SUFFIX, pack_skill
+
+    if "" in (path, output):
+        raise click.UsageError("the path is empty")
+    if output == "-":
+        raise click.UsageError("an archive is a file; give it a name")
+    try:
+        packed = pack_skill(path, force=force)
+    except RefusedPackError as error:
+        for reason in error.reasons:
+            echo_error(reason)
+        raise _PackRefused(f"{path}: no archive is made; see satchel check") from error
+    place = Path(output or f"{packed.name}{SUFFIX}")
+    changed = packed.write(place, force=force)
+    show_findings(packed.findings, hint=f"satchel check {path}")
+    for finding in packed.pack.findings:
+        echo_error(str(finding))
+    if packed.left_out:
+        echo_error(f"left out: evals/ ({_many(packed.left_out, 'file')})")
+    held = f"{_many(len(packed.pack.files), 'file')}, {len(packed.data):,} bytes"
+    echo_error(f"{place}: {held}{'' if changed else ', as before'}")
+    echo(one_line(packed.digest))
+    return 0
+
+
+class _PackRefused(click.ClickException):
+    """Status 1: there is a reason not to make it, and it was told."""
+
+    exit_code = 1
+
+    def show(self, file: object = None) -> None:
+        """Say it in one line; the reasons stand above it."""
+        del file
+        echo_error(f"satchel: {self.message}")
+
+
+def _many(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"

@@ -1,0 +1,61 @@
+"""``satchel prompt``."""
+
+from typing import TYPE_CHECKING
+
+import click
+
+from satchel.cli._options import budget_option, open_skills, skills_option, warn
+from satchel.cli._terminal import echo_error, write_text
+
+if TYPE_CHECKING:
+    from satchel.model import Rendered
+    from satchel.prompt import Format
+
+
+FORMATS = ("xml-id", "markdown", "xml-spec", "json")
+
+
+@click.command("prompt")
+@skills_option
+@click.option(
+    "--format",
+    "style",
+    type=click.Choice(FORMATS),
+    default="xml-id",
+    show_default=True,
+    help="How the catalog is written.",
+)
+@budget_option
+def command(paths: tuple[str, ...], style: "Format", budget: int | str | None) -> None:
+    """Print the catalog section for a system prompt.
+
+    What does not fit the budget is shortened, then listed by name only, then counted;
+    a line on standard error says what was done.
+
+    \b
+    Examples:
+      satchel prompt --skills ./skills
+      satchel prompt --format markdown --budget 1000
+      satchel prompt --budget none > catalog.txt
+    """
+    with open_skills(paths) as skills:
+        section = skills.prompt(format=style, budget_tokens=budget)
+        warn(skills)
+    if section.text:
+        text = section.text
+        write_text(text if text.endswith("\n") else f"{text}\n")
+    if not section.complete:
+        echo_error(_cut(section))
+
+
+def _cut(section: "Rendered") -> str:
+    parts = (
+        (len(section.shortened), "shortened"),
+        (len(section.names_only), "by name only"),
+        (len(section.left_out), "left out"),
+    )
+    said = ", ".join(f"{count:,} {what}" for count, what in parts if count)
+    return (
+        f"budget of {section.budget_tokens:,} tokens: {said}; "
+        f"the section has {section.tokens:,} by {section.counted_by}"
+    )

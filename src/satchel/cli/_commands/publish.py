@@ -1,0 +1,98 @@
+"""``satchel publish``."""
+
+from typing import TYPE_CHECKING
+
+import click
+
+from satchel.cli._options import open_named_skills, skills_option
+from satchel.cli._terminal import echo, echo_error
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from satchel.release import PublishedRelease
+
+
+_RELEASE_AND_SITE = 2
+
+
+@click.command("publish")
+@click.argument("places", nargs=-1, required=True, metavar="[RELEASE] SITE")
+@skills_option
+@click.option("--v1", is_flag=True, help="Write the discovery index v0.1.0 as well.")
+@click.option(
+    "--allow-findings",
+    is_flag=True,
+    help="Leave out what is in error instead of refusing everything.",
+)
+def command(
+    places: tuple[str, ...], paths: tuple[str, ...], v1: bool, allow_findings: bool
+) -> int:
+    """Put a release on the static site in the folder SITE, and print its digest.
+
+    RELEASE is a folder that satchel build has written; without it one is built.
+    Earlier releases stay on the site, and nothing is deleted: to go back, publish
+    the earlier one again.
+
+    Status: 0, or 1 where there is a reason not to release; the site is as it was
+    then.
+
+    \b
+    Examples:
+      satchel publish dist ./public
+      satchel publish ./public --skills ./skills
+      satchel publish ./public/releases/4f1c... ./public
+    """
+    from pathlib import Path
+
+    from satchel.cli._findings import show_release_findings
+
+    if len(places) > _RELEASE_AND_SITE:
+        raise click.UsageError("want [RELEASE] SITE, two folders at most")
+    *releases, site = places
+    if releases and paths:
+        raise click.UsageError("give a RELEASE, or --skills to build one, not both")
+    if "" in places:
+        raise click.UsageError("the path is empty")
+    if releases:
+        published = _publish(releases[0], Path(site), v1=v1)
+    else:
+        published = _built(paths, Path(site), v1=v1, allow_findings=allow_findings)
+    show_release_findings(published.findings)
+    echo_error(
+        f"{site}: {published.written:,} files written, {published.kept:,} there before"
+    )
+    echo(published.release.id)
+    return 0
+
+
+def _built(
+    paths: tuple[str, ...], site: "Path", *, v1: bool, allow_findings: bool
+) -> "PublishedRelease":
+    """Build a release beside nothing, and publish it."""
+    import tempfile
+    from dataclasses import replace
+    from pathlib import Path
+
+    from satchel.cli._findings import refusals_explained
+    from satchel.release import build_folder, check_not_in_sources
+
+    with tempfile.TemporaryDirectory(prefix="satchel-") as folder:
+        out = Path(folder) / "release"
+        with open_named_skills(paths) as skills, refusals_explained():
+            check_not_in_sources(site, skills)
+            built = build_folder(skills, out, allow_findings=allow_findings)
+        published = _publish(str(out), site, v1=v1)
+    return replace(published, findings=built.findings)
+
+
+def _publish(release: str, site: "Path", *, v1: bool) -> "PublishedRelease":
+    import os
+
+    from satchel.errors import MissingPathError
+    from satchel.release import publish
+    from satchel.sources import released
+
+    if not os.path.isdir(release):  # noqa: PTH112 - pathlib costs start-up time
+        raise MissingPathError(release)
+    return publish(released(release), site, v1=v1)

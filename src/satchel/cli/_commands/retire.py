@@ -1,0 +1,50 @@
+"""``satchel retire``."""
+
+import click
+
+from satchel.cli._options import complete_skill, open_named_skills, skills_option
+from satchel.cli._terminal import echo, echo_error, one_line, write_text
+
+
+@click.command("retire")
+@click.argument("name", shell_complete=complete_skill)
+@click.option("--for", "heir", metavar="HEIR", help="The skill that takes its place.")
+@click.option("--undo", is_flag=True, help="Bring it back.")
+@click.option("--dry-run", is_flag=True, help="Show what would change; write nothing.")
+@skills_option
+def command(
+    name: str, heir: str | None, undo: bool, dry_run: bool, paths: tuple[str, ...]
+) -> int:
+    """Mark a skill as deprecated in its SKILL.md, and show what changes.
+
+    It is out of the catalog then, and still loads, with a note that names HEIR. HEIR
+    is marked too: once the skill is deleted, whoever asks for it is told of HEIR.
+    Everything else in both files stays as it is, to the byte.
+
+    Status: 0, or 1 where there is no such skill or heir, or it cannot be done.
+
+    \b
+    Examples:
+      satchel retire old-forms --for pdf-forms --skills ./skills
+      satchel retire old-forms --undo
+    """
+    if heir == "" or (undo and heir):
+        raise click.UsageError("give a HEIR, or --undo, and not both")
+    from satchel.authoring import retire
+
+    with open_named_skills(paths) as skills:
+        plan = retire(skills, name, heir or "", undo=undo)
+    write_text("".join(edit.diff for edit in plan.edits))
+    for note in plan.notes:
+        echo_error(f"note: {note}")
+    if not dry_run:
+        plan.write()
+    echo(_outcome(name, changed=bool(plan.edits), undo=undo, dry_run=dry_run))
+    return 0
+
+
+def _outcome(name: str, *, changed: bool, undo: bool, dry_run: bool) -> str:
+    if not changed:
+        return f"{one_line(name)}: nothing to change"
+    would = "would be " if dry_run else ""
+    return f"{one_line(name)}: {would}{'back in use' if undo else 'retired'}"

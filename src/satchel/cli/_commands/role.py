@@ -1,0 +1,179 @@
+"""``satchel role``."""
+
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from satchel.cli._options import budget_option_with
+from satchel.cli._terminal import echo_error, write_text
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+    from satchel.compat import Primary, ResolvedRolePrompt, RoleResolver
+    from satchel.model import Finding
+
+
+TEMPLATES: Final = "templates"
+PRIMARY: Final = ("hint", "body")
+
+_NAME: Final = re.compile(r"\w+")
+
+
+def _complete(
+    ctx: click.Context, param: click.Parameter, incomplete: str
+) -> "list[CompletionItem]":
+    """Return the roles that begin with what was typed, for the shell's completion."""
+    del param
+    from click.shell_completion import CompletionItem
+
+    from satchel.compat import RoleResolver
+    from satchel.errors import SkillError
+
+    folder: Any = ctx.params.get("templates") or TEMPLATES
+    plugins = not ctx.params.get("no_plugins")
+    try:
+        roles = RoleResolver(folder, include_plugins=plugins).roles()
+    except (SkillError, OSError):
+        return []
+    return [CompletionItem(role) for role in roles if role.startswith(incomplete)]
+
+
+def _values(
+    ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]
+) -> dict[str, str]:
+    """Return the values of placeholders; the last one of a name holds."""
+    values: dict[str, str] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals or not _NAME.fullmatch(name):
+            message = f"{text!r} is no NAME=VALUE"
+            raise click.BadParameter(message, ctx, param)
+        values[name] = value
+    return values
+
+
+@click.command("role")
+@click.argument("role", shell_complete=_complete)
+@click.option(
+    "--templates",
+    metavar="DIR",
+    default=TEMPLATES,
+    show_default=True,
+    type=click.Path(),
+    help="The folder that holds skills/ROLE/SKILL.md, or roles/ROLE/system_prompt.md.",
+)
+@click.option(
+    "--primary",
+    type=click.Choice(PRIMARY),
+    default="hint",
+    show_default=True,
+    help="What stands beside the index of skills: a line that names the role's own, "
+    "or its whole body.",
+)
+@budget_option_with("4000; of the index only")
+@click.option(
+    "--set",
+    "values",
+    metavar="NAME=VALUE",
+    multiple=True,
+    callback=_values,
+    help="A value for a legacy template; repeatable.",
+)
+@click.option(
+    "--shell", is_flag=True, help="Run the commands in a legacy template. Trust it."
+)
+@click.option(
+    "--no-plugins", is_flag=True, help="Leave out the skills of installed packages."
+)
+def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
+    role: str,
+    templates: str,
+    primary: "Primary",
+    budget: int | str | None,
+    values: dict[str, str],
+    shell: bool,
+    no_plugins: bool,
+) -> int:
+    """Print the prompt of a role: its pack, else its legacy template, else a sentence.
+
+    Where it came from, and what was passed over, is told on standard error.
+
+    Status: 0, or 1 where the role has neither pack nor template, or one that cannot
+    be used; the prompt is printed all the same.
+
+    \b
+    Examples:
+      satchel role backend
+      satchel role backend --primary body --budget 1000
+      satchel role qa --templates ./templates --set PROJECT=shop
+    """
+    import logging
+    import os
+    import warnings
+
+    from satchel.compat import RoleResolver, check_role
+    from satchel.errors import MissingPathError
+
+    check_role(role)
+    if not os.path.isdir(templates):  # noqa: PTH112 - pathlib costs start-up time
+        if os.path.exists(templates):  # noqa: PTH110 - as above
+            message = "give the folder that holds skills or roles, not a file"
+            raise click.BadParameter(message, param_hint="--templates")
+        raise MissingPathError(templates)
+    resolver = RoleResolver(templates, include_plugins=not no_plugins)
+    # What is logged is among the findings, which are told below; else it is told twice.
+    logging.getLogger("satchel").addHandler(logging.NullHandler())
+    options: dict[str, Any] = {} if budget == "default" else {"budget_tokens": budget}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # told below, for everybody
+        resolved = resolver.resolve(
+            role, primary=primary, context=values, shell=shell, **options
+        )
+    text = resolved.body
+    write_text(text if text.endswith("\n") else f"{text}\n")
+    _tell(resolved, role, resolver)
+    unusable = any(_is_of_role(finding) for finding in resolved.findings)
+    return 1 if unusable or resolved.source == "fallback" else 0
+
+
+_UNUSABLE: Final = frozenset({"role-pack-unused", "template-unusable"})
+
+
+def _is_of_role(finding: "Finding") -> bool:
+    return finding.code in _UNUSABLE and finding.severity == "error"
+
+
+def _tell(resolved: "ResolvedRolePrompt", role: str, resolver: "RoleResolver") -> None:
+    for finding in resolved.findings:
+        echo_error(str(finding))
+        if finding.fix:
+            echo_error(f"    fix: {finding.fix}")
+    source = {
+        "skill": f"pack {resolved.skill_name}",
+        "legacy": "legacy template",
+        "fallback": "neither pack nor template",
+    }[resolved.source]
+    cost = f"{resolved.tokens:,} tokens by {resolved.counted_by}"
+    echo_error(f"{role}: {source}, {cost}{_saved(resolved)}")
+    if resolved.source == "fallback":
+        echo_error(_others(role, resolver.roles()))
+
+
+def _saved(resolved: "ResolvedRolePrompt") -> str:
+    if resolved.legacy_tokens is None:
+        return ""
+    return f"; its legacy template: {resolved.legacy_tokens:,}"
+
+
+def _others(role: str, roles: tuple[str, ...]) -> str:
+    from satchel.text import nearest
+
+    close = nearest(role, roles, 3)
+    if close:
+        return f"did you mean {', '.join(close)}?"
+    if not roles:
+        return "there is no role here"
+    more = f" and {len(roles) - 20} more" if len(roles) > 20 else ""  # noqa: PLR2004
+    return f"roles here: {', '.join(roles[:20])}{more}"

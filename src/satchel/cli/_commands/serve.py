@@ -1,0 +1,117 @@
+"""``satchel serve``."""
+
+from typing import TYPE_CHECKING, Any, cast
+
+import click
+
+from satchel.cli._options import budget_option, named_paths, skills_option
+
+if TYPE_CHECKING:
+    from satchel.cli._serving import ServeOptions
+
+
+STYLES = ("packs", "agent-skills", "references")
+PORT = 8321
+
+
+@click.command("serve")
+@click.argument("more", nargs=-1, metavar="[PATH]...", callback=named_paths)
+@skills_option
+@click.option(
+    "--pin",
+    metavar="RELEASE",
+    help="The id that a release has to have; an older one is the way back.",
+)
+@click.option("--host", default="127.0.0.1", show_default=True, metavar="ADDRESS")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=PORT,
+    show_default=True,
+    help="0 is any that is free; the one it is is printed.",
+)
+@click.option(
+    "--stdio", is_flag=True, help="Speak MCP over the standard streams, to one client."
+)
+@click.option(
+    "--style",
+    type=click.Choice(STYLES),
+    default="packs",
+    show_default=True,
+    help="Names and results of the MCP tools.",
+)
+@budget_option
+@click.option("--name", default="satchel", show_default=True, help="For MCP clients.")
+@click.option(
+    "--refresh",
+    type=click.FloatRange(min=0),
+    default=60.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="How often to ask sources that cannot be watched; 0 is never.",
+)
+@click.option(
+    "--strict",
+    is_flag=True,
+    help="Do not start where /readyz would tell of anything wrong: status 1.",
+)
+@click.option(
+    "--allow-empty", is_flag=True, help="Be ready though there is no skill to serve."
+)
+@click.option("--compat", is_flag=True, help="Add MCP resources of older readers.")
+@click.option("--v1-index", is_flag=True, help="Add the discovery index of v0.1.0.")
+@click.option(
+    "--token-file",
+    type=click.Path(dir_okay=False),
+    help="A file with one token that lets in. Also: the variable SATCHEL_TOKEN.",
+)
+@click.option(
+    "--tokens",
+    type=click.Path(dir_okay=False),
+    help="A TOML file of tokens, each with its own skills.",
+)
+@click.option("--oauth-issuer", metavar="URL", help="Take the tokens of this server.")
+@click.option("--oauth-resource", metavar="URL", help="This server, as tokens name it.")
+@click.option("--oauth-jwks", metavar="URL", help="Where the issuer's keys are.")
+@click.option(
+    "--oauth-scope",
+    "oauth_scopes",
+    multiple=True,
+    metavar="SCOPE",
+    help="One that a token needs; repeatable. Default: skills:read.",
+)
+@click.option(
+    "--oauth-only-claim",
+    metavar="CLAIM",
+    default="",
+    help="The claim with patterns of the skills that a token opens.",
+)
+@click.option(
+    "--allow-host",
+    "hosts",
+    multiple=True,
+    metavar="NAME",
+    help="A name that it is reached by, beside its address; repeatable.",
+)
+@click.option(
+    "--allow-origin",
+    "origins",
+    multiple=True,
+    metavar="ORIGIN",
+    help="Web pages that may call it, as https://app.example.com; repeatable.",
+)
+def command(**options: Any) -> int:  # noqa: ANN401 - what click passes on
+    """Serve skills to any agent: MCP, a JSON API and discovery, on one port.
+
+    PATH is a folder of packs, one pack, or a release, as with --skills. Without --stdio
+    it listens at loopback; anywhere else it asks for a token.
+
+    \b
+    Examples:
+      satchel serve --skills ./skills
+      satchel serve ./dist --strict --port 80 --host 0.0.0.0 --tokens tokens.toml
+      satchel serve --stdio --skills ./skills
+    """
+    from satchel.cli._serving import serve
+
+    return serve(cast("ServeOptions", options))

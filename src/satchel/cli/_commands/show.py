@@ -1,0 +1,311 @@
+"""``satchel show``: a skill or a file, as text, as a tool's result.
+
+Or layer by layer.
+"""
+
+import json
+from collections.abc import Callable
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+
+import click
+
+from satchel.cli._options import (
+    complete_skill,
+    find_settings,
+    open_skills,
+    recording,
+    skills_option,
+    warn,
+)
+from satchel.cli._terminal import (
+    echo,
+    echo_error,
+    layout,
+    on_terminal,
+    one_line,
+    width,
+    write_text,
+)
+from satchel.errors import (
+    DuplicateSkillError,
+    MissingPathError,
+    SkillError,
+    SkillNotFoundError,
+)
+from satchel.load import (
+    error_result,
+    packs_result,
+    render_context,
+    render_context_error,
+    tools_for,
+)
+from satchel.model import Loaded, Request, Style
+from satchel.text import nearest
+
+if TYPE_CHECKING:
+    from satchel.model import Json
+    from satchel.runtime import Satchel
+    from satchel.sources import LayeredSource, LayerExplanation
+
+
+ENVELOPES = ("xml", "json")
+
+
+@click.command("show")
+@click.argument("name", shell_complete=complete_skill)
+@click.option("--reference", metavar="FILE", help="Print one of its references.")
+@click.option("--script", metavar="FILE", help="Print one of its scripts.")
+@click.option("--asset", metavar="FILE", help="Print one of its assets.")
+@click.option(
+    "--envelope",
+    type=click.Choice(ENVELOPES),
+    help="Print the result that a tool gives a model, that of a miss too: xml is "
+    "load_skill(skill_id), json is load_skill(name, reference, script).",
+)
+@click.option(
+    "--layers",
+    is_flag=True,
+    help="Say which layer gives what. --skills are then base, team and user.",
+)
+@skills_option
+def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
+    name: str,
+    reference: str | None,
+    script: str | None,
+    asset: str | None,
+    envelope: "Envelope | None",
+    layers: bool,
+    paths: tuple[str, ...],
+) -> int:
+    """Print the body of a skill, or one of its files.
+
+    Into a pipe go the exact bytes; on a terminal, control characters are made
+    visible. FILE is a short name or a path in the pack.
+
+    Status: 0, or 1 where it is not there or not handed out.
+
+    \b
+    Examples:
+      satchel show pdf-forms --skills ./skills
+      satchel show pdf-forms --reference fields.md
+      satchel show pdf-forms --script fill.py > fill.py
+      satchel show pdf-forms --envelope xml
+      satchel show pdf-forms --layers
+    """
+    wanted = [(k, v) for k, v in _buckets(reference, script, asset) if v is not None]
+    if len(wanted) > 1:
+        raise click.UsageError("ask for one file: --reference, --script or --asset")
+    if layers:
+        if wanted or envelope:
+            raise click.UsageError("--layers goes with no other option but --skills")
+
+        show_layers(name, paths)
+        return 0
+    bucket, file = wanted[0] if wanted else ("", None)
+    wish = ShowRequest(name, bucket, file)
+    with recording() as sinks, open_skills(paths, sinks=sinks) as skills:
+        if envelope is not None:
+            result = tool_output(skills, wish, envelope)
+            write_text(result.text)
+            return 1 if result.missed else 0
+        warn(skills)
+        _print(skills.load(name, wish.path_in(skills), via="cli"))
+    return 0
+
+
+def _buckets(
+    reference: str | None, script: str | None, asset: str | None
+) -> tuple[tuple[str, str | None], ...]:
+    return (("references", reference), ("scripts", script), ("assets", asset))
+
+
+def _print(loaded: "Loaded") -> None:
+    for note in loaded.notes:
+        echo_error(f"note: {note}")
+    if loaded.is_instructions:
+        write_text(loaded.body)
+    elif loaded.is_binary and on_terminal():
+        echo_error(
+            f"{loaded.file}: {loaded.media_type}, {len(loaded.data):,} bytes, no text"
+        )
+    else:
+        write_text(loaded.text, loaded.data)
+
+
+Envelope: TypeAlias = Literal["xml", "json"]
+
+_Load: TypeAlias = Callable[[Request], Loaded]
+
+
+@dataclass(frozen=True, slots=True)
+class ShowRequest:
+    """What was asked for: a skill, or a file of it in ``bucket``."""
+
+    name: str
+    bucket: str = ""
+    file: str | None = None
+
+    def path_in(self, skills: "Satchel") -> str | None:
+        """Return the file's path: in its bucket where that one is listed (R14)."""
+        entry = skills.catalog.get(self.name)
+        path = f"{self.bucket}/{self.file}"
+        if entry is None or self.file in entry.resources or path not in entry.resources:
+            return self.file
+        return path
+
+
+@dataclass(frozen=True, slots=True)
+class ToolOutput:
+    """The text of a tool's result, with its line end, and whether it is an error."""
+
+    text: str
+    missed: bool
+
+
+def tool_output(skills: "Satchel", wish: ShowRequest, envelope: Envelope) -> ToolOutput:
+    """Return the result of the tool call that asks for this; a miss is a result too."""
+    missed = False
+
+    def load(request: Request) -> Loaded:
+        nonlocal missed
+        try:
+            return skills.load(request.id, request.file, via="cli")
+        except SkillError:
+            missed = True
+            raise
+
+    xml = envelope == "xml"
+    if wish.file is None:
+        result = _context(load, wish.name) if xml else _packs(skills, load, wish)
+    elif wish.bucket == "assets" or xml:
+        result = _file(skills, load, wish, xml=xml)
+    else:
+        result = _packs(skills, load, wish)
+    return ToolOutput(f"{result}\n", missed)
+
+
+def _context(load: _Load, name: str) -> str:
+    try:
+        return render_context(load(Request(name)))
+    except SkillError as error:
+        return render_context_error(error, name)
+
+
+def _packs(skills: "Satchel", load: _Load, wish: ShowRequest) -> str:
+    result = packs_result(
+        load,
+        skills.catalog,
+        wish.name,
+        wish.file if wish.bucket == "references" else None,
+        wish.file if wish.bucket == "scripts" else None,
+    )
+    return _as_json(result)
+
+
+def _file(skills: "Satchel", load: _Load, wish: ShowRequest, *, xml: bool) -> str:
+    """Return what ``read_skill_file`` gives in the style that the envelope is of."""
+    style: Style = "agent-skills" if xml else "packs"
+    key = "skill_id" if xml else "name"
+    box = tools_for(style, load, catalog=lambda: skills.catalog)
+    if not box:  # with nothing listed there is no tool, and every call is a miss
+        try:
+            load(Request(wish.name))
+        except SkillError as error:
+            return _as_json(error_result(error))
+    arguments = {key: wish.name, "path": wish.path_in(skills)}
+    return _as_json(box.call("read_skill_file", arguments))
+
+
+def _as_json(value: object) -> str:
+    return json.dumps(value, indent=2).replace("\x7f", "\\u007f")
+
+
+_CLOSE: Final = 3
+
+
+def show_layers(name: str, paths: tuple[str, ...]) -> None:
+    """Print where each field, the body and each file of a skill comes from.
+
+    Raises:
+        DuplicateSkillError: Two packs that are not in the same place are called so.
+        SkillNotFoundError: No layer has such a skill.
+        SkillError: The layers do not go together.
+    """
+    with closing(_open_layers(paths)) as source:
+        found = _explained(source, name)
+    layers = [layer for layer, _ in found.layers]
+    echo(one_line(found.name))
+    for line in layout(
+        [(f"  {layer}", one_line(at)) for layer, at in found.layers], None
+    ):
+        echo(line)
+    echo()
+    rows = [("FIELD", "FROM", "VALUE")]
+    for given in found.fields:
+        how = " + " if given.strategy == "append" else " < "
+        rows.append(
+            (one_line(given.field), how.join(given.layers), _shown_value(given.value))
+        )
+    rows.append(("(body)", found.body, ""))
+    rows += [(one_line(path), layer, "") for path, layer in found.files.items()]
+    for line in layout(rows, width()):
+        echo(line)
+    if len(layers) > 1:
+        echo()
+        echo("a < b: b goes before a; a + b: both, in this order")
+
+
+def _open_layers(paths: tuple[str, ...]) -> "LayeredSource":
+    import os
+
+    from satchel.model import DEFAULT_LIMITS
+    from satchel.sources import LAYERS, LayeredSource, local_layers
+
+    if not paths:
+        every: dict[str, str | None] = dict.fromkeys(LAYERS)
+        folders = every | _configured()
+        return LayeredSource(local_layers(folders, limits=DEFAULT_LIMITS))
+    if len(paths) > len(LAYERS):
+        raise click.UsageError("there are three layers: base, team and user")
+    for path in paths:
+        if not os.path.isdir(path):  # noqa: PTH112 - pathlib costs start-up time
+            raise MissingPathError(path)
+    named = dict(zip(LAYERS, paths, strict=False))
+    return LayeredSource(local_layers(named, limits=DEFAULT_LIMITS))
+
+
+def _configured() -> dict[str, str | None]:
+    """Return the folders that the nearest configuration file names."""
+    from pathlib import Path
+
+    from satchel.config import load_config
+
+    settings = find_settings()
+    config = None if settings is None else load_config(Path(settings))
+    return dict(config.layers or ()) if config else {}
+
+
+def _explained(source: "LayeredSource", name: str) -> "LayerExplanation":
+    """Return the skill in the folder of this name, else the one that is called so."""
+    keys = source.keys()
+    folders = [key for key in keys if key.rpartition("/")[2] == name]
+    owners = [each for each in map(source.explain, folders) if each.name == name]
+    if len(owners) > 1:
+        first, second = (owner.layers[-1][1] for owner in owners[:2])
+        raise DuplicateSkillError(name, first, second, "rename one of the two")
+    if owners:
+        return owners[0]
+    for key in keys:
+        with suppress(SkillError):  # what is wrong with another is not asked for
+            found = source.explain(key)
+            if found.name == name:
+                return found
+    names = [key.rpartition("/")[2] for key in keys]
+    raise SkillNotFoundError(name, tuple(nearest(name[:64], names, _CLOSE)))
+
+
+def _shown_value(value: "Json") -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return one_line(text)

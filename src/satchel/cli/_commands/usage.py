@@ -1,0 +1,335 @@
+"""``satchel usage``."""
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import click
+
+from satchel.cli._options import named_paths, open_skills
+from satchel.cli._terminal import (
+    bold,
+    clip,
+    echo,
+    echo_error,
+    echo_json,
+    layout,
+    one_line,
+    width,
+)
+from satchel.errors import ConfigError
+
+if TYPE_CHECKING:
+    from satchel.usage import SkillStatus, UsageReport
+
+
+SCHEMA_VERSION = 1
+_LEAST_FREE = 64 * 1024
+_SHOWN = 10
+"""Names that one line of the report tells; --json has them all."""
+
+
+def now() -> float:
+    """Return seconds since the epoch; a seam for tests."""
+    return time.time()
+
+
+@click.command("usage")
+@click.option(
+    "--skills",
+    "paths",
+    multiple=True,
+    metavar="PATH",
+    type=click.Path(),
+    callback=named_paths,
+    help="Tell of the skills in this folder only; repeatable. "
+    "Default: all that are on record.",
+)
+@click.option(
+    "--days",
+    type=click.IntRange(1, 3650),
+    default=30,
+    show_default=True,
+    help="Days to look at; and days on offer that make an unused skill dead.",
+)
+@click.option(
+    "--mirror",
+    "mirrors",
+    multiple=True,
+    metavar="CLIENT",
+    help="A client that copies skills: what it read over HTTP and MCP is no load. "
+    "Repeatable.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.option(
+    "--db",
+    metavar="PATH|URL",
+    help="The file of events. Default: what SATCHEL_USAGE says, else the database in "
+    "your state folder.",
+)
+@click.option(
+    "--verify",
+    "chain",
+    metavar="CHAINFILE",
+    type=click.Path(),
+    help="Look only whether a chained log was changed; status 1 if so.",
+)
+@click.option(
+    "--head",
+    metavar="FILE",
+    type=click.Path(),
+    help="With --verify, a copy of the log's head; default is CHAINFILE.head.",
+)
+def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
+    paths: tuple[str, ...],
+    days: int,
+    mirrors: tuple[str, ...],
+    as_json: bool,
+    db: str | None,
+    chain: str | None,
+    head: str | None,
+) -> int:
+    """Say which skills are used, which are dead, and what was asked for in vain.
+
+    Days are UTC. Loads on the command line are shown, and count in nothing else.
+
+    Status: 0; with --verify 1 where the log was changed.
+
+    \b
+    Examples:
+      satchel usage
+      satchel usage --skills ./skills --days 90
+      satchel usage --json | jq -r '.dead[].name'
+      satchel usage --db jsonl:///var/log/satchel.jsonl
+      satchel usage --verify /var/log/satchel.chain
+    """
+    if chain is not None:
+        return _verify(chain, head, as_json=as_json)
+    if head is not None:
+        raise click.UsageError("--head goes with --verify")
+    report = _report(_file(db), paths, days, mirrors, named=db is not None)
+    if as_json:
+        echo_json(report.as_dict())
+    else:
+        for line in _lines(report):
+            echo(line)
+    return 0
+
+
+def _file(db: str | None) -> str:
+    """Return the file to read.
+
+    Raises:
+        ConfigError: Events are not kept in a file.
+    """
+    import os
+
+    from satchel.usage import VARIABLE, parse_location
+
+    if db is not None and not db.startswith(("sqlite:", "jsonl:", "chain:")):
+        return db
+    said = db or os.environ.get(VARIABLE, "").strip() or "sqlite:"
+    place = None if said.lower() == "off" else parse_location(said)
+    if place is None or not place.path:
+        raise ConfigError(VARIABLE, f"{said!r} keeps no events; name a file with --db")
+    return place.path
+
+
+def _report(
+    path: str,
+    paths: tuple[str, ...],
+    days: int,
+    mirrors: tuple[str, ...],
+    *,
+    named: bool,
+) -> "UsageReport":
+    """Read what is on record.
+
+    Raises:
+        MissingPathError: A file that was named is not there.
+        ConfigError: It is no file of events.
+    """
+    from satchel.errors import MissingPathError
+    from satchel.usage import (
+        Records,
+        ended_unclosed,
+        host_mark,
+        make_report,
+        read_records,
+    )
+
+    try:
+        records = read_records(path)
+    except MissingPathError:
+        if named:
+            raise
+        echo_error(f"nothing is on record yet: {path} is not there")
+        records = Records()
+    when = now()
+    report = make_report(
+        records,
+        now=when,
+        days=days,
+        only=_only(paths),
+        unclosed=ended_unclosed(records.writers, now=when, host=host_mark()),
+        mirrors=mirrors,
+    )
+    return replace(report, no_room=_is_full(path))
+
+
+def _is_full(path: str) -> bool:
+    """Tell whether the disk that a file lies on has no room for a few more events."""
+    import shutil
+
+    try:
+        return shutil.disk_usage(path).free < _LEAST_FREE
+    except OSError:
+        return False
+
+
+def _only(paths: tuple[str, ...]) -> Mapping[str, Sequence[str]] | None:
+    if not paths:
+        return None
+    with open_skills(paths) as skills:
+        return {entry.id: entry.references for entry in skills.catalog}
+
+
+def _verify(chain: str, head: str | None, *, as_json: bool) -> int:
+    from satchel.usage import verify_chain
+
+    verdict = verify_chain(chain, head)
+    if as_json:
+        found: dict[str, object] = {
+            "schema_version": SCHEMA_VERSION,
+            "ok": verdict.ok,
+            "lines": verdict.lines,
+            "digest": verdict.digest,
+            "broken": verdict.broken,
+            "detail": verdict.detail,
+            "anchored": verdict.anchored,
+            "open_writers": verdict.open_writers,
+        }
+        echo_json(found)
+    elif verdict.ok:
+        echo(f"{verdict.lines:,} lines, none changed; the last is {verdict.digest}")
+        if verdict.open_writers:
+            count = _many(verdict.open_writers, "writer")
+            echo_error(
+                f"{count} without a close: at work, killed, or the end was cut off"
+            )
+        if head is None and verdict.lines:
+            echo_error(
+                "the end is as the head has it; a cut of both is not noticed: give"
+            )
+            echo_error("  a copy of the head that is kept elsewhere, with --head")
+    else:
+        echo_error(f"error broken-chain: {chain}:{verdict.broken}: {verdict.detail}")
+    return 0 if verdict.ok else 1
+
+
+def _lines(report: "UsageReport") -> Iterator[str]:
+    told = report.as_dict()
+    yield f"{told['from']} to {told['until']}, UTC: {_many(report.loads, 'load')}"
+    if report.skills:
+        yield ""
+        head, *rows = layout([_HEAD, *_rows(report)], width())
+        yield bold(head)
+        yield from rows
+    for title, lines in _sections(report):
+        if lines:
+            yield f"\n{bold(title)}"
+            yield from (f"  {clip(line, _room())}" for line in lines)
+
+
+_HEAD = ("SKILL", "LOADS", "FILES", "TOKENS", "BY HAND", "LAST", "OWNER")
+
+
+def _rows(report: "UsageReport") -> Iterator[tuple[str, ...]]:
+    for skill in report.skills:
+        flat_skill = skill.as_dict()
+        yield (
+            one_line(skill.name),
+            f"{skill.loads:,}",
+            f"{skill.files:,}",
+            f"{skill.tokens:,}",
+            f"{skill.by_hand:,}" if skill.by_hand else "-",
+            str(flat_skill["last"] or "-"),
+            one_line(", ".join(skill.owners)) or "-",
+        )
+
+
+def _sections(report: "UsageReport") -> Iterator[tuple[str, list[str]]]:
+    from satchel.usage import CORE_SHARE
+
+    core = [_names(report.core)] if report.core else []
+    few = f"{_many(len(report.core), 'skill')} of {len(report.skills):,}"
+    yield f"Core: {few} make {CORE_SHARE:.0%} of the loads", core
+    dead = [f"{_dead(each)}" for each in report.of("dead")]
+    yield f"Dead: no load in {report.days} days on offer", dead
+    yield "Too early to say", list(_unknown(report.of("unknown")))
+    unread = [
+        f"{one_line(name)}: {_names(paths)}" for name, paths in report.unread.items()
+    ]
+    yield "References that nobody read, of skills that were loaded", unread
+    missing = [f"{one_line(name)}: {count:,}" for name, count in report.missing.items()]
+    yield "Asked for, and not there", missing
+    errors = [f"{one_line(code)}: {count:,}" for code, count in report.errors.items()]
+    yield "Loads that failed", errors
+    synced = [_names([*report.synced])] if report.synced else []
+    times = _many(sum(report.synced.values()), "time")
+    yield f"Fetched {times} to be kept elsewhere, which is no load", synced
+    looks = [
+        f"{one_line(client)}: read {many:,} of {most:,} on one day; if so: --mirror"
+        for client, (many, most) in report.may_mirror.items()
+    ]
+    yield "Clients that may copy skills, and load none", looks
+    yield "What is not on record", list(_gaps(report))
+
+
+def _dead(each: "SkillStatus") -> str:
+    owner = f"; {one_line(each.owner)}" if each.owner else ""
+    return f"{one_line(each.name)}: {each}{owner}"
+
+
+def _unknown(standings: "Sequence[SkillStatus]") -> Iterator[str]:
+    """Yield one line for each number of days, most first."""
+    by_reason: dict[tuple[int, str], list[str]] = {}
+    for each in standings:
+        by_reason.setdefault((-each.seen, str(each)), []).append(each.name)
+    for (_, reason), names in sorted(by_reason.items()):
+        yield f"{reason}: {_names(names)}"
+
+
+def _gaps(report: "UsageReport") -> Iterator[str]:
+    if report.dropped:
+        yield f"{_many(report.dropped, 'event')} dropped: no room, or not to be kept"
+    if report.unclosed:
+        writers = _many(len(report.unclosed), "writer")
+        most = max(writer.bound for writer in report.unclosed)
+        yield (
+            f"{writers} ended without closing; each may have lost up to "
+            f"{_many(most, 'event')}"
+        )
+    if report.at_work:
+        writers = _many(len(report.at_work), "writer")
+        yield f"{writers} at work: what waits there is not on record yet"
+    if report.no_room:
+        yield "there is no room on the disk of this file: events wait, or are lost"
+    if report.bad_lines:
+        yield f"{_many(report.bad_lines, 'line')} of the file could not be read"
+
+
+def _names(names: Sequence[str]) -> str:
+    more = len(names) - _SHOWN
+    said = ", ".join(one_line(name) for name in names[:_SHOWN])
+    return f"{said} and {more:,} more" if more > 0 else said
+
+
+def _many(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def _room() -> int | None:
+    columns = width()
+    return None if columns is None else max(columns - 2, 8)

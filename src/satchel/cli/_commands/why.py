@@ -1,0 +1,31 @@
+"""``satchel why``."""
+
+import click
+
+from satchel.cli._options import complete_skill, open_skills, skills_option, warn
+from satchel.cli._terminal import echo, one_line
+
+
+@click.command("why")
+@click.argument("name", shell_complete=complete_skill)
+@skills_option
+def command(name: str, paths: tuple[str, ...]) -> int:
+    """Say why a skill is, or is not, in the prompt: the first reason, and its fix.
+
+    NAME is an id, a manifest's name, or the name of a pack's folder.
+
+    Status: 0 where it is in the prompt, whole or cut by the budget; else 1.
+
+    \b
+    Examples:
+      satchel why pdf-forms --skills ./skills
+    """
+    with open_skills(paths) as skills:
+        reason = skills.why(name)
+        warn(skills)
+    echo(one_line(f"{reason.name}: {reason.stage}: {reason.message}"))
+    if reason.path:
+        echo(f"    path: {one_line(reason.path)}")
+    if reason.fix:
+        echo(f"    fix: {one_line(reason.fix)}")
+    return 0 if reason.stage in ("listed", "budget") else 1

@@ -1,0 +1,179 @@
+"""MCP clients: which file each reads, and the entry for a server in it."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Literal, TypeAlias
+from urllib.parse import urlsplit
+
+from satchel.errors import ConfigError
+
+_VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_HARMLESS_URL: Final = re.compile(r"[!#$%&'()*+,./:;=?@\[\]_~A-Za-z0-9-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class HttpAddress:
+    """A server at a URL; ``token_env`` names the variable that holds its token.
+
+    The token itself is in no file. A URL without a path means ``/mcp``.
+
+    Raises:
+        ConfigError: It is no HTTP URL, or has a name or a password in it; or
+            ``token_env`` is no name of a variable.
+    """
+
+    url: str
+    token_env: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse what would not work, or would put a secret into a file."""
+        parts = urlsplit(self.url)
+        if (
+            parts.scheme not in ("http", "https")
+            or not parts.hostname
+            or not _HARMLESS_URL.fullmatch(self.url)
+        ):
+            raise ConfigError("--url", "want a URL such as http://127.0.0.1:8321/mcp")
+        if parts.username is not None or parts.password is not None:
+            detail = "no name or password belongs in it: use --token-env VARIABLE"
+            raise ConfigError("--url", detail)
+        if self.token_env and not _VARIABLE.fullmatch(self.token_env):
+            detail = "want the name of a variable, and never the token itself"
+            raise ConfigError("--token-env", detail)
+        if parts.path in ("", "/"):
+            whole = parts._replace(path="/mcp").geturl()
+            object.__setattr__(self, "url", whole)
+
+
+@dataclass(frozen=True, slots=True)
+class StdioCommand:
+    """A server that the client starts, and speaks to over its standard streams."""
+
+    command: str
+    args: tuple[str, ...] = ()
+
+
+ServerAddress: TypeAlias = HttpAddress | StdioCommand
+
+
+FileKind: TypeAlias = Literal["json", "toml"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class McpClient:
+    """One client.
+
+    ``file`` is relative to the project, or to the home where ``personal``; for a
+    personal one ``home_variable`` may name another folder. ``servers`` is the key below
+    which servers stand, ``url`` that of a server's URL, ``variable`` how the value of
+    an environment variable is written, empty where the name of the variable has a key
+    of its own. ``typed`` is whether an entry names its transport. ``command`` adds a
+    server at a URL, ``{name}`` and ``{url}`` filled in; empty where there is none.
+    """
+
+    id: str
+    name: str
+    page: str
+    file: str
+    kind: FileKind = "json"
+    personal: bool = False
+    home_variable: str = ""
+    servers: str = "mcpServers"
+    url: str = "url"
+    variable: str = ""
+    typed: bool = False
+    command: str = ""
+
+    def entry(self, reach: ServerAddress) -> dict[str, Any]:
+        """Return what stands in the file for one server."""
+        if not isinstance(reach, HttpAddress):
+            kind = {"type": "stdio"} if self.typed else {}
+            return {**kind, "command": reach.command, "args": [*reach.args]}
+        kind = {"type": "http"} if self.typed else {}
+        entry: dict[str, Any] = {**kind, self.url: reach.url}
+        if reach.token_env and self.variable:
+            value = f"Bearer {self.variable.format(reach.token_env)}"
+            entry["headers"] = {"Authorization": value}
+        elif reach.token_env:
+            entry["bearer_token_env_var"] = reach.token_env
+        return entry
+
+    def path(self, environ: Mapping[str, str], home: Path) -> Path:
+        """Return its file, relative to the project unless it is personal."""
+        if not self.personal:
+            return Path(self.file)
+        folder, _, name = self.file.partition("/")
+        own = environ.get(self.home_variable, "") if self.home_variable else ""
+        return Path(own) / name if own else home / folder / name
+
+
+MCP_CLIENTS: Final = {
+    each.id: each
+    for each in (
+        McpClient(
+            id="claude-code",
+            name="Claude Code",
+            page="https://code.claude.com/docs/en/mcp",
+            file=".mcp.json",
+            variable="${{{}}}",
+            typed=True,
+            command="claude mcp add --transport http {name} {url}",
+        ),
+        McpClient(
+            id="codex",
+            name="Codex",
+            page="https://developers.openai.com/codex/mcp",
+            file=".codex/config.toml",
+            kind="toml",
+            personal=True,
+            home_variable="CODEX_HOME",
+            servers="mcp_servers",
+            command="codex mcp add {name} --url {url}",
+        ),
+        McpClient(
+            id="vscode",
+            name="VS Code",
+            page="https://code.visualstudio.com/docs/copilot/reference/mcp-configuration",
+            file=".vscode/mcp.json",
+            servers="servers",
+            # https://code.visualstudio.com/docs/reference/variables-reference
+            variable="${{env:{}}}",
+            typed=True,
+        ),
+        McpClient(
+            id="cursor",
+            name="Cursor",
+            page="https://cursor.com/docs/mcp",
+            file=".cursor/mcp.json",
+            variable="${{env:{}}}",
+        ),
+        McpClient(
+            id="gemini",
+            name="Gemini CLI",
+            page="https://geminicli.com/docs/tools/mcp-server",
+            file=".gemini/settings.json",
+            personal=True,
+            url="httpUrl",
+            variable="${{{}}}",
+            command="gemini mcp add --scope user --transport http {name} {url}",
+        ),
+    )
+}
+"""By the name that ``satchel connect`` takes, in the order in which they are listed."""
+
+TRANSPORT_KEYS: Final = frozenset(
+    {
+        "type",
+        "url",
+        "httpUrl",
+        "headers",
+        "http_headers",
+        "env_http_headers",
+        "bearer_token_env_var",
+        "command",
+        "args",
+    }
+)
+"""What says how a server is reached: replaced as a whole, while other keys stay."""

@@ -1,0 +1,191 @@
+"""Every pack that there is, listed or not, and the sentence that counts them."""
+
+from collections import Counter
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from satchel.errors import SkillError
+from satchel.model import SKILL_FILE, Conflict, Descriptor, Excluded, Finding
+
+if TYPE_CHECKING:
+    from satchel.model import Catalog
+    from satchel.runtime import Satchel
+
+
+SCHEMA_VERSION: Final = 1
+
+
+class Item(NamedTuple):
+    """One pack; ``state`` is empty where it is listed, else why it is not."""
+
+    descriptor: Descriptor
+    state: str = ""
+
+
+class Inventory(NamedTuple):
+    """The packs by id, with all findings, and all conflicts, decided ones included."""
+
+    items: tuple[Item, ...]
+    findings: tuple[Finding, ...]
+    conflicts: tuple[Conflict, ...]
+
+    @property
+    def unresolved(self) -> tuple[Conflict, ...]:
+        """The conflicts that no precedence decided."""
+        return tuple(each for each in self.conflicts if each.kept is None)
+
+    @property
+    def troubled(self) -> bool:
+        """Whether a pack cannot be used, or two claim one id."""
+        errors = any(finding.severity == "error" for finding in self.findings)
+        return errors or bool(self.unresolved)
+
+    def as_json(self, skills: "Satchel") -> dict[str, object]:
+        """Return what ``satchel list --json`` prints.
+
+        ``release`` is there where all of it comes from one release.
+        """
+        release = skills.registry.latest.release
+        return {
+            "schema_version": SCHEMA_VERSION,
+            **({"release": release} if release else {}),
+            "skills": [
+                _skill(item.descriptor, skills)
+                for item in self.items
+                if item.state in ("", "conflict")
+            ],
+            "findings": [_finding(finding) for finding in self.findings],
+            "conflicts": [_conflict(conflict) for conflict in self.conflicts],
+        }
+
+
+def take_inventory(skills: "Satchel") -> Inventory:
+    """Gather the listed, the withheld, and every owner of a conflict, by id."""
+    catalog = skills.registry.latest
+    items = [Item(entry) for entry in catalog.entries]
+    items += [
+        Item(owner, "conflict") for each in catalog.unresolved for owner in each.owners
+    ]
+    held = [each for each in catalog.excluded if each.reason != "refused"]
+    items += [Item(each.descriptor, each.reason) for each in held]
+    items.sort(key=lambda item: (item.descriptor.id, item.descriptor.origin.location))
+    findings = (*skills.findings, *map(_excluded, held))
+    return Inventory(tuple(items), findings, catalog.conflicts)
+
+
+def _excluded(held: Excluded) -> Finding:
+    return Finding(
+        "skill-withheld",
+        "note",
+        f"skill {held.descriptor.id!r} is {held.reason}: {held.detail}",
+        f"{held.descriptor.origin.location}/{SKILL_FILE}",
+        fix=held.fix,
+    )
+
+
+def _skill(entry: Descriptor, skills: "Satchel") -> dict[str, object]:
+    return {
+        "id": entry.id,
+        "description": entry.description,
+        "source": entry.source,
+        "path": entry.origin.location,
+        "references": entry.references,
+        "scripts": entry.scripts,
+        "assets": entry.assets,
+        "digest": _digest(entry, skills),
+    }
+
+
+def _digest(entry: Descriptor, skills: "Satchel") -> str | None:
+    if entry.remote and not entry.digest:  # nothing is fetched for a list
+        return None
+    try:
+        return skills.registry.digest(entry)
+    except SkillError:  # a file that cannot be read now: the finding says so
+        return None
+
+
+def _finding(finding: Finding) -> dict[str, object]:
+    return {
+        "code": finding.code,
+        "severity": finding.severity,
+        "path": finding.path,
+        "line": finding.line,
+        "message": finding.message,
+        "fix": finding.fix,
+    }
+
+
+def _conflict(conflict: Conflict) -> dict[str, object]:
+    kept = conflict.kept
+    return {
+        "id": conflict.id,
+        "kept": None if kept is None else kept.origin.location,
+        "owners": [
+            {"source": owner.source, "path": owner.origin.location}
+            for owner in conflict.owners
+        ],
+    }
+
+
+_ORDER: Final = (
+    "refused",
+    "disabled",
+    "untrusted",
+    "shadowed",
+    "deprecated",
+    "hidden",
+)
+
+
+def count_packs(catalog: "Catalog") -> int:
+    """Return in how many places there are packs, as ``satchel check`` counts them."""
+    return sum(_places(catalog).values())
+
+
+def summarize_catalog(catalog: "Catalog") -> str:
+    """Return how many packs there are, and how many are listed.
+
+    ``3 skills listed``; where packs are not, what became of them: ``11 packs: 7 skills
+    listed; not listed: 2 of a name claimed twice, 1 refused, 1 copy of another``.
+    """
+    places = _places(catalog)
+    total, listed = sum(places.values()), len(catalog)
+    said = f"{_many(listed, 'skill')} listed"
+    others: list[str] = []
+    if places["conflict"]:
+        others.append(f"{places['conflict']:,} of a name claimed twice")
+    reasons = [each for each in places if each not in ("listed", "conflict", "copy")]
+    for reason in sorted(reasons, key=_rank):
+        others.append(f"{places[reason]:,} {reason}")  # noqa: PERF401 - two loops in one
+    if places["copy"]:
+        copies = "copy" if places["copy"] == 1 else "copies"
+        others.append(f"{places['copy']:,} {copies} of another")
+    if not others:
+        return said
+    return f"{_many(total, 'pack')}: {said}; not listed: {', '.join(others)}"
+
+
+def _places(catalog: "Catalog") -> Counter[str]:
+    """Count packs by what became of them, each place once."""
+    seen: set[str] = set()
+    count: Counter[str] = Counter()
+    owners = [("conflict", own) for each in catalog.unresolved for own in each.owners]
+    held = [(each.reason, each.descriptor) for each in catalog.excluded]
+    for reason, pack in (
+        *(("listed", entry) for entry in catalog.entries),
+        *owners,
+        *held,
+    ):
+        for number, origin in enumerate(pack.origins):
+            if origin.location not in seen:
+                seen.add(origin.location)
+                count["copy" if number else reason] += 1
+    return count
+
+
+def _rank(reason: str) -> tuple[int, str]:
+    return _ORDER.index(reason) if reason in _ORDER else len(_ORDER), reason
+
+
+def _many(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"

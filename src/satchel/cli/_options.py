@@ -1,0 +1,357 @@
+"""Options that several commands share, and how they open a Satchel."""
+
+import os
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast, get_args
+
+import click
+
+from satchel.cli._terminal import echo_error
+from satchel.errors import DuplicateSkillError, NoSkillsError, SourceUnavailableError
+from satchel.model import OnConflict
+
+if TYPE_CHECKING:
+    import logging
+
+    from click.shell_completion import CompletionItem
+
+    from satchel.protocols import UsageSink
+    from satchel.runtime import Satchel
+    from satchel.sources import LocalSource
+
+
+_F = TypeVar("_F", bound=Callable[..., object])
+
+_KEEPS_AWAY: Final = frozenset(
+    {NoSkillsError.code, SourceUnavailableError.code, DuplicateSkillError.code}
+)
+
+
+def named_paths(
+    ctx: click.Context, param: click.Parameter, paths: tuple[str, ...]
+) -> tuple[str, ...]:
+    """Refuse an empty path: a variable that is not set must not mean this folder."""
+    if "" in paths:
+        raise click.BadParameter("the path is empty", ctx, param)
+    return paths
+
+
+def skills_option(command: _F) -> _F:
+    """Add ``--skills PATH``, to be given as often as wanted, and how it is opened.
+
+    ``--prefix`` and ``--on-conflict`` are kept for `opened`, so that no command has to
+    hand them on.
+    """
+    for option in (
+        click.option(
+            "--on-conflict",
+            type=click.Choice(get_args(OnConflict)),
+            metavar="HOW",
+            expose_value=False,
+            callback=_keep,
+            help="error lists none of several packs that claim one id, precedence the "
+            "first. Default: what satchel.toml says, else error.",
+        ),
+        click.option(
+            "--prefix",
+            multiple=True,
+            metavar="TEXT",
+            expose_value=False,
+            callback=_keep_prefix,
+            help="Put it in front of each id; {parent} is the folder that the pack's "
+            "folder is in. PATH=TEXT is for one --skills PATH; repeatable.",
+        ),
+        click.option(
+            "--skills",
+            "paths",
+            multiple=True,
+            metavar="PATH",
+            type=click.Path(),
+            callback=named_paths,
+            help="A folder of packs, or one pack; repeatable. "
+            "Default: what satchel.toml says.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+_KEPT: Final = "satchel.cli._options"
+
+
+def _keep(ctx: click.Context, param: click.Parameter, value: object) -> None:
+    if value is not None:
+        cast("dict[str, object]", ctx.meta.setdefault(_KEPT, {}))[param.name] = value
+
+
+def _keep_prefix(
+    ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]
+) -> None:
+    """Keep one text for all, or a text for each path; not both."""
+    parts = [text.rpartition("=") for text in texts]
+    by_place = {place: prefix for place, _, prefix in parts}
+    if "" in by_place and len(texts) > 1:
+        raise click.BadParameter("give one for all, or each with its PATH=", ctx, param)
+    if texts:
+        _keep(ctx, param, by_place.get("", by_place))
+
+
+def options_again() -> list[str]:
+    """Return what was kept as arguments, with absolute paths: for another process."""
+    kept: dict[str, Any] = click.get_current_context().meta.get(_KEPT, {})
+    prefix = kept.get("prefix", {})
+    by_place = {"": prefix} if isinstance(prefix, str) else prefix
+    arguments: list[str] = []
+    for place, text in by_place.items():
+        where = f"{os.path.abspath(place)}=" if place else ""  # noqa: PTH100
+        arguments += ["--prefix", f"{where}{text}"]
+    if "on_conflict" in kept:
+        arguments += ["--on-conflict", kept["on_conflict"]]
+    return arguments
+
+
+@contextmanager
+def open_skills(
+    paths: tuple[str, ...],
+    *,
+    quiet: bool = False,
+    **options: Any,  # noqa: ANN401 - those of Satchel
+) -> Generator["Satchel"]:
+    """Open skills for a command that only shows them, wherever projects keep them.
+
+    As `opened_as_named` does; but folders of clients below a folder are searched too,
+    and with nothing named, and no configuration file, `usual_places` are opened, which
+    is said unless ``quiet``.
+    """
+    if not paths and find_settings() is None:
+        from satchel.checking import usual_folders
+
+        paths = usual_folders()
+        if not (quiet or paths in ((), (os.curdir,))):
+            echo_error(f"looked in {', '.join(paths)}: there is no satchel.toml")
+    with open_named_skills(paths, client_folders=True, **options) as skills:
+        yield skills
+
+
+@contextmanager
+def open_named_skills(
+    paths: tuple[str, ...],
+    *,
+    client_folders: bool = False,
+    **options: Any,  # noqa: ANN401 - those of Satchel
+) -> Generator["Satchel"]:
+    """Open what the user named, else what the nearest configuration file says.
+
+    ``client_folders`` searches those below a folder that was named too. ``options`` are
+    more of those that `satchel.Satchel` takes. Without ``sinks`` no event is made: most
+    commands load nothing, and opening a sink takes time.
+
+    Raises:
+        MissingPathError: A path that was named does not exist.
+        NoSources: Nothing was named, and there is no configuration file.
+        ConfigError: It cannot be used, or a path is a file, and no SKILL.md.
+    """
+    from satchel.runtime import Satchel, without_logging
+
+    ctx = click.get_current_context(silent=True)
+    if ctx is not None:
+        options = {**ctx.meta.get(_KEPT, {}), **options}
+    folders: list[Any] = list(paths)
+    if client_folders:
+        folders = [_searched(path) for path in dict.fromkeys(paths)]
+    if not folders:
+        options = {"config": _settings(), **options}
+    elif urls := [path for path in paths if path.startswith(("http://", "https://"))]:
+        # Whoever types an address of this machine means it; no site may lead there.
+        options.setdefault("allow_private", all(map(_is_private, urls)))
+    options.setdefault("sinks", ())
+    with without_logging():  # each command prints what its user has to know
+        skills = Satchel(*folders, **options)
+    try:
+        yield skills
+    finally:
+        skills.close()
+
+
+@contextmanager
+def recording() -> Generator[tuple["UsageSink", ...]]:
+    """Open the sinks of a command that loads: the user's database, by default.
+
+    They are told of loads only. To look at skills is not to offer them to anybody.
+
+    Raises:
+        ConfigError: ``SATCHEL_USAGE`` says something that is no place for events.
+    """
+    from satchel.usage import LoadsOnly, Sinks
+
+    sinks = tuple(LoadsOnly(sink) for sink in command_sinks())
+    try:
+        yield sinks
+    finally:
+        Sinks(sinks).close()
+
+
+def _settings() -> str:
+    """Return the nearest configuration file.
+
+    Raises:
+        NoSources: There is none.
+    """
+    from pathlib import Path
+
+    from satchel.errors import NoSources
+    from satchel.runtime import no_input_advice
+
+    found = find_settings()
+    if found is None:
+        raise NoSources(no_input_advice(Path.cwd()))
+    return found
+
+
+def _searched(path: str) -> "str | LocalSource":
+    """Return a folder of packs as a source that looks into those of clients too."""
+    from satchel.model import RELEASE_FILE
+    from satchel.sources import LocalSource
+
+    is_folder = os.path.isdir(path)  # noqa: PTH112 - as above
+    if is_folder and not os.path.exists(f"{path}/{RELEASE_FILE}"):  # noqa: PTH110
+        return LocalSource(path, client_folders=True)
+    return path
+
+
+def _is_private(url: str) -> bool:
+    """Tell whether the host of a URL is this machine or its network, by its very name.
+
+    What a name resolves to is not asked: others say that.
+    """
+    from ipaddress import ip_address
+    from urllib.parse import urlsplit
+
+    try:
+        host = urlsplit(url).hostname or ""
+        return host == "localhost" or ip_address(host).is_private
+    except ValueError:
+        return False
+
+
+def find_settings() -> str | None:
+    """Return the configuration file relative to the working folder, None for none.
+
+    Relative, so that what it names is printed as its author wrote it.
+    """
+    from pathlib import Path
+
+    from satchel.config import find_config
+
+    found = find_config(Path.cwd())
+    return None if found is None else os.path.relpath(found)
+
+
+def warn_empty(skills: "Satchel") -> None:
+    """Say on standard error which sources hold no skill (R19)."""
+    _tell_findings(skills, frozenset({NoSkillsError.code}))
+
+
+def warn(skills: "Satchel") -> None:
+    """Say on standard error what keeps skills from being here at all.
+
+    Sources that hold none or do not answer, and ids that several packs claim; packs
+    that cannot be used are counted.
+    """
+    _tell_findings(skills, _KEEPS_AWAY)
+    held = skills.registry.latest.excluded
+    refused = sum(each.reason == "refused" for each in held)
+    if refused:
+        packs = "1 pack" if refused == 1 else f"{refused:,} packs"
+        echo_error(f"{packs} cannot be used: see satchel doctor")
+
+
+def _tell_findings(skills: "Satchel", codes: frozenset[str]) -> None:
+    for finding in skills.findings:
+        if finding.code in codes:
+            echo_error(str(finding))
+            if finding.code == DuplicateSkillError.code:
+                echo_error(f"    fix: {finding.fix}")
+
+
+def complete_skill(
+    ctx: click.Context, param: click.Parameter, incomplete: str
+) -> list["CompletionItem"]:
+    """Return the ids that begin with what was typed, for the shell's completion."""
+    del param
+    from click.shell_completion import CompletionItem
+
+    from satchel.errors import SkillError
+
+    paths: Any = ctx.params.get("paths") or ()
+    try:
+        with open_skills(tuple(paths), quiet=True) as skills:
+            return [
+                CompletionItem(entry.id, help=entry.description)
+                for entry in skills.catalog
+                if entry.id.startswith(incomplete)
+            ]
+    except (SkillError, OSError):
+        return []
+
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+
+def budget_option(command: _Command) -> _Command:
+    """Add ``--budget N|none``: a count, None for no budget, or ``default``."""
+    return budget_option_with("4000, or what satchel.toml says")(command)
+
+
+def budget_option_with(default: str) -> Callable[[_Command], _Command]:
+    """Return what adds ``--budget``; ``default`` says what holds without it."""
+    return click.option(
+        "--budget",
+        metavar="N|none",
+        callback=_budget,
+        help=f"Tokens at most; 'none' lists everything in full. Default: {default}.",
+    )
+
+
+def _budget(
+    ctx: click.Context, param: click.Parameter, text: str | None
+) -> int | str | None:
+    if text is None:
+        return "default"
+    if text.lower() == "none":
+        return None
+    if not (text.isascii() and text.isdecimal() and int(text)):
+        message = f"{text!r} is neither a count from 1 nor 'none'"
+        raise click.BadParameter(message, ctx, param)
+    return int(text)
+
+
+def command_sinks() -> "tuple[UsageSink, ...]":
+    """Return the sinks of a command; whoever calls this closes them.
+
+    With ``log:`` the lines go to standard error: a command sets up no other log.
+
+    Raises:
+        ConfigError: ``SATCHEL_USAGE`` says something that is no place for events.
+    """
+    from satchel.usage import LoggingSink, usage_sinks
+
+    sinks = usage_sinks(default="sqlite")
+    if any(isinstance(sink, LoggingSink) for sink in sinks):
+        return (LoggingSink(_to_stderr()),)
+    return sinks
+
+
+def _to_stderr() -> "logging.Logger":
+    import logging
+
+    class ToStderr(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            echo_error(self.format(record))
+
+    logger = logging.getLogger("satchel.cli.usage")
+    logger.setLevel(logging.INFO)
+    logger.propagate = False
+    logger.handlers[:] = [ToStderr()]
+    return logger

@@ -1,0 +1,318 @@
+"""``satchel check --for``: how other loaders will see packs, for people.
+
+And for programs.
+"""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any, Final
+
+from satchel.checking import LOADER_GROUPS
+from satchel.cli._terminal import bold, echo, layout, one_line, width
+from satchel.clients import PROPERTIES, loaders, read_documented
+from satchel.lint import plural, render_report
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from satchel.checking import LibraryPrediction, PackPrediction
+    from satchel.clients import Loader, LoaderVerdict, Prediction
+    from satchel.lint import CheckReport, Format, LintSettings
+
+
+VERDICT_HEADS: Final["dict[LoaderVerdict, str]"] = {
+    "breaks-neighbours": "breaks",
+    "dropped": "drops",
+    "wrong": "misreads",
+    "cut": "cuts",
+    "unknown": "not known",
+}
+"""What each verdict but the good one is called in print, the worst first."""
+
+
+@dataclass(frozen=True, slots=True)
+class LoaderReason:
+    """Why, on which line, and what to do; ``line`` 0 and ``fix`` empty are none."""
+
+    about: str
+    line: int = 0
+    fix: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LoaderGroup:
+    """The loaders to which the same becomes of a pack for the same reasons."""
+
+    verdict: "LoaderVerdict"
+    loaders: "tuple[Loader, ...]"
+    reasons: tuple[LoaderReason, ...]
+
+
+def groups_of(pack: "PackPrediction") -> Iterator[LoaderGroup]:
+    """Yield the groups, the worst verdict first, then the larger ones.
+
+    Where a pack is lost only with the one beside it, see `losses_of`.
+    """
+    for verdict in VERDICT_HEADS:
+        alike: dict[tuple[LoaderReason, ...], list[Loader]] = {}
+        for outcome in pack.of(verdict):
+            if pack.is_lost(outcome):
+                continue
+            reasons = tuple(_reasons(pack, outcome))
+            alike.setdefault(reasons, []).append(outcome.loader)
+        for reasons, alike_loaders in sorted(
+            alike.items(), key=lambda item: (-len(item[1]), item[1])
+        ):
+            yield LoaderGroup(verdict, tuple(alike_loaders), reasons)
+
+
+def losses_of(pack: "PackPrediction") -> dict[str, list[str]]:
+    """Return the packs that take this one down, each with the loaders that let them."""
+    lost: dict[str, list[str]] = {}
+    for outcome in pack.outcomes:
+        if pack.is_lost(outcome):
+            key = outcome.loader.key
+            lost.setdefault(pack.by[key], []).append(key)
+    return dict(sorted(lost.items()))
+
+
+def _reasons(pack: "PackPrediction", outcome: "Prediction") -> Iterator[LoaderReason]:
+    for key in outcome.reasons:
+        if outcome.verdict == "unknown":
+            known = PROPERTIES.get(key)
+            yield LoaderReason(
+                f"nobody looked: {known.about if known else 'a plain pack'}"
+            )
+        elif key in PROPERTIES:
+            fix = PROPERTIES[key].fix
+            yield LoaderReason(PROPERTIES[key].about, pack.lines[key], fix)
+        else:
+            yield LoaderReason("it does so with every pack")
+
+
+LISTING = ("list", "?")
+"""Words in place of a loader's name that ask which loaders there are."""
+
+
+@dataclass(frozen=True, slots=True)
+class PredictionReport:
+    """What becomes of packs, and what of it counts as findings."""
+
+    outlook: "LibraryPrediction"
+    report: "CheckReport"
+
+
+def predict_packs(
+    paths: "Sequence[str]",
+    given: str,
+    settings: "LintSettings",
+    *,
+    skip_others: bool = False,
+) -> PredictionReport:
+    """Return what becomes of the packs below ``paths``.
+
+    Args:
+        paths: Packs, or folders of packs.
+        given: Names of loaders, with commas.
+        settings: Which findings count, and how much.
+        skip_others: Pass by a file that lies in no pack.
+
+    Raises:
+        SkillError: A path or a name is of nothing that is known.
+    """
+    from satchel.checking import predict_library
+    from satchel.lint import CheckReport
+
+    wanted = [name for each in given.split(",") if (name := each.strip())]
+    outlook = predict_library(paths, wanted, skip_others=skip_others)
+    judged = [settings.judge(each) for each in outlook.findings]
+    findings = tuple(each for each in judged if each is not None)
+    report = CheckReport(
+        len(outlook.packs),
+        findings,
+        "lenient",
+        off=len(judged) - len(findings),
+        off_by=settings.told_by,
+    )
+    return PredictionReport(outlook, report)
+
+
+def render_prediction(told: PredictionReport, style: "Format") -> str:
+    """Return it as one text; only the printer in use is imported."""
+    if style in {"sarif", "github"}:
+        from satchel.lint import render_report
+
+        return render_report(told.report, style)
+    printers = {"text": render_text, "json": render_json, "markdown": render_markdown}
+    return printers[style](told)
+
+
+SCHEMA_VERSION: Final = 1
+
+
+def render_json(told: "PredictionReport") -> str:
+    """Return one object: the loaders, the packs, and the findings as reports have them.
+
+    All but ASCII is escaped, so that any locale can carry it.
+    """
+    document = {
+        "schema_version": SCHEMA_VERSION,
+        "loaders": [loader_entry(loader) for loader in told.outlook.loaders],
+        "packs": [_pack_entry(pack) for pack in told.outlook.packs],
+        "findings": json.loads(render_report(told.report, "json"))["findings"],
+    }
+    return json.dumps(document, indent=2).replace("\x7f", "\\u007f")
+
+
+def loader_entry(loader: "Loader") -> dict[str, str]:
+    """Return what is known of a loader itself."""
+    return {
+        "key": loader.key,
+        "title": loader.title,
+        "version": loader.version,
+        "kind": loader.kind,
+        "how": loader.how,
+        "checked": loader.checked,
+        "source": loader.source,
+    }
+
+
+def _pack_entry(pack: "PackPrediction") -> dict[str, Any]:
+    return {
+        "pack": pack.pack,
+        "path": pack.path,
+        "outcomes": [_outcome_entry(pack, outcome) for outcome in pack.outcomes],
+    }
+
+
+def _outcome_entry(pack: "PackPrediction", outcome: "Prediction") -> dict[str, Any]:
+    return {
+        "loader": outcome.loader.key,
+        "verdict": pack.verdict(outcome),
+        "taken_down_by": pack.by.get(outcome.loader.key, ""),
+        "fix": outcome.fix,
+        "reasons": [
+            {
+                "property": key,
+                "about": PROPERTIES[key].about if key in PROPERTIES else "",
+                "line": pack.lines[key],
+                "source": _evidence(outcome.loader, key),
+            }
+            for key in outcome.reasons
+        ],
+    }
+
+
+def _evidence(loader: "Loader", key: str) -> str:
+    """Return what a verdict rests on: what was called, or the page that says so."""
+    if loader.how == "measured":
+        return loader.source
+    claim = read_documented().loaders[loader.key].claims.get(key)
+    return f"{claim.source} ({claim.checked})" if claim else ""
+
+
+_KIND_HEADS: Final = {
+    "client": "Clients",
+    "framework": "Frameworks",
+    "validator": "Validators",
+}
+
+
+def list_loaders() -> None:
+    """Print them by kind: key, version, how it is known, the day, the source."""
+    known = loaders()
+    rows = {
+        kind: [_loader_row(each) for each in known if each.kind == kind]
+        for kind in _KIND_HEADS
+    }
+    for kind, head in _KIND_HEADS.items():
+        if rows[kind]:
+            echo(bold(head))
+            for line in layout(rows[kind], width()):
+                echo(f"  {line}")
+            echo()
+    echo(bold("Several at once"))
+    for line in layout([*LOADER_GROUPS.items()], width()):
+        echo(f"  {line}")
+
+
+def _loader_row(loader: "Loader") -> tuple[str, ...]:
+    how = "measured" if loader.how == "measured" else "documented"
+    return loader.key, loader.version, how, loader.checked, loader.source
+
+
+def render_markdown(told: "PredictionReport") -> str:
+    """Return the count of each verdict by loader, then the findings."""
+    outlook = told.outlook
+    head = f"{plural(len(outlook.packs), 'pack')}, as others will see them:"
+    columns = ["loaded", *VERDICT_HEADS]
+    rows = [
+        f"| | loaded whole | {' | '.join(VERDICT_HEADS.values())} |",
+        f"|---|{'---:|' * len(columns)}",
+    ]
+    for at, loader in enumerate(outlook.loaders):
+        said = [pack.verdict(pack.outcomes[at]) for pack in outlook.packs]
+        counts = (
+            str(said.count(verdict) or "") for verdict in ("loaded", *VERDICT_HEADS)
+        )
+        rows.append(f"| {loader.title} | {' | '.join(counts)} |")
+    return "\n".join([head, "", *rows, "", render_report(told.report, "markdown")])
+
+
+_DEFAULT_WIDTH: Final = 88
+_INDENT: Final = 13
+_LEAST: Final = 30
+
+
+def render_text(told: "PredictionReport") -> str:
+    """Return a part for each pack that is not loaded by all, and a summary."""
+    outlook = told.outlook
+    lines = [line for pack in outlook.packs for line in _pack_lines(pack)]
+    return "\n".join([*lines, *_summary(outlook)])
+
+
+def _pack_lines(pack: "PackPrediction") -> Iterator[str]:
+    groups, losses = list(groups_of(pack)), losses_of(pack)
+    if not groups and not losses:
+        return
+    loaded = len(pack.of("loaded"))
+    every = len(pack.outcomes)
+    yield f"{bold(one_line(pack.path))}: loaded whole by {loaded} of {every}"
+    for group in groups:
+        yield from _group_lines(group)
+    head = "  lost"
+    for other, losers in losses.items():
+        told = f"{', '.join(losers)}, with {one_line(other)}"
+        yield from _filled(told, head.ljust(_INDENT))
+        head = ""
+    yield ""
+
+
+def _group_lines(group: "LoaderGroup") -> Iterator[str]:
+    head = f"  {VERDICT_HEADS[group.verdict]}".ljust(_INDENT)
+    yield from _filled(", ".join(loader.key for loader in group.loaders), head)
+    for reason in group.reasons:
+        where = f"line {reason.line}: " if reason.line else ""
+        yield from _filled(f"{where}{one_line(reason.about)}", " " * _INDENT)
+    for fix in dict.fromkeys(reason.fix for reason in group.reasons if reason.fix):
+        yield from _filled(f"fix: {one_line(fix)}", " " * _INDENT)
+
+
+def _filled(text: str, head: str) -> Iterator[str]:
+    room = max((width() or _DEFAULT_WIDTH) - _INDENT, _LEAST)
+    lines = wrap(text, room, break_long_words=False, break_on_hyphens=False)
+    for at, line in enumerate(lines):
+        yield f"{head if not at else ' ' * _INDENT}{line}"
+
+
+def _summary(outlook: "LibraryPrediction") -> Iterator[str]:
+    packs, loaders = len(outlook.packs), outlook.loaders
+    whole = sum(len(p.of("loaded")) == len(p.outcomes) for p in outlook.packs)
+    count = "it" if len(loaders) == 1 else f"all {len(loaders)}"
+    before = plural(len(loaders), "loader") if len(loaders) != 1 else loaders[0].title
+    yield f"{plural(packs, 'pack')} before {before}: {whole} loaded whole by {count}"
+    read = [loader.key for loader in loaders if loader.how == "documented"]
+    if read:
+        yield f"Documented, not measured: {', '.join(read)}"

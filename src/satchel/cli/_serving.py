@@ -1,0 +1,331 @@
+"""From the options of ``satchel serve`` to a server that runs, and its messages."""
+
+import gc
+import os
+import sys
+from collections.abc import Callable, Generator, Iterable
+from contextlib import closing, contextmanager
+from dataclasses import replace
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, TypedDict
+
+from satchel.cli._options import command_sinks, open_named_skills, warn_empty
+from satchel.cli._terminal import echo_error
+from satchel.errors import ConfigError, ExtraMissingError
+
+if TYPE_CHECKING:
+    from satchel.model import Finding, Style
+    from satchel.protocols import UsageSink
+    from satchel.server import (
+        Application,
+        GuardSettings,
+        OAuthSettings,
+        ServedLibrary,
+        UsageMetrics,
+    )
+    from satchel.usage import MetricsSink
+
+
+SWITCH_S: Final = 0.0005
+"""How long one thread may keep the others waiting: a tenth of what Python has."""
+
+FAR_S: Final = 2.0
+"""Seconds for which sources elsewhere are waited for, before those of this machine are
+served without them."""
+
+MOST: Final = 5
+"""Reasons, and skills that are withheld, that are told one by one."""
+
+
+class ServeOptions(TypedDict):
+    """What click gives for each option and argument."""
+
+    paths: tuple[str, ...]
+    more: tuple[str, ...]
+    pin: str | None
+    host: str
+    port: int
+    stdio: bool
+    style: "Style"
+    budget: int | str | None
+    name: str
+    refresh: float
+    strict: bool
+    allow_empty: bool
+    compat: bool
+    v1_index: bool
+    token_file: str | None
+    tokens: str | None
+    oauth_issuer: str | None
+    oauth_resource: str | None
+    oauth_jwks: str | None
+    oauth_scopes: tuple[str, ...]
+    oauth_only_claim: str
+    hosts: tuple[str, ...]
+    origins: tuple[str, ...]
+
+
+_NEEDED: Final = ("mcp", "prometheus_client", "starlette", "uvicorn")
+
+
+def serve(options: ServeOptions) -> int:
+    """Serve until told to stop; return the exit status.
+
+    Raises:
+        ExtraMissingError: The extra ``serve`` is not installed.
+        ConfigError: An option, a variable or a file of tokens cannot be used.
+        SkillError: As for `satchel.cli._options.open_skills`.
+    """
+    if any(find_spec(module) is None for module in _NEEDED):
+        raise ExtraMissingError("satchel serve", "serve")
+    guarding = guard_settings(options)  # what is wrong in it is told at once
+    from satchel.server import LibraryRefresher, ServedLibrary, ServerSettings
+    from satchel.usage import MetricsSink
+
+    metrics = MetricsSink()
+    settings = ServerSettings(
+        name=options["name"],
+        style=options["style"],
+        compat=options["compat"],
+        allow_empty=options["allow_empty"],
+    )
+    with (
+        _short_thread_switches() as settle,
+        _closed(command_sinks()) as sinks,
+        closing(metrics),
+        open_named_skills(
+            (*options["paths"], *options["more"]),
+            pin=options["pin"],
+            sinks=(*sinks, metrics),
+            style=options["style"],
+            budget_tokens=options["budget"],
+            far_s=None if options["strict"] else FAR_S,
+        ) as skills,
+    ):
+        settle()
+        library = ServedLibrary(skills, settings)
+        measure(metrics, library)
+        warn_empty(skills)
+        if _print_reasons(library) and options["strict"]:
+            echo_error("not started, because of --strict")
+            return 1
+        _print_served(library)
+        with LibraryRefresher(library, every_s=options["refresh"]) as refresher:
+            if options["stdio"]:
+                refresher.begin()
+                killed = _over_stdio(library)
+            else:
+                app = _application(library, options, guarding, metrics.render)
+                killed = _over_http(app, options, guarding, refresher.begin)
+    if killed:
+        # A thread still waits for standard input, and would keep the process.
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(0)
+    return 0
+
+
+def measure(metrics: "MetricsSink", library: "ServedLibrary") -> None:
+    """Let the figures call things as they are called outside."""
+    from satchel.server import public_labels
+
+    metrics.measure_catalog(lambda: library.skills.prompt().tokens)
+    metrics.name_sources(lambda label: public_labels(library.catalog).get(label, ""))
+
+
+def guard_settings(options: ServeOptions) -> "GuardSettings":
+    """Return who may come in by the options and by ``SATCHEL_TOKEN``.
+
+    Raises:
+        ConfigError: One of them cannot be used; or the address is not loopback, and
+            nobody is asked who calls.
+        MissingPathError: A file of tokens is not there.
+    """
+    from satchel.server import GuardSettings, check_bind, open_tokens
+
+    file, several = options["token_file"], options["tokens"]
+    settings = GuardSettings(
+        host=options["host"],
+        tokens=open_tokens(
+            token_file=Path(file) if file else None,
+            tokens_file=Path(several) if several else None,
+        ),
+        oauth=_oauth(options),
+        allowed_hosts=options["hosts"],
+        allowed_origins=options["origins"],
+    )
+    check_bind(settings.host, settings)
+    return settings
+
+
+def _oauth(options: ServeOptions) -> "OAuthSettings | None":
+    from satchel.server import OAuthSettings
+
+    issuer = options["oauth_issuer"] or ""
+    resource = options["oauth_resource"] or ""
+    jwks = options["oauth_jwks"] or ""
+    if not (issuer or resource or jwks):
+        return None
+    given = {"issuer": issuer, "resource": resource, "jwks": jwks}
+    missing = [f"--oauth-{name}" for name, value in given.items() if not value]
+    if missing:
+        raise ConfigError("OAuth", f"give {', '.join(missing)}, too")
+    settings = OAuthSettings(
+        issuer=issuer,
+        resource=resource,
+        jwks_url=jwks,
+        only_claim=options["oauth_only_claim"],
+    )
+    scopes = options["oauth_scopes"]
+    return replace(settings, scopes=scopes) if scopes else settings
+
+
+@contextmanager
+def _short_thread_switches() -> Generator[Callable[[], None]]:
+    """Let the interpreter suit a server, and leave it as it was.
+
+    Nothing is collected until what is yielded is called, once the skills are there:
+    they stay, and each collection would walk through all of them.
+    """
+    interval_s = sys.getswitchinterval()
+
+    def settle() -> None:
+        gc.freeze()
+        gc.enable()
+        # Events are written by threads, for which no request should have to wait long.
+        sys.setswitchinterval(SWITCH_S)
+
+    gc.disable()
+    try:
+        yield settle
+    finally:
+        gc.enable()
+        gc.unfreeze()
+        sys.setswitchinterval(interval_s)
+
+
+@contextmanager
+def _closed(sinks: "tuple[UsageSink, ...]") -> Generator["tuple[UsageSink, ...]"]:
+    """Close the sinks at the end, so that every event is kept."""
+    from satchel.usage import Sinks
+
+    try:
+        yield sinks
+    finally:
+        Sinks(sinks).close()
+
+
+def _over_stdio(library: "ServedLibrary") -> bool:
+    from satchel.server import serve_stdio
+
+    echo_error("MCP over standard input and output, until the client goes")
+    return serve_stdio(library)
+
+
+def _application(
+    library: "ServedLibrary",
+    options: ServeOptions,
+    guarding: "GuardSettings",
+    used: "UsageMetrics",
+) -> "Application":
+    from satchel.server import guarded_app
+
+    return guarded_app(library, guarding, old_index=options["v1_index"], used=used)
+
+
+def _over_http(
+    app: "Application",
+    options: ServeOptions,
+    guarding: "GuardSettings",
+    begin: Callable[[], object],
+) -> bool:
+    from satchel.server import listen, serve_http
+
+    def started() -> None:
+        _print_address(options, guarding, url)
+        begin()
+
+    with listen(guarding.host, options["port"]) as at:
+        url = _url(guarding.host, at.getsockname()[1])
+        serve_http(app, at, guarding, started=started)
+    echo_error("stopped")
+    return False
+
+
+def _url(host: str, port: int) -> str:
+    """Return where a program on this machine finds the server."""
+    name = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104
+    return f"http://[{name}]:{port}" if ":" in name else f"http://{name}:{port}"
+
+
+def _print_reasons(library: "ServedLibrary") -> bool:
+    """Say what is wrong with what is served; tell whether anything is."""
+    from satchel.server import readiness
+
+    found = readiness(library)
+    for what, wrong in (("not ready", found.against), ("degraded", found.degraded)):
+        if wrong:
+            echo_error(f"{what}, and /readyz says so:")
+            _print_some(each.detail for each in wrong)
+    return bool(found.every)
+
+
+def _print_served(library: "ServedLibrary") -> None:
+    from satchel.release import plan_publication
+    from satchel.server import excluded_from_mcp
+
+    catalog = library.catalog
+    release = f", release {catalog.release}" if catalog.release else ""
+    sources = ", ".join(state.label for state in catalog.sources)
+    echo_error(f"serving {_count(len(catalog), 'skill')} from {sources}{release}")
+    if catalog.excluded:
+        count = _count(len(catalog.excluded), "pack")
+        echo_error(f"{count} not listed: see satchel list")
+    plan = plan_publication(catalog.entries, limits=library.skills.limits)
+    for what, findings in (
+        ("MCP's skills extension", excluded_from_mcp(library)),
+        ("the discovery index", plan.findings),
+    ):
+        if findings:
+            echo_error(f"{_count(len(findings), 'skill')} not in {what}:")
+            _print_some(_short(each) for each in findings)
+
+
+def _short(finding: "Finding") -> str:
+    where = f"{finding.path}: " if finding.path else ""
+    return f"{where}{finding.message}"
+
+
+def _print_some(lines: Iterable[str]) -> None:
+    every = list(lines)
+    for line in every[:MOST]:
+        echo_error(f"  {line}")
+    if len(every) > MOST:
+        echo_error(f"  and {len(every) - MOST:,} more")
+
+
+def _print_address(options: ServeOptions, guarding: "GuardSettings", url: str) -> None:
+    from satchel.cli._connect._clients import MCP_CLIENTS
+
+    for what, path in (
+        ("MCP", "/mcp"),
+        ("API", "/v1/catalog, described in /v1/openapi.json"),
+        ("discovery", "/.well-known/agent-skills/index.json"),
+        ("health", "/readyz, /healthz, /metrics"),
+    ):
+        echo_error(f"  {what:<11}{url}{path}")
+    if guarding.asks:
+        echo_error("callers need a token: Authorization: Bearer ...")
+    echo_error("add it to a client:")
+    token = " --token-env SATCHEL_TOKEN" if guarding.asks else ""
+    for client in MCP_CLIENTS.values():
+        line = client.command.format(name=options["name"], url=f"{url}/mcp")
+        if token or not line:
+            line = f"satchel connect {client.id} --url {url}/mcp{token} --write"
+        echo_error(f"  {client.name:<13}{line}")
+    echo_error("stop with Ctrl-C")
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -1,0 +1,198 @@
+"""What reaches a terminal, and what reaches a pipe: text, JSON, columns, questions."""
+
+import os
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from io import TextIOWrapper
+from typing import Final, TextIO
+
+import click
+
+from satchel.model import ApprovalAnswer, Question
+from satchel.runtime import question_lines
+from satchel.text import printable
+
+
+def use_utf8() -> None:
+    """Print UTF-8 whatever the locale says, and escape what UTF-8 cannot carry.
+
+    What is printed to a stream that is closed goes nowhere, and no file that is opened
+    later takes its place.
+    """
+    # Python leaves None there, which the types of the library do not say.
+    for name in ("stdin", "stdout", "stderr"):
+        if getattr(sys, name) is None:
+            mode = "r" if name == "stdin" else "w"
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+
+
+def on_terminal() -> bool:
+    """Tell whether standard output is a terminal."""
+    return sys.stdout.isatty()
+
+
+def width() -> int | None:
+    """Return the columns to fill; None where nobody said and nothing limits a line."""
+    columns = os.environ.get("COLUMNS", "")
+    if columns.isdecimal() and int(columns) > 0:
+        return int(columns)
+    if not on_terminal():
+        return None
+    try:
+        return os.get_terminal_size(sys.stdout.fileno()).columns or None
+    except (OSError, ValueError):
+        return None
+
+
+def one_line(text: str) -> str:
+    """Return text of a pack as part of one line that is safe on a terminal."""
+    return printable(text, keep="")
+
+
+def bold(text: str) -> str:
+    """Return text as a heading; without colour the escape is taken out again."""
+    return click.style(text, bold=True)
+
+
+def echo(text: str = "") -> None:
+    """Print a line; what it holds of a pack has gone through `flat`."""
+    click.echo(text)
+
+
+def echo_error(text: str) -> None:
+    """Print one line on standard error, safe on a terminal."""
+    click.echo(one_line(text), err=True)
+
+
+def echo_json(value: object) -> None:
+    """Print JSON; all but printable ASCII is escaped, for terminals and locales."""
+    import json
+
+    click.echo(json.dumps(value, indent=2).replace("\x7f", "\\u007f"))
+
+
+def write(data: bytes) -> None:
+    """Print the exact bytes."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write(data)
+    sys.stdout.buffer.flush()
+
+
+def write_text(text: str, data: bytes | None = None) -> None:
+    """Print text of a pack: exact into a pipe, safe on a terminal.
+
+    ``data`` is the text as bytes where it was read as bytes. On a terminal a line end
+    is added where there is none.
+    """
+    if on_terminal():
+        shown = printable(text.replace("\r\n", "\n"))
+        click.echo(shown, nl=not text.endswith("\n"))
+    else:
+        write(text.encode("utf-8", "backslashreplace") if data is None else data)
+
+
+def describe_os_error(error: OSError) -> str:
+    """Return what the system said, with the file that it is about first."""
+    if error.filename is None or not error.strerror:
+        return str(error)
+    return f"{os.fsdecode(error.filename)}: {error.strerror}"
+
+
+MIN_LAST: Final = 24
+"""Columns that the last cell needs to be worth a line beside the others."""
+
+
+def cells(text: str) -> int:
+    """Return how many columns a printable text takes."""
+    if text.isascii():
+        return len(text)
+    return sum(_cells(char) for char in text)
+
+
+def _cells(char: str) -> int:
+    import unicodedata
+
+    if unicodedata.combining(char) or char in "\u200c\u200d\ufe0e\ufe0f":
+        return 0
+    return 2 if unicodedata.east_asian_width(char) in "WF" else 1
+
+
+def clip(text: str, columns: int | None) -> str:
+    """Return the text, cut with ``…`` where it is wider than ``columns``."""
+    if columns is None or cells(text) <= columns:
+        return text
+    used = 0
+    for end, char in enumerate(text):
+        used += _cells(char)
+        if used > columns - 1:
+            return f"{text[:end].rstrip()}…"
+    return text
+
+
+def layout(rows: Sequence[tuple[str, ...]], columns: int | None) -> Iterator[str]:
+    """Yield the lines of a table whose last column takes what is left of the width.
+
+    On a narrow terminal each last cell gets a line of its own, indented.
+    """
+    if not rows:
+        return
+    widths = [max(map(cells, column)) for column in zip(*rows, strict=True)][:-1]
+    taken = sum(width + 2 for width in widths)
+    stacked = columns is not None and columns - taken < MIN_LAST
+    for *heads, last in rows:
+        if stacked:
+            yield clip("  ".join(head for head in heads if head), columns)
+            yield f"    {clip(last, max((columns or 0) - 4, 8))}"
+            continue
+        padded = (
+            head + " " * (width - cells(head))
+            for head, width in zip(heads, widths, strict=True)
+        )
+        rest = None if columns is None else columns - taken
+        yield "  ".join([*padded, clip(last, rest)]).rstrip()
+
+
+_ANSWERS: Final[dict[str, ApprovalAnswer]] = {
+    "y": "yes_once",
+    "yes": "yes_once",
+    "s": "yes_in_session",
+    "session": "yes_in_session",
+}
+_terminal: Final = threading.Lock()
+
+
+def ask_in_terminal(question: Question) -> ApprovalAnswer:
+    """Ask whoever sits at the terminal; the answer to hand to ``session(approve=...)``.
+
+    The question goes to standard error, so that output may go into a pipe. What came
+    from a pack or a model is cleaned of all that a terminal would obey. What was typed
+    before the question is thrown away where the system allows it (not on Windows).
+    Questions of several threads come one after the other. Anything but ``y`` or ``s``
+    is no, and so is a standard input or error that is no terminal.
+    """
+    if not (_is_terminal(sys.stdin) and _is_terminal(sys.stderr)):
+        return "no"
+    with _terminal:
+        _discard_input(sys.stdin)
+        for line in question_lines(question):
+            sys.stderr.write(f"{line}\n")
+        sys.stderr.write("[y] yes, once  [s] yes, for this session  [n] no (default) ")
+        sys.stderr.flush()
+        return _ANSWERS.get(sys.stdin.readline().strip().lower(), "no")
+
+
+def _is_terminal(stream: TextIO | None) -> bool:
+    """Tell whether it is one; a program without a console has no stream at all."""
+    return stream is not None and not stream.closed and stream.isatty()
+
+
+def _discard_input(stream: TextIO) -> None:
+    try:
+        import termios
+    except ImportError:  # Windows
+        return
+    termios.tcflush(stream, termios.TCIFLUSH)

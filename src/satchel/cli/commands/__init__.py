@@ -1,3 +1,0 @@
-"""One file a command: what it is called with, and one call of the core."""
-
-__all__: list[str] = []

@@ -1,0 +1,69 @@
+"""How other loaders of packs will see one: measured where they run, else documented.
+
+`predict` says for each loader what becomes of a pack, why, and what to change. What it
+knows is data: ``measured.json``, written by ``python -m tools.loaders measure``, and
+``documented.json``, claims with their source and date. Detectors find which properties
+a pack has; the data says what each loader makes of each property.
+"""
+
+from typing import TYPE_CHECKING, Final
+
+from satchel._lazy import lazy_door
+from satchel.clients._folders import (
+    CLIENT_FOLDERS,
+    PROJECT_FOLDERS as PROJECT_FOLDERS,
+    ClientFolders,
+)
+
+if TYPE_CHECKING:
+    from satchel.clients._loaders import (
+        VERDICTS,
+        Loader,
+        LoaderVerdict,
+        Prediction,
+        ShownEntry,
+        UnknownLoaderError,
+        choose_loaders,
+        loaders,
+        read_documented as read_documented,
+        read_measured as read_measured,
+        worst_verdict as worst_verdict,
+    )
+    from satchel.clients._pack import Candidate, PackReader as PackReader
+    from satchel.clients._prediction import predict
+    from satchel.clients._properties._all import PROPERTIES as PROPERTIES
+
+__all__ = [
+    "CLIENT_FOLDERS",
+    "VERDICTS",
+    "Candidate",
+    "ClientFolders",
+    "Loader",
+    "LoaderVerdict",
+    "Prediction",
+    "ShownEntry",
+    "UnknownLoaderError",
+    "choose_loaders",
+    "loaders",
+    "predict",
+]
+
+_LAZY: Final = {
+    "Loader": "satchel.clients._loaders",
+    "LoaderVerdict": "satchel.clients._loaders",
+    "Prediction": "satchel.clients._loaders",
+    "ShownEntry": "satchel.clients._loaders",
+    "UnknownLoaderError": "satchel.clients._loaders",
+    "VERDICTS": "satchel.clients._loaders",
+    "choose_loaders": "satchel.clients._loaders",
+    "loaders": "satchel.clients._loaders",
+    "read_documented": "satchel.clients._loaders",
+    "read_measured": "satchel.clients._loaders",
+    "worst_verdict": "satchel.clients._loaders",
+    "Candidate": "satchel.clients._pack",
+    "PackReader": "satchel.clients._pack",
+    "predict": "satchel.clients._prediction",
+    "PROPERTIES": "satchel.clients._properties._all",
+}
+
+__getattr__ = lazy_door(__name__, _LAZY)

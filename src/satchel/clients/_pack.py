@@ -1,0 +1,183 @@
+"""A pack as loaders find it, and a property of it by which loaders differ."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+from satchel.model import Limits
+from satchel.skill_md import (
+    HEADING,
+    FrontmatterEntry,
+    Node,
+    Parsed,
+    Span,
+    YamlProblem,
+    YamlTree,
+    parse,
+    read_tree,
+    span_of_text,
+    split_entries,
+    tolerant_span,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One pack to be judged.
+
+    ``data`` is the whole skill file; ``folder`` the name of its folder, empty where it
+    has none; ``file`` the file's name as it was found. ``depth`` counts the folders
+    from the library down to the pack: 1 is right in it. ``is_link`` says that the
+    folder is a symbolic link. ``files`` are the pack's other files, relative, with
+    ``/``.
+    """
+
+    data: bytes
+    folder: str
+    file: str = "SKILL.md"
+    depth: int = 1
+    is_link: bool = False
+    files: tuple[str, ...] = ()
+
+
+_MAX_HEAD: Final = 1 << 20
+"""Characters of a frontmatter that are looked at; the largest seen has 5,100."""
+_LIMITS: Final = Limits(skill_md_bytes=1 << 30, frontmatter_bytes=_MAX_HEAD)
+# What other loaders make of a large file is a property of its own.
+_HIDING: Final = frozenset(
+    ["no-opening-fence", "no-closing-fence", "frontmatter-in-code-block"]
+)
+_LINE_END: Final = re.compile(r"\r\n?")
+
+
+class PackReader:
+    """What is there to see of a candidate, by the letter and as Satchel reads it."""
+
+    def __init__(self, candidate: Candidate) -> None:
+        """Keep the candidate; nothing is read yet."""
+        self.candidate = candidate
+
+    @cached_property
+    def text(self) -> str:
+        """The file, decoded; what is not UTF-8 is replaced."""
+        return self.candidate.data.decode("utf-8", "replace")
+
+    @cached_property
+    def parsed(self) -> Parsed:
+        """What Satchel makes of it, in the profile ``lenient``."""
+        candidate = self.candidate
+        return parse(
+            candidate.data,
+            profile="lenient",
+            directory=candidate.folder,
+            limits=_LIMITS,
+        )
+
+    @cached_property
+    def codes(self) -> frozenset[str]:
+        """The codes of all findings."""
+        return frozenset(finding.code for finding in self.parsed.findings)
+
+    @cached_property
+    def description(self) -> str:
+        """The description as Satchel reads it; empty where there is none."""
+        return self.parsed.manifest.description if self.parsed.manifest else ""
+
+    @cached_property
+    def span(self) -> Span | None:
+        """Where the frontmatter is, by the letter; else where it was meant to be."""
+        if self._lettered is not None:
+            return self._lettered
+        loose = tolerant_span(self.text)
+        return loose[0] if loose else None
+
+    @cached_property
+    def _lettered(self) -> Span | None:
+        """Where it is, by the letter; None where a body stands between the fences."""
+        span = span_of_text(self.text)
+        if span is None or not HEADING.search(self.text, span.head, span.end):
+            return span
+        head = self.text[span.head : span.end].encode("utf-8", "replace")
+        return span if isinstance(read_tree(head, _LIMITS), YamlTree) else None
+
+    @property
+    def is_fenced(self) -> bool:
+        """Whether there are two fences, by the letter, around the frontmatter."""
+        return self._lettered is not None
+
+    @cached_property
+    def head(self) -> str:
+        """The text of the frontmatter, with plain line ends; empty if there is none."""
+        if self.span is None:
+            return ""
+        end = min(self.span.end, self.span.head + _MAX_HEAD)
+        return _LINE_END.sub("\n", self.text[self.span.head : end])
+
+    @cached_property
+    def body(self) -> str:
+        """What stands behind the frontmatter; else the whole text."""
+        return self.text if self.span is None else self.text[self.span.body :]
+
+    @cached_property
+    def read(self) -> YamlTree | YamlProblem:
+        """The frontmatter as YAML, as it stands; else why it is none."""
+        return read_tree(self.head.encode("utf-8", "replace"), _LIMITS)
+
+    @cached_property
+    def is_hidden(self) -> bool:
+        """Whether the fences are such that others see no frontmatter at all."""
+        return bool(self.codes & _HIDING) and not self.is_fenced
+
+    @cached_property
+    def root(self) -> dict[str, Node]:
+        """The fields, where others could see them and they are YAML; else none."""
+        read = self.read
+        return read.root if isinstance(read, YamlTree) and not self.is_hidden else {}
+
+    @cached_property
+    def problem(self) -> str:
+        """The code of what is wrong with the YAML; empty where nothing is."""
+        return self.read.code if isinstance(self.read, YamlProblem) else ""
+
+    @cached_property
+    def is_broken(self) -> bool:
+        """Whether the frontmatter is there and is not YAML."""
+        if self.is_hidden:
+            return False
+        if self.problem == "frontmatter-not-mapping":
+            return self.parsed.manifest is not None
+        return self.span is not None and self.problem == "invalid-yaml"
+
+    @cached_property
+    def entries(self) -> tuple[FrontmatterEntry, ...]:
+        """The frontmatter, entry by entry, by the look of its lines."""
+        lines = self.head.removesuffix("\n").split("\n")
+        return tuple(split_entries(lines)) if self.head else ()
+
+    def entry(self, key: str) -> FrontmatterEntry | None:
+        """Return the last entry of a key, the one that counts."""
+        return next((e for e in reversed(self.entries) if e.key == key), None)
+
+    def source(self, key: str) -> str | None:
+        """Return a field as its author wrote it, where it is a scalar that is not null.
+
+        Quoted values come without their quotes.
+        """
+        read = self.read
+        return read.text(key) if isinstance(read, YamlTree) and self.root else None
+
+
+@dataclass(frozen=True, slots=True)
+class PackProperty:
+    """What a pack may be like.
+
+    ``key`` is stable; ``about`` is a noun phrase, as the head of a table's row;
+    ``fix`` says, in the imperative, how a pack loses it; ``applies`` finds it.
+    """
+
+    key: str
+    about: str
+    fix: str
+    applies: Callable[[PackReader], bool]

@@ -1,0 +1,142 @@
+"""What becomes of a pack in each loader: predicted from its properties."""
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from satchel.clients._loaders import (
+    Loader,
+    LoaderData,
+    LoaderVerdict,
+    Prediction,
+    ShownEntry,
+    loaders,
+    read_documented,
+    read_measured,
+    worst_verdict,
+)
+from satchel.clients._pack import Candidate, PackReader
+from satchel.clients._properties._all import PLAIN, PROPERTIES, properties_in
+
+_FIRST: Final = re.compile(r"first-(\d+)")
+_LEAST_CUT: Final = 100
+"""Fewer characters are where a line ends rather than where a loader cuts."""
+
+
+def words_for(shown: ShownEntry, reading: PackReader) -> dict[str, str]:
+    """Return the words for what was listed; none where it is what the pack says."""
+    words: dict[str, str] = {}
+    folder = reading.candidate.folder
+    if shown.name is not None and shown.name != _declared(reading):
+        words["name"] = "folder" if shown.name == folder else "other"
+    if shown.description is not None:
+        said, right = _folded(shown.description), _folded(reading.description)
+        if said != right:
+            words["description"] = _word_for(said, right, reading)
+    return words
+
+
+def _word_for(said: str, right: str, reading: PackReader) -> str:
+    if not said:
+        return "nothing"
+    if said == _folded(_line(reading)):
+        return "line"
+    start = said.rstrip(".… ")
+    if len(start) >= _LEAST_CUT and right.startswith(start):
+        return f"first-{len(said)}"
+    return "other"
+
+
+def shown_entry(
+    words: Mapping[str, Mapping[str, str]], keys: tuple[str, ...], reading: PackReader
+) -> ShownEntry | None:
+    """Return what is listed of a pack with these properties; None for what it says.
+
+    Of several properties the last that says something counts. What cannot be told is
+    None in it.
+    """
+    name = [words[key]["name"] for key in keys if "name" in words.get(key, {})]
+    text = [
+        words[key]["description"] for key in keys if "description" in words.get(key, {})
+    ]
+    if not (name or text):
+        return None
+    return ShownEntry(
+        _name(name[-1], reading) if name else _declared(reading),
+        _description(text[-1], reading) if text else reading.description,
+    )
+
+
+def _name(word: str, reading: PackReader) -> str | None:
+    return reading.candidate.folder if word == "folder" else None
+
+
+def _description(word: str, reading: PackReader) -> str | None:
+    if word == "nothing":
+        return ""
+    if word == "line":
+        return _line(reading)
+    first = _FIRST.fullmatch(word)
+    return reading.description[: int(first[1])] if first else None
+
+
+def _declared(reading: PackReader) -> str | None:
+    manifest = reading.parsed.manifest
+    return reading.source("name") or (manifest.name if manifest else None)
+
+
+def _line(reading: PackReader) -> str:
+    entry = reading.entry("description")
+    return entry.value.strip() if entry is not None else ""
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.split())
+
+
+def predict(
+    candidate: Candidate, chosen: Iterable[Loader] | None = None
+) -> tuple[Prediction, ...]:
+    """Return what each loader makes of a pack, in the order of ``chosen``.
+
+    Each property counts by itself, and the gravest verdict is the pack's. Of a
+    property that nothing is known of the verdict is ``unknown``, unless another one
+    already keeps the pack out.
+
+    Args:
+        candidate: The pack as it lies there.
+        chosen: The loaders to tell of; all that are known, unless given.
+    """
+    reading = PackReader(candidate)
+    keys = properties_in(reading) or (PLAIN,)
+    return tuple(
+        predict_for(loader, _entry(loader), keys, reading)
+        for loader in (loaders() if chosen is None else chosen)
+    )
+
+
+def predict_for(
+    loader: Loader, entry: LoaderData, keys: tuple[str, ...], reading: PackReader
+) -> Prediction:
+    """Return what a loader, of which ``entry`` is known, makes of one pack.
+
+    ``keys`` are the pack's properties.
+    """
+    verdicts: dict[str, LoaderVerdict] = {
+        key: entry.verdicts.get(key, "unknown") for key in keys
+    }
+    verdict = worst_verdict(verdicts.values())
+    is_listed = verdict in {"loaded", "cut", "wrong"}
+    shown = shown_entry(entry.shown, keys, reading) if is_listed else None
+    if verdict == "loaded":
+        return Prediction(loader, verdict, shown=shown)
+    reasons = tuple(key for key in keys if verdicts[key] == verdict)
+    if verdict == "unknown":
+        return Prediction(loader, verdict, reasons)
+    fixes = [PROPERTIES[key].fix for key in reasons if key in PROPERTIES]
+    return Prediction(loader, verdict, reasons, "; ".join(dict.fromkeys(fixes)), shown)
+
+
+def _entry(loader: Loader) -> LoaderData:
+    table = read_measured() if loader.how == "measured" else read_documented()
+    return table.loaders[loader.key]

@@ -1,0 +1,362 @@
+"""SkillLoader and LocalDirSkillSource, as users of role packs know them."""
+
+import os
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from satchel.catalog import CatalogRules, ParseOptions, Registry, duplicate_error
+from satchel.errors import (
+    DuplicateSkillError,
+    ReferenceNotAllowedError,
+    SkillManifestError,
+    SkillNotFoundError,
+)
+from satchel.files import check_path
+from satchel.load import load
+from satchel.model import (
+    DEFAULT_LIMITS,
+    SKILL_FILE,
+    Catalog,
+    Conflict,
+    Descriptor,
+    Finding,
+    Found,
+    Limits,
+    Loaded,
+    Manifest,
+    Request,
+)
+from satchel.protocols import SkillSource
+from satchel.runtime import SystemClock, retry_after_edit, unavailable_sources
+from satchel.skill_md import Profile, parse
+from satchel.sources import (
+    FolderSearch,
+    LegacySource,
+    LegacySourceAdapter,
+    LocalSource,
+    as_source,
+    load_plugin_sources,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SkillArtifact:
+    """One whole skill: its manifest, its body, and where it came from."""
+
+    manifest: Manifest
+    body: str = field(repr=False)
+    origin: str
+
+
+class LocalDirSkillSource(LocalSource):
+    """The packs in the folders right below one folder; none where it is not there.
+
+    Beside the protocol it has what the earlier system's users call: ``name``,
+    `iter_skills`, and readers and lists for each bucket. ``skill`` is the name of the
+    pack's folder there, which profile ``strict`` wants to be the skill's name.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        source_name: str | None = None,
+        *,
+        limits: Limits = DEFAULT_LIMITS,
+    ) -> None:
+        """Take the folder; the name is ``local:`` and the folder by default."""
+        shown = os.fspath(path)
+        super().__init__(
+            path,
+            label=f"local:{shown}" if source_name is None else source_name,
+            limits=limits,
+            missing_ok=True,
+        )
+        self.name: Final = self.label
+
+    def _search(self) -> FolderSearch:
+        return FolderSearch(
+            self.root, self._shown, self._limits, depth=1, root_may_be_pack=False
+        )
+
+    def iter_skills(self) -> list[SkillArtifact]:
+        """Return every skill, read now, by folder.
+
+        Raises:
+            SkillManifestError: A pack is not what profile ``strict`` wants.
+        """
+        found = [each for each in self.scan() if isinstance(each, Found)]
+        return [self._artifact(each) for each in found]
+
+    def _artifact(self, found: Found) -> SkillArtifact:
+        # A registry parses what a source holds; only here the source does it itself.
+        from satchel.skill_md import body_of, parse
+
+        data = self.manifest(found.key)
+        parsed = parse(data, profile="strict", directory=found.key, limits=self._limits)
+        text = data.decode("utf-8", "replace")
+        path = f"{found.location}/{SKILL_FILE}"
+        if parsed.manifest is None:
+            first = next(each for each in parsed.findings if each.severity == "error")
+            raise SkillManifestError(path, first.message, first.line)
+        return SkillArtifact(parsed.manifest, body_of(text).strip(), path)
+
+    def manifest_for(self, skill: str) -> Manifest | None:
+        """Return the manifest of a pack; None where there is none that can be used."""
+        from satchel.skill_md import parse
+
+        try:
+            data = self.manifest(skill)
+        except SkillNotFoundError:
+            return None
+        return parse(data, directory=skill, limits=self._limits).manifest
+
+    def read_reference(self, skill: str, file: str) -> str:
+        """Return the text of ``references/file``, which a manifest has to list.
+
+        One that lists no file at all allows each.
+
+        Raises:
+            ReferenceNotAllowedError: It is not listed.
+            SkillError: Else, as for `read`.
+        """
+        return self._text(skill, "references", file)
+
+    def read_script(self, skill: str, file: str) -> str:
+        """Return the text of ``scripts/file``; nothing is run. As `read_reference`."""
+        return self._text(skill, "scripts", file)
+
+    def read_asset(self, skill: str, file: str) -> str:
+        """Return the text of ``assets/file``. As `read_reference`."""
+        return self._text(skill, "assets", file)
+
+    def list_references(self, skill: str) -> list[str]:
+        """Return the names of the files under ``references``, sorted."""
+        return self._names(skill, "references")
+
+    def list_scripts(self, skill: str) -> list[str]:
+        """Return the names of the files under ``scripts``, sorted."""
+        return self._names(skill, "scripts")
+
+    def list_assets(self, skill: str) -> list[str]:
+        """Return the names of the files under ``assets``, sorted."""
+        return self._names(skill, "assets")
+
+    def _text(self, skill: str, bucket: str, file: str) -> str:
+        check_path(file, skill)
+        path = f"{bucket}/{file}"
+        manifest = self.manifest_for(skill)
+        if manifest is not None and manifest.declares_files:
+            listed: tuple[str, ...] = getattr(manifest, bucket)
+            if file not in listed and path not in listed:
+                raise ReferenceNotAllowedError(skill, path, listed)
+        data = self.read(skill, path, self._limits.file_bytes)
+        return data.decode("utf-8", "replace")
+
+    def _names(self, skill: str, bucket: str) -> list[str]:
+        paths = (file.path for file in self.files(skill))
+        inside = f"{bucket}/"
+        return [path.removeprefix(inside) for path in paths if path.startswith(inside)]
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedSkill:
+    """One skill as a whole, its body included."""
+
+    name: str
+    description: str
+    body: str = field(repr=False)
+    references: tuple[str, ...]
+    scripts: tuple[str, ...]
+    assets: tuple[str, ...]
+    origin: str
+    source_name: str
+    trigger_keywords: tuple[str, ...] = ()
+
+
+class SkillLoader:
+    """All skills of some sources, read at once; loud where anything is wrong.
+
+    Unlike `satchel.Satchel` it refuses to exist over a broken pack of a first-party
+    source or a name that two packs claim. Packs of installed plug-ins are included
+    unless ``include_plugins`` is false; a broken one of these is left out, and stands
+    in ``findings``. A source may be of the older protocol: with a ``name``,
+    ``iter_skills()``, and as far as its skills have files ``read_reference``,
+    ``read_script`` and ``read_asset``.
+
+    Raises:
+        TypeError: Something is no source.
+        SkillManifestError: Packs cannot be used; names each of them.
+        DuplicateSkillError: Two packs claim one name; names both, and a plug-in with
+            the switch that leaves it out.
+    """
+
+    def __init__(
+        self,
+        sources: Iterable[SkillSource | LegacySource] = (),
+        *,
+        include_plugins: bool = True,
+        deny: Iterable[str] = (),
+        profile: Profile = "strict",
+        limits: Limits = DEFAULT_LIMITS,
+    ) -> None:
+        """Read every pack."""
+        first_party = tuple(as_source(each, limits=limits) for each in sources)
+        plugins: Sequence[SkillSource] = (
+            load_plugin_sources(deny=tuple(deny)) if include_plugins else ()
+        )
+        self._profile: Profile = profile
+        self._limits = limits
+        self._registry = Registry(
+            (*first_party, *plugins),
+            accept=ParseOptions(profile=profile, limits=limits),
+            rules=CatalogRules(),
+            clock=SystemClock(),
+        )
+        self._ours = frozenset(list(self._registry.sources)[: len(first_party)])
+        self._reload()
+
+    @property
+    def catalog(self) -> Catalog:
+        """The catalog of all that was read."""
+        return self._registry.catalog
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What did not answer, was repaired, left out, or is worth knowing."""
+        latest = self._registry.latest
+        return (*unavailable_sources(latest), *latest.findings)
+
+    def get(self, name: str) -> LoadedSkill:
+        """Return one skill, its body read anew.
+
+        Raises:
+            SkillNotFoundError: No skill of exactly this name.
+        """
+        loaded = self.load(Request(name))
+        parsed = parse(loaded.data, profile=self._profile, limits=self._limits)
+        keywords = parsed.manifest.trigger_keywords if parsed.manifest else ()
+        entry = loaded.descriptor
+        return LoadedSkill(
+            entry.id,
+            entry.description,
+            loaded.body,
+            _names(entry.references, "references/"),
+            _names(entry.scripts, "scripts/"),
+            _names(entry.assets, "assets/"),
+            entry.origin.location,
+            entry.source,
+            keywords,
+        )
+
+    def has(self, name: str) -> bool:
+        """Tell whether exactly this skill is there."""
+        return name in self.catalog
+
+    def list_all(self) -> list[LoadedSkill]:
+        """Return every skill, by name."""
+        return [self.get(entry.id) for entry in self.catalog]
+
+    def __iter__(self) -> Iterator[Descriptor]:
+        """Iterate over the descriptors, by name."""
+        return iter(self.catalog)
+
+    def __len__(self) -> int:
+        """Return how many skills there are."""
+        return len(self.catalog)
+
+    def find_source_for(self, name: str) -> SkillSource | LegacySource:
+        """Return the source that a skill came from, as it was given.
+
+        Raises:
+            SkillNotFoundError: No skill of exactly this name.
+        """
+        entry = self.catalog.get(name)
+        if entry is None:
+            raise SkillNotFoundError(name)
+        source = self._registry.sources[entry.source]
+        return source.older if isinstance(source, LegacySourceAdapter) else source
+
+    def load(self, request: Request) -> Loaded:
+        """Load what is asked for, by the one read path.
+
+        Raises:
+            SkillError: As for `satchel.Satchel.load`.
+        """
+        return retry_after_edit(
+            self._registry,
+            lambda: self.catalog,
+            request.id,
+            lambda here: load(here, request, limits=self._limits),
+        )
+
+    def read_reference(self, name: str, reference: str) -> str:
+        """Return a reference's text; see `load` for the errors."""
+        return self.load(Request(name, f"references/{reference}")).text
+
+    def read_script(self, name: str, script: str) -> str:
+        """Return a script's text, never run; see `load` for the errors."""
+        return self.load(Request(name, f"scripts/{script}")).text
+
+    def _reload(self) -> None:
+        self._registry.sync()
+        latest = self._registry.latest
+        broken = [
+            f"{held.descriptor.origin.location}/{SKILL_FILE}"
+            for held in latest.excluded
+            if held.reason == "refused" and held.descriptor.source in self._ours
+        ]
+        if broken:
+            raise _unusable_packs(broken, latest.findings)
+        if latest.unresolved:
+            raise duplicate_with_switch(latest.unresolved[0], self._ours)
+
+
+def _unusable_packs(
+    paths: Sequence[str], findings: Iterable[Finding]
+) -> SkillManifestError:
+    """Return one error of all packs that cannot be used; it says each path once."""
+    wrong: dict[str, list[Finding]] = {path: [] for path in paths}
+    for each in findings:
+        if each.severity == "error" and each.path in wrong:
+            wrong[each.path].append(each)
+    first, *others = (
+        SkillManifestError(path, _messages(its), its[0].line if its else None)
+        for path, its in wrong.items()
+    )
+    detail = "; ".join((first.detail, *map(str, others)))
+    return SkillManifestError(first.path, detail, first.line)
+
+
+def _messages(findings: Iterable[Finding]) -> str:
+    return "; ".join(
+        f"{each.message} ({each.fix})" if each.fix else each.message
+        for each in findings
+    )
+
+
+def duplicate_with_switch(
+    conflict: Conflict, ours: Collection[str]
+) -> DuplicateSkillError:
+    """Return the error for a conflict, with a way out that a loader has.
+
+    That is a plug-in's switch (X24), where one of the owners is a plug-in.
+
+    Args:
+        conflict: The id, and who claims it.
+        ours: Labels of the sources that are no plug-ins.
+    """
+    error = duplicate_error(conflict)
+    plugins = [o.source for o in conflict.owners if o.source not in ours]
+    fix = (
+        f"leave the plug-in out with deny=[{plugins[0]!r}], or all of them "
+        "with include_plugins=False (--no-plugins)"
+        if plugins
+        else "rename one, or put a prefix in front of the ids of one source: "
+        'satchel.sources.prefixed(source, "mine-")'
+    )
+    return type(error)(error.skill_name, error.first_origin, error.second_origin, fix)
+
+
+def _names(paths: tuple[str, ...], bucket: str) -> tuple[str, ...]:
+    return tuple(path.removeprefix(bucket) for path in paths)

@@ -1,0 +1,117 @@
+"""One file inside a Python package that can be imported, by its path from outside."""
+
+import os
+import stat
+from collections.abc import Iterator
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Final
+
+from satchel.errors import LimitExceededError, ReferenceNotFoundError
+from satchel.files import digest_bytes, mark_of, read_confined
+from satchel.model import FileStat
+
+_OF_PYTHON: Final = frozenset({"__init__.py", "__pycache__"})
+
+
+def stat_file(path: str) -> FileStat | None:
+    """Return what can be told of a regular file; None where there is none."""
+    found = _find_package(path)
+    if isinstance(found, Path):
+        try:
+            status = found.joinpath(path.partition("/")[2]).lstat()
+        except OSError:
+            return None
+        if not stat.S_ISREG(status.st_mode):
+            return None
+        return FileStat(path, status.st_size, mark_of(status))
+    if found is None or not found.is_file():
+        return None
+    data = found.read_bytes()
+    return FileStat(path, len(data), digest_bytes(data))
+
+
+def is_folder(path: str) -> bool:
+    """Tell whether a path is a package that can be imported, or a folder in one."""
+    found = _find_package(f"{path}/.")
+    if isinstance(found, Path):
+        return found.joinpath(path.partition("/")[2]).is_dir()
+    return found is not None and ("/" not in path or _is_folder_in_zip(path))
+
+
+def _is_folder_in_zip(path: str) -> bool:
+    found = _find_package(path)
+    return found is not None and found.is_dir()
+
+
+def files_below(folder: str) -> tuple[str, ...]:
+    """Return the regular files below a folder of a package, as paths like its own.
+
+    Sorted; empty where there is no such folder. No link is followed, and what Python
+    itself puts there is left out.
+    """
+    found = _find_package(folder)
+    place = found / folder.partition("/")[2] if isinstance(found, Path) else found
+    return () if place is None else tuple(sorted(_below(place, folder)))
+
+
+def _below(place: Path | Traversable, path: str) -> Iterator[str]:
+    if isinstance(place, Path) and place.is_symlink():
+        return
+    if place.is_file():
+        yield path
+    elif place.is_dir():
+        for each in place.iterdir():
+            name = each.name
+            if name not in _OF_PYTHON and not name.startswith("."):
+                yield from _below(each, f"{path}/{name}")
+
+
+def read_file(path: str, limit_bytes: int, owner: str) -> bytes:
+    """Return the bytes of a file.
+
+    Args:
+        path: Plain and relative; whoever calls has seen to that.
+        limit_bytes: At most this many bytes are accepted.
+        owner: The skill to name in errors.
+
+    Raises:
+        ReferenceNotFoundError: There is no such package, or no such file in it.
+        ReferenceEscapesError, ReferenceUnreadableError, LimitExceededError: As for
+            `satchel.files.read_confined`.
+    """
+    found = _find_package(path)
+    if isinstance(found, Path):
+        inside = path.partition("/")[2]
+        return read_confined(str(found), inside, limit_bytes, owner=owner)
+    if found is None or not found.is_file():
+        raise ReferenceNotFoundError(owner, path)
+    data = found.read_bytes()
+    if len(data) > limit_bytes:
+        raise LimitExceededError("file_bytes", limit_bytes, len(data), "bytes", path)
+    return data
+
+
+def _find_package(path: str) -> Path | Traversable | None:
+    """Return the folder of the package that has the file, else the file itself.
+
+    None where no such package can be imported.
+    """
+    package, _, inside = path.partition("/")
+    if not inside:
+        return None
+    try:
+        spec = find_spec(package) if package.isidentifier() else None
+        # A module that is no package would stand for the folder that it lies in.
+        if spec is None or spec.submodule_search_locations is None:
+            return None
+        places = map(Path, spec.submodule_search_locations)
+        folders = [place for place in places if place.is_dir()]
+        if not folders:
+            return files(package).joinpath(inside)
+    except Exception:  # noqa: BLE001 - a package's own loader or code: a plug-in (R33)
+        return None
+    having = (folder for folder in folders if os.path.lexists(folder / inside))
+    return next(having, folders[0])

@@ -1,0 +1,288 @@
+"""SkillRegistry and SkillDescriptor: skills that are registered in code."""
+
+import threading
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from threading import Lock
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final, cast, get_args
+
+from satchel.compat._package_files import read_file, stat_file
+from satchel.errors import (
+    DuplicateSkillError,
+    LimitExceededError,
+    ReferenceNotFoundError,
+    SkillManifestError,
+    SkillNotFoundError,
+)
+from satchel.files import Listing, check_path, digest_bytes
+from satchel.model import (
+    DEFAULT_LIMITS,
+    SKILL_FILE,
+    Category,
+    FileStat,
+    Finding,
+    Found,
+    Json,
+    Limits,
+    Manifest,
+)
+from satchel.skill_md import encode_items, write_manifest
+from satchel.sources import missing_reference, too_large
+
+if TYPE_CHECKING:
+    from satchel.runtime import Satchel
+
+
+@dataclass(frozen=True, slots=True)
+class SkillDescriptor:
+    """What a `satchel.SkillRegistry` knows of a skill; hashable, and never changes.
+
+    ``references`` are relative to where packages are installed, so that the first
+    segment is a package that can be imported:
+    ``my_skills/agentic_rag/references/azure_search_config.md``. They are all that can
+    be read. ``import_path`` says where the skill is written, for people; nothing
+    imports it. ``tools`` names the tools that belong to the skill.
+
+    Raises:
+        TypeError: ``tools`` or ``references`` is no tuple of texts.
+        ValueError: There is no such category.
+    """
+
+    name: str
+    description: str
+    instructions: str = field(default="", repr=False)
+    category: Category = "standard"
+    import_path: str = ""
+    tools: tuple[str, ...] = ()
+    references: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse what would make the value change or fail to hash."""
+        for label, items in (("tools", self.tools), ("references", self.references)):
+            if not _are_texts(items):
+                raise TypeError(
+                    f"skill {self.name!r}: {label} is to be a tuple of texts, "
+                    f"got {items!r}"
+                )
+        if self.category not in get_args(Category):
+            raise ValueError(
+                f"skill {self.name!r}: category is to be standard or raw, "
+                f"got {self.category!r}"
+            )
+
+
+def _are_texts(items: object) -> bool:
+    # What the annotation says; a caller need not have a type checker.
+    if not isinstance(items, tuple):
+        return False
+    return all(isinstance(item, str) for item in cast("tuple[object, ...]", items))
+
+
+class SkillRegistry:
+    """Skills by name, filled by explicit calls; a source as well.
+
+    It holds what it was given and nothing else: no global state, no file, no look
+    around. Handed to `satchel.Satchel` its skills are listed like any others, and
+    every byte of theirs goes through the one ``load``. Safe across threads.
+    """
+
+    def __init__(
+        self,
+        descriptors: Iterable[SkillDescriptor] = (),
+        *,
+        label: str = "registry",
+        limits: Limits = DEFAULT_LIMITS,
+    ) -> None:
+        """Register ``descriptors``; errors are those of `bootstrap`.
+
+        Args:
+            descriptors: What to begin with.
+            label: What to call it as a source.
+            limits: Bounds on what is accepted.
+        """
+        self.label: Final = label
+        self._limits = limits
+        self._lock = Lock()
+        self._held: Mapping[str, SkillDescriptor] = MappingProxyType({})
+        self.bootstrap(descriptors)
+
+    def __repr__(self) -> str:
+        """Return what a debugger shows."""
+        kind = type(self).__name__
+        return f"{kind}({len(self._held)} skills, label={self.label!r})"
+
+    def register(self, descriptor: SkillDescriptor, *, replace: bool = False) -> None:
+        """Hold one skill more; ``replace`` puts it in the place of one of its name.
+
+        Raises:
+            DuplicateSkillError: The name is taken; names both owners.
+            SkillManifestError: It has no name, or no description to list it by.
+        """
+        self._put((descriptor,), replace=replace)
+
+    def bootstrap(self, descriptors: Iterable[SkillDescriptor]) -> None:
+        """Register all of them; where one cannot be, none is.
+
+        Raises:
+            DuplicateSkillError, SkillManifestError: As for `register`.
+        """
+        self._put(descriptors, replace=False)
+
+    def get(self, name: str) -> SkillDescriptor:
+        """Return the skill of exactly this name.
+
+        Raises:
+            SkillNotFoundError: There is none.
+        """
+        try:
+            return self._held[name]
+        except KeyError:
+            raise SkillNotFoundError(name) from None
+
+    def find(self, query: str) -> tuple[SkillDescriptor, ...]:
+        """Return the skills whose name, description or references hold ``query``.
+
+        By name; upper and lower case are the same, and no query fits every skill.
+        """
+        wanted = query.casefold()
+        return tuple(
+            each
+            for each in self._held.values()
+            if wanted
+            in "\n".join((each.name, each.description, *each.references)).casefold()
+        )
+
+    def all_descriptors(self) -> Mapping[str, SkillDescriptor]:
+        """Return what is held now, by name and sorted by it; it never changes."""
+        return self._held
+
+    def scan(self) -> tuple[Found | Finding, ...]:
+        """Return the skills, sorted by name, then what is wrong with some."""
+        found: list[Found] = []
+        findings: list[Finding] = []
+        for name, descriptor in self._held.items():
+            where = f"{self.label}/{name}"
+            try:
+                files = self._list(descriptor)
+            except LimitExceededError as error:
+                findings.append(too_large(where, str(error)))
+                continue
+            found.append(Found(name, where, (descriptor, files), files))
+            findings += (
+                missing_reference(where, file.path) for file in files if file.missing
+            )
+        return (*found, *findings)
+
+    def manifest(self, key: str) -> bytes:
+        """Return the SKILL.md that says what the descriptor says."""
+        return self.read(key, SKILL_FILE, self._limits.skill_md_bytes)
+
+    def files(self, key: str) -> tuple[FileStat, ...]:
+        """Return SKILL.md and the references, sorted by path.
+
+        One that is missing is among them, and marked so: whoever asks for it is told
+        that it is listed and missing.
+        """
+        return self._list(self.get(key))
+
+    def read(self, key: str, path: str, limit_bytes: int) -> bytes:
+        """Return one file's raw bytes; of references only those that are listed."""
+        check_path(path, key)
+        descriptor = self.get(key)
+        if path != SKILL_FILE:
+            if path not in descriptor.references:
+                raise ReferenceNotFoundError(key, path)
+            return read_file(path, limit_bytes, key)
+        data = _write_skill_md(descriptor)
+        if len(data) > limit_bytes:
+            limit = "skill_md_bytes"
+            raise LimitExceededError(limit, limit_bytes, len(data), "bytes", path)
+        return data
+
+    def close(self) -> None:
+        """Nothing is held open."""
+
+    def _put(self, more: Iterable[SkillDescriptor], *, replace: bool) -> None:
+        with self._lock:
+            held = dict(self._held)
+            for each in more:
+                _check_descriptor(each)
+                if each.name in held and not replace:
+                    first = self._owner(held[each.name])
+                    raise DuplicateSkillError(
+                        each.name,
+                        first,
+                        self._owner(each),
+                        "rename one, or register it with replace=True",
+                    )
+                held[each.name] = each
+            self._held = MappingProxyType(dict(sorted(held.items())))
+
+    def _owner(self, descriptor: SkillDescriptor) -> str:
+        return descriptor.import_path or f"{self.label}/{descriptor.name}"
+
+    def _list(self, descriptor: SkillDescriptor) -> tuple[FileStat, ...]:
+        skill_md = _write_skill_md(descriptor)
+        listing = Listing(self._limits)
+        listing.add(FileStat(SKILL_FILE, len(skill_md), digest_bytes(skill_md)))
+        for path in dict.fromkeys(descriptor.references):
+            if path != SKILL_FILE and listing.admits(path):
+                listing.add(stat_file(path) or FileStat(path, 0, missing=True))
+        return listing.files()
+
+
+def _check_descriptor(descriptor: SkillDescriptor) -> None:
+    for member in ("name", "description"):
+        if not getattr(descriptor, member).strip():
+            what = f"SkillDescriptor({descriptor.name!r})"
+            raise SkillManifestError(what, f"it needs a {member} to be listed by")
+
+
+def _write_skill_md(descriptor: SkillDescriptor) -> bytes:
+    """Return the SKILL.md that says the same, instructions unaltered."""
+    metadata: dict[str, Json] = {}
+    if descriptor.tools:
+        metadata["tools"] = encode_items(descriptor.tools)
+    if descriptor.category != "standard":
+        metadata["category"] = descriptor.category
+    manifest = Manifest(
+        name=descriptor.name,
+        description=descriptor.description,
+        references=descriptor.references,
+        declares_files=bool(descriptor.references),
+        metadata=metadata,
+    )
+    # A lone surrogate is for the parser to report, not for us to fail on.
+    return (write_manifest(manifest) + descriptor.instructions).encode(
+        "utf-8", "surrogatepass"
+    )
+
+
+_lock = threading.Lock()
+
+
+def default_registry() -> "Satchel":
+    """Return the process's own Satchel, made and synced at the first call.
+
+    It reads satchel.toml where there is one, else the usual folders of clients
+    (`satchel.sources.usual`). Call its ``sync()`` to look again.
+    """
+    with _lock:
+        return _make()
+
+
+@cache
+def _make() -> "Satchel":
+    from pathlib import Path
+
+    from satchel.config import find_config
+    from satchel.errors import NoSources
+    from satchel.runtime import Satchel
+    from satchel.sources import usual
+
+    try:
+        return Satchel() if find_config(Path.cwd()) else Satchel(*usual())
+    except NoSources:
+        return Satchel(*usual())

@@ -1,0 +1,277 @@
+"""Check skills that are registered in code: that each is complete and sound."""
+
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from functools import partial
+from importlib import import_module
+from inspect import Parameter, signature
+from typing import Final, cast
+
+from satchel.agent import BaseSkill, Skill
+from satchel.compat._package_files import files_below, is_folder, stat_file
+from satchel.compat._registry import SkillDescriptor, SkillRegistry
+from satchel.errors import ConfigError, SkillError
+from satchel.lint import (
+    RULES,
+    CheckReport,
+    LintContext,
+    LintSettings,
+    lint_pack,
+    settings_of,
+)
+from satchel.model import SKILL_FILE, Descriptor, FileStat, Finding, Manifest
+
+_REFERENCES: Final = "references"
+_REFERENCE_RULES: Final = frozenset(
+    {
+        *("readable", "sensitive_pattern", "doubts", "skipped_heading"),
+        *("unclosed_fence", "undefined_link", "dead_link", "dead_anchor"),
+        *("python_syntax", "shell_syntax", "json_syntax"),
+    }
+)
+"""The rules that look into references; the others are about a SKILL.md on disk."""
+
+
+def is_in_code(what: str) -> bool:
+    """Tell whether a text names something in a module, as ``MODULE:NAME``."""
+    module, colon, name = what.partition(":")
+    parts = (*module.split("."), *name.split("."))
+    plain = all(part.isidentifier() for part in parts)
+    return bool(colon) and plain and not os.path.exists(what)  # noqa: PTH110
+
+
+def import_registered(what: str) -> tuple[SkillDescriptor, ...]:
+    """Return the descriptors that ``MODULE:NAME`` holds; see `descriptors_of`.
+
+    The module is imported, which runs it; the working folder is looked in, too.
+
+    Raises:
+        ConfigError: There is no such module or name, importing or calling it fails, or
+            it holds no descriptor.
+    """
+    module, _, name = what.partition(":")
+    here = os.getcwd()  # noqa: PTH109 - as text, for the path of imports
+    if here not in sys.path:
+        sys.path.insert(0, here)
+    try:
+        value: object = import_module(module)
+        for part in name.split("."):
+            value = getattr(value, part)
+        found = descriptors_of(value)
+    except SkillError:
+        raise
+    except (Exception, SystemExit) as error:
+        detail = f"it cannot be had: {type(error).__name__}: {error}"
+        raise ConfigError(what, detail) from error
+    if not found:
+        raise ConfigError(what, "no skill is registered there; bootstrap it first")
+    return found
+
+
+def _instance(what: object) -> object:
+    """Return the skill that a class is for, and anything else as it is."""
+    made = what
+    if isinstance(what, type) and issubclass(what, BaseSkill):
+        made = what()
+    return made
+
+
+def descriptors_of(what: object) -> tuple[SkillDescriptor, ...]:
+    """Return the descriptors that something holds or makes, in order.
+
+    Args:
+        what: A `satchel.SkillDescriptor`, a `satchel.SkillRegistry`, a skill, several
+            of these, or a function that returns them or fills the registry that it
+            is given. Of a skill alone only its own text is known.
+
+    Raises:
+        TypeError: It is none of these.
+    """
+    if isinstance(what, SkillDescriptor):
+        return (what,)
+    if isinstance(what, SkillRegistry):
+        return tuple(what.all_descriptors().values())
+    what = _instance(what)
+    if isinstance(what, (Skill, BaseSkill)):
+        # An agent can have a skill that no catalog lists: it needs no description.
+        description = what.description or what.name
+        return (SkillDescriptor(what.name, description, what.instructions),)
+    if callable(what):
+        return _made_by(what)
+    if isinstance(what, Iterable) and not isinstance(what, (str, bytes)):
+        several = cast("Iterable[object]", what)
+        return tuple(one for each in several for one in descriptors_of(each))
+    kind = type(what).__name__
+    raise TypeError(f"want a registry, a descriptor or several, got a {kind}")
+
+
+def check_registered(
+    descriptors: Iterable[SkillDescriptor], settings: LintSettings | None = None
+) -> CheckReport:
+    """Return what is wrong with skills that are registered in code.
+
+    Every listed reference is there, every file in the folder ``references`` beside a
+    skill's module is listed, short instructions name each reference, and what is in
+    the references is sound. Findings are about a path that begins with the package, or
+    about the skill by its ``import_path``, else its name. Nothing of a reference runs.
+    """
+    settings = settings or settings_of(profile="strict")
+    descriptors = tuple(descriptors)
+    found = [*_registration_errors(descriptors)]
+    for each in descriptors:
+        found += _check(each, descriptors, settings)
+    judged = [settings.judge(each) for each in dict.fromkeys(found)]
+    kept = tuple(each for each in judged if each is not None)
+    return CheckReport(
+        len(descriptors),
+        tuple(sorted(kept, key=lambda f: (f.path, f.line or 0, f.code, f.message))),
+        "strict",
+        off=len(judged) - len(kept),
+        off_by=settings.told_by,
+    )
+
+
+def _made_by(make: Callable[..., object]) -> tuple[SkillDescriptor, ...]:
+    wanted = [
+        each
+        for each in signature(make).parameters.values()
+        if each.default is Parameter.empty
+        and each.kind in {Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD}
+    ]
+    registry = SkillRegistry()
+    made = make(*[registry][: len(wanted)])
+    return descriptors_of(registry if made is None else made)
+
+
+def _registration_errors(descriptors: Iterable[SkillDescriptor]) -> Iterator[Finding]:
+    """Yield what a registry would refuse: a name twice, nothing to be listed by."""
+    registry = SkillRegistry()
+    for each in descriptors:
+        try:
+            registry.register(each)
+        except SkillError as error:
+            yield Finding(error.code, "error", str(error), _place(each))
+
+
+def _check(
+    descriptor: SkillDescriptor,
+    every: Iterable[SkillDescriptor],
+    settings: LintSettings,
+) -> Iterator[Finding]:
+    yield from _of_text(descriptor, settings.thresholds.description_chars)
+    yield from _missing(descriptor)
+    home = _home(descriptor)
+    listed = {path for each in every for path in each.references}
+    for path in files_below(home) if home else ():
+        if path not in listed:
+            yield Finding(
+                "unlisted-reference",
+                "error",
+                f"no skill lists {path}, so no agent can load it",
+                _place(descriptor),
+                fix="add it to references, or delete the file",
+            )
+    yield from _of_files(descriptor, home, settings)
+
+
+def _of_text(descriptor: SkillDescriptor, most: int) -> Iterator[Finding]:
+    text = descriptor.instructions
+    if 0 < most < len(" ".join(text.split())):
+        yield Finding(
+            "long-instructions",
+            "warning",
+            f"the instructions have {len(text):,} characters, {most:,} are plenty: "
+            "they are in every prompt of an agent that has the skill",
+            _place(descriptor),
+            fix="move the details into a reference, and say when to load it",
+        )
+    for path in descriptor.references:
+        name = path.rpartition("/")[2]
+        if name not in text:
+            yield Finding(
+                "reference-not-mentioned",
+                "error",
+                f"the instructions do not say when to load {name}",
+                _place(descriptor),
+                fix=f"name {name} in the instructions, with the case that it is for",
+            )
+
+
+def _missing(descriptor: SkillDescriptor) -> Iterator[Finding]:
+    for path in descriptor.references:
+        if stat_file(path) is None:
+            yield Finding(
+                "listed-file-missing",
+                "error",
+                f"references lists {path}, and there is no such file in a package",
+                _place(descriptor),
+                fix="begin it with the package that holds it, or take it off",
+            )
+
+
+def _of_files(
+    descriptor: SkillDescriptor, home: str, settings: LintSettings
+) -> Iterator[Finding]:
+    """Yield what lint says of the references that are there."""
+    there = tuple(path for path in descriptor.references if stat_file(path) is not None)
+    around = {*there, *(files_below(home) if home else ())}
+    registry = SkillRegistry([_listable(descriptor)])
+    name = _listable(descriptor).name
+    read = partial(registry.read, name, limit_bytes=settings.limits.file_bytes)
+    pack = LintContext(
+        descriptor=Descriptor(
+            name,
+            descriptor.description,
+            references=there,
+            files=tuple(FileStat(path, 0) for path in sorted(around)),
+        ),
+        manifest=Manifest(
+            name=name, description=descriptor.description, references=there
+        ),
+        text="",  # the instructions have no file, and so no lines
+        read=read,
+        profile="strict",
+        limits=settings.limits,
+        thresholds=settings.thresholds,
+    )
+    rules = [
+        each for each in RULES if each.name in _REFERENCE_RULES and settings.asks(each)
+    ]
+    for finding in lint_pack(pack, rules):
+        if finding.code == "file-relative-link":
+            continue  # a package has no root that a link could count from
+        whole = finding.path == SKILL_FILE
+        yield replace(finding, path=_place(descriptor)) if whole else finding
+
+
+def _listable(descriptor: SkillDescriptor) -> SkillDescriptor:
+    """Return a descriptor that a registry takes, whatever is wrong with its name."""
+    return replace(descriptor, name=descriptor.name.strip() or "skill", description="d")
+
+
+def _home(descriptor: SkillDescriptor) -> str:
+    """Return the folder ``references`` beside the skill's module; empty for none."""
+    module = descriptor.import_path.partition(":")[0].removesuffix(".py")
+    parts = module.replace(".", "/").split("/")
+    for count in range(len(parts), 0, -1):
+        folder = "/".join(parts[:count])
+        if is_folder(folder):
+            return f"{folder}/{_REFERENCES}"
+    return _common(descriptor)
+
+
+def _common(descriptor: SkillDescriptor) -> str:
+    """Return the one folder ``references`` that its own paths lead to."""
+    homes = {
+        path.partition(f"/{_REFERENCES}/")[0]
+        for path in descriptor.references
+        if f"/{_REFERENCES}/" in path
+    }
+    alone = len(homes) == 1 and not descriptor.import_path
+    return f"{homes.pop()}/{_REFERENCES}" if alone else ""
+
+
+def _place(descriptor: SkillDescriptor) -> str:
+    return descriptor.import_path or f"skill {descriptor.name!r}"

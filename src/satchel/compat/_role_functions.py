@@ -1,0 +1,288 @@
+"""`resolve_role_prompt` and `load_skill`: one call each.
+
+With what they share kept for each folder.
+"""
+
+import logging
+import os
+import threading
+from collections.abc import Collection, Mapping
+from typing import Final, TypeAlias, Union
+
+from satchel.compat._loader import SkillLoader
+from satchel.compat._registry import default_registry
+from satchel.compat._role import (
+    DEFAULT_BUDGET_TOKENS,
+    Primary,
+    ResolvedRolePrompt,
+    check_role,
+)
+from satchel.compat._role_resolver import RoleResolver
+from satchel.compat._role_template import LegacyRenderer
+from satchel.errors import DuplicateSkillError
+from satchel.load import packs_result
+from satchel.model import DEFAULT_LIMITS, Catalog, Limits, Loaded, Rendered, Request
+from satchel.protocols import TokenCounter
+from satchel.runtime import Satchel
+from satchel.skill_md import Profile
+from satchel.text import printable
+
+MAX_KEPT: Final = 16
+"""Folders, each with its options, that are kept; most programs have one."""
+
+_resolvers: Final[dict[tuple[object, ...], RoleResolver]] = {}
+_lock: Final = threading.Lock()
+
+
+def resolve_role_prompt(  # noqa: PLR0913 - one call, its options all by name
+    role: str,
+    templates_dir: str | os.PathLike[str],
+    *,
+    primary: Primary = "hint",
+    context: Mapping[str, object] | None = None,
+    budget_tokens: int | None = DEFAULT_BUDGET_TOKENS,
+    counter: TokenCounter | None = None,
+    find_tool: str | None = "find_skills",
+    legacy_renderer: LegacyRenderer | None = None,
+    shell: bool = False,
+    include_plugins: bool = True,
+    deny: Collection[str] = (),
+    profile: Profile = "auto",
+    limits: Limits = DEFAULT_LIMITS,
+) -> ResolvedRolePrompt:
+    """Return what stands in the prompt of an agent in this role, when it is spawned.
+
+    The first of these that there is:
+
+    1. The pack ``skills/<role>/SKILL.md``, or a plug-in's of that name: with ``hint``
+       a line that names the role and its `load_skill` call, above the index of all
+       skills; with ``body`` the index, and the whole body below it.
+    2. The legacy template ``roles/<role>/system_prompt.md``, rendered. It is
+       deprecated: a `DeprecationWarning` says so, once for each role.
+    3. ``You are a <role> specialist.``
+
+    What an index names, `satchel.load_skill` finds, without being told the folder.
+
+    What is there and cannot be used is passed over, and is a finding of the result and
+    a line of the log: a pack in error, a template behind a link, a renderer that
+    failed. No part of an index depends on the body of any pack.
+
+    Args:
+        role: Its name: a-z, 0-9 and hyphens.
+        templates_dir: The folder that holds ``skills`` and ``roles``.
+        primary: What stands beside the index.
+        context: Values for placeholders and conditions of a legacy template.
+        budget_tokens: Tokens of the index at most, in the stages of every catalog
+            section; None is no limit. The role's line and a body are never cut.
+        counter: Counts tokens; None is an estimate that says so.
+        find_tool: The tool that an index cut short points at; None for none.
+        legacy_renderer: Renders in place of `satchel.compat.render_role_prompt`.
+        shell: Whether the commands in a legacy template are run.
+        include_plugins: Whether packs of installed plug-ins count.
+        deny: Plug-ins to leave out: names of entry points or distributions.
+        profile: What is accepted as a pack.
+        limits: Bounds on packs and templates.
+
+    Raises:
+        InvalidRoleError: ``role`` is no name of a role; no file was looked at.
+        DuplicateSkillError: Two packs claim the role; names both, and a plug-in with
+            the switch that leaves it out.
+        ValueError: ``primary`` is neither of its two values.
+    """
+    check_role(role)
+    resolver = _resolver(
+        templates_dir,
+        include_plugins=include_plugins,
+        deny=deny,
+        profile=profile,
+        limits=limits,
+    )
+    return resolver.resolve(
+        role,
+        primary=primary,
+        context=context,
+        budget_tokens=budget_tokens,
+        counter=counter,
+        find_tool=find_tool,
+        legacy_renderer=legacy_renderer,
+        shell=shell,
+    )
+
+
+def build_index_only(
+    templates_dir: str | os.PathLike[str],
+    *,
+    budget_tokens: int | None = DEFAULT_BUDGET_TOKENS,
+    include_plugins: bool = True,
+    deny: Collection[str] = (),
+) -> Rendered:
+    """Return the index that stands in a role's prompt, without the role."""
+    resolver = _resolver(templates_dir, include_plugins=include_plugins, deny=deny)
+    return resolver.build_index_only(budget_tokens=budget_tokens)
+
+
+def invalidate_cache() -> None:
+    """Forget every folder that `resolve_role_prompt` has read."""
+    with _lock:
+        kept = list(_resolvers.values())
+        _resolvers.clear()
+    for resolver in kept:
+        resolver.invalidate_cache()
+
+
+def skills_in(templates_dir: str | os.PathLike[str]) -> Satchel:
+    """Return the packs of a folder as prompts of it name them, for loads."""
+    place: str = os.path.abspath(os.fspath(templates_dir))  # noqa: PTH100 - as below
+    with _lock:
+        kept = [each for key, each in _resolvers.items() if key[0] == place]
+    resolver = (
+        kept[-1] if kept else _resolver(templates_dir, include_plugins=True, deny=())
+    )
+    return resolver.skills
+
+
+def skills_named(name: str) -> Satchel | None:
+    """Return where prompts of this process named a pack by this name; None if nowhere.
+
+    Raises:
+        DuplicateSkillError: Prompts of several folders did, and the packs differ.
+    """
+    with _lock:
+        kept = [each for each in _resolvers.values() if each.named_packs]
+    holders = [
+        shelf
+        for shelf in (each.skills for each in reversed(kept))
+        if name in shelf.catalog or shelf.catalog.exclusion_of(name) is not None
+    ]
+    if not holders:
+        return None
+    first, *others = holders
+    for other in others:
+        if _pack(other, name) != _pack(first, name):
+            raise DuplicateSkillError(
+                name,
+                _folder_of(first, name),
+                _folder_of(other, name),
+                "say which one load_skill is to look in, with templates_dir=",
+            )
+    return first
+
+
+def _pack(shelf: Satchel, name: str) -> str:
+    """Return what tells a pack from another one; of one that is withheld, nothing."""
+    return shelf.digest(name) if name in shelf.catalog else ""
+
+
+def _folder_of(shelf: Satchel, name: str) -> str:
+    held = shelf.catalog.exclusion_of(name)
+    entry = held.descriptor if held is not None else shelf.catalog.get(name)
+    return entry.origin.location if entry is not None else ""
+
+
+def _resolver(
+    templates_dir: str | os.PathLike[str],
+    *,
+    include_plugins: bool,
+    deny: Collection[str],
+    profile: Profile = "auto",
+    limits: Limits = DEFAULT_LIMITS,
+) -> RoleResolver:
+    """Return the resolver of a folder and these options, the same one every time."""
+    written = os.fspath(templates_dir)
+    options = (include_plugins, tuple(sorted(deny)), profile, limits)
+    # As written too: that is how its paths are told.
+    key = (os.path.abspath(written), written, *options)  # noqa: PTH100
+    with _lock:
+        resolver = _resolvers.pop(key, None) or RoleResolver(
+            written,
+            include_plugins=include_plugins,
+            deny=deny,
+            profile=profile,
+            limits=limits,
+        )
+        _resolvers[key] = resolver  # the last one again
+        gone = (
+            _resolvers.pop(next(iter(_resolvers)))
+            if len(_resolvers) > MAX_KEPT
+            else None
+        )
+    if gone is not None:
+        gone.invalidate_cache()  # its plug-ins may hold connections
+    return resolver
+
+
+SkillCollection: TypeAlias = Union["Satchel", SkillLoader]
+
+_log: Final = logging.getLogger("satchel")
+
+
+async def load_skill(
+    name: str,
+    reference: str | None = None,
+    script: str | None = None,
+    *,
+    skills: SkillCollection | None = None,
+    templates_dir: str | os.PathLike[str] | None = None,
+) -> dict[str, object]:
+    """Load a skill's body, or the text of one of its references or scripts.
+
+    The result always has the keys ``name``, ``body``, ``available_references``,
+    ``available_scripts``, ``reference_content``, ``script_content`` and ``error``; the
+    body is empty where a file was asked for. A script is read, never run.
+
+    Without ``skills`` and ``templates_dir``, the skill is looked for where
+    `satchel.resolve_role_prompt` named it in this process, else in what
+    `satchel.default_registry` gives. Where prompts of several folders named different
+    packs by this name, the result is an error, and a line of the log says more.
+
+    Args:
+        name: The id, exactly as it is listed.
+        reference: A listed reference, by its short name or path.
+        script: A listed script, likewise.
+        skills: Where to look: a `satchel.Satchel` or a `satchel.SkillLoader`.
+        templates_dir: Where to look: the folder that `satchel.resolve_role_prompt`
+            was given.
+    """
+    import asyncio
+
+    return await asyncio.to_thread(
+        _load, name, reference, script, skills, templates_dir
+    )
+
+
+def _load(
+    name: str,
+    reference: str | None,
+    script: str | None,
+    skills: SkillCollection | None,
+    templates_dir: str | os.PathLike[str] | None,
+) -> dict[str, object]:
+    try:
+        shelf = _skills_for(name, templates_dir) if skills is None else skills
+    except DuplicateSkillError as error:
+        # Whoever reads the result is a model, and cannot do what would help.
+        _log.warning("load_skill: %s", printable(str(error), keep=""))
+        return packs_result(_Raises(error), Catalog(), name, reference, script)
+
+    def load(request: Request) -> Loaded:
+        if isinstance(shelf, SkillLoader):
+            return shelf.load(request)
+        return shelf.load(request.id, request.file, via=request.via)
+
+    return packs_result(load, shelf.catalog, name, reference, script)
+
+
+def _skills_for(name: str, templates_dir: str | os.PathLike[str] | None) -> "Satchel":
+    if templates_dir is not None:
+        return skills_in(templates_dir)
+    return skills_named(name) or default_registry()
+
+
+class _Raises:
+    """A load that ends in an error that was met before it."""
+
+    def __init__(self, error: DuplicateSkillError) -> None:
+        self._error = error
+
+    def __call__(self, _request: Request) -> Loaded:
+        raise self._error

@@ -1,0 +1,336 @@
+"""The prompt that a role's pack gives, or else its legacy template."""
+
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Final
+
+from satchel.compat._role import (
+    OncePerKey,
+    ResolvedRolePrompt,
+    RoleRequest,
+    advice,
+    is_role,
+    warn_legacy,
+)
+from satchel.compat._role_library import RoleLibrary
+from satchel.compat._role_template import (
+    SYSTEM_PROMPT,
+    LegacyRenderer,
+    LegacyText,
+    Template,
+    read_template,
+    render_legacy,
+    to_text,
+)
+from satchel.errors import (
+    ChangedSinceSyncError,
+    SkillError,
+    TemplateError,
+    TemplateNotFoundError,
+)
+from satchel.load import load
+from satchel.model import (
+    Catalog,
+    Descriptor,
+    Finding,
+    Limits,
+    Loaded,
+    Rendered,
+    Request,
+)
+from satchel.prompt import render
+from satchel.runtime import unavailable_sources
+from satchel.text import hidden_text_findings
+
+_ABOVE: Final = re.compile(r"\A(?:[^\S\n]*\n)+")
+"""Blank lines above a body; what its first line is indented by is part of it."""
+MAX_LOOKS: Final = 10
+"""Times that a pack is looked at for one prompt while somebody edits it; a spawn that
+gave up sooner would lose its role to a script that writes."""
+
+
+@dataclass(frozen=True, slots=True)
+class PackPrompt:
+    """The first place where a role's prompt is looked for."""
+
+    stock: RoleLibrary
+    limits: Limits
+
+    def resolve(
+        self, wish: RoleRequest, found: list[Finding]
+    ) -> ResolvedRolePrompt | None:
+        """Return the prompt, or None; add to ``found`` what there is to tell.
+
+        Raises:
+            DuplicateSkillError: Two packs claim the name of the role; names a plug-in
+                with the switch that leaves it out.
+        """
+        folder = self.folder(wish)
+        catalog, latest = self.stock.current()
+        conflict = catalog.conflict_of(wish.role)
+        if conflict is not None and wish.role not in catalog:
+            raise self.stock.duplicate(conflict)
+        found.extend(_of_role(latest, folder, self.stock))
+        if wish.role not in catalog:
+            found.extend(_not_used(latest, wish.role, self.stock.source, folder))
+            return None
+        found.extend(_elsewhere(catalog, wish.role, self.stock.source, folder))
+        if wish.primary == "hint":
+            index = _render(catalog, wish, role=wish.role)
+            text = _with_role_line(index.text, wish.role)
+            return _prompt(text, wish, index)
+        try:
+            return self._with_body(catalog, wish)
+        except SkillError as error:
+            found.append(_unused(folder, str(error)))
+            return None
+
+    def folder(self, wish: RoleRequest) -> str:
+        """Return where the role's own pack is, or would be, as the user wrote it."""
+        return f"{self.stock.skills}/{wish.role}"
+
+    def _with_body(self, catalog: Catalog, wish: RoleRequest) -> ResolvedRolePrompt:
+        """Return index and body; the body is whole, whatever the budget is."""
+        catalog, loaded = self._loaded(catalog, Request(wish.role))
+        index = _render(catalog, wish, highlight=wish.role)
+        body = _ABOVE.sub("", loaded.body.rstrip())
+        text = f"{index.text}\n{body}\n" if body else index.text
+        where = loaded.descriptor.origin.location
+        doubts = (
+            replace(each, path=f"{where}/{each.path}") for each in loaded.findings
+        )
+        return _prompt(text, wish, index, *doubts)
+
+    def _loaded(self, catalog: Catalog, request: Request) -> tuple[Catalog, Loaded]:
+        """Load; look again after an edit between the look and the load."""
+        for _ in range(MAX_LOOKS - 1):
+            try:
+                return catalog, load(catalog, request, limits=self.limits)
+            except ChangedSinceSyncError:
+                catalog, _latest = self.stock.current()
+        return catalog, load(catalog, request, limits=self.limits)
+
+
+def _prompt(
+    text: str, wish: RoleRequest, index: Rendered, *findings: Finding
+) -> ResolvedRolePrompt:
+    prompt = ResolvedRolePrompt(
+        text, "skill", wish.role, section=index, findings=(*findings, *index.findings)
+    )
+    return wish.counted(prompt)
+
+
+def _render(
+    catalog: Catalog,
+    wish: RoleRequest,
+    *,
+    role: str | None = None,
+    highlight: str | None = None,
+) -> Rendered:
+    return render(
+        catalog,
+        format="markdown",
+        role=role,
+        highlight=highlight,
+        budget_tokens=wish.budget_tokens,
+        counter=wish.counter,
+        find_tool=wish.find_tool,
+    )
+
+
+def _with_role_line(text: str, role: str) -> str:
+    """Return the index below the role's line, which no budget takes away.
+
+    Where not even the frame of the index fits, its renderer leaves one line of all.
+    """
+    line = f'Role: {role}. load_skill(name="{role}").\n'
+    return text if text.startswith(line) else line + text
+
+
+def _of_role(latest: Catalog, folder: str, stock: RoleLibrary) -> Iterator[Finding]:
+    """Yield what was found in the role's own folder, and each error elsewhere.
+
+    A pack in error is missing from the index of every role, and so are those of a
+    source that does not answer.
+    """
+    for finding in latest.findings:
+        inside = finding.path == folder or finding.path.startswith(f"{folder}/")
+        if inside or finding.severity == "error":
+            yield finding
+    for conflict in latest.unresolved:
+        error = stock.duplicate(conflict)
+        yield Finding(error.code, "error", str(error), fix=error.fix)
+    yield from unavailable_sources(latest)
+
+
+def _not_used(
+    latest: Catalog, role: str, source: str, folder: str
+) -> Iterator[Finding]:
+    """Yield why the role has no pack, where something lies in its place."""
+    held = latest.exclusion_of(role)
+    if held is not None:
+        refused = held.reason == "refused"
+        yield _unused(folder, f"{held.reason}: {held.detail}", held.fix, error=refused)
+        return
+    for entry in _all(latest):
+        if entry.origin.source == source and entry.origin.key == role:
+            yield _unused(
+                folder,
+                f"its manifest names it {entry.id!r}, and a role's pack bears the "
+                "name of the role",
+                f"write name: {role} in its SKILL.md, or rename the folder",
+            )
+
+
+def _elsewhere(
+    catalog: Catalog, role: str, source: str, folder: str
+) -> Iterator[Finding]:
+    """Yield that the role's pack is in a folder of another name, where it is."""
+    entry = catalog.get(role)
+    if entry is None or entry.origin.source != source or entry.origin.key == role:
+        return
+    yield Finding(
+        "role-pack-elsewhere",
+        "warning",
+        f"the role's pack is in a folder of another name, {entry.origin.key!r}",
+        entry.origin.location,
+        fix=f"rename the folder to {folder}, or the pack in its SKILL.md",
+    )
+
+
+def _all(latest: Catalog) -> Iterator[Descriptor]:
+    yield from latest.entries
+    yield from (held.descriptor for held in latest.excluded)
+
+
+def _unused(folder: str, reason: str, fix: str = "", *, error: bool = True) -> Finding:
+    return Finding(
+        "role-pack-unused",
+        "error" if error else "warning",
+        f"the role's pack is not used: {reason}",
+        folder,
+        fix=fix,
+    )
+
+
+# ruff: noqa: PTH113, PTH118 - asked for each folder, as text
+
+
+MAX_SAID: Final = 500
+"""Characters of a renderer's error that are told; one may quote a whole template."""
+
+
+@dataclass(frozen=True, slots=True)
+class TemplatePrompt:
+    """The second place where a role's prompt is looked for.
+
+    ``roles`` is the folder as the user wrote it, ``root`` where that was at the time,
+    wherever the working folder is now.
+    """
+
+    roles: str
+    root: str
+    limits: Limits
+    _warned: OncePerKey = field(default_factory=OncePerKey)
+
+    def resolve(
+        self, wish: RoleRequest, found: list[Finding]
+    ) -> ResolvedRolePrompt | None:
+        """Return the prompt, or None; add to ``found`` what was passed over.
+
+        Gives the `DeprecationWarning` of this role the first time.
+        """
+        if wish.renderer is None:
+            rendered = self._render(wish, found)
+        else:
+            rendered = self._let_render(wish.renderer, wish, found)
+        if rendered is None:
+            return None
+        path = os.path.join(self.roles, wish.role)
+        self._warned.do(wish.role, lambda: warn_legacy(wish.role, path))
+        message, fix = advice(path)
+        finding = Finding("legacy-template", "warning", message, path, fix=fix)
+        return wish.counted(
+            ResolvedRolePrompt(
+                rendered.text, "legacy", findings=(*rendered.findings, finding)
+            )
+        )
+
+    def tokens(self, wish: RoleRequest) -> int | None:
+        """Return what the template would cost, no command run; None without one."""
+        try:
+            template = self._read(wish.role)
+        except TemplateError:
+            return None  # it is not used, so that nothing is wrong with the prompt
+        text = render_legacy(template, wish.context, shell=False).text
+        return wish.counter.count(text)
+
+    def names(self) -> set[str]:
+        """Return the roles that have a template."""
+        try:
+            with os.scandir(self.root) as entries:
+                return {
+                    entry.name
+                    for entry in entries
+                    if is_role(entry.name)
+                    and os.path.isfile(os.path.join(entry.path, SYSTEM_PROMPT))
+                }
+        except OSError:
+            return set()
+
+    def _read(self, role: str) -> Template:
+        return read_template(self.root, role, shown=self.roles, limits=self.limits)
+
+    def _render(self, wish: RoleRequest, found: list[Finding]) -> LegacyText | None:
+        try:
+            template = self._read(wish.role)
+        except TemplateNotFoundError:
+            return None
+        except TemplateError as error:
+            fix = "mend the template, or make a pack of it"
+            found.append(
+                Finding(error.code, "error", error.detail, error.path, fix=fix)
+            )
+            return None
+        rendered = render_legacy(template, wish.context, shell=wish.shell)
+        hidden = hidden_text_findings(template.text, template.path)
+        return replace(rendered, findings=(*rendered.findings, *hidden))
+
+    def _let_render(
+        self, renderer: LegacyRenderer, wish: RoleRequest, found: list[Finding]
+    ) -> LegacyText | None:
+        """Ask the renderer that was given; whatever it does, the spawn goes on."""
+        context = {name: to_text(value) for name, value in wish.context.items()}
+        try:
+            text = renderer(wish.role, context, templates_dir=Path(self.root))
+        except Exception as error:  # noqa: BLE001 - somebody else's code, as a plug-in's
+            found.append(
+                _template_unusable(wish.role, f"raised {_describe_error(error)}")
+            )
+            return None
+        if not isinstance(text, str):
+            found.append(
+                _template_unusable(wish.role, f"gave {type(text).__name__}, want text")
+            )
+            return None
+        return LegacyText(text)
+
+
+def _describe_error(error: Exception) -> str:
+    """Return the kind of an error, and what it says, if it can and in so many words."""
+    kind = type(error).__name__
+    try:
+        text = str(error)
+    except Exception:  # noqa: BLE001 - as above
+        return kind
+    return f"{kind}: {text if len(text) <= MAX_SAID else text[:MAX_SAID] + '...'}"
+
+
+def _template_unusable(role: str, what: str) -> Finding:
+    message = f"the legacy renderer {what}; it was passed over for role {role!r}"
+    return Finding(
+        "renderer-failed", "warning", message, fix="let it return the prompt as text"
+    )

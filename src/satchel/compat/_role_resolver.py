@@ -1,0 +1,226 @@
+"""From the name of a role to its prompt: pack, legacy template, one sentence."""
+
+# ruff: noqa: PTH110, PTH112, PTH118 - as text, as the user wrote it
+import logging
+import os
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from typing import Final, get_args
+
+from satchel.compat._role import (
+    DEFAULT_BUDGET_TOKENS,
+    OncePerKey,
+    Primary,
+    ResolvedRolePrompt,
+    RoleRequest,
+    check_role,
+    is_role,
+)
+from satchel.compat._role_library import RoleLibrary, RoleLibraryOptions
+from satchel.compat._role_prompt import PackPrompt, TemplatePrompt
+from satchel.compat._role_template import SYSTEM_PROMPT, LegacyRenderer
+from satchel.model import DEFAULT_LIMITS, Finding, Limits, Rendered
+from satchel.prompt import render
+from satchel.protocols import TokenCounter
+from satchel.runtime import Satchel
+from satchel.skill_md import Profile
+from satchel.text import EstimateCounter, printable
+
+_log: Final = logging.getLogger("satchel")
+
+
+class RoleResolver:
+    """The prompts of all roles of one folder; made once, asked at every spawn.
+
+    The folder holds ``skills/<role>/SKILL.md``, ``roles/<role>/system_prompt.md``, or
+    both. Packs are read when the first role is asked for, and again only where the
+    tree below ``skills`` changed; templates are read at every call. Safe across
+    threads.
+
+    ``named_packs`` tells whether some prompt so far was that of a pack.
+
+    A folder called ``roles`` with neither of the two in it stands for the folder that
+    it lies in, as users of the earlier system gave it.
+
+    Args:
+        templates_dir: The folder; one that is not there has no roles.
+        include_plugins: Whether packs of installed plug-ins are skills and roles, too.
+        deny: Plug-ins to leave out, as for `satchel.SkillLoader`.
+        profile: What is accepted as a pack.
+        limits: Bounds on packs and templates.
+    """
+
+    def __init__(
+        self,
+        templates_dir: str | os.PathLike[str],
+        *,
+        include_plugins: bool = True,
+        deny: Collection[str] = (),
+        profile: Profile = "auto",
+        limits: Limits = DEFAULT_LIMITS,
+    ) -> None:
+        """Take the folder, relative to the working folder of now; read nothing."""
+        self.templates_dir: Final = _home(os.fspath(templates_dir))
+        options = RoleLibraryOptions(
+            include_plugins=include_plugins,
+            deny=tuple(deny),
+            profile=profile,
+            limits=limits,
+        )
+        self._stock: Final = RoleLibrary(
+            os.path.join(self.templates_dir, "skills"), options
+        )
+        self._packs: Final = PackPrompt(self._stock, limits)
+        roles = os.path.join(self.templates_dir, "roles")
+        self._templates: Final = TemplatePrompt(roles, _fixed(roles), limits)
+        self._logged: Final = OncePerKey()
+        self.named_packs = False
+
+    @property
+    def skills(self) -> Satchel:
+        """The packs that prompts of this folder name, as they are now, for loads.
+
+        `satchel.load_skill` asks it; one can be handed to an agent as well.
+        """
+        return self._stock.skills_now()
+
+    @property
+    def parses(self) -> int:
+        """How many SKILL.md files of the folder were parsed so far.
+
+        A call that finds the tree as it was adds none.
+        """
+        return self._stock.parses
+
+    def resolve(  # noqa: PLR0913 - one call, its options all by name
+        self,
+        role: str,
+        *,
+        primary: Primary = "hint",
+        context: Mapping[str, object] | None = None,
+        budget_tokens: int | None = DEFAULT_BUDGET_TOKENS,
+        counter: TokenCounter | None = None,
+        find_tool: str | None = "find_skills",
+        legacy_renderer: LegacyRenderer | None = None,
+        shell: bool = False,
+    ) -> ResolvedRolePrompt:
+        """Return the prompt of a role; see `satchel.resolve_role_prompt`.
+
+        Raises:
+            InvalidRoleError: ``role`` is no name of a role; nothing was looked at.
+            DuplicateSkillError: Two packs claim the role.
+            ValueError: ``primary`` is neither of its two values.
+        """
+        check_role(role)
+        if primary not in get_args(Primary):
+            wanted = " or ".join(map(repr, get_args(Primary)))
+            raise ValueError(f"primary={primary!r}: want {wanted}")
+        wish = RoleRequest(
+            role=role,
+            primary=primary,
+            context=context or {},
+            budget_tokens=budget_tokens,
+            counter=counter or EstimateCounter(),
+            find_tool=find_tool,
+            renderer=legacy_renderer,
+            shell=shell,
+        )
+        found: list[Finding] = []
+        resolved = self._packs.resolve(wish, found)
+        if resolved is not None:
+            self.named_packs = True
+            for finding in found:
+                self._log(role, finding)
+            return self._compared(resolved, wish, found)
+        resolved = self._templates.resolve(wish, found)
+        if resolved is None:  # a prompt may be an empty text
+            resolved = self._stub(wish, found)
+        for finding in found:
+            self._log(role, finding)
+        return replace(resolved, findings=(*found, *resolved.findings))
+
+    def build_index_only(
+        self,
+        *,
+        budget_tokens: int | None = DEFAULT_BUDGET_TOKENS,
+        counter: TokenCounter | None = None,
+        find_tool: str | None = "find_skills",
+    ) -> Rendered:
+        """Return the index alone, no skill marked in it; empty where there is none."""
+        catalog, _ = self._stock.current()
+        return render(
+            catalog,
+            format="markdown",
+            budget_tokens=budget_tokens,
+            counter=counter,
+            find_tool=find_tool,
+        )
+
+    def roles(self) -> tuple[str, ...]:
+        """Return every role that has a pack or a template, sorted."""
+        catalog, _ = self._stock.current()
+        packed = {entry.id for entry in catalog if is_role(entry.id)}
+        return tuple(sorted(packed | self._templates.names()))
+
+    def invalidate_cache(self) -> None:
+        """Forget what was read: the next call parses every pack, and asks plug-ins."""
+        self._stock.invalidate()
+
+    def _compared(
+        self, resolved: ResolvedRolePrompt, wish: RoleRequest, found: list[Finding]
+    ) -> ResolvedRolePrompt:
+        """Say what the legacy template would have cost, where there is one."""
+        legacy = self._templates.tokens(wish)
+        findings = (*found, *resolved.findings)
+        if legacy is not None and legacy < resolved.tokens:
+            note = _costs_more(resolved.tokens, legacy, self._packs.folder(wish))
+            findings += (note,)
+        return replace(resolved, legacy_tokens=legacy, findings=findings)
+
+    def _stub(self, wish: RoleRequest, found: list[Finding]) -> ResolvedRolePrompt:
+        folders = (self._stock.root, self._templates.root)
+        if not any(map(os.path.isdir, folders)):
+            message = "there is neither a folder skills nor a folder roles here"
+            fix = "give the folder that holds them"
+            found.append(
+                Finding("no-templates", "warning", message, self.templates_dir, fix=fix)
+            )
+        text = f"You are a {wish.role} specialist."
+        return wish.counted(ResolvedRolePrompt(text, "fallback"))
+
+    def _log(self, role: str, finding: Finding) -> None:
+        """Say, once, why a role's prompt is not the one that was written for it."""
+        self._logged.do(
+            (role, finding),
+            lambda: _log.warning("role %r: %s", role, printable(str(finding), keep="")),
+        )
+
+
+def _costs_more(tokens: int, legacy: int, folder: str) -> Finding:
+    return Finding(
+        "role-costs-more",
+        "note",
+        f"the prompt has {tokens:,} tokens, the legacy template {legacy:,}",
+        folder,
+        fix="shorten the descriptions in the index, or give it a smaller budget",
+    )
+
+
+def _fixed(path: str) -> str:
+    """Return the path from the root on, and as it is: ``..`` may follow a link."""
+    return path if os.path.isabs(path) else os.path.join(os.getcwd(), path)  # noqa: PTH109, PTH117
+
+
+def _home(templates_dir: str) -> str:
+    """Return the folder that holds ``skills`` and ``roles``, as the user wrote it."""
+    parent, name = os.path.split(templates_dir.rstrip(os.sep + (os.altsep or "")))
+    if name != "roles":
+        return templates_dir
+    inner = (os.path.join(templates_dir, each) for each in ("skills", "roles"))
+    return templates_dir if any(map(_holds_packs, inner)) else parent or os.curdir
+
+
+def _holds_packs(folder: str) -> bool:
+    """Tell a folder ``skills`` or ``roles`` from a template of a role so called."""
+    template = os.path.join(folder, SYSTEM_PROMPT)
+    return os.path.isdir(folder) and not os.path.exists(template)

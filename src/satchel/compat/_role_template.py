@@ -1,0 +1,321 @@
+"""The legacy template of a role: conditions, commands, placeholders, in this order."""
+
+import os
+import re
+import shlex
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import IO, Final, Protocol
+
+from satchel.compat._role import check_role
+from satchel.errors import (
+    LimitExceededError,
+    PackFileError,
+    ReferenceNotFoundError,
+    TemplateError,
+    TemplateNotFoundError,
+)
+from satchel.files import read_confined
+from satchel.model import DEFAULT_LIMITS, Finding, Limits
+from satchel.text import decode, is_text
+
+_IF: Final = re.compile(r"\{\{#IF\s++(\w++)\}\}")
+_IF_NOT: Final = re.compile(r"\{\{#IF_NOT\s++(\w++)\}\}")
+_END: Final = re.compile(r"\{\{/IF\}\}")
+_EITHER_END: Final = re.compile(r"\{\{/IF(?:_NOT)?\}\}")
+_COMMAND: Final = re.compile(r"!`([^`]++)`")
+_PLACEHOLDER: Final = re.compile(r"\{\{(\w++)\}\}")
+
+
+def render_template(
+    template: str,
+    values: Mapping[str, object],
+    *,
+    run: Callable[[str], str] | None = None,
+) -> str:
+    """Return the text of a template, in time that grows with its length only.
+
+    1. ``{{#IF VAR}}...{{/IF}}`` stays where ``VAR`` has a value that is not empty, and
+       ``{{#IF_NOT VAR}}...{{/IF}}`` where it has not; the first end closes a block, for
+       blocks do not nest. ``{{/IF_NOT}}`` ends the latter, too.
+    2. Each command, written as an exclamation mark and text in backticks, becomes what
+       ``run`` makes of it; with None it stays as it is.
+    3. ``{{VAR}}`` becomes its value; a name without one stays as it is.
+
+    Args:
+        template: The text.
+        values: By name; None is an empty value, other values than text are written
+            by ``str``. To a condition False is empty, too, so that switches work.
+        run: Given each command of the template, in order; never anything of a value.
+    """
+    text = resolve_conditions(template, values)
+    if run is not None:
+        text = _COMMAND.sub(lambda found: run(found[1].strip()), text)
+    return fill(text, values)
+
+
+def resolve_conditions(template: str, values: Mapping[str, object]) -> str:
+    """Return the template without its conditions: the first step."""
+    text = _choose_branches(template, _IF, _END, lambda name: _is_true(values, name))
+    return _choose_branches(
+        text, _IF_NOT, _EITHER_END, lambda name: not _is_true(values, name)
+    )
+
+
+def commands_in(text: str) -> tuple[str, ...]:
+    """Return the commands that the second step would run, in order."""
+    return tuple(found[1].strip() for found in _COMMAND.finditer(text))
+
+
+def fill(text: str, values: Mapping[str, object]) -> str:
+    """Return ``text`` with its placeholders filled: the third step."""
+    return _PLACEHOLDER.sub(
+        lambda found: to_text(values[found[1]]) if found[1] in values else found[0],
+        text,
+    )
+
+
+def _choose_branches(
+    text: str,
+    begins: re.Pattern[str],
+    ends: re.Pattern[str],
+    keeps: Callable[[str], bool],
+) -> str:
+    """Keep or drop each block; one without an end, and all behind it, stays."""
+    pieces: list[str] = []
+    at = 0
+    while (begin := begins.search(text, at)) and (
+        end := ends.search(text, begin.end())
+    ):
+        pieces.append(text[at : begin.start()])
+        if keeps(begin[1]):
+            pieces.append(text[begin.end() : end.start()])
+        at = end.end()
+    return "".join((*pieces, text[at:]))
+
+
+def to_text(value: object) -> str:
+    """Return a value as it stands in the text; None is an empty one."""
+    return "" if value is None else str(value)
+
+
+def _is_true(values: Mapping[str, object], name: str) -> bool:
+    value = values.get(name)
+    return value is not False and bool(to_text(value))
+
+
+TIMEOUT_S: Final = 10.0
+"""Seconds that a command may take, as in the earlier system."""
+MAX_OUTPUT_BYTES: Final = 1024 * 1024
+"""A command that prints more has failed: as much as a SKILL.md may have."""
+
+
+def run_command(command: str, *, timeout_s: float = TIMEOUT_S) -> str:
+    """Return what a command prints, without white space around it; never raises.
+
+    Lines end in a line feed, as those of the template do.
+
+    The text is split as a shell would, and no shell is started: pipes, variables and
+    wildcards are plain words. It runs in the working folder, reads nothing, and is
+    ended with all that it started when it takes too long. What goes wrong becomes the
+    text: ``[shell command failed: ...]`` for a status other than 0 or too much output,
+    ``[shell command timed out: ...]``, and ``[shell command error: ...]`` where it does
+    not start.
+    """
+    try:
+        words = shlex.split(command)
+        process = subprocess.Popen(  # the template's own words, by the caller's leave
+            words or [""],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+    except (OSError, ValueError):
+        return f"[shell command error: {command}]"
+    reader = _OutputReader(process.stdout)
+    end = time.monotonic() + timeout_s
+    try:
+        reader.start()
+        reader.join(timeout_s)
+        with suppress(subprocess.TimeoutExpired):
+            if not (reader.is_alive() or reader.over):
+                process.wait(max(end - time.monotonic(), 0))
+        late = process.returncode is None and not reader.over
+    finally:
+        _end_process(
+            process
+        )  # an interrupt does not reach it: it has a session of its own
+    if late:
+        return f"[shell command timed out: {command}]"
+    if process.returncode or reader.over:
+        return f"[shell command failed: {command}]"
+    text = decode(reader.data).text.removeprefix("\ufeff")
+    return text.replace("\r\n", "\n").replace("\r", "\n").strip()
+
+
+class _OutputReader(threading.Thread):
+    """Reads a pipe, in a thread: a grandchild may hold it open for ever."""
+
+    def __init__(self, pipe: IO[bytes] | None) -> None:
+        super().__init__(name="satchel template command", daemon=True)
+        self._pipe = pipe
+        self.data = b""
+
+    @property
+    def over(self) -> bool:
+        """Whether there was more than is accepted."""
+        return len(self.data) > MAX_OUTPUT_BYTES
+
+    def run(self) -> None:
+        """Read to the end, or to where it is too much."""
+        if self._pipe is not None:
+            with self._pipe as pipe:
+                self.data = pipe.read(MAX_OUTPUT_BYTES + 1)
+
+
+def _end_process(process: subprocess.Popen[bytes]) -> None:
+    """End the command, and all that it started, unless it has ended and was waited for.
+
+    Until then its number stands for it and its group, and for nobody else's.
+    """
+    if process.returncode is None:
+        with suppress(OSError):
+            if hasattr(os, "killpg"):
+                os.killpg(process.pid, signal.SIGKILL)
+            else:
+                process.kill()
+        process.wait()
+
+
+SYSTEM_PROMPT: Final = "system_prompt.md"
+
+
+class LegacyRenderer(Protocol):
+    """What may stand in for `render_role_prompt`; that of the earlier system may.
+
+    ``templates_dir`` is the absolute path of the folder ``roles``. Anything but text
+    that it returns, and anything that it raises, is told as a finding.
+    """
+
+    def __call__(
+        self, role: str, context: dict[str, str], /, *, templates_dir: Path
+    ) -> object:
+        """Return the prompt of a role."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """The text of one template, and what was repaired to read it."""
+
+    path: str
+    text: str
+    findings: tuple[Finding, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LegacyText:
+    """A rendered template, and what there is to tell of it."""
+
+    text: str
+    findings: tuple[Finding, ...] = ()
+
+
+def read_template(
+    roles: str, role: str, *, shown: str = "", limits: Limits = DEFAULT_LIMITS
+) -> Template:
+    """Read the template of a role, following no link below ``roles``.
+
+    A byte order mark is dropped, and every line ends in a line feed. The name of the
+    role is taken to be checked.
+
+    Args:
+        roles: The folder with a folder for each role; a link to it is followed.
+        role: Its name.
+        shown: What stands in front of paths that are told; empty is ``roles``.
+        limits: ``skill_md_bytes`` is how much is read at most.
+
+    Raises:
+        TemplateNotFoundError: There is none.
+        TemplateError: It is too large, no text, or no plain file.
+    """
+    name = f"{role}/{SYSTEM_PROMPT}"
+    path = f"{shown or roles}/{name}"
+    limit = limits.skill_md_bytes
+    try:
+        data = read_confined(roles, name, limit, owner=role)
+    except ReferenceNotFoundError as error:
+        raise TemplateNotFoundError(path) from error
+    except LimitExceededError as error:
+        detail = f"{error.actual:,} bytes exceed the limit skill_md_bytes = {limit:,}"
+        raise TemplateError(path, detail) from error
+    except PackFileError as error:
+        raise TemplateError(path, error.detail) from error
+    if not is_text(data):
+        raise TemplateError(path, "it is no text")
+    decoded = decode(data)
+    text = decoded.text.removeprefix("\ufeff")
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    return Template(
+        path, text, tuple(replace(each, path=path) for each in decoded.findings)
+    )
+
+
+def render_legacy(
+    template: Template, context: Mapping[str, object], *, shell: bool
+) -> LegacyText:
+    """Render a template; commands that are not asked for stay, and are told."""
+    run: Callable[[str], str] | None = run_command if shell else None
+    text = render_template(template.text, context, run=run)
+    findings = template.findings
+    if not shell:
+        findings += _unresolved(
+            template, commands_in(_unconditional(template, context))
+        )
+    return LegacyText(text, findings)
+
+
+def _unconditional(template: Template, context: Mapping[str, object]) -> str:
+    return resolve_conditions(template.text, context)
+
+
+def _unresolved(template: Template, commands: tuple[str, ...]) -> tuple[Finding, ...]:
+    if not commands:
+        return ()
+    first, *others = commands
+    more = f" and {len(others)} more" if others else ""
+    message = f"a command of the template is left as text: {first!r}{more}"
+    fix = "shell=True (--shell) runs them; or write down what they would print"
+    return (Finding("template-command", "warning", message, template.path, fix=fix),)
+
+
+def render_role_prompt(
+    role: str,
+    context: Mapping[str, object],
+    *,
+    templates_dir: str | Path,
+    shell: bool = False,
+) -> str:
+    """Return the rendered legacy template of a role.
+
+    Args:
+        role: Its name.
+        context: Values of placeholders, see `satchel.compat.render_template`.
+        templates_dir: The folder ``roles``.
+        shell: Whether commands in the template are run; by default they stay as text.
+
+    Raises:
+        InvalidRoleError: ``role`` is no name of a role.
+        TemplateNotFoundError: It has no template.
+        TemplateError: The template cannot be used.
+    """
+    check_role(role)
+    template = read_template(str(templates_dir), role)
+    return render_legacy(template, context, shell=shell).text

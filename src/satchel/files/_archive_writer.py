@@ -1,0 +1,124 @@
+"""A pack as one .zip or one .tar.gz: equal files give equal bytes, on any machine."""
+
+import io
+import stat
+import struct
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from tarfile import BLOCKSIZE, RECORDSIZE, USTAR_FORMAT, TarInfo
+from typing import Final
+from zipfile import ZIP_STORED, ZipFile, ZipInfo
+from zlib import crc32
+
+_ZIP_NO_TIME: Final = (1980, 1, 1, 0, 0, 0)
+"""The earliest time that a .zip can say (APPNOTE.TXT 4.4.6)."""
+_ZIP_UNIX: Final = 3
+_ZIP_FILE_MODE: Final = stat.S_IFREG | 0o644
+_ZIP_PROGRAM_MODE: Final = stat.S_IFREG | 0o755
+
+
+def zip_pack(
+    folder: str, files: Mapping[str, bytes], programs: Collection[str] = ()
+) -> bytes:
+    """Return a .zip with one folder in it, and ``files`` by path in that.
+
+    Sorted by path by code point; no entries for folders, no time, no owner, mode 0644,
+    and 0755 for those of ``programs``. The files are stored as they are: how deflate
+    packs them is up to the zlib that Python was built with, and equal packs would then
+    differ between machines.
+    """
+    whole = io.BytesIO()
+    with ZipFile(whole, "w", ZIP_STORED) as archive:
+        for path in sorted(files):
+            member = ZipInfo(f"{folder}/{path}", _ZIP_NO_TIME)
+            member.create_system = _ZIP_UNIX
+            member.external_attr = (
+                _ZIP_PROGRAM_MODE if path in programs else _ZIP_FILE_MODE
+            ) << 16
+            archive.writestr(member, files[path])
+    return whole.getvalue()
+
+
+_TAR_MODE: Final = 0o644
+_TAR_ENCODING: Final = "utf-8", "strict"
+_MAX_MEMBER_BYTES: Final = 8**11 - 1
+"""Bytes of one member: 11 octal digits are what the header has room for."""
+
+# Deflate, no flags, no time, no hint at the level, and no word on the system (255).
+_GZIP_HEAD: Final = b"\x1f\x8b\x08\x00" + bytes(4) + b"\x00\xff"
+_MAX_STORED_BYTES: Final = 0xFFFF
+"""Bytes of one stored block (RFC 1951, section 3.2.4)."""
+
+
+def tar_gz(files: Iterable[tuple[str, bytes]]) -> bytes:
+    """Return a USTAR archive inside gzip, with ``files`` (path, bytes) at its root.
+
+    Sorted by path by code point; no ``./``, no folders, no time, no owner, mode 0644.
+    The gzip holds the bytes as they are: how deflate packs them is up to the zlib that
+    Python was built with, and a digest would then tell the machine apart.
+
+    Raises:
+        ValueError: A path is given twice, or `archive_problem` has something to say.
+
+    Source: what ``npx skills`` 1.7.4 unpacks: it drops members that begin with ``./``,
+    and does not read the PAX headers that long names would need.
+    """
+    return b"".join(_gzip(b"".join(_tar(sorted(files)))))
+
+
+def archive_problem(path: str, size: int = 0) -> str:
+    """Return what keeps a file from an archive of `tar_gz`; empty if nothing.
+
+    ``size`` is in bytes.
+    """
+    if path.startswith(("/", "./")):
+        return "a path in an archive begins with neither / nor ./"
+    if size > _MAX_MEMBER_BYTES:
+        return f"it has more than {_MAX_MEMBER_BYTES:,} bytes"
+    try:
+        _tar_header(path, 0)
+    except UnicodeEncodeError:
+        return "its path is no valid Unicode"
+    except ValueError:
+        return (
+            "its path is too long for a USTAR archive: at most 100 bytes for the name, "
+            "and 155 for the folders before it"
+        )
+    return ""
+
+
+def _tar(files: list[tuple[str, bytes]]) -> Iterator[bytes]:
+    total = 0
+    last = None
+    for path, data in files:
+        problem = "it is given twice" if path == last else archive_problem(path)
+        if problem or len(data) > _MAX_MEMBER_BYTES:
+            problem = problem or archive_problem(path, len(data))
+            raise ValueError(f"{path!r} cannot be archived: {problem}")
+        last = path
+        padding = -len(data) % BLOCKSIZE
+        yield _tar_header(path, len(data))
+        yield data
+        yield bytes(padding)
+        total += BLOCKSIZE + len(data) + padding
+    # Two empty blocks end an archive, filled up to a whole record as tar does it.
+    yield bytes(2 * BLOCKSIZE + -(total + 2 * BLOCKSIZE) % RECORDSIZE)
+
+
+def _tar_header(path: str, size: int) -> bytes:
+    member = TarInfo(path)
+    member.size = size
+    member.mode = _TAR_MODE
+    return member.tobuf(USTAR_FORMAT, *_TAR_ENCODING)
+
+
+def _gzip(data: bytes) -> Iterator[bytes]:
+    """Yield gzip with stored blocks (RFC 1952, RFC 1951): the same with any zlib."""
+    yield _GZIP_HEAD
+    starts = range(0, len(data), _MAX_STORED_BYTES)
+    for start in starts:
+        block = data[start : start + _MAX_STORED_BYTES]
+        yield struct.pack(
+            "<BHH", start == starts[-1], len(block), len(block) ^ _MAX_STORED_BYTES
+        )
+        yield block
+    yield struct.pack("<II", crc32(data), len(data) & 0xFFFFFFFF)

@@ -1,0 +1,213 @@
+"""Which path an open file has, asked of the file and not of the path."""
+
+import errno
+import os
+import stat
+import sys
+from collections.abc import Sequence
+from typing import Final
+
+from satchel.errors import (
+    LimitExceededError,
+    ReferenceEscapesError,
+    ReferenceNotFoundError,
+    ReferenceUnreadableError,
+    SkillError,
+)
+from satchel.files._paths import check_path
+from satchel.model import SKILL_FILE
+
+if sys.platform == "win32":
+
+    def path_of(fd: int) -> str:
+        """Return the real path of an open file.
+
+        Raises:
+            OSError: The system does not tell.
+        """
+        import ctypes
+        import msvcrt
+        from ctypes import wintypes
+
+        ask = ctypes.WinDLL("kernel32", use_last_error=True).GetFinalPathNameByHandleW
+        ask.argtypes = (
+            wintypes.HANDLE,
+            wintypes.LPWSTR,
+            wintypes.DWORD,
+            wintypes.DWORD,
+        )
+        ask.restype = wintypes.DWORD
+        buffer = ctypes.create_unicode_buffer(32_768)  # the longest path there is
+        length = ask(msvcrt.get_osfhandle(fd), buffer, len(buffer), 0)
+        if not 0 < length < len(buffer):
+            raise ctypes.WinError(ctypes.get_last_error())
+        path = buffer.value
+        if path.startswith("\\\\?\\UNC\\"):
+            return "\\\\" + path.removeprefix("\\\\?\\UNC\\")
+        return path.removeprefix("\\\\?\\")
+
+else:
+
+    def path_of(fd: int) -> str:
+        """Return the real path of an open file, as Linux tells it.
+
+        The others open relative to a folder, and need not ask.
+
+        Raises:
+            OSError: The system does not tell.
+        """
+        return os.readlink(f"/proc/self/fd/{fd}")  # noqa: PTH115 - any text, no path
+
+
+HAS_DIR_FD: Final = os.open in os.supports_dir_fd and hasattr(os, "O_NOFOLLOW")
+"""Whether this system opens relative to a folder; Windows does not."""
+
+
+def _flags(*names: str) -> int:
+    """Return the flags that this system has; the others are 0."""
+    flags = 0
+    for name in names:
+        flags |= getattr(os, name, 0)
+    return flags
+
+
+# O_PATH needs no right to list a folder, and is the quicker one; Linux alone has it.
+_ROOT: Final = _flags("O_PATH", "O_DIRECTORY", "O_CLOEXEC")
+_FOLDER: Final = _ROOT | _flags("O_NOFOLLOW")
+# O_NONBLOCK: a FIFO without a writer must not keep us waiting.
+_FILE: Final = _flags(
+    "O_NOFOLLOW", "O_NONBLOCK", "O_NOCTTY", "O_CLOEXEC", "O_BINARY", "O_NOINHERIT"
+)
+_ANY_FILE: Final = _FILE & ~_flags("O_NOFOLLOW")
+
+_IS_A_LINK: Final = errno.ELOOP
+_MISSING: Final = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG})
+_NOT_A_FILE: Final = frozenset({errno.EISDIR, errno.ENXIO, errno.ENODEV})
+
+
+def open_by_fd(root: str, parts: Sequence[str]) -> int:
+    """Open ``root/part/.../part``, following links in ``root`` only.
+
+    Raises:
+        OSError: ``ELOOP`` where a part is a link; else what the system said.
+    """
+    fd = os.open(root, _ROOT)
+    part = ""
+    try:
+        for part in parts[:-1]:
+            below = os.open(part, _FOLDER, dir_fd=fd)
+            os.close(fd)
+            fd = below
+        part = parts[-1]
+        return os.open(part, _FILE, dir_fd=fd)
+    except OSError as error:
+        # Systems disagree about the error for a link where a folder was wanted.
+        if error.errno != errno.ENOENT and _is_link(part, fd):
+            raise OSError(_IS_A_LINK, "a link is not followed") from error
+        raise
+    finally:
+        os.close(fd)
+
+
+def _is_link(name: str, fd: int) -> bool:
+    try:
+        return stat.S_ISLNK(os.lstat(name, dir_fd=fd).st_mode)
+    except OSError:
+        return False
+
+
+def open_by_real_path(root: str, parts: Sequence[str]) -> int:
+    """Open as `open_by_fd` does, on a system that cannot open relative to a folder.
+
+    The open file is asked for its own path, which must be the one that was meant;
+    to look at paths once more would be a race. Unlike `open_by_fd` this opens before
+    it checks, so that a link can make it touch a file elsewhere; no byte of that is
+    read.
+
+    Raises:
+        OSError: As for `open_by_fd`.
+    """
+    path = "/".join([os.path.realpath(root), *parts])
+    fd = os.open(path, _ANY_FILE)
+    try:
+        meant = os.path.normcase(path_of(fd)) == os.path.normcase(path)
+    except OSError:
+        meant = False
+    if not meant:
+        os.close(fd)
+        raise OSError(_IS_A_LINK, "a link is not followed")
+    return fd
+
+
+_open: Final = open_by_fd if HAS_DIR_FD else open_by_real_path
+
+
+def read_confined(
+    root: str, path: str, limit_bytes: int, *, folder: str = "", owner: str = ""
+) -> bytes:
+    """Return the bytes of the regular file ``root/folder/path``.
+
+    Args:
+        root: A folder that the user named; links in it are followed.
+        path: Relative, with ``/``; checked by its text before anything is opened.
+        limit_bytes: At most this many bytes are accepted.
+        folder: Where below ``root`` the pack lies; no link in it is followed.
+        owner: The skill to name in errors.
+
+    Raises:
+        ReferenceEscapesError: ``path`` is no plain path, goes through a link, or
+            leads to something that is no regular file.
+        ReferenceNotFoundError: There is no such file.
+        ReferenceUnreadableError: It is there, and the system does not hand it out.
+        LimitExceededError: It is larger than ``limit_bytes``.
+    """
+    check_path(path, owner)
+    whole = f"{folder}/{path}" if folder else path
+    try:
+        fd = _open(root, whole.split("/"))
+    except OSError as error:
+        raise _refusal(error, owner, path) from error
+    try:
+        return _read(fd, limit_bytes, owner, path)
+    except OSError as error:
+        raise _refusal(error, owner, path) from error
+    finally:
+        os.close(fd)
+
+
+def _read(fd: int, limit_bytes: int, owner: str, path: str) -> bytes:
+    status = os.fstat(fd)
+    if not stat.S_ISREG(status.st_mode):
+        raise ReferenceEscapesError(owner, path, detail="it is no regular file")
+    size = status.st_size
+    if size > limit_bytes:
+        raise _too_large(limit_bytes, size, path)
+    data = os.read(fd, size + 1)
+    if len(data) == size:
+        return data
+    # The file grew or shrank under our hands, or has no size, as in /proc.
+    pieces = [data]
+    total = len(data)
+    while data and total <= limit_bytes:
+        data = os.read(fd, limit_bytes + 1 - total)
+        pieces.append(data)
+        total += len(data)
+    if total > limit_bytes:
+        raise _too_large(limit_bytes, total, path)
+    return b"".join(pieces)
+
+
+def _too_large(limit_bytes: int, actual: int, path: str) -> LimitExceededError:
+    limit = "skill_md_bytes" if path == SKILL_FILE else "file_bytes"
+    return LimitExceededError(limit, limit_bytes, actual, "bytes", path)
+
+
+def _refusal(error: OSError, owner: str, path: str) -> SkillError:
+    """Return our error for the system's, without the path that the latter holds."""
+    if error.errno == _IS_A_LINK:
+        return ReferenceEscapesError(owner, path, detail="a link is not followed")
+    if error.errno in _NOT_A_FILE:
+        return ReferenceEscapesError(owner, path, detail="it is no regular file")
+    if error.errno in _MISSING:
+        return ReferenceNotFoundError(owner, path)
+    return ReferenceUnreadableError(owner, path, detail=error.strerror or str(error))

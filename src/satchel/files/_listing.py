@@ -1,0 +1,299 @@
+"""The files of one pack: which are listed, their marks, and digests of files.
+
+And packs.
+"""
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from operator import attrgetter
+from typing import Final, cast
+
+from satchel.errors import LimitExceededError
+from satchel.files._paths import (
+    ExclusionKind,
+    escape_name,
+    exclusion_kind,
+    path_problem,
+)
+from satchel.model import DEFAULT_LIMITS, FileStat, Finding, Limits, Resource
+
+TREE_PREFIX: Final = "sha256-tree-v1:"
+
+_FILE_PREFIX: Final = "sha256:"
+
+
+def digest_bytes(data: bytes) -> str:
+    """Return ``sha256:`` and the hex digest of ``data``."""
+    from hashlib import sha256
+
+    return _FILE_PREFIX + sha256(data).hexdigest()
+
+
+def tree_digest(resources: Iterable[Resource]) -> str:
+    """Return the digest of a pack: one for equal files under equal paths.
+
+    It is the SHA-256 over ``path NUL hex LF`` of every file, SKILL.md included,
+    sorted by path by code point. The order of ``resources`` does not matter.
+    """
+    from hashlib import sha256
+
+    lines = sorted(
+        (each.path, each.digest.removeprefix(_FILE_PREFIX)) for each in resources
+    )
+    tree = sha256()
+    for path, digest in lines:
+        # A source of somebody else's may hand over any string as a path.
+        tree.update(f"{path}\0{digest}\n".encode("utf-8", "surrogatepass"))
+    return TREE_PREFIX + tree.hexdigest()
+
+
+_MAX_NAMED: Final = 5
+"""Files with key material that one message names."""
+_SKIPPED: Final = {
+    "link-in-pack": ("a link is not followed", "put the file itself into the pack"),
+    "special-file": ("it is a FIFO, a device or a socket", "remove it"),
+    "unreadable-file": ("it cannot be read", "give the right to read it"),
+    "unsafe-file-name": ("no path may name it", "rename it"),
+}
+
+
+@dataclass(slots=True)
+class Listing:
+    """The list of one pack in the making: by name and by amount, without I/O.
+
+    Every path it lists is one that `path_problem` finds nothing in. What it does not
+    list is told once for each kind, with a count.
+    """
+
+    limits: Limits
+    _files: list[FileStat] = field(default_factory=list[FileStat])
+    _left_out: dict[ExclusionKind, list[str]] = field(
+        default_factory=dict[ExclusionKind, list[str]]
+    )
+    _skipped: dict[str, list[tuple[str, str]]] = field(
+        default_factory=dict[str, list[tuple[str, str]]]
+    )
+    _entries: int = 0
+    _size: int = 0
+
+    def admits(self, path: str) -> bool:
+        """Tell whether ``path`` may be listed by its name; note it where it may not."""
+        kind = exclusion_kind(path)
+        if kind:
+            self._left_out.setdefault(kind, []).append(path)
+            return False
+        problem = path_problem(path)
+        if problem:
+            self.skip("unsafe-file-name", path, problem)
+        return not problem
+
+    def skip(self, code: str, path: str, detail: str = "") -> None:
+        """Note that ``path`` is not listed, under the code of a finding."""
+        self._skipped.setdefault(code, []).append((path, detail))
+
+    def add_folder(self, path: str) -> None:
+        """Count a folder that is about to be entered.
+
+        Raises:
+            LimitExceededError: It is too deep, or one too many.
+        """
+        self._check_depth(path, path.count("/") + 1)
+        self._count()
+
+    def add(self, file: FileStat) -> None:
+        """List a file that was admitted.
+
+        Raises:
+            LimitExceededError: It is too deep, or the pack now has too many files or
+                bytes.
+        """
+        self._check_depth(file.path, file.path.count("/"))
+        self._count()
+        self._size += file.size
+        if self._size > self.limits.pack_bytes:
+            limit = self.limits.pack_bytes
+            raise LimitExceededError("pack_bytes", limit, self._size, "bytes")
+        self._files.append(file)
+
+    def _check_depth(self, path: str, depth: int) -> None:
+        limit = self.limits.pack_depth
+        if depth > limit:
+            raise LimitExceededError("pack_depth", limit, depth, "folders", path)
+
+    def _count(self) -> None:
+        self._entries += 1
+        if self._entries > self.limits.pack_files:
+            limit = self.limits.pack_files
+            raise LimitExceededError("pack_files", limit, self._entries, "files")
+
+    def files(self) -> tuple[FileStat, ...]:
+        """Return what is listed, sorted by path."""
+        return tuple(sorted(self._files, key=attrgetter("path")))
+
+    def findings(self) -> tuple[Finding, ...]:
+        """Return what is to be told, with pack-relative paths."""
+        found = [_excluded_finding(*each) for each in sorted(self._left_out.items())]
+        found += [_skipped_finding(*each) for each in sorted(self._skipped.items())]
+        if len(self._files) > 1:
+            found += _collisions(file.path for file in self.files())
+        return tuple(found)
+
+
+def _excluded_finding(kind: ExclusionKind, paths: list[str]) -> Finding:
+    """Tell of one kind; key material by name, for its author has to find it."""
+    entries = "entry" if len(paths) == 1 else "entries"
+    named = ""
+    if kind == "key material":
+        named = f": {', '.join(map(escape_name, sorted(paths)[:_MAX_NAMED]))}"
+        named += (
+            f" and {len(paths) - _MAX_NAMED} more" if len(paths) > _MAX_NAMED else ""
+        )
+    return Finding(
+        "files-left-out",
+        "note",
+        f"never listed: {kind} ({len(paths)} {entries}){named}",
+        fix="put what the skill needs into a file of another name",
+    )
+
+
+def _skipped_finding(code: str, places: list[tuple[str, str]]) -> Finding:
+    path, detail = min(places)
+    reason, fix = _SKIPPED[code]
+    more = f" (and {len(places) - 1} more like it)" if len(places) > 1 else ""
+    message = f"not listed: {detail or reason}{more}"
+    return Finding(code, "warning", message, escape_name(path), fix=fix)
+
+
+def _collisions(paths: Iterable[str]) -> list[Finding]:
+    """Return a finding for each path that some file system takes for an earlier one.
+
+    macOS and Windows fold case, macOS composes Unicode: one of the two files would
+    silently replace the other there.
+    """
+    import unicodedata
+
+    seen: dict[str, str] = {}
+    found: list[Finding] = []
+    for path in paths:
+        folded = path.lower()
+        if not path.isascii():
+            folded = unicodedata.normalize("NFC", path).casefold()
+        first = seen.setdefault(folded, path)
+        if first != path:
+            message = f"on some systems this is the same file as {first!r}"
+            fix = "rename one of the two"
+            found.append(
+                Finding("colliding-file-names", "warning", message, path, fix=fix)
+            )
+    return found
+
+
+_SECOND_NS: Final = 1_000_000_000
+COARSE_NS: Final = 2 * _SECOND_NS
+"""The coarsest clock of a file system that is in use: FAT counts every other second."""
+FINE_NS: Final = 50_000_000
+"""Longer than the 4 to 10 ms in which Linux gives two writes one time."""
+
+
+@dataclass(frozen=True, slots=True)
+class WalkedPack:
+    """The files of a pack, sorted by path; the findings' paths are pack-relative."""
+
+    files: tuple[FileStat, ...]
+    findings: tuple[Finding, ...] = ()
+
+
+def list_folder(folder: str, at_most: int) -> list[os.DirEntry[str]]:
+    """Return the entries of a folder, unsorted; one more than ``at_most`` at most.
+
+    Raises:
+        OSError: The folder cannot be listed.
+    """
+    with os.scandir(folder) as entries:
+        return list(islice(entries, at_most + 1))
+
+
+def walk_pack(
+    folder: str,
+    entries: Sequence[os.DirEntry[str]] | None = None,
+    *,
+    limits: Limits = DEFAULT_LIMITS,
+) -> WalkedPack:
+    """Return what the pack in ``folder`` holds, reading and following nothing.
+
+    Listed are regular files whose path `path_problem` has nothing to say about, and
+    which are not left out by kind. Everything else is a finding.
+
+    Args:
+        folder: The pack's own folder.
+        entries: Its entries, where the caller has listed it already.
+        limits: ``pack_files``, ``pack_bytes`` and ``pack_depth`` are kept.
+
+    Raises:
+        LimitExceededError: The pack is larger than was agreed to accept. Files and
+            folders count alike, so that a tree of empty folders ends, too.
+        OSError: The folder itself cannot be listed.
+    """
+    if entries is None:
+        entries = list_folder(folder, limits.scan_entries)
+    listing = Listing(limits)
+    _list_into(entries, "", listing)
+    return WalkedPack(listing.files(), listing.findings())
+
+
+def stat_of(entry: os.DirEntry[str], path: str) -> FileStat:
+    """Return what can be told of a file without reading it; links are not followed."""
+    status = entry.stat(follow_symlinks=False)
+    return FileStat(path, status.st_size, mark_of(status))
+
+
+def mark_of(status: os.stat_result) -> tuple[int, int, int]:
+    """Return what tells a change of a file by: two times and the inode.
+
+    Anybody can set the modification time back; the time of the status change moves
+    with every write all the same. Windows has the time of creation in its place.
+    """
+    return status.st_mtime_ns, status.st_ino, status.st_ctime_ns
+
+
+def is_settled(files: Iterable[FileStat], now_ns: int) -> bool:
+    """Tell whether an edit of any of these would show in its mark.
+
+    It would not where a file was written so shortly before ``now_ns``, in nanoseconds
+    since the epoch, that its file system gives the next write the same time.
+    """
+    for file in files:
+        mtime_ns, _, ctime_ns = cast("tuple[int, int, int]", file.mark)
+        last_ns = max(mtime_ns, ctime_ns)
+        if abs(now_ns - last_ns) <= COARSE_NS:  # one of the far future never settles
+            coarse = not (mtime_ns % _SECOND_NS or ctime_ns % _SECOND_NS)
+            if coarse or last_ns >= now_ns - FINE_NS:
+                return False
+    return True
+
+
+def _list_into(
+    entries: Iterable[os.DirEntry[str]], prefix: str, listing: Listing
+) -> None:
+    """Take in one folder of the pack, in the order of names."""
+    for entry in sorted(entries, key=attrgetter("name")):
+        path = prefix + entry.name
+        try:
+            if not listing.admits(path):
+                continue
+            if entry.is_symlink():
+                listing.skip("link-in-pack", path)
+            elif entry.is_dir(follow_symlinks=False):
+                listing.add_folder(path)
+                inner = list_folder(entry.path, listing.limits.scan_entries)
+                _list_into(inner, f"{path}/", listing)
+            elif entry.is_file(follow_symlinks=False):
+                listing.add(stat_of(entry, path))
+            else:
+                listing.skip("special-file", path)
+        except FileNotFoundError:
+            continue  # gone since it was listed: as if it had never been there
+        except OSError as error:
+            listing.skip("unreadable-file", path, error.strerror or "")

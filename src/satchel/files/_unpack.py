@@ -1,0 +1,94 @@
+"""From the bytes of an archive to the files of the pack in it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from satchel.errors import ArchiveError
+from satchel.files._archive_tree import ArchiveBudget, ArchiveTree
+from satchel.files._tar import read_tar
+from satchel.files._zip import read_zip
+from satchel.model import DEFAULT_LIMITS, Limits
+
+_ZIP: Final = b"PK"
+_GZIP: Final = b"\x1f\x8b"
+
+_HEADERS_BYTES: Final = 2_048
+"""Bytes that a member costs beside its own: headers, names, and filling up."""
+_TAIL_BYTES: Final = 16_384
+"""Bytes at the end of an archive: tar fills up a record of 10,240."""
+
+
+def is_archive(data: bytes) -> bool:
+    """Tell by the first bytes whether ``data`` is meant to be unpacked."""
+    return data.startswith((_ZIP, _GZIP))
+
+
+def archive_size_limit(limits: Limits = DEFAULT_LIMITS) -> int:
+    """Return the bytes beyond which an archive cannot be within ``limits``.
+
+    A release stores files without compressing them, so this is a little more than
+    what may come out.
+    """
+    headers = limits.archive_files * _HEADERS_BYTES + _TAIL_BYTES
+    return limits.archive_bytes + headers
+
+
+@dataclass(frozen=True, slots=True)
+class UnpackedArchive:
+    """The pack of one archive: its files by path, sorted.
+
+    ``folder`` is the one folder that it lay in, empty where it lay at the root.
+    """
+
+    folder: str
+    files: Mapping[str, bytes]
+
+
+def unpack(
+    data: bytes, *, limits: Limits = DEFAULT_LIMITS, where: str = ""
+) -> dict[str, bytes]:
+    """Return the files of a pack by path, sorted, from a .zip, .skill, .tar.gz or .tgz.
+
+    Which it is, its first bytes tell. The pack lies at the archive's root, or in the
+    one folder that is there; a leading ``./`` and what macOS adds are passed over. Only
+    regular files and folders are accepted; their modes, owners and times are not kept.
+    What comes out is counted while it does; what the archive declares is compared
+    with it, never believed.
+
+    Args:
+        data: The whole archive, from anybody.
+        limits: ``archive_files``, ``archive_bytes``, ``archive_ratio`` and
+            ``pack_depth`` are kept, ``pack_files`` and ``pack_bytes`` where smaller.
+        where: What to call the archive in errors.
+
+    Raises:
+        ArchiveError: It is damaged, no archive, without a SKILL.md, or holds what no
+            pack needs: links, devices, paths that are not plain, two files of one
+            name, something encrypted, bytes that no member accounts for.
+        LimitExceededError: More would come out than was agreed to accept.
+
+    Source: the attacks in the tests, each of which some unpacker fell to or may.
+    """
+    return dict(open_archive(data, limits=limits, where=where).files)
+
+
+def open_archive(
+    data: bytes, *, limits: Limits = DEFAULT_LIMITS, where: str = ""
+) -> UnpackedArchive:
+    """Return what `unpack` does, and the folder that it lay in.
+
+    Raises:
+        ArchiveError, LimitExceededError: As for `unpack`.
+    """
+    budget = ArchiveBudget(limits, len(data), where)
+    tree = ArchiveTree(budget, limits.pack_depth, where)
+    if data.startswith(_GZIP):
+        read_tar(data, tree, budget)
+    elif data.startswith(_ZIP):
+        read_zip(data, tree, budget)
+    else:
+        detail = "it begins neither like a .zip nor like a .tar.gz"
+        raise ArchiveError(where, detail)
+    files = tree.pack()
+    return UnpackedArchive(tree.folder, files)

@@ -1,0 +1,211 @@
+"""The fixers: each proposes the text of a SKILL.md without some findings."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from satchel.model import DEFAULT_LIMITS, Limits, Manifest
+from satchel.skill_md import (
+    MisspelledKey,
+    Profile,
+    entry_text,
+    find_misspelled,
+    portable_name,
+    quoted,
+    render_frontmatter,
+    repaired_text,
+    set_entry,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FixInput:
+    """A SKILL.md that is to be mended.
+
+    ``manifest`` is what a lenient reader makes of ``text``, ``files`` the paths of what
+    else the pack holds.
+    """
+
+    text: str
+    folder: str
+    manifest: Manifest
+    files: tuple[str, ...] = ()
+    profile: Profile = "spec"
+    limits: Limits = DEFAULT_LIMITS
+
+
+@dataclass(frozen=True, slots=True)
+class Fixer:
+    """A function from a page to its text without some findings; None where it cannot.
+
+    ``codes`` are those of the findings that it is for. ``keys`` are those of the
+    frontmatter that it may write differently, and ``fields`` what a manifest may say
+    differently afterwards; all others stay what they are, which is checked. ``partly``
+    is that some of these findings may stay, as they may be of another kind.
+    """
+
+    mend: Callable[[FixInput], str | None]
+    codes: frozenset[str]
+    keys: frozenset[str]
+    fields: frozenset[str]
+    partly: bool = False
+
+    @property
+    def name(self) -> str:
+        """The name of its function, which is that of its file."""
+        return self.mend.__name__
+
+
+def fixer(
+    *codes: str,
+    keys: tuple[str, ...] = (),
+    fields: tuple[str, ...] = (),
+    partly: bool = False,
+) -> Callable[[Callable[[FixInput], str | None]], Fixer]:
+    """Make a fixer of a function."""
+
+    def make(mend: Callable[[FixInput], str | None]) -> Fixer:
+        return Fixer(mend, frozenset(codes), frozenset(keys), frozenset(fields), partly)
+
+    return make
+
+
+@fixer("description-not-text", keys=("description",))
+def description_text(page: FixInput) -> str | None:
+    """Put the description in quotes, as it is written."""
+    line = f"description: {quoted(page.manifest.description)}\n"
+    return set_entry(page.text, "description", line)
+
+
+@fixer(
+    "bad-escape",
+    "bad-quotes",
+    "block-text",
+    "control-characters",
+    "frontmatter-in-code-block",
+    "indentation",
+    "kept-as-text",
+    "marked-keys",
+    "no-closing-fence",
+    "no-opening-fence",
+    "odd-fence",
+    "reserved-character",
+    "stray-text",
+    "tab-indentation",
+    "text-after-closing-fence",
+    "text-before-frontmatter",
+    "unindented-text",
+    "unquoted-colon",
+)
+def frontmatter(page: FixInput) -> str | None:
+    """Write the frontmatter down the way it was read."""
+    return repaired_text(page.text, page.limits)
+
+
+@fixer("missing-name", keys=("name",))
+def missing_name(page: FixInput) -> str | None:
+    """Write the folder's name, where it is one that every client takes."""
+    if portable_name(page.folder) != page.folder:
+        return None
+    return set_entry(page.text, "name", f"name: {page.folder}\n", first=True)
+
+
+_METADATA: Final = "metadata"
+
+
+@fixer("misspelled-field", "unknown-field", partly=True)
+def misspelled_fields(page: FixInput) -> str | None:
+    """Write each key as it is meant, where that one is not there as well."""
+    text: str | None = page.text
+    for slip in find_misspelled(page.manifest.frontmatter):
+        if slip.counts and text is not None:
+            text = _renamed(text, slip)
+    return text
+
+
+def _renamed(text: str, slip: MisspelledKey) -> str | None:
+    """Return the text with one key written as it is meant."""
+    around = _METADATA if slip.within else slip.written
+    entry = entry_text(text, around)
+    if not entry:
+        return None
+    before = r"[\s{,]" if slip.within else r"\A"
+    key = re.compile(rf"({before})([\"']?){re.escape(slip.written)}\2(?=\s*:)")
+    renamed, count = key.subn(rf"\g<1>\g<2>{slip.meant}\g<2>", entry)
+    return set_entry(text, around, renamed) if count == 1 else None
+
+
+@fixer("name-characters", "name-not-folder", keys=("name",), fields=("name",))
+def name_as_folder(page: FixInput) -> str | None:
+    """Write the name as the folder has it: ``PDF Forms`` in ``pdf-forms``."""
+    if portable_name(page.manifest.name) != page.folder:
+        return None
+    return set_entry(page.text, "name", f"name: {page.folder}\n")
+
+
+_FIELD: Final = "references"
+_FOLDER: Final = "references/"
+_IN_BRACKETS: Final = re.compile(r"(references[ \t]*:[ \t]*\[[^\[\]#\n]*)\]([^\n]*\n)")
+_IN_LINES: Final = re.compile(
+    r"references[ \t]*:[^\n\[]*\n(?:[ \t]*-[^\n]*\n)*([ \t]*)- "
+)
+
+
+@fixer(
+    "unlisted-reference",
+    keys=("references",),
+    fields=("references", "declares_files"),
+)
+def unlisted_references(page: FixInput) -> str | None:
+    """Put them at the end of the list, which is written the way it is now.
+
+    Only where that profile was chosen: a list closes a pack on purpose, and whether a
+    file belongs on it is for its author to say.
+    """
+    if page.profile != "strict":
+        return None
+    names = [path.removeprefix(_FOLDER) for path in _unlisted(page)]
+    entry = entry_text(page.text, _FIELD)
+    if entry is None:
+        return None
+    return set_entry(page.text, _FIELD, _with(entry, names)) if names else None
+
+
+def _unlisted(page: FixInput) -> list[str]:
+    declared = {*page.manifest.references}
+    listed = declared | {f"{_FOLDER}{name}" for name in declared}
+    return [
+        path for path in page.files if path.startswith(_FOLDER) and path not in listed
+    ]
+
+
+def _with(entry: str, names: list[str]) -> str:
+    """Return the entry with more names; in lines of its own where there is none."""
+    items = [_item(name) for name in names]
+    bracket = _IN_BRACKETS.fullmatch(entry)
+    if bracket is not None:
+        comma = "" if bracket[1].rstrip().endswith(("[", ",")) else ","
+        pad = "" if bracket[1].endswith("[") else " "
+        return f"{bracket[1].rstrip()}{comma}{pad}{', '.join(items)}]{bracket[2]}"
+    lines = _IN_LINES.match(entry)
+    margin = lines[1] if lines else "  "
+    head = entry if lines else f"{_FIELD}:\n"
+    return head + "".join(f"{margin}- {item}\n" for item in items)
+
+
+def _item(name: str) -> str:
+    """Return a name as YAML, in quotes where it needs them."""
+    return render_frontmatter({"x": [name]}).splitlines()[2].removeprefix("  - ")
+
+
+FIXERS: Final[tuple[Fixer, ...]] = (
+    frontmatter,  # the others need one that is YAML
+    misspelled_fields,
+    description_text,
+    missing_name,
+    name_as_folder,
+    unlisted_references,
+)
+FIXABLE: Final = frozenset(code for fixer in FIXERS for code in fixer.codes)
+"""The codes of findings that may be mended."""

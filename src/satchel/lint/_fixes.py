@@ -1,0 +1,200 @@
+"""What can be mended of a SKILL.md without asking its author.
+
+A fixer proposes a text; it is taken only if a reader of ours takes the same from it as
+before, but for the fields that it is for, the body is the same to the byte, and the
+findings that it was for are gone. So a fix never changes what a pack means, and to fix
+twice is to fix once.
+"""
+
+import re
+from collections import Counter
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from satchel.model import DEFAULT_LIMITS, SKILL_FILE, Finding, Limits, Manifest
+from satchel.skill_md import body_of, corrected_keys, parse
+from satchel.text import LineMatcher, unified_lines
+
+if TYPE_CHECKING:
+    from satchel.lint._fixers import Fixer, FixInput
+    from satchel.skill_md import Profile
+
+
+@dataclass(frozen=True, slots=True)
+class SkillFix:
+    """A file that can be mended: what it holds, what it should, and which codes go.
+
+    ``path`` is what findings call the file.
+    """
+
+    path: str
+    before: bytes
+    after: bytes
+    codes: frozenset[str]
+
+    def mends(self, finding: Finding) -> bool:
+        """Tell whether a finding is gone afterwards."""
+        return finding.path == self.path and finding.code in self.codes
+
+    @property
+    def diff(self) -> str:
+        """The change as a unified diff, each line ended by LF."""
+        before, after = _shown(self.before), _shown(self.after)
+        if before == after:
+            return ""
+        head = (f"--- {self.path}", f"+++ {self.path}")
+        return "".join(f"{line}\n" for line in (*head, *unified_lines(before, after)))
+
+    @property
+    def changes(self) -> "tuple[LineChange, ...]":
+        """The change as lines that go and text that comes, from the first line on."""
+        old = _LINE.findall(self.before.decode())
+        new = _LINE.findall(self.after.decode())
+        return tuple(
+            LineChange(start + 1, end - start, "".join(new[first:last]))
+            for what, start, end, first, last in LineMatcher(old, new).get_opcodes()
+            if what != "equal"
+        )
+
+
+_LINE: Final = re.compile(r"[^\n]*\n|[^\n]+")
+"""A line as findings count them: by LF, not by all that Unicode calls an end."""
+
+
+class LineChange(NamedTuple):
+    """So many lines from a line on, counted from 1, and what comes in their place."""
+
+    line: int
+    lines: int
+    text: str
+
+
+def _shown(data: bytes) -> str:
+    return _LINE_END.sub("\n", data.decode())
+
+
+_LINE_END: Final = re.compile(r"\r+\n")
+
+
+def fix_skill(  # noqa: PLR0913 - one pack, its parts by name
+    data: bytes,
+    findings: tuple[Finding, ...],
+    *,
+    path: str = SKILL_FILE,
+    folder: str = "",
+    files: tuple[str, ...] = (),
+    profile: "Profile" = "spec",
+    limits: Limits = DEFAULT_LIMITS,
+) -> SkillFix | None:
+    """Return how a SKILL.md can be mended; None where nothing is to be done.
+
+    Args:
+        data: The whole file. One that is not UTF-8 is left alone: which encoding it
+            has can only be guessed.
+        findings: What was found in this file.
+        path: What findings call it.
+        folder: The name of the pack's folder.
+        files: The other files of the pack, relative to it.
+        profile: The profile of the check.
+        limits: Bounds on what is read.
+    """
+    from satchel.lint._fixers import FIXERS
+
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        return None
+    found = frozenset(finding.code for finding in findings)
+    mended: set[str] = set()
+    page = _page(text, folder, files, profile, limits)
+    for fixer in FIXERS:
+        codes = fixer.codes & found
+        if not codes or page is None:
+            continue
+        proposed = fixer.mend(page)
+        if proposed is None or proposed == page.text:
+            continue
+        after = _page(proposed, folder, files, profile, limits)
+        if after is not None and _is_safe(page, after, fixer, codes):
+            mended |= codes - _codes(after).keys()
+            page = after
+    if page is None or page.text == text:
+        return None
+    return SkillFix(path, data, page.text.encode(), frozenset(mended))
+
+
+_NO_FOLDER: Final = "-"
+
+
+def _page(
+    text: str, folder: str, files: tuple[str, ...], profile: "Profile", limits: Limits
+) -> "FixInput | None":
+    """Return a page as a lenient reader sees it, even without a description."""
+    manifest = parse(
+        text.encode(),
+        profile="lenient",
+        directory=folder or _NO_FOLDER,
+        limits=limits,
+        allow_empty_description=True,
+    ).manifest
+    if manifest is None:
+        return None
+    from satchel.lint._fixers import FixInput
+
+    return FixInput(
+        text=text,
+        folder=folder,
+        manifest=manifest,
+        files=files,
+        profile=profile,
+        limits=limits,
+    )
+
+
+def _is_safe(
+    before: "FixInput", after: "FixInput", fixer: "Fixer", codes: frozenset[str]
+) -> bool:
+    """Tell whether a page says the same as before, without the findings, for good."""
+    from satchel.lint._fixers import FIXABLE
+
+    if body_of(after.text) != body_of(before.text):
+        return False
+    if _kept(before.manifest, fixer) != _kept(after.manifest, fixer):
+        return False
+    old, new = before.manifest.references, after.manifest.references
+    had, left = _codes(before), _codes(after)
+    fewer = any(left[code] < had[code] for code in codes)
+    return (
+        new[: len(old)] == old
+        and (fewer if fixer.partly else codes.isdisjoint(left))
+        # What a reader of ours repairs, no other reader need understand.
+        and not (left.keys() - had.keys()) & FIXABLE
+        and fixer.mend(after) in (None, after.text)
+    )
+
+
+def _kept(manifest: Manifest, fixer: "Fixer") -> dict[str, object]:
+    """Return all that a fixer must leave as it is."""
+    kept: dict[str, object] = {
+        field.name: getattr(manifest, field.name)
+        for field in fields(manifest)
+        if field.name not in fixer.fields
+    }
+    frontmatter = corrected_keys(manifest.frontmatter)
+    kept["frontmatter"] = {k: v for k, v in frontmatter.items() if k not in fixer.keys}
+    return kept
+
+
+def _codes(page: "FixInput") -> Counter[str]:
+    """Count what is left by code, for a lenient reader and for the profile."""
+    profiles: tuple[Profile, ...] = ("lenient", page.profile)
+    return Counter(
+        finding.code
+        for profile in profiles
+        for finding in parse(
+            page.text.encode(),
+            profile=profile,
+            directory=page.folder,
+            limits=page.limits,
+        ).findings
+    )

@@ -1,0 +1,325 @@
+"""What a Markdown text holds: headings, links, anchors and code blocks, with lines."""
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final, Literal, cast
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+_DROPPED: Final = re.compile(r"[^\w\- ]")
+_OWN_ID: Final = re.compile(r" ?\{#([^\s{}]+)(?: [^{}]*)?\}\Z")
+"""``# Title {#id}``, which some renderers take for the heading's anchor."""
+_HYPHENS: Final = re.compile(r"-{2,}")
+_COLOURED: Final = "\ufe0f"
+_ID: Final = re.compile(
+    r"""(?<![\w-])(?:id|name)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))"""
+)
+
+
+def slug_of(text: str) -> str:
+    """Return GitHub's anchor of a heading with this text, the first of its kind.
+
+    Lower case, blanks as hyphens, everything dropped that is no letter, digit, mark,
+    hyphen or underscore.
+
+    Source: the behaviour of github.com; gjtorikian/html-pipeline's table of contents.
+    """
+    lowered = text.strip().lower()
+    if lowered.isascii():
+        return _DROPPED.sub("", lowered).replace(" ", "-")
+    # Marks (vowel signs, accents set apart) are no \w in Python, and kept by GitHub.
+    kept = "".join(
+        char
+        for char in lowered
+        if not _DROPPED.match(char) or unicodedata.category(char)[0] == "M"
+    )
+    return kept.replace(" ", "-")
+
+
+def anchors_of(headings: Iterable[str], html: Iterable[str] = ()) -> frozenset[str]:
+    """Return all anchors, in lower case: of headings in their order, of HTML's ids.
+
+    A slug that was given before gets ``-1``, then ``-2``; some renderers pass over a
+    number that another heading has, so that both count. Many write one hyphen for
+    several, and none at the ends; that counts too. Where a slug holds what makes
+    an emoji coloured, it counts without that too: nobody sees it, or can type it.
+    """
+    anchors: set[str] = set()
+    counts: dict[str, int] = {}
+    for heading in headings:
+        own = _OWN_ID.search(heading)
+        if own:
+            anchors.add(own[1].lower())
+        slug = slug_of(heading[: own.start()] if own else heading)
+        count = counts.get(slug, 0)
+        counts[slug] = count + 1
+        given = f"{slug}-{count}" if count else slug
+        if given in anchors:
+            anchors.add(f"{slug}-{count + 1}")
+        anchors |= {given, given.replace(_COLOURED, ""), slug_of(heading)}
+        anchors |= {_HYPHENS.sub("-", each).strip("-") for each in (given, slug)}
+    for piece in html:
+        anchors.update(
+            (match[1] or match[2] or match[3] or "").lower()
+            for match in _ID.finditer(piece)
+        )
+    return frozenset(anchors)
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading: its level from 1 to 6, and its text without marks.
+
+    ``quoted`` tells that it stands inside a quotation or a list.
+    """
+
+    level: int
+    text: str
+    line: int
+    quoted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A link or an image, with its destination; references are resolved.
+
+    The ``a`` and ``img`` of HTML are among them.
+    """
+
+    kind: Literal["link", "image"]
+    to: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class UndefinedLink:
+    """``source`` is written as a link by reference, and ``label`` is not defined.
+
+    ``before`` and ``after`` are the characters beside it, empty at the ends.
+    """
+
+    source: str
+    label: str
+    line: int
+    before: str = ""
+    after: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CodeBlock:
+    """A code block between fences: what its opening fence says, and is it closed.
+
+    ``lines`` counts those that it takes, its fences among them.
+    """
+
+    info: str
+    line: int
+    closed: bool
+    lines: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class MarkdownDocument:
+    """What one text holds, in its order; every line is the file's, from 1.
+
+    ``html`` are the pieces of HTML in it.
+    """
+
+    headings: tuple[Heading, ...] = ()
+    links: tuple[Link, ...] = ()
+    undefined: tuple[UndefinedLink, ...] = ()
+    blocks: tuple[CodeBlock, ...] = ()
+    html: tuple[str, ...] = ()
+
+    @property
+    def anchors(self) -> frozenset[str]:
+        """All that a fragment can lead to, in lower case: of headings and of HTML."""
+        return anchors_of([heading.text for heading in self.headings], self.html)
+
+
+def read_markdown(text: str, first: int = 1) -> MarkdownDocument:
+    """Return what ``text`` holds; its first line is the file's line ``first``."""
+    return _MarkdownReader(text, first).document()
+
+
+@cache
+def _options() -> Any:  # noqa: ANN401 - the library's flags
+    from pyromark import Options
+
+    return (
+        Options.ENABLE_TABLES
+        | Options.ENABLE_FOOTNOTES
+        | Options.ENABLE_TASKLISTS
+        | Options.ENABLE_STRIKETHROUGH
+    )
+
+
+_NESTING: Final = frozenset(["List", "BlockQuote"])
+_LINKS: Final[dict[str, Literal["link", "image"]]] = {"Link": "link", "Image": "image"}
+_AUTOMATIC: Final = frozenset(["Autolink", "Email"])
+_WORDS: Final = frozenset(["Text", "Code"])
+_ATTRIBUTE: Final = re.compile(
+    r"""(?<![\w:.@-])(?:href|src)\s*=\s*(?:"([^"]*)"|'([^']*)')""", re.IGNORECASE
+)
+_TAG: Final = re.compile(r"<(?:a|(img))\s([^<>]*)>", re.IGNORECASE)
+_CLOSING: Final = re.compile(rb"\n([ \t>]*)(`{3,}|~{3,})[ \t]*\r?\n?\Z")
+_OPENING: Final = re.compile(rb"`{3,}|~{3,}")
+
+
+class _MarkdownReader:
+    """One pass over the events of one text."""
+
+    __slots__ = (
+        *("at", "blocks", "data", "depth", "headings", "html", "line"),
+        *("links", "text", "words"),
+    )
+
+    def __init__(self, text: str, first: int) -> None:
+        # Lone surrogates have no UTF-8; a question mark stands in for each.
+        self.data = text.encode("utf-8", "replace")
+        self.text = self.data.decode("utf-8")
+        self.line = first
+        self.at = 0
+        self.depth = 0
+        self.words: list[str] | None = None
+        self.headings: list[Heading] = []
+        self.links: list[Link] = []
+        self.blocks: list[CodeBlock] = []
+        self.html: list[str] = []
+
+    def document(self) -> MarkdownDocument:
+        undefined: list[UndefinedLink] = []
+        for event, span in self._events(undefined):
+            if type(event) is str:  # a line break, or a rule
+                if self.words is not None:
+                    self.words.append(" ")
+                continue
+            (kind,) = event
+            value = event[kind]
+            if kind in _WORDS:  # half of all events
+                if self.words is not None:
+                    self.words.append(value)
+            elif kind == "InlineHtml":
+                self._see_html(value, span["start"])
+            elif value == "HtmlBlock" and kind == "Start":
+                start, end = span["start"], span["end"]
+                self._see_html(self.data[start:end].decode(), start)
+            elif type(value) is dict:  # where something begins or ends
+                look = self._start if kind == "Start" else self._end
+                look(cast("dict[str, Any]", value), span)
+        return MarkdownDocument(
+            tuple(self.headings),
+            tuple(self.links),
+            tuple(sorted(undefined, key=lambda each: each.line)),
+            tuple(self.blocks),
+            tuple(self.html),
+        )
+
+    def _events(
+        self, undefined: list[UndefinedLink]
+    ) -> "Iterator[tuple[Any, dict[str, int]]]":
+        from pyromark import events_with_range
+
+        def note(link: Any) -> None:  # noqa: ANN401 - a dict of the library
+            if link["link_type"] != "Shortcut":
+                undefined.append(self._undefined(link["span"], link["reference"]))
+
+        # Asking for every bracket that is no link costs; most texts have no `][`.
+        events = events_with_range(
+            self.text,
+            options=_options(),
+            broken_link_callback=cast("Any", note) if "][" in self.text else None,
+        )
+        return cast("Iterator[tuple[Any, dict[str, int]]]", events)
+
+    def _start(self, value: dict[str, Any], span: dict[str, int]) -> None:
+        (tag,) = value
+        data = value[tag]
+        if tag == "Heading":
+            self.words = []
+        elif tag in _NESTING:
+            self.depth += 1
+        elif tag in _LINKS:
+            if data["link_type"] not in _AUTOMATIC:
+                line = self.line_at(span["start"])
+                self.links.append(Link(_LINKS[tag], data["dest_url"], line))
+        elif tag == "CodeBlock" and data != "Indented":
+            block = self.data[span["start"] : span["end"]]
+            line = self.line_at(span["start"])
+            lines = block.count(b"\n") + 1
+            self.blocks.append(
+                CodeBlock(
+                    data["Fenced"],
+                    line,
+                    _is_closed(block, self._indent_at(span["start"])),
+                    lines,
+                )
+            )
+
+    def _end(self, value: dict[str, str], span: dict[str, int]) -> None:
+        (tag,) = value
+        if tag in _NESTING:
+            self.depth -= 1
+        elif tag == "Heading" and self.words is not None:
+            text = " ".join("".join(self.words).split())
+            line = self.line_at(span["start"])
+            level = int(value[tag][1])
+            self.headings.append(Heading(level, text, line, self.depth > 0))
+            self.words = None
+
+    def _see_html(self, text: str, at: int) -> None:
+        """Keep a piece of HTML, and what it links to; what is a comment is no HTML."""
+        line = self.line_at(at)
+        while text:
+            piece, _, rest = text.partition("<!--")
+            comment, _, rest = rest.partition("-->")
+            self.html.append(piece)
+            for tag in _TAG.finditer(piece):
+                to = _ATTRIBUTE.search(tag[2])
+                if to:
+                    kind: Literal["link", "image"] = "image" if tag[1] else "link"
+                    below = piece.count("\n", 0, tag.start())
+                    self.links.append(Link(kind, to[1] or to[2] or "", line + below))
+            line += piece.count("\n") + comment.count("\n")
+            text = rest
+
+    def _undefined(self, span: dict[str, int], label: str) -> UndefinedLink:
+        start, end = span["start"], span["end"]
+        if self.data.startswith(b"[]", end):  # a collapsed link, without its end
+            end += 2
+        return UndefinedLink(
+            self.data[start:end].decode(),
+            label,
+            self.line_at(start),
+            self.data[max(0, start - 4) : start].decode("utf-8", "ignore")[-1:],
+            self.data[end : end + 4].decode("utf-8", "ignore")[:1],
+        )
+
+    def _indent_at(self, at: int) -> int:
+        return at - self.data.rfind(b"\n", 0, at) - 1
+
+    def line_at(self, at: int) -> int:
+        """Return the file's line of a byte; quick where it is near to the last one."""
+        if at < self.at:
+            self.line -= self.data.count(b"\n", at, self.at)
+        else:
+            self.line += self.data.count(b"\n", self.at, at)
+        self.at = at
+        return self.line
+
+
+def _is_closed(block: bytes, indent: int) -> bool:
+    """Tell whether the last line of a fenced block is a fence that closes it.
+
+    One that is four columns further in than the opening one is code.
+    """
+    opening = _OPENING.match(block)
+    closing = _CLOSING.search(block)
+    if opening is None or closing is None:
+        return False
+    return len(closing[1]) < indent + 4 and closing[2].startswith(opening[0])

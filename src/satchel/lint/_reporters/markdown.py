@@ -1,0 +1,120 @@
+"""A comment on a pull request: what a reviewer needs, the rest folded away."""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from satchel.lint._report import CheckReport, plural
+from satchel.lint._reporters._formats import PLAIN_TEXT, TextOptions, change_sections
+from satchel.model import Finding
+from satchel.text import printable
+
+MAX_CHARS: Final = 65_536
+"""What GitHub takes as the body of a comment."""
+
+_SIGN: Final = {"error": "❌ error", "warning": "⚠️ warning", "note": "ℹ️ note"}  # noqa: RUF001
+
+_MARKUP: Final = re.compile(r"[\\`*_{}\[\]()~|!]")
+
+_HTML: Final = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
+
+_CALLS: Final = re.compile(r"[@#](?=\w)|\bGH(?=-\d)|\bwww(?=\.)", re.IGNORECASE)
+"""Where a hosted page begins to see a person, an issue or a link."""
+
+_OPEN: Final = 10
+"""Findings that are shown without being asked for."""
+_CELL_CHARS: Final = 400
+_ROOM: Final = 256
+"""For the row that counts what is left out, and the end."""
+_HEAD: Final = ("| | where | what | fix |", "|---|---|---|---|")
+
+
+def render(report: CheckReport, view: TextOptions = PLAIN_TEXT) -> str:
+    """Return the summary, what a change brought, and one row for each finding.
+
+    At most `MAX_CHARS` characters; what does not fit is counted.
+    """
+    del view
+    parts = [f"**satchel check**: {report.summary}"]
+    parts += _changes(report)
+    if report.findings:
+        used = sum(map(_chars, parts)) + _ROOM
+        parts += ["", *_table(report.findings, MAX_CHARS - used)]
+    return "\n".join(parts)
+
+
+def _table(findings: tuple[Finding, ...], room: int) -> Iterator[str]:
+    folded = len(findings) > _OPEN
+    if folded:
+        yield f"<details><summary>{plural(len(findings), 'finding')}</summary>"
+        yield ""
+    yield from _HEAD
+    for number, finding in enumerate(findings):
+        row = _row(finding)
+        room -= _chars(row)
+        if room < 0:
+            left = plural(len(findings) - number, "finding")
+            yield f"| | | {left} more, left out for want of room | |"
+            break
+        yield row
+    if folded:
+        yield ""
+        yield "</details>"
+
+
+def _row(finding: Finding) -> str:
+    line = f":{finding.line}" if finding.line else ""
+    where = _code(f"{finding.path}{line}") if finding.path else ""
+    what = f"{_code(finding.code)} {_plain(finding.message)}"
+    return f"| {_SIGN[finding.severity]} | {where} | {what} | {_plain(finding.fix)} |"
+
+
+def _changes(report: CheckReport) -> Iterator[str]:
+    change = report.change
+    if change is None:
+        return
+    yield ""
+    yield f"| since {_code(change.rev)} | |"
+    yield "|---|---|"
+    yield f"| packs | {change.packs} |"
+    yield f"| catalog | {change.cost.replace('->', '→')} |"
+    for section in change_sections(change):
+        urgent = section.title == "hidden text"
+        title = f"⚠️ <b>{section.title}</b>" if urgent else section.title
+        yield ""
+        yield f"<details{' open' if urgent else ''}><summary>{title}</summary>"
+        yield ""
+        for subject, said in section.lines:
+            yield f"- {_code(subject)}: {_plain(said)}"
+        if section.more:
+            yield f"- and {section.more:,} more"
+        yield ""
+        yield "</details>"
+
+
+def _chars(text: str) -> int:
+    """Return the length as JavaScript counts it, and one for the line end."""
+    return len(text) + sum(char > "\uffff" for char in text) + 1
+
+
+def _plain(text: str) -> str:
+    """Return text that no reader takes for markup, a mention or a link to an issue."""
+    text = _flat(text).translate(_HTML)
+    text = _MARKUP.sub(r"\\\g<0>", text)
+    # A zero-width space keeps a hosted page from calling people or linking issues.
+    text = _CALLS.sub(r"\g<0>&#8203;", text)
+    return text.replace("://", ":&#8203;//")
+
+
+def _code(text: str) -> str:
+    """Return a code span: fenced by more back-ticks than it holds in a row."""
+    text = _flat(text).replace("|", "\\|")
+    longest = max(map(len, re.findall(r"`+", text)), default=0)
+    fence = "`" * (longest + 1)
+    pad = " " if longest else ""
+    return f"{fence}{pad}{text}{pad}{fence}"
+
+
+def _flat(text: str) -> str:
+    text = " ".join(printable(text, keep="").split())
+    return text if len(text) <= _CELL_CHARS else f"{text[: _CELL_CHARS - 1]}…"

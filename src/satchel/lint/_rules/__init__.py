@@ -1,0 +1,1 @@
+"""Every rule, in the order in which they are asked."""

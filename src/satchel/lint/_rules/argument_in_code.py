@@ -1,0 +1,41 @@
+"""`$1` in code, which one client fills in."""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from satchel.lint._context import LintContext, body, document, rule
+from satchel.model import SKILL_FILE, Finding
+
+# `$1` of awk, a shell function or SQL: one digit, as no price and no regular
+# expression has it, in a line of a code block.
+_ARGUMENT: Final = re.compile(r"\$[0-9](?!\w|[.,]\d)(?<![\\\w$]\$[0-9])")
+
+
+@rule("argument-in-code")
+def argument_in_code(pack: LintContext) -> Iterator[Finding]:
+    """Yield a note on the first place where Claude Code puts an argument into code.
+
+    Source: code.claude.com, "Skills": ``$N`` is short for ``$ARGUMENTS[N]``, and is
+    replaced wherever it stands when the skill is called with arguments.
+    """
+    behind = body(pack)
+    if "$" not in behind.text or not _ARGUMENT.search(behind.text):
+        return
+    lines = behind.text.split("\n")
+    for block in document(pack, SKILL_FILE).blocks:
+        begin = block.line - behind.line + 1
+        for number, line in enumerate(lines[begin : begin + block.lines - 1]):
+            match = _ARGUMENT.search(line)
+            if match:
+                yield Finding(
+                    "argument-in-code",
+                    "note",
+                    f"Claude Code puts an argument in place of {match[0]} here, when "
+                    "the skill is called with some",
+                    SKILL_FILE,
+                    block.line + 1 + number,
+                    fix="put the command into a script of the pack, or write a "
+                    "backslash before the $",
+                )
+                return

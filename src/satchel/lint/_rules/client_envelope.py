@@ -1,0 +1,37 @@
+"""Tags that clients put around skills, or around words of their own."""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from satchel.lint._context import LintContext, body, rule
+from satchel.model import SKILL_FILE, Finding
+
+_TAG: Final = re.compile(
+    r"</(?:skill_content|skill_resources|activated_skill|available_skills|skill)\s*>"
+    r"|</?system-reminder\s*>",
+    re.IGNORECASE,
+)
+
+
+@rule("client-envelope")
+def client_envelope(pack: LintContext) -> Iterator[Finding]:
+    """Yield a warning on the first tag that ends what a client put around the body.
+
+    Our own envelope has a code of its own, ``envelope-breakout``.
+
+    Source: agentskills.io, "Adding skills support", on structured wrapping; and what
+    Claude Code and Gemini CLI send.
+    """
+    behind = body(pack)
+    match = _TAG.search(behind.text) if "<" in behind.text else None
+    if match:
+        yield Finding(
+            "client-envelope",
+            "warning",
+            f"{match[0]} is a tag of the envelope that some clients hand skills out in",
+            SKILL_FILE,
+            behind.line_at(match.start()),
+            fix="write it another way, such as `[/skill]`, or name the tag without its "
+            "brackets",
+        )

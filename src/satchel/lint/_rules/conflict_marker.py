@@ -1,0 +1,62 @@
+"""What a merge that nobody finished leaves in a file."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from satchel.lint._context import LintContext, bytes_of, document, rule
+from satchel.model import SKILL_FILE, Finding
+
+_BEGIN: Final = b"<<<<<<< "
+_MIDDLE: Final = b"======="
+_END: Final = b">>>>>>> "
+_MARKDOWN: Final = (".md", ".markdown")
+
+
+@rule("conflict-marker")
+def conflict_marker(pack: LintContext) -> Iterator[Finding]:
+    """Yield an error on the first conflict of each file.
+
+    All three marks in their order, each at the beginning of a line. A code block of
+    Markdown that holds them whole shows what a conflict looks like.
+    """
+    for path in (SKILL_FILE, *pack.descriptor.resources):
+        data = (
+            pack.text.encode("utf-8", "replace")
+            if path == SKILL_FILE
+            else bytes_of(pack, path)
+        )
+        if _BEGIN not in data:
+            continue
+        for line, lines in _conflicts(data):
+            if not _is_shown(pack, path, line, lines):
+                yield Finding(
+                    "conflict-marker",
+                    "error",
+                    "a merge is not finished: both sides and its marks are here",
+                    path,
+                    line,
+                    fix="keep the side that is meant, and take the marks out",
+                )
+                break
+
+
+def _conflicts(data: bytes) -> Iterator[tuple[int, int]]:
+    """Yield the first line of each conflict, and how many lines follow it."""
+    begin = middle = 0
+    for number, line in enumerate(data.split(b"\n"), start=1):
+        if line.startswith(_BEGIN):
+            begin, middle = number, 0
+        elif begin and line.rstrip(b"\r") == _MIDDLE:
+            middle = number
+        elif middle and line.startswith(_END):
+            yield begin, number - begin
+            begin = middle = 0
+
+
+def _is_shown(pack: LintContext, path: str, line: int, lines: int) -> bool:
+    if not path.lower().endswith(_MARKDOWN):
+        return False
+    return any(
+        block.closed and block.line < line and line + lines < block.line + block.lines
+        for block in document(pack, path).blocks
+    )

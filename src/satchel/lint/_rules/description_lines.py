@@ -1,0 +1,37 @@
+"""A description with lines that read as something else in a prompt."""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from satchel.lint._context import LintContext, rule
+from satchel.model import SKILL_FILE, Finding
+
+# A heading, an item, a quotation, a fence, a rule: behind the first line of the text.
+_MARKED: Final = re.compile(
+    r"(?<=\n)[ \t]*(?:#{1,6}[ \t]|[-*+>][ \t]|\d+[.)][ \t]|```|~~~|---+[ \t]*$)",
+    re.MULTILINE,
+)
+
+
+@rule("description-lines")
+def description_lines(pack: LintContext) -> Iterator[Finding]:
+    """Yield a warning on a line of the description that begins as Markdown does.
+
+    Source: measured: most loaders put line breaks of a description into their prompt as
+    they are.
+    """
+    text = pack.manifest.description.strip()
+    if "\n" not in text:
+        return
+    match = _MARKED.search(text)
+    if match:
+        yield Finding(
+            "description-lines",
+            "warning",
+            f"a line of the description begins with {match[0].strip()!r}, which is "
+            "Markdown in the prompts of clients that keep line breaks",
+            SKILL_FILE,
+            pack.line_of("description"),
+            fix="write it as one paragraph; move the rest to the body",
+        )

@@ -1,0 +1,19 @@
+"""A SKILL.md with nothing behind its frontmatter (S2)."""
+
+from collections.abc import Iterator
+
+from satchel.lint._context import LintContext, body, rule
+from satchel.model import SKILL_FILE, Finding
+
+
+@rule("empty-body")
+def empty_body(pack: LintContext) -> Iterator[Finding]:
+    """Yield a warning where loading the skill gives nothing to follow."""
+    if pack.text.strip() and not body(pack).text.strip():
+        yield Finding(
+            "empty-body",
+            "warning",
+            "nothing stands behind the frontmatter: loading the skill tells nothing",
+            SKILL_FILE,
+            fix="write the instructions, or take the skill away",
+        )

@@ -1,0 +1,42 @@
+"""Scripts that wait for a person to type."""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from satchel.lint._context import LintContext, bytes_of, rule
+from satchel.lint._programs import shell_of
+from satchel.lint._rules.python_syntax import compiled
+from satchel.model import Finding
+
+_READ: Final = re.compile(rb"\bread[ \t]+-[a-zA-Z]*p\b")
+_FED: Final = re.compile(rb"\A[ \t]*#|[|<]")
+"""A comment, or a line that may feed what is read."""
+
+
+@rule("interactive-script")
+def interactive_script(pack: LintContext) -> Iterator[Finding]:
+    """Yield a note on each call that prompts: an agent cannot answer it.
+
+    Source: agentskills.io, "Using scripts", which has it as a hard requirement.
+    """
+    asks: list[tuple[str, int]] = [
+        (path, line) for path, each in compiled(pack).items() for line in each.asks
+    ]
+    for path in pack.descriptor.resources:
+        data = bytes_of(pack, path)
+        if b"read" in data and shell_of(path, data):
+            asks += [
+                (path, number)
+                for number, line in enumerate(data.split(b"\n"), start=1)
+                if _READ.search(line) and not _FED.search(line)
+            ]
+    for path, line in asks:
+        yield Finding(
+            "interactive-script",
+            "note",
+            "here the script waits for somebody to type; an agent cannot",
+            path,
+            line,
+            fix="take it as an option, an argument or an environment variable",
+        )

@@ -1,0 +1,28 @@
+"""A description that costs every prompt more than it should (A02)."""
+
+from collections.abc import Iterator
+
+from satchel.lint._context import LintContext, rule
+from satchel.model import SKILL_FILE, Finding
+from satchel.skill_md import MAX_DESCRIPTION_CHARS
+from satchel.text import EstimateCounter
+
+
+@rule("long-description")
+def long_description(pack: LintContext) -> Iterator[Finding]:
+    """Yield a note on a valid description over the bound, white space folded (R30).
+
+    Above what the specification allows every profile but the lenient ones says so.
+    """
+    text = " ".join(pack.manifest.description.split())
+    bound = pack.thresholds.description_chars
+    if 0 < bound < len(text) <= MAX_DESCRIPTION_CHARS:
+        yield Finding(
+            "long-description",
+            "note",
+            f"the description has {len(text):,} characters and costs every prompt "
+            f"{EstimateCounter().count(text)} tokens; {bound:,} characters are plenty",
+            SKILL_FILE,
+            pack.line_of("description"),
+            fix="say what it does and when to use it; move the rest into the body",
+        )

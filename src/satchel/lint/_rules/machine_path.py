@@ -1,0 +1,53 @@
+"""Paths that are true on one machine."""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from satchel.lint._context import LintContext, rule, text_of
+from satchel.model import SKILL_FILE, Finding
+
+_HOME: Final = re.compile(
+    r"(?<![\w./~\\-])(?:/Users/|/home/|[A-Za-z]:\\{1,2}Users\\{1,2}|[A-Za-z]:/Users/)"
+    r"([A-Za-z0-9][\w.-]*)(?=[/\\])"
+)
+_ANYBODY: Final = re.compile(
+    r".*(?:user|name|example|your|runner|sandbox|xxx).*"
+    r"|a|actions|admin|agent|alice|app|bar|bob|centos|circleci|claude|coder|codespaces?"
+    r"|container|debian|default|deploy|dev|developer|docker|fedora|foo|git|gitpod|guest"
+    r"|(?:j|john|jane)?[._-]?doe|carol|charlie|dave|eve|joe|jane|jenkins|john|jovyan|kali|linuxbrew|me|my|node|nobody|nonroot|opam|opc|pi"
+    r"|public|root|service|shared|site|some(?:body|one)|suspect|test|travis|ubuntu"
+    r"|vagrant|vscode|vsts|webapp|work(?:er|space)|www(?:-data)?|xyz|yo?u",
+)
+"""Names that stand for whoever reads, or that a system gives."""
+_MOST_CHARS: Final = 256 * 1024
+
+
+@rule("machine-path")
+def machine_path(pack: LintContext) -> Iterator[Finding]:
+    """Yield a warning on the first path of each file into somebody's home folder.
+
+    In every file that is text: a program or a setting with one fails elsewhere.
+    """
+    for path in (SKILL_FILE, *pack.descriptor.resources):
+        text = text_of(pack, path)
+        if len(text) > _MOST_CHARS:
+            continue
+        if "/Users/" not in text and "/home/" not in text and "Users\\" not in text:
+            continue
+        for match in _HOME.finditer(text):
+            if _is_anybody(match[1].lower().rstrip(".")):
+                continue
+            yield Finding(
+                "machine-path",
+                "warning",
+                f"{match[0]} is the home folder of one person",
+                path,
+                text.count("\n", 0, match.start()) + 1,
+                fix="write a path from the skill's root, or with `~` for any home",
+            )
+            break
+
+
+def _is_anybody(name: str) -> bool:
+    return _ANYBODY.fullmatch(name) is not None

@@ -1,0 +1,62 @@
+"""Names that not every client takes (X05)."""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from satchel.lint._context import LintContext, rule
+from satchel.model import SKILL_FILE, Finding
+from satchel.skill_md import portable_name, spec_name_violations, strict_name_violations
+
+_PORTABLE: Final = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
+_MAX_CHARS: Final = 64
+# Names that Windows gives to devices, in every folder.
+_DEVICE: Final = re.compile(r"con|prn|aux|nul|(?:com|lpt)[0-9]")
+_TOLD: Final = {"spec": spec_name_violations, "strict": strict_name_violations}
+
+
+@rule("name-not-portable", "reserved-name")
+def name_not_portable(pack: LintContext) -> Iterator[Finding]:
+    """Yield a note on a name outside of what all profiles and clients accept.
+
+    That is ``[a-z][a-z0-9]*(-[a-z0-9]+)*`` and 64 characters. What the profile in use
+    refuses itself is not said again. Anthropic's upload also refuses two words.
+    """
+    name = pack.manifest.name
+    if "name" not in pack.manifest.frontmatter:
+        return
+    line = pack.line_of("name")
+    is_portable = _PORTABLE.fullmatch(name) and len(name) <= _MAX_CHARS
+    told = pack.profile in _TOLD and any(_TOLD[pack.profile](name))
+    if not is_portable and not told:
+        near = portable_name(name)
+        yield Finding(
+            "name-not-portable",
+            "note",
+            f"the name {name!r} is outside of what every profile and client takes",
+            SKILL_FILE,
+            line,
+            fix=f"name it, and its folder, {near}"
+            if near
+            else "use letters a-z, digits behind the first, and single hyphens",
+        )
+    if _DEVICE.fullmatch(name.lower()):
+        yield Finding(
+            "name-not-portable",
+            "warning",
+            f"{name!r} is a device on Windows, where no folder can be called so",
+            SKILL_FILE,
+            line,
+            fix="name the skill, and its folder, by what it does",
+        )
+    for word in ("anthropic", "claude"):
+        if word in name.lower():
+            yield Finding(
+                "reserved-name",
+                "note",
+                f"the name holds {word!r}, which Anthropic's upload of skills refuses",
+                SKILL_FILE,
+                line,
+                fix="name the skill by what it does",
+            )
+            break

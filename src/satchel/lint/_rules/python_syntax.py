@@ -1,0 +1,88 @@
+"""Python files that Python cannot compile (A32)."""
+
+import sys
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from satchel.lint._context import LintContext, bytes_of, is_template, rule, text_of
+from satchel.lint._programs import (
+    MAX_BYTES,
+    ProgramCheck,
+    compile_python,
+    is_python,
+    later_version_for,
+)
+from satchel.model import Finding
+
+_VERSION: Final = f"{sys.version_info.major}.{sys.version_info.minor}"
+
+
+@rule("program-not-checked", "python-syntax")
+def python_syntax(pack: LintContext) -> Iterator[Finding]:
+    """Yield each file that is no Python; they are compiled and never run.
+
+    A note where the grammar of a later Python has what this one refuses.
+    """
+    unchecked: list[str] = []
+    for path, program in compiled(pack).items():
+        if not program.checked:
+            unchecked.append(path)
+        elif program.error:
+            yield _refused(pack, path, program)
+    if unchecked:
+        yield Finding(
+            "program-not-checked",
+            "note",
+            "Python could not be asked whether this is a program"
+            + (f", nor {len(unchecked) - 1} more" if unchecked[1:] else ""),
+            unchecked[0],
+            fix="check it with `python -m py_compile`, of the Python that it is for",
+        )
+
+
+def _refused(pack: LintContext, path: str, program: ProgramCheck) -> Finding:
+    later = later_version_for(text_of(pack, path), program.line, program.error)
+    if later:
+        return Finding(
+            "python-syntax",
+            "note",
+            f"this is for Python {later} or later: {_VERSION} cannot compile it",
+            path,
+            program.line,
+            fix=f'say so with `# requires-python = ">={later}"`, or write it so that '
+            "earlier ones take it",
+        )
+    return Finding(
+        "python-syntax",
+        "error",
+        f"Python {_VERSION} cannot compile it: {program.error}",
+        path,
+        program.line,
+        fix="fix it; `python -m py_compile` says more. A script for a later Python "
+        "says so with `requires-python`",
+    )
+
+
+def compiled(pack: LintContext) -> Mapping[str, ProgramCheck]:
+    """Return what Python says of each of the pack's files, asked once."""
+    return pack.once(_compiled)
+
+
+def _compiled(pack: LintContext) -> Mapping[str, ProgramCheck]:
+    files = {
+        path: bytes_of(pack, path)
+        for path in pack.descriptor.resources
+        if _may_be_python(path) and not is_template(path)
+    }
+    small = {
+        path: data
+        for path, data in files.items()
+        if len(data) <= MAX_BYTES and is_python(path, data)
+    }
+    return dict(zip(small, compile_python(list(small.values())), strict=True))
+
+
+def _may_be_python(path: str) -> bool:
+    """Tell it by the name alone, so that an image need not be read."""
+    name = path.lower().rpartition("/")[2]
+    return "." not in name or name.endswith((".py", ".pyw"))

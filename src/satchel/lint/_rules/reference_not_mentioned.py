@@ -1,0 +1,150 @@
+"""Files that no text tells anybody to read, and programs that none tells to run."""
+
+import fnmatch
+import posixpath
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Final
+from urllib.parse import quote
+
+from satchel.lint._context import LintContext, body, rule, text_of
+from satchel.lint._targets import pack_paths
+from satchel.model import SKILL_FILE, Finding, Severity
+
+_NEVER_READ: Final = ("license", "licence", "notice", "copying", "__init__.py")
+_PROGRAMS: Final = frozenset(
+    [
+        *("awk", "bash", "bat", "cjs", "cmd", "fish", "jl", "js", "lua", "mjs", "mts"),
+        *("php", "pl", "ps1", "py", "pyw", "r", "rb", "sh", "ts", "zsh"),
+    ]
+)
+"""Endings of what is run as it is; other files of ``scripts`` serve a program."""
+_TEST: Final = re.compile(
+    r"(?:\A|/)(?:tests?|__tests__)/|(?:\A|/)(?:test_|conftest\.)[^/]*\Z"
+    r"|[_.-](?:test|spec)\.\w+\Z",
+    re.IGNORECASE,
+)
+_PATTERN: Final = re.compile(
+    r"(?<![\w./{}<>*-])(?=[\w./-]{0,80}[*{<])[\w./{}<>*-]{1,120}(?:\.\w+|\*)"
+)
+_OPEN: Final = re.compile(r"\{\w+\}|<\w+>|\*+|\b[NX]\b")
+"""What stands for any text in a pattern: ``references/module-N-*.md``."""
+_LEAST_FIXED: Final = 4
+_MOST_PATTERNS: Final = 200
+
+
+@rule("reference-not-mentioned", "script-not-mentioned")
+def reference_not_mentioned(pack: LintContext) -> Iterator[Finding]:
+    """Yield each reference and script that no text names that is itself reached.
+
+    Texts are the description, the body, the files that these name, and all that is
+    neither reference nor script. A file is named by its path or its name, in any case
+    of letters, by a pattern, or by the folder that it is in; a program also by its name
+    without the ending in another program, or where its twin for another system is
+    named. In profile ``strict`` a reference is named by itself, and an unnamed one is
+    an error. Tests and what is no program are left alone.
+    """
+    references, scripts = pack.descriptor.references, pack.descriptor.scripts
+    if not references and not scripts:
+        return
+    strict = pack.profile == "strict"
+    unnamed: list[str] = [p for p in (*references, *scripts) if _is_asked_for(pack, p)]
+    texts = [f"{pack.manifest.description}\n{body(pack).text}"]
+    others = (*pack.descriptor.assets, *pack.descriptor.others)
+    texts += [text_of(pack, path) for path in others]
+    while texts and unnamed:
+        text = texts.pop()
+        named: list[str] = [
+            path for path in unnamed if _names(text, path, strict=strict)
+        ]
+        stems = {posixpath.splitext(path)[0] for path in named}
+        named += [
+            path
+            for path in unnamed
+            if path in scripts
+            and path not in named
+            and posixpath.splitext(path)[0] in stems
+        ]
+        unnamed = [path for path in unnamed if path not in named]
+        texts += [text_of(pack, path) for path in named]
+    for path in unnamed:
+        if path in references:
+            severity: Severity = "error" if strict else "warning"
+            yield _unnamed("reference-not-mentioned", severity, "read", path)
+        elif posixpath.splitext(path)[1][1:].lower() in _PROGRAMS:
+            yield _unnamed("script-not-mentioned", "note", "run", path)
+
+
+def _unnamed(code: str, severity: Severity, what: str, path: str) -> Finding:
+    return Finding(
+        code,
+        severity,
+        f"no text says when to {what} {path}",
+        SKILL_FILE,
+        fix=f"name {path} in the body, with the case that it is for",
+    )
+
+
+def _is_asked_for(pack: LintContext, path: str) -> bool:
+    name = posixpath.basename(path).lower()
+    return (
+        path in pack_paths(pack)
+        and not name.startswith(_NEVER_READ)
+        and not _TEST.search(path)
+    )
+
+
+def _names(text: str, path: str, *, strict: bool) -> bool:
+    name = posixpath.basename(path)
+    lowered = _lowered(text)
+    for form in (name.lower(), quote(name).lower()):
+        # Behind another letter it is the end of another name: a.md in data.md.
+        if form in lowered and re.search(rf"(?<![\w-]){re.escape(form)}", lowered):
+            return True
+    is_script = path.startswith("scripts/")
+    if strict and not is_script:
+        return False
+    if _names_folder(text, posixpath.dirname(path)) or _fits(text, path):
+        return True
+    stem, dot, ending = name.rpartition(".")
+    if not dot or ending.lower() not in _PROGRAMS or stem not in text:
+        return False
+    folder = posixpath.basename(posixpath.dirname(path))
+    module = rf"\b{re.escape(folder)}\.{re.escape(stem)}\b"
+    imported = rf"\b(?:import|from|require|source)\b[^\n]{{0,200}}\b{re.escape(stem)}\b"
+    return re.search(f"{module}|{imported}", text) is not None
+
+
+@lru_cache(maxsize=4)
+def _lowered(text: str) -> str:
+    return text.lower()
+
+
+@lru_cache(maxsize=256)
+def _names_folder(text: str, folder: str) -> bool:
+    """Tell whether the folder is named, or one around it: alone, with no file."""
+    while folder:
+        if folder in text and re.search(
+            rf"(?<![\w/-]){re.escape(folder)}(?:/?\**[`'\")\]|:]|/(?![\w.{{<*-]))", text
+        ):
+            return True
+        folder = posixpath.dirname(folder)
+    return False
+
+
+def _fits(text: str, path: str) -> bool:
+    name = posixpath.basename(path)
+    return any(each.fullmatch(path) or each.fullmatch(name) for each in _patterns(text))
+
+
+@lru_cache(maxsize=256)
+def _patterns(text: str) -> tuple[re.Pattern[str], ...]:
+    found = {
+        _OPEN.sub("*", match[0].removeprefix("./")) for match in _PATTERN.finditer(text)
+    }
+    return tuple(
+        re.compile(fnmatch.translate(each))
+        for each in sorted(found)[:_MOST_PATTERNS]
+        if len(each.replace("*", "")) >= _LEAST_FIXED
+    )

@@ -1,0 +1,115 @@
+"""Secrets that a pack would hand to everybody who loads it."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from typing import Final
+
+from satchel.lint._context import LintContext, bytes_of, rule
+from satchel.model import SKILL_FILE, Finding
+
+# What must be in the text, its name, and the pattern. The shapes are those that their
+# issuers publish for secret scanning, or document; what has no prefix of its own (a
+# plain password, a bare hexadecimal key) is not among them.
+_SHAPES: Final = tuple(
+    (mark, kind, re.compile(pattern))
+    for mark, kind, pattern in (
+        (
+            b"PRIVATE KEY",
+            "a private key",
+            (
+                rb"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----"
+                # Bounded, so that many beginnings of keys take no longer than others.
+                rb"(?:\\[rn]|\s){1,40}(?:[\w-]{1,30}: [^\n]{0,120}\n\s{0,40}){0,4}"
+                rb"(?P<secret>[A-Za-z0-9+/=]{40,})"
+            ),
+        ),
+        (b"AKIA", "an AWS access key", rb"\b(?P<secret>AKIA[A-Z2-7]{16})\b"),
+        (b"ASIA", "an AWS session key", rb"\b(?P<secret>ASIA[A-Z2-7]{16})\b"),
+        *(
+            (
+                b"gh%c_" % kind,
+                "a GitHub token",
+                rb"\b(?P<secret>gh%c_[A-Za-z0-9]{36,255})\b" % kind,
+            )
+            for kind in b"pousr"
+        ),
+        (
+            b"github_pat_",
+            "a GitHub token",
+            rb"\b(?P<secret>github_pat_[A-Za-z0-9]{22}_[A-Za-z0-9]{59})\b",
+        ),
+        (b"glpat-", "a GitLab token", rb"\b(?P<secret>glpat-[\w-]{20,})"),
+        (b"xox", "a Slack token", rb"\b(?P<secret>xox[abprs]-\d{6,}-[\w-]{20,})"),
+        (
+            b"hooks.slack.com/services/T",
+            "the address of a Slack webhook",
+            (
+                rb"hooks\.slack\.com/services/"
+                rb"(?P<secret>T[A-Z0-9]{6,}/B[A-Z0-9]{6,}/[A-Za-z0-9]{20,})"
+            ),
+        ),
+        (b"AIza", "a Google API key", rb"\b(?P<secret>AIza[\w-]{35})(?![\w-])"),
+        (b"sk-ant-", "an Anthropic API key", rb"\b(?P<secret>sk-ant-[\w-]{60,})"),
+        (
+            b"T3BlbkFJ",
+            "an OpenAI API key",
+            rb"\b(?P<secret>sk-[\w-]{10,100}T3BlbkFJ[\w-]{10,})",
+        ),
+        (b"sk-proj-", "an OpenAI API key", rb"\b(?P<secret>sk-proj-[\w-]{40,})"),
+        (b"_live_", "a Stripe key", rb"\b(?P<secret>[sr]k_live_[A-Za-z0-9]{20,})"),
+        (b"npm_", "an npm token", rb"\b(?P<secret>npm_[A-Za-z0-9]{36})\b"),
+        (b"pypi-AgE", "a PyPI token", rb"\b(?P<secret>pypi-AgE[\w-]{50,})"),
+        (b"hf_", "a Hugging Face token", rb"\b(?P<secret>hf_[A-Za-z0-9]{34})\b"),
+        (b"SG.", "a SendGrid key", rb"\b(?P<secret>SG\.[\w-]{22}\.[\w-]{43})(?![\w-])"),
+        (b"dop_v1_", "a DigitalOcean token", rb"\b(?P<secret>dop_v1_[a-f0-9]{64})\b"),
+    )
+)
+_EXAMPLE: Final = re.compile(
+    rb"example|placeholder|your|xxxx|0000|1234|abcd|redacted|dummy|fake|sample|test_?key"
+    rb"|\.\.\.|\*\*\*",
+    re.IGNORECASE,
+)
+_MIN_DIFFERENT: Final = 10
+"""Different characters of a real secret: twenty random letters have some fourteen."""
+
+
+def find_secrets(data: bytes) -> Iterator[tuple[int, str]]:
+    """Yield the line, from 1, and the kind of each secret; never its text.
+
+    What is plainly an example is left out: a word such as EXAMPLE, a run such as 1234,
+    few different characters.
+    """
+    found: list[tuple[int, str]] = []
+    for mark, kind, pattern in _SHAPES:
+        if mark not in data:
+            continue
+        for match in pattern.finditer(data):
+            secret = match["secret"]
+            if len(Counter(secret)) < _MIN_DIFFERENT or _EXAMPLE.search(secret):
+                continue
+            line = data.count(b"\n", 0, match.start()) + 1
+            if (line, kind) not in found:
+                found.append((line, kind))
+    yield from sorted(found)
+
+
+@rule("sensitive-pattern")
+def sensitive_pattern(pack: LintContext) -> Iterator[Finding]:
+    """Yield an error on what has the shape of a secret; never the secret itself."""
+    for path in (SKILL_FILE, *pack.descriptor.resources):
+        data = (
+            pack.text.encode("utf-8", "replace")
+            if path == SKILL_FILE
+            else bytes_of(pack, path)
+        )
+        for line, kind in find_secrets(data):
+            yield Finding(
+                "sensitive-pattern",
+                "error",
+                f"this has the shape of {kind}",
+                path,
+                line,
+                fix="revoke it if it is real, and let a script take it from the "
+                "environment; write an example so that it shows: `YOUR_KEY`",
+            )

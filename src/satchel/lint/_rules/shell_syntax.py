@@ -1,0 +1,49 @@
+"""Shell scripts that no shell can read."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from satchel.lint._context import LintContext, bytes_of, is_template, rule
+from satchel.lint._programs import MAX_BYTES, find_shell, read_by_shell, shell_of
+from satchel.model import Finding
+
+_MOST_UNCHECKED: Final = 2
+"""Scripts without an answer, before no further one is asked about."""
+
+
+@rule("program-not-checked", "shell-syntax")
+def shell_syntax(pack: LintContext) -> Iterator[Finding]:
+    """Yield each script in which its shell finds an error; none is run.
+
+    One note where this machine has no such shell, or it gives no answer.
+    """
+    unchecked: list[str] = []
+    for path in pack.descriptor.resources:
+        if "." in path.rpartition("/")[2] and not path.endswith((".sh", ".bash")):
+            continue
+        data = bytes_of(pack, path)
+        shell = shell_of(path, data)
+        if not shell or len(data) > MAX_BYTES or is_template(path):
+            continue
+        command = find_shell(shell) if len(unchecked) < _MOST_UNCHECKED else ""
+        program = read_by_shell(command, data) if command else None
+        if program is None or not program.checked:
+            unchecked.append(path)
+        elif program.error:
+            yield Finding(
+                "shell-syntax",
+                "error",
+                f"{shell} cannot read it: {program.error}",
+                path,
+                program.line,
+                fix=f"mend it; `{shell} -n {path}` reads a script and does not run it",
+            )
+    if unchecked:
+        yield Finding(
+            "program-not-checked",
+            "note",
+            "no shell of this machine could be asked whether this is a script"
+            + (f", nor {len(unchecked) - 1} more" if unchecked[1:] else ""),
+            unchecked[0],
+            fix="check it where the shell of its first line is installed",
+        )

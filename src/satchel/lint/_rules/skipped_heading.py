@@ -1,0 +1,29 @@
+"""A heading more than one level below the one before it (A31, R36)."""
+
+from collections.abc import Iterator
+
+from satchel.lint._context import LintContext, documents, rule
+from satchel.model import Finding
+
+
+@rule("skipped-heading")
+def skipped_heading(pack: LintContext) -> Iterator[Finding]:
+    """Yield each heading that skips a level; the first may have any.
+
+    Headings in quotations and lists are no part of the outline.
+    """
+    for path, document in documents(pack):
+        level = 6
+        for heading in document.headings:
+            if heading.quoted:
+                continue
+            if heading.level > level + 1:
+                yield Finding(
+                    "skipped-heading",
+                    "warning",
+                    f"a heading of level {heading.level} follows one of level {level}",
+                    path,
+                    heading.line,
+                    fix=f"write it with {'#' * (level + 1)}",
+                )
+            level = heading.level

@@ -1,0 +1,23 @@
+"""Hidden characters, and tags of our own envelope, in any file (E01, X12)."""
+
+from collections.abc import Iterator
+
+from satchel.errors import SkillError
+from satchel.lint._context import LintContext, rule
+from satchel.model import SKILL_FILE, Finding
+from satchel.text import content_warnings, is_text
+
+
+@rule("envelope-breakout", "hidden-text")
+def suspicious_content(pack: LintContext) -> Iterator[Finding]:
+    """Yield what each file that is text should be doubted for.
+
+    A sync looks at SKILL.md alone; a check has the time to look at all.
+    """
+    for path in (SKILL_FILE, *pack.descriptor.resources):
+        try:
+            data = pack.read(path)
+        except SkillError:  # `readable` says so
+            continue
+        if is_text(data):
+            yield from content_warnings(data, path)

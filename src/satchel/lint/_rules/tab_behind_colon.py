@@ -1,0 +1,29 @@
+"""A tab between a key of the frontmatter and its value."""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from satchel.lint._context import LintContext, body, rule
+from satchel.model import SKILL_FILE, Finding
+
+_TAB: Final = re.compile(r"^([\w.-]+):[ ]*\t", re.MULTILINE)
+
+
+@rule("tab-behind-colon")
+def tab_behind_colon(pack: LintContext) -> Iterator[Finding]:
+    """Yield a warning on the first one at the margin.
+
+    Source: measured, `compat/measured.json`: half of the loaders drop the pack.
+    """
+    head = pack.text[: len(pack.text) - len(body(pack).text)]
+    match = _TAB.search(head) if "\t" in head else None
+    if match:
+        yield Finding(
+            "tab-behind-colon",
+            "warning",
+            f"a tab stands behind `{match[1]}:`; many clients drop the pack for it",
+            SKILL_FILE,
+            head.count("\n", 0, match.start()) + 1,
+            fix="write a blank in place of the tab",
+        )

@@ -1,0 +1,28 @@
+"""A code block that is never closed (A31, R36)."""
+
+from collections.abc import Iterator
+
+from satchel.lint._context import LintContext, documents, rule
+from satchel.model import Finding
+
+
+@rule("unclosed-fence")
+def unclosed_fence(pack: LintContext) -> Iterator[Finding]:
+    """Yield the first fence of each file that has no closing one where it needs it.
+
+    What comes behind it is read the wrong way round, so that further ones say nothing.
+    """
+    for path, document in documents(pack):
+        for block in document.blocks:
+            if not block.closed:
+                yield Finding(
+                    "unclosed-fence",
+                    "warning",
+                    "this code block has no closing fence: the rest of the file, or of "
+                    "the list it stands in, is code",
+                    path,
+                    block.line,
+                    fix="close it with the same marks, no fewer and as far indented; "
+                    "a block that shows another block needs a longer fence",
+                )
+                break

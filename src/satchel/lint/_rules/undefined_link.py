@@ -1,0 +1,45 @@
+"""A link by reference whose label is not defined (A31, R36)."""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from satchel.lint._context import LintContext, documents, rule
+from satchel.lint._markdown import UndefinedLink
+from satchel.model import Finding
+
+_WORDS: Final = re.compile(r"[A-Za-z][\w .:/&'-]*")
+_RANGE: Final = re.compile(r"\w-\w")
+"""``[a-z][a-z0-9]`` is a pattern."""
+_BESIDE: Final = re.compile(r"[\w\])}*+?{(\[^$\\|=<]")
+
+
+@rule("undefined-link")
+def undefined_link(pack: LintContext) -> Iterator[Finding]:
+    """Yield each ``[text][label]`` that is clearly meant as a link, and leads nowhere.
+
+    A list of lists, a pattern, a citation by number and a placeholder look alike, and
+    are left alone.
+    """
+    for path, document in documents(pack):
+        for link in document.undefined:
+            if _is_meant(link):
+                yield Finding(
+                    "undefined-link",
+                    "warning",
+                    f"the link label {link.label!r} is not defined",
+                    path,
+                    link.line,
+                    fix=f"add a line `[{link.label}]: PATH`, or write `[text](PATH)`",
+                )
+
+
+def _is_meant(link: UndefinedLink) -> bool:
+    text, _, label = link.source.partition("][")
+    text, label = text.lstrip("![").strip(), label.rstrip("]").strip()
+    if link.before and _BESIDE.match(link.before):
+        return False
+    if link.after and _BESIDE.match(link.after):
+        return False
+    parts = [text, label] if label else [text]
+    return all(_WORDS.fullmatch(part) and not _RANGE.search(part) for part in parts)

@@ -1,0 +1,32 @@
+"""A pack that asks to run any command without being asked (T20)."""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from satchel.lint._context import LintContext, rule
+from satchel.model import SKILL_FILE, Finding
+
+_SHELL: Final = re.compile(
+    r"(?:bash|shell|powershell)(?:\(\s*\*?\s*\))?", re.IGNORECASE
+)
+
+
+@rule("unlimited-shell")
+def unlimited_shell(pack: LintContext) -> Iterator[Finding]:
+    """Yield a note where ``allowed-tools`` has the shell without a bound.
+
+    Source: agentskills.io/specification, whose example bounds it: ``Bash(git:*)``.
+    """
+    tools = pack.manifest.allowed_tools
+    wide = next((tool for tool in tools if _SHELL.fullmatch(tool.strip(","))), None)
+    if wide is not None:
+        yield Finding(
+            "unlimited-shell",
+            "note",
+            f"allowed-tools asks for {wide} without a bound: any command would run "
+            "without a question",
+            SKILL_FILE,
+            pack.line_of("allowed-tools"),
+            fix="name the commands, such as `Bash(git:*) Bash(python:*)`",
+        )

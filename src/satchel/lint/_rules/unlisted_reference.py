@@ -1,0 +1,29 @@
+"""A reference that nobody can load (A29)."""
+
+from collections.abc import Iterator
+
+from satchel.lint._context import LintContext, rule
+from satchel.model import SKILL_FILE, Finding
+
+
+@rule("unlisted-reference")
+def unlisted_reference(pack: LintContext) -> Iterator[Finding]:
+    """Yield each file below ``references/`` that a closed pack does not list.
+
+    An error in profile ``strict``, which closes every pack (X08, R05).
+    """
+    if not (pack.manifest.declares_files or pack.profile == "strict"):
+        return
+    listed = frozenset(pack.descriptor.resources)
+    line = pack.line_of("references") or pack.line_of("metadata.references")
+    for file in pack.descriptor.files:
+        if file.path.startswith("references/") and file.path not in listed:
+            name = file.path.removeprefix("references/")
+            yield Finding(
+                "unlisted-reference",
+                "error" if pack.profile == "strict" else "warning",
+                f"{file.path} is not listed, so no agent can load it",
+                SKILL_FILE,
+                line,
+                fix=f"add {name} to references, or delete the file",
+            )

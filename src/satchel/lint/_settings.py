@@ -1,0 +1,297 @@
+"""Which findings count: the settings of a check.
+
+And what packs turn off themselves.
+"""
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Final, cast
+
+from satchel.errors import ConfigError
+from satchel.model import (
+    DEFAULT_LIMITS,
+    DEFAULT_LINT,
+    DEFAULT_THRESHOLDS,
+    SKILL_FILE,
+    STRICT_BODY_BYTES,
+    FailOn,
+    Finding,
+    Level,
+    Limits,
+    LintConfig,
+    Thresholds,
+    UnknownCodeError,
+    codes,
+)
+from satchel.skill_md import body_of
+
+if TYPE_CHECKING:
+    from satchel.lint._context import LintRule
+    from satchel.model import Severity
+    from satchel.skill_md import Profile
+
+
+_PARTS: Final = re.compile(r"\*\*/|\*\*|\*|\?|[^*?]+")
+_FOLDERS: Final = re.compile(r"(?:\*\*/)+")
+_MEANING: Final = {
+    "**/": "(?:[^/]+/)*",
+    "**": ".*",
+    "*": "[^/]*",
+    "?": "[^/]",
+}
+
+
+def glob_pattern(glob: str) -> re.Pattern[str]:
+    """Return a pattern for whole paths with ``/`` between the names.
+
+    ``*`` and ``?`` stop at a ``/``, ``**`` does not; ``**/`` is any number of folders,
+    none included. What matches a folder matches all in it.
+    """
+    glob = _FOLDERS.sub("**/", glob.removeprefix("./").rstrip("/"))
+    parts = (
+        _MEANING[part] if part in _MEANING else re.escape(part)
+        for part in _PARTS.findall(glob)
+    )
+    return re.compile(f"(?:{''.join(parts)})(?:/.*)?", re.DOTALL)
+
+
+@cache
+def aliases() -> Mapping[str, tuple[str, ...]]:
+    """Return each name with the codes that it means, as ``aliases.toml`` has them."""
+    import tomllib
+
+    text = files("satchel.lint").joinpath("aliases.toml").read_text("utf-8")
+    return {name: tuple(meant) for name, meant in tomllib.loads(text).items()}
+
+
+def codes_named(name: str) -> tuple[str, ...]:
+    """Return the codes that a name means: several for a group, else itself.
+
+    Raises:
+        UnknownCodeError: It is neither a code nor a known name; with close ones.
+    """
+    meant = aliases().get(name)
+    if meant is not None:
+        return meant
+    if name in codes():
+        return (name,)
+    from difflib import get_close_matches
+
+    known = sorted({*codes(), *aliases()})
+    raise UnknownCodeError(name, tuple(get_close_matches(name, known)))
+
+
+NEVER_IGNORED: Final = frozenset(
+    {"hidden-text", "envelope-breakout", "client-envelope"}
+)
+"""Codes that tell of text which is made to deceive."""
+
+_MARK: Final = "satchel:"
+_IN_FRONTMATTER: Final = re.compile(
+    r"^[ \t]*#[ \t]*satchel:[ \t]*ignore\b([^\r\n]*)", re.MULTILINE
+)
+_IN_BODY: Final = re.compile(
+    r"^[ \t]*<!--\s{0,9}satchel:\s{0,9}ignore\b([^>]{0,400}?)-->", re.MULTILINE
+)
+_NAME: Final = re.compile(r"[^\s,]+")
+
+
+@dataclass(frozen=True, slots=True)
+class InlineIgnores:
+    """The codes that a pack asks to be left out, and what is not heeded of that."""
+
+    codes: frozenset[str] = frozenset()
+    findings: tuple[Finding, ...] = ()
+
+    def hides(self, finding: Finding) -> bool:
+        """Tell whether a finding of the pack is left out."""
+        return (
+            finding.code in self.codes
+            and finding.severity != "error"
+            and finding.code not in NEVER_IGNORED
+        )
+
+
+_NOTHING: Final = InlineIgnores()
+
+
+def read_inline_ignores(text: str) -> InlineIgnores:
+    """Return what a SKILL.md asks for: a comment in its frontmatter or in its body.
+
+    ``# satchel: ignore CODE, CODE`` costs nothing when the skill is loaded;
+    ``<!-- satchel: ignore CODE -->`` is loaded with the body.
+    """
+    if _MARK not in text:
+        return _NOTHING
+    codes: set[str] = set()
+    findings: list[Finding] = []
+    for name, line in _names(text):
+        try:
+            meant = codes_named(name)
+        except UnknownCodeError as error:
+            findings.append(_unheeded(str(error), line, "write a code as it is shown"))
+            continue
+        codes.update(meant)
+        if not NEVER_IGNORED.isdisjoint(meant):
+            message = f"{name} cannot be turned off from inside a pack"
+            findings.append(_unheeded(message, line, "turn it off in satchel.toml"))
+    return InlineIgnores(frozenset(codes), tuple(findings))
+
+
+def _names(text: str) -> Iterator[tuple[str, int]]:
+    """Yield each name that a comment has, with its line."""
+    head = len(text) - len(body_of(text))
+    for pattern, begin, end in (
+        (_IN_FRONTMATTER, 0, head),
+        (_IN_BODY, head, len(text)),
+    ):
+        for match in pattern.finditer(text, begin, end):
+            line = text.count("\n", 0, match.start()) + 1
+            for name in _NAME.findall(match[1]):
+                yield name, line
+
+
+def _unheeded(message: str, line: int, fix: str) -> Finding:
+    return Finding("unheeded-ignore", "note", message, SKILL_FILE, line, fix)
+
+
+COMMAND_LINE: Final = "the command line"
+
+
+def thresholds_for(profile: str, given: Mapping[str, int] | None = None) -> Thresholds:
+    """Return the thresholds of a profile, with those that were given in their place."""
+    base = DEFAULT_THRESHOLDS
+    if profile == "strict":
+        base = replace(base, body_bytes=STRICT_BODY_BYTES)
+    return replace(base, **given) if given else base
+
+
+STRICT_THRESHOLDS: Final = thresholds_for("strict")
+
+
+def _no_levels() -> "Mapping[str, Level]":
+    return {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LintSettings:
+    """How findings are judged, every code by the name that it has here.
+
+    ``select`` is None for every code. ``per_path`` holds patterns that match a whole
+    path, relative to the folder ``base``, with the codes that are off there.
+    ``strict_thresholds`` are those of packs of the strict dialect, where each is judged
+    by its own. ``limits`` are those of the same file: what a check reads, a run reads
+    too. ``told_by`` says who turned anything off, for people.
+    """
+
+    profile: "Profile" = "dialect"
+    fail_on: FailOn = "error"
+    select: frozenset[str] | None = None
+    ignore: frozenset[str] = frozenset()
+    severity: "Mapping[str, Level]" = field(default_factory=_no_levels)
+    per_path: tuple[tuple[re.Pattern[str], frozenset[str]], ...] = ()
+    thresholds: Thresholds = DEFAULT_THRESHOLDS
+    strict_thresholds: Thresholds = STRICT_THRESHOLDS
+    limits: Limits = DEFAULT_LIMITS
+    base: str = ""
+    told_by: str = ""
+
+    def wants(self, code: str) -> bool:
+        """Tell whether findings of this code count anywhere."""
+        if self.severity.get(code) == "off" or code in self.ignore:
+            return False
+        return self.select is None or code in self.select
+
+    def asks(self, rule: "LintRule") -> bool:
+        """Tell whether a rule may say anything that counts."""
+        return not rule.codes or any(self.wants(code) for code in rule.codes)
+
+    def judge(self, finding: "Finding") -> "Finding | None":
+        """Return a finding as it counts, None where it was turned off."""
+        if not self.wants(finding.code) or self._is_off_at(finding):
+            return None
+        level = self.severity.get(finding.code, finding.severity)
+        same = level in {"off", finding.severity}
+        return finding if same else replace(finding, severity=cast("Severity", level))
+
+    def _is_off_at(self, finding: "Finding") -> bool:
+        if not any(finding.code in codes for _, codes in self.per_path):
+            return False
+        # Strings, since this is asked of every finding of a large library.
+        path = os.path.relpath(finding.path, self.base)
+        path = path.replace(os.sep, "/")
+        return any(
+            finding.code in codes and pattern.fullmatch(path)
+            for pattern, codes in self.per_path
+        )
+
+
+DEFAULT_SETTINGS: Final = LintSettings()
+
+
+def settings_of(  # noqa: PLR0913 - what a file says, and what a command line may add
+    config: LintConfig = DEFAULT_LINT,
+    path: str = "",
+    *,
+    profile: "Profile | None" = None,
+    fail_on: FailOn | None = None,
+    select: Iterable[str] = (),
+    ignore: Iterable[str] = (),
+    limits: Limits = DEFAULT_LIMITS,
+) -> LintSettings:
+    """Return settings from the file at ``path`` and from what was said beside it.
+
+    What was said beside it goes before the file: a profile, a severity that fails, a
+    selection in place of the file's. A code that is selected beside it counts even
+    where the file turns it off; what is ignored beside it is ignored as well.
+
+    Raises:
+        ConfigError: A code is not known; it names close ones.
+    """
+    wanted = _named(select, COMMAND_LINE)
+    unwanted = _named(ignore, COMMAND_LINE)
+    off = _named(config.ignore, path) - wanted
+    levels: dict[str, Level] = {
+        code: level
+        for name, level in config.severity
+        for code in _named((name,), path)
+        if level != "off" or code not in wanted
+    }
+    chosen = wanted or _named(config.select, path)
+    kind = cast("Profile", profile or config.profile or "dialect")
+    by_file = off or config.per_path or config.select or "off" in levels.values()
+    told = [os.path.basename(path)] if by_file else []  # noqa: PTH119
+    told += [COMMAND_LINE] if wanted or unwanted else []
+    return LintSettings(
+        profile=kind,
+        fail_on=fail_on or cast("FailOn", config.fail_on or "error"),
+        select=chosen or None,
+        ignore=off | unwanted,
+        severity=levels,
+        per_path=tuple(
+            (glob_pattern(glob), _named(names, path)) for glob, names in config.per_path
+        ),
+        thresholds=thresholds_for(kind, dict(config.thresholds)),
+        strict_thresholds=thresholds_for("strict", dict(config.thresholds)),
+        limits=limits,
+        base=os.path.dirname(os.path.abspath(path)) if path else "",  # noqa: PTH100, PTH120
+        told_by=" and ".join(told),
+    )
+
+
+def _named(names: Iterable[str], where: str) -> frozenset[str]:
+    """Return the codes that names mean; several may stand in one, between commas."""
+    try:
+        return frozenset(
+            code
+            for text in names
+            for name in text.split(",")
+            if name.strip()
+            for code in codes_named(name.strip())
+        )
+    except UnknownCodeError as error:
+        raise ConfigError(where, str(error)) from error

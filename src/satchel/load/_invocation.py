@@ -1,0 +1,154 @@
+"""A skill as its user calls it: the body with the arguments filled in."""
+
+import re
+import shlex
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from satchel.load._agent_skills import render_context
+from satchel.load._wording import FOLDERS, StyleOptions
+from satchel.model import Loaded, Style
+
+_COMMAND: Final = re.compile(r"(?:^|(?<=\s))!`[^`\n]+`|^ {0,3}```!", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class FilledBody:
+    """A body with its arguments, and sentences on what was left as it was."""
+
+    text: str
+    notes: tuple[str, ...] = ()
+
+
+def fill_arguments(
+    body: str,
+    arguments: str,
+    *,
+    names: tuple[str, ...] = (),
+    folder: str | None = None,
+    session: str = "",
+) -> FilledBody:
+    """Return ``body`` with its placeholders filled, in a single pass. Never raises.
+
+    ``$ARGUMENTS`` is the whole text as it was typed, ``$ARGUMENTS[0]`` and ``$0`` its
+    first word, ``$name`` the word in the place that ``names`` gives it. Words are
+    split as a shell does, at blanks where its quotes do not match. An index without a
+    word is left as it is, a name without one is empty. A single backslash before
+    the ``$`` keeps a placeholder. Where none was filled, the arguments, if there are
+    some, stand behind the body. What is filled in is never looked at again, and no
+    command is ever run.
+
+    Args:
+        body: A skill's instructions, without frontmatter.
+        arguments: As the user typed them.
+        names: The skill's ``arguments``, in their order.
+        folder: For ``${SKILL_DIR}`` and ``${CLAUDE_SKILL_DIR}``; None leaves them.
+        session: For ``${CLAUDE_SESSION_ID}``; empty leaves it.
+    """
+    values = dict.fromkeys(FOLDERS, folder or "")
+    filling = _ArgumentFiller(arguments, names, values | {_SESSION: session})
+    text = _pattern(names).sub(filling, body)
+    if arguments.strip() and not filling.used:
+        before = f"{text.rstrip()}\n\n" if text.strip() else ""
+        text = f"{before}ARGUMENTS: {arguments}"
+    notes = [f"{each} has no value here and is left as it is" for each in filling.left]
+    if filling.split_at_blanks:
+        notes.append("the quotes in the arguments do not match; split at blanks")
+    if _COMMAND.search(body):
+        notes.append("commands in the text, !`...` and ```!, are not run")
+    return FilledBody(text, tuple(notes))
+
+
+_SESSION: Final = "${CLAUDE_SESSION_ID}"
+
+
+class _ArgumentFiller:
+    """What stands in the place of each placeholder; remembers what was filled."""
+
+    def __init__(
+        self, arguments: str, names: tuple[str, ...], values: dict[str, str]
+    ) -> None:
+        self._arguments = arguments
+        self._names = names
+        self._values = values
+        self._words: list[str] | None = None
+        self.left: dict[str, None] = {}
+        self.used = False
+        self.split_at_blanks = False
+
+    def __call__(self, found: re.Match[str]) -> str:
+        """Return the text for one placeholder."""
+        variable = found["variable"]
+        if variable is not None:
+            value = self._values.get(variable, "")
+            if not value:
+                self.left[variable] = None
+            return found[1] + (value or variable)
+        if len(found[1]) == 1:
+            return found[0][1:]
+        argument = self._argument(found)
+        if argument is None:
+            return found[0]
+        self.used = True
+        return found[1] + argument
+
+    def _argument(self, found: re.Match[str]) -> str | None:
+        name = found["name"]
+        if name is not None:
+            return self._word(self._names.index(name)) or ""
+        index = found["index"] or found["number"]
+        return self._arguments if index is None else self._word(int(index))
+
+    def _word(self, index: int) -> str | None:
+        if self._words is None:
+            try:
+                self._words = shlex.split(self._arguments)
+            except ValueError:
+                self._words = self._arguments.split()
+                self.split_at_blanks = True
+        return self._words[index] if index < len(self._words) else None
+
+
+def _pattern(names: tuple[str, ...]) -> re.Pattern[str]:
+    """Return what finds each placeholder with the backslashes before it."""
+    longest_first = sorted(filter(None, names), key=len, reverse=True)
+    named = "|".join(map(re.escape, longest_first)) or r"(?!)"
+    return re.compile(
+        r"(\\*)"
+        r"(?:(?P<variable>\$\{(?:CLAUDE_[A-Z_]+|SKILL_DIR)\})"
+        r"|\$ARGUMENTS(?:\[(?P<index>[0-9]{1,9})\]|(?!\w))"
+        r"|\$(?P<number>[0-9]{1,9})(?!\w)"
+        rf"|\$(?P<name>{named})(?!\w))"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class InvokedSkill:
+    """What to send as the user's message; ``notes`` tell what was left as it was."""
+
+    id: str
+    text: str = field(repr=False)
+    notes: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        """Return the text."""
+        return self.text
+
+
+def invoke_skill(
+    loaded: Loaded,
+    arguments: str,
+    names: tuple[str, ...],
+    root: str | None,
+    style: Style = "agent-skills",
+) -> InvokedSkill:
+    """Return a loaded skill with its arguments filled in, once, in its envelope.
+
+    ``style`` is that of the tools that its reader has.
+    """
+    filled = fill_arguments(loaded.body, arguments, names=names, folder=root)
+    body = replace(loaded, text=filled.text, body=filled.text)
+    notes = (*loaded.notes, *filled.notes)
+    options = StyleOptions(envelope="extended", root=root)
+    text = render_context(body, options, filled.notes, style=style)
+    return InvokedSkill(loaded.id, text, notes)

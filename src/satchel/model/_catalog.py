@@ -1,0 +1,227 @@
+"""The catalog: an immutable, ordered snapshot of what a sync found."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Final, Literal, Protocol
+
+from satchel.model._finding import Finding
+from satchel.model._pack import Descriptor, FileStat
+
+OnConflict = Literal["error", "precedence"]
+
+MAX_REPLACEMENTS: Final = 8
+"""Retired skills that are followed from one to the next."""
+
+MAX_OWNERS: Final = 3
+"""Owners of one id that a message names."""
+
+ExclusionReason = Literal[
+    "refused", "filtered", "untrusted", "disabled", "shadowed", "deprecated", "hidden"
+]
+
+
+class FileReader(Protocol):
+    """The part of a source that a load needs: one file's bytes, and what is there."""
+
+    def read(self, key: str, path: str, limit_bytes: int) -> bytes:
+        """Return one file's raw bytes, at most ``limit_bytes`` of them."""
+        ...
+
+    def files(self, key: str) -> Iterable[FileStat]:
+        """Return what the pack holds now, sorted by path."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """Two packs or more that claim one id.
+
+    ``kept`` is the one that a chosen precedence let through; None means that none
+    was chosen, so that none of them is listed until one is.
+    """
+
+    id: str
+    owners: tuple[Descriptor, ...]
+    kept: Descriptor | None = None
+
+    @property
+    def places(self) -> str:
+        """Where the owners are, for a message."""
+        shown = [owner.origin.location for owner in self.owners[:MAX_OWNERS]]
+        more = len(self.owners) - len(shown)
+        return " and ".join([*shown, *([f"{more} more"] if more else [])])
+
+    @property
+    def fix(self) -> str:
+        """The ways out, each with its line for code, command line and satchel.toml."""
+        code, option, line = self._prefixes()
+        return (
+            f"rename one in its SKILL.md; or put a prefix in front of ids: {code} in "
+            f"Satchel(...), {option} on the command line, {line} in satchel.toml; or "
+            'let the first one win: on_conflict="precedence" in Satchel(...), '
+            '--on-conflict precedence on the command line, on_conflict = "precedence" '
+            "in satchel.toml"
+        )
+
+    def _prefixes(self) -> tuple[str, str, str]:
+        """Return the shortest prefix that tells the first two owners apart, thrice."""
+        first, second = self.owners[:2]
+        one, other = (each.origin.location.split("/") for each in (first, second))
+        if one[-2:-1] != other[-2:-1]:
+            prefix = "{parent}"
+        elif one[:-1] == other[:-1]:
+            prefix = "{folder}"
+        elif first.source == second.source:
+            prefix = "{path}"
+        else:
+            named = second.source
+            return (
+                f'prefix={{"{named}": "other-"}}',
+                f"--prefix '{named}=other-'",
+                f'prefix = {{ "{named}" = "other-" }}',
+            )
+        return f'prefix="{prefix}"', f"--prefix '{prefix}'", f'prefix = "{prefix}"'
+
+
+@dataclass(frozen=True, slots=True)
+class Excluded:
+    """A pack that was found but is not listed, and why.
+
+    ``deprecated`` and ``hidden`` packs still load; the others do not. Of a ``refused``
+    pack nothing but the folder's name is known, which its descriptor's id then is.
+    """
+
+    descriptor: Descriptor
+    reason: ExclusionReason
+    detail: str = ""
+    fix: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceStatus:
+    """How one source answered the last sync.
+
+    ``packs`` counts what it holds in the catalog's making, refused ones included.
+    ``error`` is empty where the source answered; else the packs are those of its
+    last good answer. ``release`` is the release that it holds, if it is one.
+    ``partial`` says that no answer was ever complete, so that there may be packs that
+    nobody knows of.
+    """
+
+    label: str
+    packs: int
+    error: str = ""
+    release: str = ""
+    partial: bool = False
+
+    @property
+    def stale(self) -> bool:
+        """Whether the last answer failed and an earlier one, if any, is in use."""
+        return bool(self.error)
+
+
+@dataclass(frozen=True, slots=True)
+class SyncReport:
+    """What one sync changed: ids in order, ``total`` as listed afterwards."""
+
+    added: tuple[str, ...] = ()
+    updated: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    unchanged: tuple[str, ...] = ()
+    total: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Catalog:
+    """Descriptors by id, with the conflicts and findings met on the way.
+
+    ``entries`` is what a prompt lists, sorted by id by code point. ``withheld`` packs
+    were read and are not listed; those of them that still load are found by
+    `find`. ``readers`` maps a source's label to what reads its files; it takes no part
+    in equality.
+    """
+
+    entries: tuple[Descriptor, ...] = ()
+    excluded: tuple[Excluded, ...] = ()
+    conflicts: tuple[Conflict, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    sources: tuple[SourceStatus, ...] = ()
+    readers: Mapping[str, FileReader] = field(
+        default_factory=dict[str, FileReader], compare=False, repr=False
+    )
+    _by_id: dict[str, Descriptor] = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Index the entries once; the snapshot never changes afterwards."""
+        index = {entry.id: entry for entry in self.entries}
+        object.__setattr__(self, "_by_id", index)
+
+    def __len__(self) -> int:
+        """Return how many skills are listed."""
+        return len(self.entries)
+
+    def __iter__(self) -> Iterator[Descriptor]:
+        """Iterate over the listed descriptors, by id."""
+        return iter(self.entries)
+
+    def __contains__(self, skill_id: object) -> bool:
+        """Tell whether exactly this id is listed."""
+        return isinstance(skill_id, str) and skill_id in self._by_id
+
+    def get(self, skill_id: str) -> Descriptor | None:
+        """Return the listed descriptor of exactly this id, or None."""
+        return self._by_id.get(skill_id) if skill_id in self else None
+
+    def exclusion_of(self, skill_id: str) -> Excluded | None:
+        """Return why the pack of this id is not listed; None where it is unknown."""
+        return next(
+            (held for held in self.excluded if held.descriptor.id == skill_id), None
+        )
+
+    def replacement_of(self, skill_id: str) -> str:
+        """Return the listed skill that took the place of this one; empty for none.
+
+        It says so itself (``metadata.replaces``), or a deprecated one leads to it,
+        over a few steps at most. What is listed needs no heir.
+        """
+        if skill_id in self:
+            return ""
+        retired = [
+            held.descriptor for held in self.excluded if held.reason == "deprecated"
+        ]
+        names = {skill_id}
+        for _ in range(MAX_REPLACEMENTS):
+            heirs = {entry.replaced_by for entry in retired if entry.id in names}
+            heirs |= {
+                e.id for e in (*self, *retired) if not names.isdisjoint(e.replaces)
+            }
+            names = heirs
+            if listed := sorted(name for name in names if name in self):
+                return listed[0]
+        return ""
+
+    @property
+    def away(self) -> SourceStatus | None:
+        """The first source that has never answered in full; it may hold any id."""
+        return next((state for state in self.sources if state.partial), None)
+
+    def conflict_of(self, skill_id: str) -> Conflict | None:
+        """Return the unresolved conflict over this id, or None."""
+        return next(
+            (c for c in self.conflicts if c.id == skill_id and c.kept is None), None
+        )
+
+    @property
+    def release(self) -> str:
+        """The release that all of it comes from; empty where that is not one."""
+        releases = {state.release for state in self.sources}
+        return releases.pop() if len(releases) == 1 else ""
+
+    def release_of(self, source: str) -> str:
+        """Return the release that a source, by its label, holds; empty for none."""
+        return next((s.release for s in self.sources if s.label == source), "")
+
+    @property
+    def unresolved(self) -> tuple[Conflict, ...]:
+        """The conflicts that no precedence decided."""
+        return tuple(c for c in self.conflicts if c.kept is None)

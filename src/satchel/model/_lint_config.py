@@ -1,0 +1,69 @@
+"""What lint may be told: how much of anything is too much, and what is turned off."""
+
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias
+
+Level: TypeAlias = Literal["error", "warning", "note", "off"]
+FailOn: TypeAlias = Literal["error", "warning", "note", "never"]
+"""The least severity that fails a check."""
+
+_KIB: Final = 1024
+_MIB: Final = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Thresholds:
+    """From where on a rule has something to say; 0 of anything is no bound.
+
+    Unlike `Limits` these refuse nothing: a pack over a threshold loads.
+    """
+
+    body_tokens: int = 5_000
+    """Tokens of what a load returns, estimated. Source: agentskills.io/specification,
+    "Progressive disclosure". Claude Code keeps so much of a skill when it compacts."""
+    body_lines: int = 500
+    """Lines of SKILL.md. Source: the same. 9.3 % of 62,114 public files have more."""
+    body_bytes: int = 0
+    """Bytes of the body. No bound by default, for the public specification has none:
+    it would fall on most public packs. 5 KiB in profile ``strict``, whose packs are
+    short, and where an earlier lint drew the line."""
+    reference_tokens: int = 10_000
+    """Tokens of one file below ``references/``: twice what a body may have. A file is
+    loaded whole, so a longer one is better split."""
+    description_chars: int = 800
+    """Characters of what always stands in the prompt, white space folded."""
+    description_point_chars: int = 90
+    """Characters from the beginning of a description in which its point should stand:
+    what clients that are short of room show."""
+    file_bytes: int = 1 * _MIB
+    """Bytes of one bundled file: a tenth of what a load returns at most."""
+    pack_bytes: int = 16 * _MIB
+    """Bytes of all files of a pack: what MCP's skills extension asks hosts to take."""
+    pack_files: int = 512
+    """Files of a pack: what MCP's skills extension asks hosts to take."""
+
+
+DEFAULT_THRESHOLDS: Final = Thresholds()
+STRICT_BODY_BYTES: Final = 5 * _KIB
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LintConfig:
+    """The table ``lint`` of a configuration file, as it was written.
+
+    Codes may be names that other tools know them by. ``profile`` and ``fail_on`` are
+    empty where the file is silent. An empty ``select`` is every code. ``per_path``
+    holds globs, relative to the folder of the file, with the codes that are ignored
+    there. ``thresholds`` holds only those that were given, by field.
+    """
+
+    profile: str = ""
+    fail_on: str = ""
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    severity: tuple[tuple[str, Level], ...] = ()
+    per_path: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    thresholds: tuple[tuple[str, int], ...] = ()
+
+
+DEFAULT_LINT: Final = LintConfig()

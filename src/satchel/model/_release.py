@@ -1,0 +1,62 @@
+"""A release: skills whose every byte is fixed by one digest."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from satchel.model._pack import Descriptor, Resource
+
+RELEASE_FILE: Final = "release.json"
+
+
+def release_path(skill_id: str, path: str = "") -> str:
+    """Return where a skill, or a file of it, lies in the folder of a release."""
+    return f"skills/{skill_id}/{path}" if path else f"skills/{skill_id}"
+
+
+@dataclass(frozen=True, slots=True)
+class ReleasedSkill:
+    """One skill of a release.
+
+    ``descriptor`` has no origin, and knows the digest of each file. ``resources`` are
+    the same files, SKILL.md included, sorted by path; ``digest`` is that of the pack,
+    ``sha256-tree-v1:`` and 64 hex digits.
+    """
+
+    descriptor: Descriptor
+    digest: str
+    resources: tuple[Resource, ...]
+
+    @property
+    def id(self) -> str:
+        """The skill's id, and the name of its folder."""
+        return self.descriptor.id
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """Skills by id, and the other files of the release, by path.
+
+    ``id`` is the digest of the whole folder: of every file there is, release.json
+    included, so that it names just these bytes. ``document`` is release.json itself.
+    """
+
+    id: str
+    skills: tuple[ReleasedSkill, ...]
+    others: tuple[Resource, ...]
+    document: Resource
+
+    @property
+    def hex(self) -> str:
+        """The digits of the id: what the release is called in a path."""
+        return self.id.rpartition(":")[2]
+
+    @property
+    def files(self) -> tuple[Resource, ...]:
+        """Every file, release.json included, sorted by path by code point."""
+        held = [
+            Resource(release_path(skill.id, each.path), each.digest, each.size)
+            for skill in self.skills
+            for each in skill.resources
+        ]
+        held += [*self.others, self.document]
+        return tuple(sorted(held, key=lambda each: each.path))

@@ -1,0 +1,116 @@
+"""What a load is asked for and returns, a rendered catalog, a search hit."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import NoneType
+from typing import Literal, cast
+
+from satchel.model._finding import Finding
+from satchel.model._pack import SKILL_FILE, Descriptor
+
+Style = Literal["agent-skills", "packs", "references"]
+"""Wording, tools and result shape together; chosen once, for a session or a server."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One wish for a pack's bytes.
+
+    ``id`` is taken as it is: not trimmed, not folded. ``file`` is a listed path, a
+    short name, or None for SKILL.md. ``who`` is whoever the run acts for, ``via`` the
+    edge it came through (``python``, ``tool``, ``cli``, ``mcp``, ``http``). ``agent``
+    is what the agent is called, ``client`` the program that asks; both only for events.
+    """
+
+    id: str
+    file: str | None = None
+    who: Mapping[str, object] = field(default_factory=dict[str, object], hash=False)
+    via: str = "python"
+    agent: str = field(default="", compare=False)
+    client: str = field(default="", compare=False)
+
+    def __post_init__(self) -> None:
+        """Take what is no text for a text that nothing is called by.
+
+        A model may write any JSON, and a program hand it on.
+        """
+        wanted = cast("object", self.id), cast("object", self.file)
+        if not isinstance(wanted[0], str):
+            object.__setattr__(self, "id", f"<{type(wanted[0]).__name__}>")
+        if not isinstance(wanted[1], (str, NoneType)):
+            object.__setattr__(self, "file", f"<{type(wanted[1]).__name__}>")
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """One file of a pack, exact.
+
+    ``data`` is the raw bytes and ``digest`` their SHA-256. ``text`` is the decoded
+    text, unaltered; empty for a binary file, which ``media_type`` names. ``body``
+    is the part of a SKILL.md behind its frontmatter, else empty. ``notes`` are
+    sentences for the reader that stand outside the text: an heir, hidden
+    characters, a break-out.
+    """
+
+    descriptor: Descriptor
+    file: str
+    data: bytes = field(repr=False)
+    text: str = field(repr=False)
+    digest: str
+    media_type: str = "text/markdown"
+    body: str = field(default="", repr=False)
+    notes: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
+
+    @property
+    def id(self) -> str:
+        """The id that was loaded."""
+        return self.descriptor.id
+
+    @property
+    def is_instructions(self) -> bool:
+        """Whether this is the SKILL.md rather than a file beside it."""
+        return self.file == SKILL_FILE
+
+    @property
+    def is_binary(self) -> bool:
+        """Whether the bytes are no text, so that ``text`` is empty."""
+        return bool(self.data) and not self.text
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """A catalog section; ``str()`` of it is the text, empty where there are no skills.
+
+    ``tokens`` is counted by ``counted_by`` (the default is an estimate, and says so).
+    ``shortened``, ``names_only`` and ``left_out`` hold ids, in order; together with
+    those listed in full they are the whole catalog.
+    """
+
+    text: str = field(repr=False)
+    tokens: int
+    counted_by: str
+    budget_tokens: int | None = None
+    shortened: tuple[str, ...] = ()
+    names_only: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
+
+    def __str__(self) -> str:
+        """Return the section's text."""
+        return self.text
+
+    @property
+    def complete(self) -> bool:
+        """Whether every skill stands in the text with its whole description."""
+        return not (self.shortened or self.names_only or self.left_out)
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A skill that matches a query; ``score`` grows with the match, without a unit."""
+
+    id: str
+    description: str
+    score: float
+    source: str = ""

@@ -1,0 +1,194 @@
+"""The formats of a catalog section: XML with ids.
+
+XML as the specification shows it, Markdown, JSON.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Final, Protocol
+
+from satchel.model import Style
+from satchel.text import clean_line, escape_xml
+
+
+class Layout(Protocol):
+    """One format of the catalog section. All text it is given is clean, on one line.
+
+    It escapes what it is given, so that no skill can end its own element or begin
+    another.
+    """
+
+    def entry(self, id: str, description: str | None) -> str:
+        """Return one skill; None leaves the description out, not the skill."""
+        ...
+
+    def section(self, entries: Sequence[str], note: str) -> str:
+        """Return the whole section; an empty ``note`` leaves no trace."""
+        ...
+
+    def bare(self, note: str) -> str:
+        """Return the smallest text that carries ``note``, without any skill."""
+        ...
+
+
+# Each style's own load tool, in the words of the contract (D04).
+_LOAD_TOOL: Final[dict[Style, str]] = {
+    "agent-skills": "load_skill with skill id",
+    "packs": "load_skill with name",
+    "references": "load_skill_instructions with skill name",
+}
+_HEAD: Final = """\
+## Agent Skills
+You have access to a library of agent skills. Find skill by:
+1. Review the <available_skills> list below.
+2. If the user's request matches a skill's purpose, use the {} tool
+   to fetch the full instructions.
+
+<available_skills>
+"""
+_TAIL: Final = "</available_skills>"
+
+
+class XmlId:
+    """Requirement D04, byte for byte; a note stands on one line behind the list."""
+
+    def __init__(self, style: Style) -> None:
+        """Take the style whose load tool the text names."""
+        self._head = _HEAD.format(_LOAD_TOOL[style])
+
+    def entry(self, id: str, description: str | None) -> str:
+        """Return one ``<skill>`` element."""
+        if description is None:
+            return f"  <skill>\n    <id>{escape_xml(id)}</id>\n  </skill>\n"
+        return (
+            f"  <skill>\n    <id>{escape_xml(id)}</id>\n"
+            f"    <description>{escape_xml(description)}</description>\n  </skill>\n"
+        )
+
+    def section(self, entries: Sequence[str], note: str) -> str:
+        """Return the section, without a line feed at its end."""
+        tail = f"{_TAIL}\n{note}" if note else _TAIL
+        return "".join((self._head, *entries, tail))
+
+    def bare(self, note: str) -> str:
+        """Return the note alone."""
+        return note
+
+
+class XmlSpec:
+    """Name, description and, where it is known, the location of each SKILL.md.
+
+    Source: agentskills.io, client implementation, "Disclose" (2026-08-09); quotes are
+    escaped as its reference library does.
+    """
+
+    def __init__(self, locations: Mapping[str, str]) -> None:
+        """Take the absolute path of the SKILL.md of each id that is to have one."""
+        self._locations = {
+            clean_line(id): clean_line(path) for id, path in locations.items()
+        }
+
+    def entry(self, id: str, description: str | None) -> str:
+        """Return one ``<skill>`` element."""
+        text = f"  <skill>\n    <name>{escape_xml(id, quotes=True)}</name>\n"
+        if description is not None:
+            shown = escape_xml(description, quotes=True)
+            text += f"    <description>{shown}</description>\n"
+        if location := self._locations.get(id):
+            path = escape_xml(location, quotes=True)
+            text += f"    <location>{path}</location>\n"
+        return f"{text}  </skill>\n"
+
+    def section(self, entries: Sequence[str], note: str) -> str:
+        """Return the element, without a line feed at its end."""
+        tail = f"</available_skills>\n{note}" if note else "</available_skills>"
+        return "".join(("<available_skills>\n", *entries, tail))
+
+    def bare(self, note: str) -> str:
+        """Return the note alone."""
+        return note
+
+
+# What a Markdown reader would take for a character reference.
+_REFERENCE: Final = re.compile(r"&(?=#|\w+;)")
+
+
+class Markdown:
+    """Requirement C's index, byte for byte, each line ended by a line feed.
+
+    Of the characters of markup only ``<``, and ``&`` where it begins a character
+    reference, are escaped, and the colon in an id: the rest cannot leave its place.
+    """
+
+    def __init__(self, highlight: str | None = None, role: str | None = None) -> None:
+        """Take the id to mark with ``*``, and the one to name in a first line."""
+        self._highlight = highlight
+        self._role = role
+
+    def entry(self, id: str, description: str | None) -> str:
+        """Return one line."""
+        mark = "*" if id == self._highlight else "-"
+        shown = _escape(id)
+        if ":" in shown:  # else an id could hold another's, and a description for it
+            shown = shown.replace(":", "&#58;")
+        if description is None:
+            return f"{mark} {shown}\n"
+        return f"{mark} {shown}: {_escape(description)}\n"
+
+    def section(self, entries: Sequence[str], note: str) -> str:
+        """Return the role line where there is one, the header, the lines, the note."""
+        role = ""
+        if self._role is not None:
+            quoted = self._role.replace("\\", "\\\\").replace('"', '\\"')
+            role = f'Role: {self._role}. load_skill(name="{quoted}").\n'
+        return f"{role}Skills:\n{''.join(entries)}{self.bare(note) if note else ''}"
+
+    def bare(self, note: str) -> str:
+        """Return the note as a line."""
+        return f"{note}\n"
+
+
+def _escape(text: str) -> str:
+    if "&" in text:
+        text = _REFERENCE.sub("&amp;", text)
+    return text.replace("<", "&lt;") if "<" in text else text
+
+
+_SCHEMA_VERSION: Final = 1
+
+
+class JsonList:
+    """``{"schema_version", "skills": [{"id", "description"}], "note"}``.
+
+    ``<`` is written as an escape, so that the text is safe inside markup. A
+    description that was left out, and an empty note, have no key.
+    """
+
+    def entry(self, id: str, description: str | None) -> str:
+        """Return one object."""
+        if description is None:
+            return f'{{"id": {_quote(id)}}}'
+        return f'{{"id": {_quote(id)}, "description": {_quote(description)}}}'
+
+    def section(self, entries: Sequence[str], note: str) -> str:
+        """Return the document, without a line feed at its end."""
+        skills = ",\n  ".join(entries)
+        skills = f"[\n  {skills}\n]" if entries else "[]"
+        tail = f', "note": {_quote(note)}' if note else ""
+        return f'{{"schema_version": {_SCHEMA_VERSION}, "skills": {skills}{tail}}}'
+
+    def bare(self, note: str) -> str:
+        """Return a document without skills."""
+        return self.section((), note)
+
+
+def _quote(text: str) -> str:
+    """Return clean text as a JSON string; it holds no control character to escape."""
+    # Looking first is several times faster than replacing nothing.
+    if "\\" in text:
+        text = text.replace("\\", "\\\\")
+    if '"' in text:
+        text = text.replace('"', '\\"')
+    if "<" in text:
+        text = text.replace("<", "\\u003c")
+    return f'"{text}"'

@@ -1,0 +1,282 @@
+"""Render a catalog as the section of a system prompt, within a token budget."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final, Literal
+
+from satchel.errors import SkillNotFoundError
+from satchel.model import Catalog, Descriptor, Finding, Rendered, Style
+from satchel.prompt._formats import Layout
+from satchel.protocols import TokenCounter
+from satchel.text import EstimateCounter, clean_line
+
+_ELLIPSIS: Final = "…"
+# What cannot begin a text of its own: marks, joiners, selectors, skin tones, tags.
+_TRAILING: Final = (
+    "\u0300-\u036f\u200c\u200d\u20d0-\u20ff\ufe00-\ufe0f\U0001f3fb-\U0001f3ff"
+    "\U000e0020-\U000e007f\U000e0100-\U000e01ef"
+)
+_TRAILING_CHAR: Final = re.compile(f"[{_TRAILING}]")
+_LOOSE_END: Final = " ,;:.-(\u2013\u2014\u200c\u200d"
+
+
+def shorten(text: str, limit: int) -> str:
+    """Return ``text`` in at most ``limit`` characters, "…" included where it was cut.
+
+    Cut behind a word where one ends in the second half, else between characters,
+    and never within an emoji sequence or before a combining mark.
+    """
+    if len(text) <= limit:
+        return text
+    end = text.rfind(" ", limit // 2, limit)
+    if end < 0:
+        end = limit - 1
+        while end > 0 and (
+            _TRAILING_CHAR.match(text, end) or text[end - 1] == "\u200d"
+        ):
+            end -= 1
+    return text[:end].rstrip(_LOOSE_END) + _ELLIPSIS
+
+
+SHORTEST_CHARS: Final = 20
+"""A description is not cut below this: C09's least for one that says anything."""
+
+CLOSE_ENOUGH: Final = 0.98
+"""A section this near to its budget is not tried any longer, to save time."""
+
+
+@dataclass(frozen=True, slots=True)
+class SkillLines:
+    """The skills of a section, side by side: ids, ids as shown, descriptions."""
+
+    ids: tuple[str, ...]
+    shown: list[str]
+    descriptions: list[str]
+
+
+def fit_budget(
+    layout: Layout,
+    lines: SkillLines,
+    *,
+    budget_tokens: int | None,
+    counter: TokenCounter,
+    find_tool: str | None,
+) -> Rendered:
+    """Return the section in its first stage that is within ``budget_tokens``.
+
+    Only the last resort, a line with the number of skills, may exceed the budget; the
+    value's ``tokens`` tells.
+    """
+    whole = list(map(layout.entry, lines.shown, lines.descriptions))
+    text = layout.section(whole, "")
+    tokens = counter.count(text)
+    if budget_tokens is None or tokens <= budget_tokens:
+        return Rendered(text, tokens, counter.name, budget_tokens)
+    fitting = _BudgetFit(layout, lines, budget_tokens, counter, find_tool)
+    return fitting.degrade(whole)
+
+
+@dataclass(frozen=True, slots=True)
+class _BudgetFit:
+    """One section on its way into its budget."""
+
+    layout: Layout
+    lines: SkillLines
+    budget: int
+    counter: TokenCounter
+    find_tool: str | None
+
+    def degrade(self, whole: list[str]) -> Rendered:
+        """Return the second stage, or the third, or the fourth."""
+        ids = self.lines.ids
+        names = [self.layout.entry(shown, None) for shown in self.lines.shown]
+        note = f"Only names are listed{self._hint('search the descriptions')}"
+        text = self.layout.section(names, note)
+        if not self._fits(text):
+            return self._first_names(names)
+        return self._shortened(whole) or self._rendered(text, names_only=ids)
+
+    def _shortened(self, whole: list[str]) -> Rendered | None:
+        """Return the section with descriptions cut as little as possible, or None."""
+        best = None
+        low = SHORTEST_CHARS
+        high = max(map(len, self.lines.descriptions))
+        while low < high:
+            # The first try is the shortest: where it fails, none can succeed.
+            limit = low if best is None else (low + high) // 2
+            ids, text = self._cut(whole, limit)
+            tokens = self.counter.count(text)
+            if tokens <= self.budget:
+                best = ids, text
+                low = limit + 1
+                if tokens >= self.budget * CLOSE_ENOUGH:
+                    break
+            elif best is None:
+                return None
+            else:
+                high = limit
+        return best and self._rendered(best[1], shortened=best[0])
+
+    def _cut(self, whole: list[str], limit: int) -> tuple[tuple[str, ...], str]:
+        entries = list(whole)
+        ids: list[str] = []
+        for index, description in enumerate(self.lines.descriptions):
+            if len(description) > limit:
+                shown = self.lines.shown[index]
+                entries[index] = self.layout.entry(shown, shorten(description, limit))
+                ids.append(self.lines.ids[index])
+        count = _counted(len(ids), "description is", "descriptions are")
+        note = f"{count} cut short{self._hint('search them whole')}"
+        return tuple(ids), self.layout.section(entries, note)
+
+    def _first_names(self, names: list[str]) -> Rendered:
+        """Return the section with as many names as fit, or the line that counts all."""
+        ids = self.lines.ids
+        if not self._fits(self._names(names, 0)):
+            count = _counted(len(ids), "skill is", "skills are")
+            note = f"{count} available and not listed{self._hint('find one')}"
+            return self._rendered(self.layout.bare(note), left_out=ids)
+        low, high = 0, len(names) - 1
+        while low < high:
+            middle = (low + high + 1) // 2
+            if self._fits(self._names(names, middle)):
+                low = middle
+            else:
+                high = middle - 1
+        text = self._names(names, low)
+        return self._rendered(text, names_only=ids[:low], left_out=ids[low:])
+
+    def _names(self, names: list[str], listed: int) -> str:
+        count = _counted(len(names) - listed, "more skill is", "more skills are")
+        note = f"{count} not listed{self._hint('find one')}"
+        return self.layout.section(names[:listed], note)
+
+    def _hint(self, purpose: str) -> str:
+        if self.find_tool is None:
+            return "."
+        return f"; to {purpose}, call {self.find_tool} with a few words of the task."
+
+    def _fits(self, text: str) -> bool:
+        return self.counter.count(text) <= self.budget
+
+    def _rendered(self, text: str, **ids: tuple[str, ...]) -> Rendered:
+        done = ", ".join(
+            f"{len(some)} {stage.replace('_', ' ')}"
+            for stage, some in ids.items()
+            if some
+        )
+        finding = Finding(
+            "over-budget",
+            "warning",
+            f"{len(self.lines.ids)} skills do not fit {self.budget} tokens: {done}",
+            fix="raise the budget, shorten descriptions, or take fewer sources",
+        )
+        return Rendered(
+            text,
+            self.counter.count(text),
+            self.counter.name,
+            self.budget,
+            findings=(finding,),
+            **ids,
+        )
+
+
+def _counted(number: int, one: str, many: str) -> str:
+    return f"{number} {one if number == 1 else many}"
+
+
+Format = Literal["xml-id", "markdown", "xml-spec", "json"]
+WhenEmpty = Literal["omit", "empty"]
+
+_NO_LOCATIONS: Final[Mapping[str, str]] = MappingProxyType({})
+
+
+def render(  # noqa: PLR0913 - one call, its options all by name
+    catalog: Catalog,
+    *,
+    format: Format = "xml-id",  # noqa: A002 - the word that users know
+    budget_tokens: int | None = 4000,
+    counter: TokenCounter | None = None,
+    style: Style = "agent-skills",
+    when_empty: WhenEmpty = "omit",
+    locations: Mapping[str, str] = _NO_LOCATIONS,
+    role: str | None = None,
+    highlight: str | None = None,
+    find_tool: str | None = "find_skills",
+) -> Rendered:
+    """Return the catalog section: every listed skill by id, in code point order.
+
+    Equal catalogs and options give equal bytes. Ids and descriptions are cleaned
+    (`satchel.text.clean_line`) and escaped; no body is looked at. Without skills the
+    text is empty, unless ``when_empty`` asks for the empty frame.
+
+    Args:
+        catalog: What to list.
+        format: The shape of the text.
+        budget_tokens: At most this many, in the stages of `satchel.prompt._render`;
+            None is no limit.
+        counter: Counts tokens; None is an estimate that says so.
+        style: Whose load tool ``xml-id`` names.
+        when_empty: What to give where there are no skills.
+        locations: For ``xml-spec``: absolute paths of SKILL.md files by id.
+        role: For ``markdown``: an id to name in a first line, and to highlight.
+        highlight: For ``markdown``: an id to list first, marked with ``*``.
+        find_tool: The tool that a line on what is left out points at; None for none.
+
+    Raises:
+        SkillNotFoundError: ``role`` or ``highlight`` is not listed.
+    """
+    counter = counter or EstimateCounter()
+    if not catalog.entries and when_empty == "omit":
+        return Rendered("", 0, counter.name, budget_tokens)
+    first = role if role is not None else highlight
+    entries = catalog.entries if first is None else _put_first(catalog, first)
+    return fit_budget(
+        _layout(format, style, locations, first, role),
+        SkillLines(
+            tuple(entry.id for entry in entries),
+            [clean_line(entry.id) for entry in entries],
+            [clean_line(entry.description) for entry in entries],
+        ),
+        budget_tokens=budget_tokens,
+        counter=counter,
+        find_tool=find_tool,
+    )
+
+
+def _put_first(catalog: Catalog, id: str) -> tuple[Descriptor, ...]:
+    chosen = catalog.get(id)
+    if chosen is None:
+        raise SkillNotFoundError(id)
+    return (chosen, *(entry for entry in catalog.entries if entry is not chosen))
+
+
+def _layout(
+    format: Format,  # noqa: A002
+    style: Style,
+    locations: Mapping[str, str],
+    highlight: str | None,
+    role: str | None,
+) -> Layout:
+    match format:
+        case "xml-id":
+            from satchel.prompt._formats import XmlId
+
+            return XmlId(style)
+        case "xml-spec":
+            from satchel.prompt._formats import XmlSpec
+
+            return XmlSpec(locations)
+        case "markdown":
+            from satchel.prompt._formats import Markdown
+
+            return Markdown(
+                None if highlight is None else clean_line(highlight),
+                None if role is None else clean_line(role),
+            )
+        case "json":
+            from satchel.prompt._formats import JsonList
+
+            return JsonList()

@@ -1,0 +1,158 @@
+"""A release as a folder: written next to its place, and renamed into it whole."""
+
+import shutil
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from satchel.errors import ConfigError, SkillError
+from satchel.files import parse_release, parse_release_file
+from satchel.model import RELEASE_FILE, Release
+from satchel.release._build import BuiltRelease, WriteFile, build_release
+
+if TYPE_CHECKING:
+    from satchel.runtime import Satchel
+
+
+_FILE_MODE: Final = 0o644
+_FOLDER_MODE: Final = 0o755
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder and those above it; what is there already stays as it is.
+
+    Raises:
+        OSError: It cannot be made.
+    """
+    places = [folder, *folder.parents]
+    missing = places[: next(n for n, place in enumerate(places) if place.is_dir())]
+    for each in reversed(missing):
+        try:
+            each.mkdir()
+        except FileExistsError:
+            continue  # somebody was quicker
+        each.chmod(_FOLDER_MODE)
+
+
+def write_new_file(file: Path, data: bytes) -> None:
+    """Write a file that is not there yet.
+
+    Raises:
+        OSError: It is there, or cannot be written.
+    """
+    with file.open("xb") as out:
+        out.write(data)
+    file.chmod(_FILE_MODE)
+
+
+def build_folder(
+    skills: "Satchel", out: Path, *, allow_findings: bool = False
+) -> BuiltRelease:
+    """Build a release, and put it at ``out``; where it is refused nothing changes.
+
+    A release that is there already gives way to it. That is two renames: a crash
+    between them leaves the old one beside ``out``, in a folder ``.satchel-…``.
+
+    Raises:
+        ConfigError: ``out`` is there, and is anything but a release; or it lies in a
+            folder that the skills come from, which would find themselves there; or in
+            another release.
+        RefusedReleaseError: As for `build_release`.
+        OSError: It cannot be written.
+    """
+    _check_target(out, skills)
+    out.parent.mkdir(parents=True, exist_ok=True)
+    making = Path(tempfile.mkdtemp(prefix=".satchel-", dir=out.parent))
+    try:
+        new = making / "new"
+        make_folder(new)
+        built = build_release(skills, folder_writer(new), allow_findings=allow_findings)
+        _check_target(out, skills)  # somebody may have put something there meanwhile
+        _swap_folders(new, out, making / "old")
+    finally:
+        shutil.rmtree(making, ignore_errors=True)
+    return built
+
+
+def folder_writer(folder: Path) -> WriteFile:
+    """Return what writes files below a folder that nobody else writes to."""
+
+    def put(path: str, data: bytes) -> None:
+        file = folder / path
+        make_folder(file.parent)
+        write_new_file(file, data)
+
+    return put
+
+
+def _swap_folders(new: Path, out: Path, old: Path) -> None:
+    if not out.exists():
+        new.rename(out)
+        return
+    out.rename(old)
+    try:
+        new.rename(out)
+    except OSError:
+        old.rename(out)
+        raise
+
+
+def check_not_in_sources(out: Path, skills: "Satchel") -> None:
+    """See that ``out`` lies in no folder that the skills come from.
+
+    Raises:
+        ConfigError: It does: the next look would find the skills there as well.
+    """
+    whole = out.resolve()
+    for source in skills.registry.sources.values():
+        root = getattr(source, "root", None)
+        if isinstance(root, str) and whole.is_relative_to(Path(root).resolve()):
+            detail = f"it lies in {source.label}, where the skills come from"
+            raise ConfigError(str(out), f"{detail}; choose a place outside of it")
+
+
+def check_not_in_release(out: Path) -> None:
+    """See that ``out`` lies in no release.
+
+    Raises:
+        ConfigError: It does: that folder would not be what its digest says any more.
+    """
+    for folder in out.resolve().parents:
+        try:
+            data = (folder / RELEASE_FILE).read_bytes()
+            found = parse_release_file(data, str(folder))
+        except (OSError, SkillError):  # none, or of another program
+            continue
+        if isinstance(found, Release):
+            raise ConfigError(
+                str(out),
+                f"it lies in the release {folder.name!r}; choose a place outside",
+            )
+
+
+def _check_target(out: Path, skills: "Satchel") -> None:
+    check_not_in_sources(out, skills)
+    check_not_in_release(out)
+    if out.is_symlink() or (out.exists() and not out.is_dir()):
+        raise ConfigError(str(out), "it is there, and is no folder")
+    if out.is_dir() and any(out.iterdir()):
+        _check_only_release_files(out)
+
+
+def _check_only_release_files(out: Path) -> None:
+    """See that all there is in ``out`` is of the release that it holds."""
+    document = out / RELEASE_FILE
+    try:
+        release = parse_release(document.read_bytes(), str(document))
+    except FileNotFoundError:
+        raise ConfigError(str(out), "it is there, and is no release") from None
+    except SkillError as error:
+        raise ConfigError(
+            str(out), f"it is there, and is no release: {error}"
+        ) from error
+    held = {file.path for file in release.files}
+    for path in sorted(out.rglob("*")):
+        name = path.relative_to(out).as_posix()
+        if (path.is_symlink() or not path.is_dir()) and name not in held:
+            detail = f"{name} is no file of the release that is there; move it away"
+            raise ConfigError(str(out), detail)

@@ -1,0 +1,343 @@
+"""Approvals: who is asked before something is done, in which words.
+
+And the answers.
+"""
+
+import json
+import threading
+from collections.abc import Awaitable, Coroutine, Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from satchel.errors import ApprovalDeclinedError, ApprovalNeededError
+from satchel.model import Question, Reply
+from satchel.protocols import Approval, Approver
+from satchel.runtime._saved_state import Grant
+from satchel.text import printable
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+
+_READING: Final = frozenset({"load", "read"})
+"""What may be done for several calls with one answer, since nothing happens."""
+_YES: Final = Reply("yes_once")
+_FAILURES: Final = (Exception, SystemExit)
+"""What an approver raises, and it means no: it is a plug-in (R33)."""
+
+MAX_WORDS: Final = 1_000
+"""Characters of the words that come with a no."""
+
+
+class Approvals:
+    """Puts questions to anyone who may answer; without anybody the answer is no.
+
+    A yes is for one call. Equal calls that come at the same time are asked about one
+    after the other; only questions about reading share one answer. A yes for the
+    session is kept as a grant of this action, skill and tool, with any arguments; a no
+    is not kept, so that it may be asked again. Safe across threads and tasks.
+    """
+
+    def __init__(
+        self, approve: Approver | None = None, grants: Iterable[Grant] = ()
+    ) -> None:
+        """Take whom to ask, and the grants of an earlier part of the conversation."""
+        self._approve = approve
+        self._lock = threading.Lock()
+        self._grants = {(action, skill, tool) for action, skill, tool in grants}
+        self._open: dict[_Place, _Prompt] = {}
+
+    @property
+    def grants(self) -> tuple[Grant, ...]:
+        """Action, skill and tool of every yes for the session, sorted."""
+        with self._lock:
+            return tuple(sorted(self._grants))
+
+    def is_granted(self, question: Question) -> bool:
+        """Tell whether a yes for the session covers this question."""
+        with self._lock:
+            return _grant(question) in self._grants
+
+    def clear(self) -> None:
+        """Forget every grant: the history in which they were given was edited."""
+        with self._lock:
+            self._grants.clear()
+
+    def settle(self, question: Question, approved: Approval | None = None) -> Reply:
+        """Return the yes with which it may be done.
+
+        Args:
+            question: What is to be done.
+            approved: The answer of the framework's own approval; None asks here.
+
+        Raises:
+            ApprovalNeededError: There is nobody to ask, or nobody who can be asked
+                from here: an async approver where a loop is running needs `asettle`.
+            ApprovalDeclinedError: The answer was no, or none that means yes, or the
+                approver raised.
+        """
+        heard = self._known(question, approved)
+        while heard is None:
+            prompt, is_mine = self._join(question)
+            if prompt is None:
+                heard = _ApprovalResult(_YES)
+            elif is_mine:
+                try:
+                    heard = self._ask(question)
+                finally:
+                    self._close(question, prompt, heard)
+            elif prompt.thread == threading.get_ident():
+                raise _unasked(question, "it is being asked, by this very thread")
+            else:
+                heard = _shared(question, prompt.done.result())
+        return _checked(question, heard)
+
+    async def asettle(
+        self, question: Question, approved: Approval | None = None
+    ) -> Reply:
+        """Do as `settle` does; a sync approver is called in a thread."""
+        import asyncio
+
+        heard = self._known(question, approved)
+        while heard is None:
+            prompt, is_mine = self._join(question)
+            if prompt is None:
+                heard = _ApprovalResult(_YES)
+            elif is_mine:
+                try:
+                    heard = await self._aask(question)
+                finally:
+                    self._close(question, prompt, heard)
+            else:
+                heard = _shared(question, await asyncio.wrap_future(prompt.done))
+        return _checked(question, heard)
+
+    def _known(
+        self, question: Question, approved: Approval | None
+    ) -> "_ApprovalResult | None":
+        """Return what is known without a prompt; None where somebody is to be asked."""
+        if approved is not None:
+            heard = _parse_answer(approved)
+            with self._lock:
+                self._keep(question, heard)
+            return heard
+        if self.is_granted(question):
+            return _ApprovalResult(_YES)
+        if self._approve is None:
+            raise _unasked(question, question.reason)
+        return None
+
+    def _join(self, question: Question) -> "tuple[_Prompt | None, bool]":
+        """Return the prompt of an equal question, or open one; and whose it is.
+
+        None where a yes for the session was given in the meantime.
+        """
+        from concurrent.futures import Future
+
+        place = _place(question)
+        with self._lock:
+            if _grant(question) in self._grants:
+                return None, False
+            prompt = self._open.get(place)
+            if prompt is not None:
+                return prompt, False
+            done: Future[_ApprovalResult | None] = Future()
+            done.set_running_or_notify_cancel()  # who waits can only cancel its wait
+            prompt = self._open[place] = _Prompt(threading.get_ident(), done)
+            return prompt, True
+
+    def _close(
+        self, question: Question, prompt: "_Prompt", heard: "_ApprovalResult | None"
+    ) -> None:
+        """End a prompt; where it was broken off, those who wait for it ask again."""
+        with self._lock:
+            if heard is not None:
+                self._keep(question, heard)
+            del self._open[_place(question)]
+        prompt.done.set_result(heard)
+
+    def _keep(self, question: Question, heard: "_ApprovalResult") -> None:
+        if heard.reply.answer == "yes_in_session":
+            self._grants.add(_grant(question))
+
+    def _ask(self, question: Question) -> "_ApprovalResult":
+        said = self._said(question)
+        return said if isinstance(said, _ApprovalResult) else _run(question, said)
+
+    async def _aask(self, question: Question) -> "_ApprovalResult":
+        import asyncio
+
+        said = await asyncio.to_thread(self._said, question)
+        return said if isinstance(said, _ApprovalResult) else await _waited(said)
+
+    def _said(self, question: Question) -> "_ApprovalResult | Awaitable[object]":
+        """Ask now; no error leaves, for a thread cannot hand on a StopIteration."""
+        try:
+            said = False if self._approve is None else self._approve(question)
+        except _FAILURES as error:
+            return _raised(error)
+        return said if isinstance(said, Awaitable) else _parse_answer(said)
+
+
+@dataclass(frozen=True, slots=True)
+class _ApprovalResult:
+    """What came of a question; ``why_not`` tells the operator of a no."""
+
+    reply: Reply
+    why_not: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Prompt:
+    """A question that somebody looks at now; ``done`` gives None if it broke off."""
+
+    thread: int
+    done: "Future[_ApprovalResult | None]"
+
+
+_Place: TypeAlias = tuple[str, ...]
+
+
+def reply_of(said: object) -> Reply:
+    """Return an answer as a `Reply`, its words clean and short.
+
+    Everything but a clear yes is a no.
+    """
+    return _parse_answer(said).reply
+
+
+def _parse_answer(said: object) -> _ApprovalResult:
+    if isinstance(said, Reply):
+        words = printable(said.words[:MAX_WORDS], keep="")
+        return _ApprovalResult(replace(said, words=words), "" if said.is_yes else "no")
+    if said is True or said == "yes_once":
+        return _ApprovalResult(_YES)
+    if said == "yes_in_session":
+        return _ApprovalResult(Reply("yes_in_session"))
+    is_plain_no = said is False or said == "no"
+    why = "no" if is_plain_no else f"the approver answered {type(said).__name__}"
+    return _ApprovalResult(Reply("no"), why)
+
+
+def _raised(error: BaseException) -> _ApprovalResult:
+    return _ApprovalResult(Reply("no"), f"the approver raised {type(error).__name__}")
+
+
+def _shared(
+    question: Question, heard: _ApprovalResult | None
+) -> _ApprovalResult | None:
+    """Return what somebody else's answer means for an equal question."""
+    return heard if question.action in _READING else None
+
+
+async def _waited(said: Awaitable[object]) -> _ApprovalResult:
+    try:
+        return _parse_answer(await said)
+    except _FAILURES as error:
+        return _raised(error)
+
+
+def _run(question: Question, said: Awaitable[object]) -> _ApprovalResult:
+    """Wait for an async approver, in an event loop of its own."""
+    import asyncio
+
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        pass
+    else:
+        if isinstance(said, Coroutine):
+            said.close()  # or Python warns that nobody awaited it
+        raise _unasked(question, "the approver is async and a loop runs: use acall")
+    # With a factory the runner leaves the thread's own event loop alone.
+    with asyncio.Runner(loop_factory=asyncio.new_event_loop) as runner:
+        return runner.run(_waited(said))
+
+
+def _checked(question: Question, heard: _ApprovalResult) -> Reply:
+    reply = heard.reply
+    if reply.is_yes:
+        return reply
+    raise ApprovalDeclinedError(
+        question.action, question.skill, question.tool, heard.why_not, reply.words
+    )
+
+
+def _unasked(question: Question, reason: str) -> ApprovalNeededError:
+    return ApprovalNeededError(question.action, question.skill, question.tool, reason)
+
+
+def _grant(question: Question) -> Grant:
+    return question.action, question.skill, question.tool
+
+
+def _place(question: Question) -> _Place:
+    """Return what is the same for equal questions of one session.
+
+    Arguments are compared as JSON: what a model sends can be too deep for ``==``.
+    """
+    try:
+        arguments = json.dumps(question.arguments, sort_keys=True, default=repr)
+    except (TypeError, ValueError, RecursionError):
+        arguments = ""
+    return (*_grant(question), arguments)
+
+
+MAX_ARGUMENT: Final = 1_000
+"""Characters of one argument that are shown; a longer one says how much it hides."""
+MAX_ARGUMENTS: Final = 20
+"""Arguments that are shown; where there are more, their number is."""
+MAX_NAME: Final = 100
+"""Characters of a name that are shown."""
+
+_VERBS: Final = {"load": "Load", "read": "Read a file of", "script": "Run a script of"}
+
+
+def question_text(question: Question) -> str:
+    """Return a question as a short text of several lines, safe to show anywhere.
+
+    It names the skill, the tool, the arguments, the agent and the reason. Everything
+    in it that comes from a pack or a model is JSON without hidden characters, and is
+    cut where it is long; what is cut is counted.
+    """
+    return "\n".join(question_lines(question))
+
+
+def question_lines(question: Question) -> Iterator[str]:
+    """Yield the lines of `question_text`."""
+    skill = _shown(question.skill, MAX_NAME)
+    if question.tool:
+        tool = _shown(question.tool, MAX_NAME)
+        yield f"Call the tool {tool} of the skill {skill}?"
+    else:
+        yield f"{_VERBS.get(question.action, question.action)} the skill {skill}?"
+    for name, value in islice(question.arguments.items(), MAX_ARGUMENTS):
+        yield f"  {_shown(name, MAX_NAME)}: {_shown(value, MAX_ARGUMENT)}"
+    more = len(question.arguments) - MAX_ARGUMENTS
+    if more > 0:
+        yield f"  and {more:,} more arguments"
+    for name, text in (("agent", question.agent), ("because", question.reason)):
+        if text:
+            yield f"  ({name}: {_cut(printable(text, keep=''), MAX_ARGUMENT)})"
+
+
+def _shown(value: object, maximum: int) -> str:
+    """Return a value as JSON on one line, or about so, with nothing hidden in it."""
+    try:
+        text = json.dumps(value, ensure_ascii=False)
+    except (TypeError, ValueError, RecursionError):
+        text = _represented(value)
+    return _cut(printable(text, keep=""), maximum)
+
+
+def _represented(value: object) -> str:
+    try:
+        return repr(value)
+    except Exception as error:  # noqa: BLE001 - an object's own method
+        return f"<{type(value).__name__}: its repr raised {type(error).__name__}>"
+
+
+def _cut(text: str, maximum: int) -> str:
+    more = len(text) - maximum
+    return text if more <= 0 else f"{text[:maximum]}... ({more:,} more characters)"

@@ -1,0 +1,164 @@
+"""A load that continues where somebody edited the pack since the last sync."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Final, TypeVar
+
+from satchel.catalog import Registry
+from satchel.errors import (
+    ChangedSinceSyncError,
+    DigestMismatchError,
+    PackFileError,
+    ReferenceNotAllowedError,
+    ReferenceNotFoundError,
+    SkillError,
+    SkillExcludedError,
+    SkillNotFoundError,
+)
+from satchel.model import SKILL_FILE, Action, Catalog, Decision, Descriptor, FileReader
+from satchel.policy import Decides, Policy
+
+_T = TypeVar("_T")
+
+ATTEMPTS: Final = 3
+"""Times that a pack is read again for one load; somebody may go on writing it."""
+
+_EDIT_ERRORS: Final = frozenset({ReferenceNotFoundError, ReferenceNotAllowedError})
+"""What a load raises where a file is gone or new, among other reasons."""
+
+
+_RESYNC_ERRORS: Final = (DigestMismatchError, ChangedSinceSyncError)
+"""What is raised where a sync of the source may help the next load, if not this one."""
+
+
+def retry_after_edit(  # noqa: PLR0913 - what an attempt stands on, the rest by name
+    registry: Registry,
+    catalog: Callable[[], Catalog],
+    skill_id: str,
+    attempt: Callable[[Catalog], _T],
+    edited: Callable[[str], object] = lambda _: None,
+    *,
+    doubt: bool = True,
+    wait_for_writer: bool = True,
+) -> _T:
+    """Return what ``attempt`` gives; read an edited pack again, and repeat it.
+
+    Args:
+        registry: What reads packs.
+        catalog: Gives the catalog to look in, again after a pack was read.
+        skill_id: The skill whose files ``attempt`` reads.
+        attempt: Loads from a catalog.
+        edited: Is told the label of the source of a pack that was edited.
+        doubt: Whether a file that is gone or not listed is a reason to look, too.
+        patient: Whether to wait for a pack that is being written, or is gone for now.
+
+    Raises:
+        ChangedSinceSyncError: The pack goes on changing, or is no valid one any more.
+        SkillError: As for ``attempt``: what is still wrong once the pack was read.
+    """
+    here = catalog()
+    before = _find_descriptor(here, skill_id)
+    first: SkillError | None = None
+    for left in range(ATTEMPTS, -1, -1):
+        try:
+            return attempt(here)
+        except (PackFileError, SkillExcludedError, SkillNotFoundError) as error:
+            entry = _find_descriptor(here, skill_id) if left else None
+            readers = entry and _reread(registry, entry, error, doubt, wait_for_writer)
+            if entry is None or readers is None:
+                if isinstance(error, _RESYNC_ERRORS) and entry is not None:
+                    edited(entry.source)
+                better = before and first and _better_error(first, error, here, before)
+                if better:
+                    raise better from error
+                raise
+            first = first or error
+        edited(entry.source)
+        here = catalog()
+        if readers:
+            here = replace(here, readers={**here.readers, **readers})
+    raise AssertionError  # the last attempt returns or raises
+
+
+def _reread(
+    registry: Registry,
+    entry: Descriptor,
+    error: SkillError,
+    doubt: bool,  # noqa: FBT001 - those of `with_current`
+    wait_for_writer: bool,  # noqa: FBT001
+) -> Mapping[str, FileReader] | None:
+    """Read the pack again; None where an edit is not the reason for the error.
+
+    What announces its digests, as a server of skills does, is bound to them: it is
+    asked what it announces now before it is read.
+    """
+    if isinstance(error, ChangedSinceSyncError):
+        return registry.reread(
+            entry, error.file, sure=True, wait_for_writer=wait_for_writer
+        )
+    if doubt and type(error) in _EDIT_ERRORS:
+        file = error.file if isinstance(error, PackFileError) else SKILL_FILE
+        return registry.reread(entry, file, sure=False, wait_for_writer=wait_for_writer)
+    if isinstance(error, SkillExcludedError) and error.reason == "refused":
+        # It was mended since, perhaps.
+        return registry.reread(
+            entry, SKILL_FILE, sure=False, wait_for_writer=wait_for_writer
+        )
+    return None
+
+
+def _better_error(
+    first: SkillError, last: SkillError, catalog: Catalog, before: Descriptor
+) -> SkillError | None:
+    """Return what fits better than the last error of a load, if anything does."""
+    if isinstance(first, ChangedSinceSyncError):
+        refused = (held for held in catalog.excluded if held.reason == "refused")
+        if any(held.descriptor.origin == before.origin for held in refused):
+            detail = "it is no valid skill any more"
+            return ChangedSinceSyncError(first.name, first.file, detail=detail)
+    if isinstance(first, ReferenceNotFoundError) and isinstance(
+        last, ReferenceNotAllowedError
+    ):  # it was listed when it was asked for: say so, with what was listed then
+        return first
+    return None
+
+
+def _find_descriptor(catalog: Catalog, skill_id: str) -> Descriptor | None:
+    entry = catalog.get(skill_id)
+    if entry is None:
+        held = catalog.exclusion_of(skill_id)
+        entry = held.descriptor if held is not None else None
+    return entry if entry is not None and entry.origins else None
+
+
+def decide_once(policy: Decides) -> Decides:
+    """Return a policy that puts each question once, for all attempts of one load."""
+    return policy if isinstance(policy, Policy) else _CachedDecisions(policy)
+
+
+class _CachedDecisions:
+    """What holds for one load; an answer that allowed an attempt allows the next."""
+
+    __slots__ = ("_policy", "_said")
+
+    def __init__(self, policy: Decides) -> None:
+        self._policy = policy
+        self._said: dict[tuple[str, str, bool], Decision] = {}
+
+    def decide(
+        self,
+        action: Action,
+        skill: str,
+        who: Mapping[str, object],
+        *,
+        tool: str = "",
+        raw: bool = False,
+    ) -> Decision:
+        """Return what was said, or ask."""
+        key = action, skill, raw
+        said = self._said.get(key)
+        if said is None:
+            said = self._said[key] = self._policy.decide(
+                action, skill, who, tool=tool, raw=raw
+            )
+        return said

@@ -1,0 +1,159 @@
+"""What the messages of one model call show: which skills and files stand in them."""
+
+import json
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from html import unescape
+from typing import Final, cast
+
+from satchel.model import SKILL_FILE, Action, SeenMessage, Style
+
+LOAD_TOOLS: Final[dict[Style, tuple[str, str]]] = {
+    "agent-skills": ("load_skill", "skill_id"),
+    "packs": ("load_skill", "name"),
+    "references": ("load_skill_instructions", "skill_name"),
+}
+"""By style: the tool that loads a skill, and its parameter for the id."""
+
+READ_TOOL: Final = "read_skill_file"
+"""The tool that reads one file, in the styles that have one."""
+
+_FILES: Final = frozenset({"reference", "script"})
+_ID: Final = re.compile(r'\s*<skill_context id="([^"]*)">')
+_CONTEXT: Final = re.compile(
+    r'^<skill_context id="([^"\n]*)">\n.*?^</skill_context>$', re.DOTALL | re.MULTILINE
+)
+SHORTEST_CHARS: Final = 200
+"""A text that is shorter than this costs no more than the note in its place."""
+
+
+@dataclass(frozen=True, slots=True)
+class VisibleMessages:
+    """What one model call sees.
+
+    ``results`` are the texts of tool results; ``loaded`` the ids whose instructions
+    stand among them, with that text, in the order in which they were loaded;
+    ``invoked`` the ids that user messages begin with, as a user calls a skill.
+    """
+
+    results: tuple[str, ...] = ()
+    loaded: tuple[tuple[str, str], ...] = ()
+    invoked: frozenset[str] = frozenset()
+    after_user: bool = False
+
+    @property
+    def ids(self) -> frozenset[str]:
+        """The skills whose instructions can be read."""
+        return self.invoked.union(id for id, _ in self.loaded)
+
+    def shows(self, text: str) -> bool:
+        """Tell whether this very text stands in a tool result, plain or as JSON."""
+        text = text.strip()
+        if len(text) < SHORTEST_CHARS:
+            return False
+        forms = {text, _as_json(text, ascii=False), _as_json(text, ascii=True)}
+        return any(form in result for result in self.results for form in forms)
+
+
+def read_history(style: Style, messages: Iterable[SeenMessage]) -> VisibleMessages:
+    """Read the messages of one model call, oldest first."""
+    results: list[str] = []
+    loaded: dict[str, str] = {}
+    invoked: set[str] = set()
+    last = ""
+    tool, parameter = LOAD_TOOLS[style]
+    for message in messages:
+        role = message.role
+        if role != "system":
+            last = role
+        if role == "user":
+            invoked.update(_in_context(message.text))
+        if role != "tool":
+            continue
+        results.append(message.text)
+        if message.tool not in (tool, READ_TOOL):  # others may bring what looks like it
+            continue
+        for id in _loaded_by(style, parameter, message):
+            loaded.pop(id, None)
+            loaded[id] = message.text
+    return VisibleMessages(
+        tuple(results), tuple(loaded.items()), frozenset(invoked), last == "user"
+    )
+
+
+def _loaded_by(style: Style, parameter: str, message: SeenMessage) -> Iterator[str]:
+    """Yield the id of the skill whose instructions this result of its load gives."""
+    if message.tool == READ_TOOL:
+        result = _parsed(message.text)
+        id = result.get(parameter)
+        if result.get("path") == SKILL_FILE and result.get("content"):
+            yield from (id,) if isinstance(id, str) else ()
+        return
+    if any(message.arguments.get(name) for name in _FILES):
+        return
+    if style == "agent-skills":
+        yield from _in_context(message.text)
+        return
+    result = _parsed(message.text)
+    text = result.get("body" if style == "packs" else "instructions")
+    id = result.get("name") or message.arguments.get(parameter)
+    if isinstance(id, str) and isinstance(text, str) and text:
+        yield id
+
+
+def _in_context(text: str) -> Iterator[str]:
+    """Yield the id in the envelope that a text begins with, if it has instructions."""
+    found = _ID.match(text)
+    if found is not None and "<instructions>" in text:
+        yield unescape(found[1])
+
+
+def loads_in_text(
+    style: Style, text: str, in_use: Collection[str]
+) -> Iterator[SeenMessage]:
+    """Yield the loads that stand somewhere in a text that several calls have brought.
+
+    For frameworks that show a model the results of a step as one text. Any call may
+    bring what looks like a load; so only those are told that are known to be in use.
+    """
+    tool, _ = LOAD_TOOLS[style]
+    found: Iterable[tuple[object, str]]
+    if style == "agent-skills":
+        found = ((unescape(each[1]), each[0]) for each in _CONTEXT.finditer(text))
+    else:
+        found = ((_parsed(line).get("name"), line) for line in text.splitlines())
+    yield from (SeenMessage("tool", load, tool) for id, load in found if id in in_use)
+
+
+def _parsed(text: str) -> dict[str, object]:
+    if not text.lstrip().startswith("{"):
+        return {}
+    try:
+        value: object = json.loads(text)
+    except ValueError:
+        return {}
+    return cast("dict[str, object]", value) if isinstance(value, dict) else {}
+
+
+def _as_json(text: str, *, ascii: bool) -> str:  # noqa: A002 - as json names it
+    return json.dumps(text, ensure_ascii=ascii)[1:-1]
+
+
+def requested_access(
+    style: Style, name: str, arguments: Mapping[str, object]
+) -> tuple[tuple[Action, ...], str] | None:
+    """Return what a tool call wants of which skill; None where it is about none.
+
+    Whoever reads SKILL.md as a file loads the skill, too.
+    """
+    tool, parameter = LOAD_TOOLS[style]
+    skill_id = arguments.get(parameter)
+    if name not in (tool, READ_TOOL) or not isinstance(skill_id, str):
+        return None
+    names = ("path",) if name == READ_TOOL else _FILES
+    files = [file for each in names if (file := arguments.get(each))]
+    actions: list[Action] = ["read"] if files else []
+    if SKILL_FILE in files or not files:
+        actions.append("load")
+    return tuple(actions), skill_id

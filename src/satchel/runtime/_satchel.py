@@ -1,0 +1,564 @@
+"""`Satchel`: everything that was named, as one catalog."""
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self, get_args
+
+from satchel.catalog import CatalogRules, Health, ParseOptions, Registry
+from satchel.errors import NoSources
+from satchel.files import tree_digest
+from satchel.model import (
+    Catalog,
+    Conflict,
+    Finding,
+    Hit,
+    Limits,
+    Loaded,
+    Manifest,
+    OnConflict,
+    Rendered,
+    Request,
+    Resource,
+    Style,
+    SyncReport,
+)
+from satchel.policy import OPEN_POLICY, Policy
+from satchel.protocols import Approver, Clock, Ranker, TokenCounter, UsageSink
+from satchel.runtime._clock import SystemClock
+from satchel.runtime._components import Components, PromptSections
+from satchel.runtime._findings import (
+    FindingLog,
+    all_findings,
+    first_error,
+    library_findings,
+)
+from satchel.runtime._inputs import Prefix, SkillInputs, open_inputs_or_config
+from satchel.runtime._options import (
+    check_approve,
+    check_budget,
+    check_choice,
+    check_choices,
+    check_only,
+    check_seconds,
+    check_who,
+    disabled_patterns,
+    patterns_of,
+    unknown_disabled_error,
+)
+from satchel.text import EstimateCounter
+
+if TYPE_CHECKING:  # each costs start-up time, and most programs need few of them
+    from satchel.agent import AgentSkill
+    from satchel.load import TurnCache
+    from satchel.prompt import Format
+    from satchel.runtime._background_sync import FolderWatch
+    from satchel.runtime._caller_view import CallerView
+    from satchel.runtime._session import Session
+    from satchel.runtime._session_skill import SessionSkill
+    from satchel.runtime._staging import Stager
+    from satchel.runtime._why import Why
+    from satchel.skill_md import Profile
+    from satchel.usage import UsageState
+
+
+class Satchel:
+    """Skills from anywhere, as one catalog that a model can ask.
+
+    Made from folders, sources and `Skill` objects; with nothing, from the nearest
+    satchel.toml (or ``[tool.satchel]``). What is given by name here goes before what
+    the file says. It syncs once at once and again when `sync` is called. Safe to
+    share between threads and agents.
+
+    ``pin`` is the id of the one release among what is named, in a folder or at an
+    address: with another one nothing of it is used. ``allow_private`` lets addresses
+    lead to this machine and its network; a program that takes them from others should
+    not.
+
+    ``prefix`` goes in front of the ids of the places that are named; ``{parent}`` in it
+    is the folder that a pack's folder is in (`satchel.sources.prefixed`). A mapping
+    gives one to some places: ``{"shared": "team-"}``.
+
+    ``disabled`` are ids, or shell patterns over ids. ``environ`` may switch off more,
+    by ``SATCHEL_DISABLED`` and, for labels of sources, ``SATCHEL_DISABLED_SOURCES``:
+    a JSON array, or names parted by commas. None is that of the process.
+
+    ``deadline_s`` is how long a source may make no progress before it is given up; one
+    that makes progress is waited for. What was read of it until then is used, and its
+    last answer where there is one. ``far_s`` is how long a sync waits for sources
+    elsewhere, where those of this machine have skills; None is until they are given up.
+    `take_late` takes in what they answer later.
+
+    ``sinks`` take an event for every load. None is what ``SATCHEL_USAGE`` says, and
+    without it a line of `logging` each: no event is ever written to disk unasked. Sinks
+    that are given here are flushed by `close`, and closed by whoever made them.
+    ``SATCHEL_APPROVALS`` says where approvals are noted once they are used, by default
+    in the user's state folder: see docs/how-to/policy.md.
+
+    What was refused, unreachable, in conflict, misspelled or empty is logged as a
+    WARNING each (logger ``satchel``; more than ten of a kind are counted), and is in
+    `findings`. With ``strict`` it is an error: the first one is raised, the others are
+    its notes.
+
+    Raises:
+        NoSources: ``strict`` was asked for, nothing was named and there is no
+            satchel.toml; or the file names no skills.
+        MissingPathError: A path that was named does not exist.
+        ConfigError: satchel.toml, or one of the variables, cannot be used; or ``pin``
+            is given, and not exactly one release is named.
+        InvalidReleaseError, DigestMismatchError: A folder is no release that can be
+            used, or not the pinned one. An address that is in such a state is a source
+            that does not answer: see `health`.
+        DuplicateSkillError, SourceUnavailableError, SkillManifestError, NoSkillsError:
+            ``strict`` was asked for, and something is not as it should be.
+    """
+
+    def __init__(  # noqa: PLR0913 - the options of the front door, all by name
+        self,
+        *what: SkillInputs,
+        config: str | os.PathLike[str] | None = None,
+        pin: str | None = None,
+        allow_private: bool = False,
+        prefix: Prefix | None = None,
+        profile: "Profile | None" = None,
+        limits: Limits | None = None,
+        on_conflict: OnConflict | None = None,
+        disabled: Iterable[str] = (),
+        allow_empty_description: bool = False,
+        budget_tokens: int | str | None = "default",
+        style: Style | None = None,
+        counter: TokenCounter | None = None,
+        ranker: Ranker | None = None,
+        sinks: Iterable[UsageSink] | None = None,
+        tools: Iterable[object] = (),
+        policy: Policy = OPEN_POLICY,
+        clock: Clock | None = None,
+        deadline_s: float = 30.0,
+        far_s: float | None = None,
+        environ: Mapping[str, str] | None = None,
+        strict: bool = False,
+    ) -> None:
+        """Open the sources and sync once."""
+        check_choices(profile=profile, on_conflict=on_conflict, style=style)
+        check_budget(budget_tokens)
+        check_seconds("deadline_s", deadline_s)
+        opened = open_inputs_or_config(
+            what, config, limits, pin, allow_private=allow_private, prefix=prefix
+        )
+        said = opened.config
+        environ = os.environ if environ is None else environ
+        clock, counter = clock or SystemClock(), counter or EstimateCounter()
+        accept = ParseOptions(
+            profile=profile or said.profile,
+            limits=said.limits,
+            allow_empty_description=allow_empty_description,
+        )
+        off = disabled_patterns((*patterns_of(disabled), *said.disabled), environ)
+        self._named, self._advice = opened.named, opened.advice
+        if strict and opened.advice:
+            raise NoSources(opened.advice)
+        self.policy = policy
+        self.style: Style = style or said.style
+        self.registry = Registry(
+            opened.sources,
+            accept=accept,
+            rules=CatalogRules(
+                on_conflict=on_conflict or said.on_conflict, disabled=off
+            ),
+            clock=clock,
+            deadline_s=deadline_s,
+            far_s=far_s,
+        )
+        budget = said.budget_tokens if isinstance(budget_tokens, str) else budget_tokens
+        self._parts = Components(
+            registry=self.registry,
+            accept=accept,
+            policy=policy,
+            counter=counter,
+            clock=clock,
+            sections=PromptSections(counter, budget),
+            ranker=ranker,
+            tools=tuple(tools),
+            skills=opened.skills,
+            sinks=None if sinks is None else tuple(sinks),
+            environ=environ,
+        )
+        announcer = FindingLog()
+        self.listen(lambda _: announcer.tell(self._found))
+        self.sync()
+        error = (first_error if strict else unknown_disabled_error)(
+            self._found, self.registry.latest
+        )
+        if error is not None:
+            self.close()
+            raise error
+
+    def __str__(self) -> str:
+        """Return a summary: how many, from where, what is wrong, what to do.
+
+        At most ten lines.
+        """
+        from satchel.runtime._findings import summary
+
+        return summary(self.registry, self._found)
+
+    @property
+    def _found(self) -> tuple[Finding, ...]:
+        """What there is to say of the library, whatever tools are offered."""
+        return library_findings(self.registry, self._named, self._advice)
+
+    @property
+    def catalog(self) -> Catalog:
+        """The catalog in use."""
+        return self.registry.catalog
+
+    @property
+    def limits(self) -> Limits:
+        """The bounds on what is accepted."""
+        return self._parts.accept.limits
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What could not be read, was repaired or is worth knowing; nothing is lost."""
+        return all_findings(
+            self.registry, self._found, self.policy, lambda: self._parts.offers
+        )
+
+    @property
+    def conflicts(self) -> tuple[Conflict, ...]:
+        """The ids that several packs claim, the decided ones included."""
+        return self.registry.latest.conflicts
+
+    def offer(self, *tools: object) -> None:
+        """Offer more tools to skills that name them.
+
+        Each is a `satchel.tools.Tool`, a `Toolbox`, a plain function, a framework's
+        own tool object, or a mapping of names to these. Sessions that are open see
+        them at their next model call.
+
+        Raises:
+            DuplicateToolError: Two different tools share a name; names both owners.
+            ExtraMissingError: A plain function is among them, and the extra ``tools``
+                is not installed.
+        """
+        self._parts.offers.add(*tools)
+
+    def sync(self) -> SyncReport:
+        """Look at every source again; return what changed. Never raises.
+
+        What is not as it was asked for is logged, once for as long as it lasts.
+        """
+        return self._parts.sync()
+
+    def apply_late_answers(self) -> None:
+        """Take in what sources answered after nobody waited for them any more.
+
+        It asks no source, and does nothing where there is no such answer.
+        """
+        self._parts.apply_late_answers()
+
+    def listen(self, synced: Callable[[SyncReport], None]) -> Callable[[], None]:
+        """Call ``synced`` with the report of every later sync; return how to stop.
+
+        That includes syncs in the background, which follow a load that found its pack
+        edited. It is called in the thread that synced.
+        """
+        listeners = self._parts.listeners
+        listeners.append(synced)
+        return lambda: listeners.remove(synced)
+
+    def observe(self) -> None:
+        """Tell the sinks once more what is on offer, without a look at the sources.
+
+        A day counts as observed when this, a sync or a load happened on it; more than
+        once a day changes nothing. A process that runs for days calls it every hour.
+        """
+        self._parts.observe()
+
+    @property
+    def sink_failures(self) -> Mapping[str, int]:
+        """How often sinks of usage events failed, by their class; no load failed."""
+        return self._parts.telling.sinks.failures
+
+    @property
+    def usage_state(self) -> "UsageState":
+        """How many events of use are lost or wait, and why they are not kept now."""
+        return self._parts.telling.sinks.state
+
+    def health(self) -> Health:
+        """Return how each source is, and which ids are in conflict."""
+        return self.registry.health()
+
+    def prompt(
+        self,
+        *,
+        format: "Format" = "xml-id",  # noqa: A002 - the word users of the CLI know
+        budget_tokens: int | str | None = "default",
+        style: Style | None = None,
+    ) -> Rendered:
+        """Render the catalog section for a system prompt (disclosure level 1).
+
+        ``budget_tokens`` None lists everything in full; by default it is the budget
+        of this object. ``style`` is whose load tool the text names; None is that of
+        this object. What the policy lets nobody in particular list is left out.
+        """
+        from satchel.prompt import Format
+
+        check_choices(style=style)
+        check_choice("format", format, get_args(Format))
+        check_budget(budget_tokens)
+        return self._parts.sections.of(
+            self._parts.listed, style or self.style, format, budget_tokens
+        )
+
+    def load(
+        self,
+        skill_id: str,
+        file: str | None = None,
+        *,
+        who: Mapping[str, object] | None = None,
+        via: str = "python",
+        turn: "TurnCache | None" = None,
+    ) -> Loaded:
+        """Return a skill's SKILL.md (level 2), or one file beside it (level 3).
+
+        ``file`` is a listed path or a short name that only one listed file bears.
+
+        Raises:
+            SkillNotFoundError: No skill of exactly this id.
+            SourceUnavailableError: It is not known, and a source has not answered; or
+                its source does not hand it out now.
+            SkillWithheldError: It is there, and is not handed out.
+            DuplicateSkillError: Several packs claim the id.
+            PackFileError: The file is missing, unlisted, outside, unreadable or
+                changed: a class each.
+            LimitExceededError: The file is larger than the limits allow.
+        """
+        check_who(who)
+        request = Request(skill_id, file, who or {}, via)
+        return self._parts.load(self._parts.catalog, request, turn)
+
+    async def aload(self, skill_id: str, file: str | None = None) -> Loaded:
+        """Do as `load` does, in a thread."""
+        import asyncio
+
+        return await asyncio.to_thread(self.load, skill_id, file)
+
+    def find(self, query: str, k: int = 10) -> list[Hit]:
+        """Return at most ``k`` skills that match ``query``, best first, ties by id."""
+        return self._parts.find(query, k)
+
+    def why(self, name: str) -> "Why":
+        """Return the first reason why a skill is not in the prompt, with its fix."""
+        from satchel.runtime._why import why
+
+        prompt = self._parts.sections.of(self._parts.listed, self.style)
+        exacting = self._parts.accept.profile not in ("auto", "lenient")
+        return why(
+            self.registry.catalog,
+            name,
+            prompt,
+            exacting=exacting,
+            decision=self.policy.decide("list", name, {}),
+        )
+
+    def manifest(self, skill_id: str) -> Manifest:
+        """Return a skill's manifest, read anew.
+
+        Raises:
+            SkillManifestError: The source makes up manifests of files without one.
+            SkillError: As for `load`.
+        """
+        from satchel.runtime._components import manifest_of
+
+        loaded = self._parts.load.plain(self._parts.catalog, Request(skill_id))
+        return manifest_of(loaded, self._parts.accept)
+
+    def resources(self, skill_id: str) -> tuple[Resource, ...]:
+        """Return path, digest and size of every listed file, SKILL.md included.
+
+        One that the pack lists and does not hold is left out, here and of the digest.
+
+        Raises:
+            SkillError: No such skill, or a file cannot be read now.
+        """
+        registry = self.registry
+        return self._parts.load.current(
+            self._parts.catalog,
+            skill_id,
+            lambda _: registry.resources(registry.descriptor(skill_id)),
+        )
+
+    def digest(self, skill_id: str) -> str:
+        """Return the digest of the whole pack: ``sha256-tree-v1:`` and 64 hex digits.
+
+        Raises:
+            SkillError: No such skill, or a file cannot be read now.
+        """
+        return tree_digest(self.resources(skill_id))
+
+    def session(  # noqa: PLR0913 - a conversation's options, all by name
+        self,
+        *,
+        agent: str = "",
+        who: Mapping[str, Any] | None = None,
+        deps: object = None,
+        always: "Iterable[str | AgentSkill]" = (),
+        only: Iterable[str] | None = None,
+        style: Style | None = None,
+        approve: "Approver | None" = None,
+        stage: "Stager | bool" = False,
+        reinject_tokens: int | None = None,
+        resume: "Mapping[str, object] | str | None" = None,
+        trust_state: bool = True,
+    ) -> "Session":
+        """Open a conversation's view of the catalog: instructions, tools, turns.
+
+        Args:
+            agent: What the agent is called, for questions and events.
+            who: For whom it runs; rules of the policy and tools are given it.
+            deps: Handed to tools that ask for a `satchel.Run`.
+            always: Skills that are worn: ids, or objects with a skill's three members.
+                Their instructions stand in the prompt, their tools are open.
+            only: Shell patterns; skills whose id fits none are not here.
+            style: Names, parameters and results of the tools.
+            approve: Answers where the policy says ask; see `satchel.model.Question`.
+            stage: Copies files of loaded skills to where the agent's tools see them;
+                True copies to a private folder of this machine.
+            restate_tokens: What skills in use may cost that are stated again after
+                their text left the messages; None is 25,000.
+            resume: What `Session.dump` gave, as it is or as JSON. With anything else
+                the conversation begins again: one line is logged as a warning, and
+                ``problems`` of the session has it.
+            trust_state: False where others than the application can write what
+                ``resume`` is given (messages that a browser keeps, say): grants, and
+                loads that needed a yes, then count only if an approver of this process
+                gave it, for this ``agent`` and ``who``.
+
+        Raises:
+            DuplicateToolError: Tools of one name would meet; names both owners.
+            SkillError: A skill of ``always`` cannot be loaded.
+        """
+        from satchel.runtime._saved_state import SavedState
+        from satchel.runtime._session import Session
+        from satchel.runtime._session_context import (
+            REINJECT_TOKENS,
+            SessionSettings,
+            parse_always_on,
+        )
+
+        self._check(who, only, style)
+        check_approve(approve)
+        settings = SessionSettings(
+            agent=agent,
+            who=who or {},
+            style=style or self.style,
+            always_on=parse_always_on(always),
+            only=() if only is None else (patterns_of(only),),
+            approve=approve,
+            stager=self._parts.stager_for(stage),
+            reinject_tokens=REINJECT_TOKENS
+            if reinject_tokens is None
+            else reinject_tokens,
+            trust_state=trust_state,
+        )
+        state, problem = (
+            (SavedState(), None) if resume is None else SavedState.read(resume)
+        )
+        if problem is not None:
+            import logging
+
+            logging.getLogger("satchel").warning("%s", problem.message)
+        problems = () if problem is None else (problem,)
+        shelf = self._parts.shelf
+        return Session(shelf, settings, deps=deps, state=state, problems=problems)
+
+    def view(
+        self,
+        *,
+        who: Mapping[str, Any] | None = None,
+        only: Iterable[str] | None = None,
+        style: Style | None = None,
+        via: str = "python",
+        client: str = "",
+    ) -> "CallerView":
+        """Return the skills as one caller from outside may have them: for servers.
+
+        Args:
+            who: For whom it asks; rules of the policy are given it.
+            only: Shell patterns; skills whose id fits none are not here.
+            style: Names, parameters and results of its tools.
+            via: The edge that it came through, for events: ``mcp``, ``http``.
+            client: The program that asks, for events.
+        """
+        from satchel.runtime._caller_view import CallerView
+        from satchel.runtime._session_context import SessionSettings
+
+        self._check(who, only, style)
+        settings = SessionSettings(
+            who=who or {},
+            style=style or self.style,
+            only=() if only is None else (patterns_of(only),),
+            client=client,
+        )
+        return CallerView(
+            self._parts.shelf,
+            settings,
+            via=via,
+            resources=self.registry.resources,
+            render=self._parts.sections.render,
+        )
+
+    def _check(
+        self, who: object, only: Iterable[str] | None, style: Style | None
+    ) -> None:
+        check_who(who)
+        check_choices(style=style)
+        if only is not None:
+            check_only(patterns_of(only), self.catalog, self.registry.may_exist)
+
+    def as_skill(self, name: str = "skills") -> "SessionSkill":
+        """Return all of it as one skill with the three members, to be worn.
+
+        Its instructions are the catalog section and its tools those of the style; both
+        grow as skills are loaded. Each call gives a conversation of its own.
+        """
+        from satchel.runtime._session_skill import SessionSkill
+
+        return SessionSkill(name, self.session(agent=name))
+
+    def watch(self, *, debounce_ms: int = 200) -> "FolderWatch":
+        """Sync again whenever a file below a folder of the sources changes.
+
+        Changes within ``debounce_ms`` milliseconds of one another are one sync. Call
+        ``stop()`` on what is returned, or use it in a ``with``.
+
+        Raises:
+            ExtraMissingError: The extra ``watch`` is not installed.
+        """
+        from satchel.runtime._background_sync import FolderWatch
+
+        roots = [
+            root
+            for source in self.registry.sources.values()
+            if isinstance(root := getattr(source, "root", None), str)
+            and os.path.isdir(root)  # noqa: PTH112 - pathlib costs start-up time
+        ]
+        return FolderWatch(roots, self.sync, debounce_ms=debounce_ms)
+
+    def close(self) -> None:
+        """Let go of sources, staged files and sinks; a second call does nothing."""
+        self._parts.close()
+
+    def __enter__(self) -> Self:
+        """Return the object itself."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Close it."""
+        self.close()

@@ -1,0 +1,218 @@
+"""The tools that an application offers to skills by name, and who may open which."""
+
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from types import BuiltinFunctionType, FunctionType, MappingProxyType, MethodType
+from typing import Any, Final, cast
+
+from satchel.agent import BaseSkill, Skill
+from satchel.catalog import is_tool_allowed
+from satchel.errors import DuplicateToolError, ToolError
+from satchel.model import SKILL_FILE, Catalog, Descriptor, Finding
+from satchel.tools import Tool, Toolbox, foreign_name, foreign_tool, tool_from_function
+
+APPLICATION: Final = "application"
+"""The owner of a tool that no skill brought."""
+
+_FUNCTIONS: Final = (FunctionType, MethodType, BuiltinFunctionType, partial)
+# Many frameworks' tool objects can be called too, so `callable` would tell nothing.
+
+
+@dataclass(frozen=True, slots=True)
+class SkillTools:
+    """The tools that open with a skill, in order, and what to say of the others."""
+
+    tools: tuple[Tool, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _RegisteredTool:
+    """A tool, and the skill that brought it, if one did."""
+
+    tool: Tool
+    skill: str | None = None
+
+    @property
+    def owner(self) -> str:
+        return APPLICATION if self.skill is None else f"skill {self.skill!r}"
+
+    def is_same(self, other: "_RegisteredTool") -> bool:
+        """Tell whether both are one thing that was offered twice."""
+        mine, its = self.tool, other.tool
+        if mine.native is not None or its.native is not None:
+            return mine.native is its.native
+        return mine == its  # one function makes equal tools
+
+
+class ToolRegistry:
+    """Tools by name: those of the application, and those that skills in code bring.
+
+    A tool of the application opens with any skill that names it. One that a skill
+    brings opens with that skill alone: another pack that names it would get around
+    what a policy says of the skill. Safe across threads.
+    """
+
+    def __init__(
+        self, offered: Iterable[object] = (), skills: Iterable[Skill] = ()
+    ) -> None:
+        """Take what the application offers, and the tools of the skills.
+
+        Raises:
+            DuplicateToolError: Two different tools share a name; names both owners.
+            ExtraMissingError: A plain function is among them, and the extra ``tools``
+                is not installed.
+            ToolError: One of them is no tool, or none can be made of it.
+        """
+        self._lock = threading.Lock()
+        self._offers: Mapping[str, _RegisteredTool] = MappingProxyType({})
+        self.add(*offered)
+        self._put(
+            _RegisteredTool(tool, skill.name)
+            for skill in skills
+            for tool in skill.tools or ()
+        )
+
+    def add(self, *offered: object) -> None:
+        """Offer more; all of it or, where an error is raised, nothing.
+
+        Each is a `Tool`, a `Toolbox`, a plain function, a framework's own tool object,
+        or a mapping of names to these. The same object twice is one.
+
+        Raises:
+            DuplicateToolError: Two different tools share a name; names both owners.
+            ExtraMissingError: As for the constructor.
+            ToolError: As for the constructor.
+        """
+        self._put([offer for each in offered for offer in _registered(each)])
+
+    @property
+    def snapshot(self) -> object:
+        """Something that is another object after each change."""
+        return self._offers
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every name on offer, in the order in which they were offered."""
+        return tuple(self._offers)
+
+    def get(self, name: str) -> Tool | None:
+        """Return the tool of exactly this name, or None."""
+        offer = self._offers.get(name)
+        return None if offer is None else offer.tool
+
+    def owner(self, name: str) -> str:
+        """Return who offers the tool; empty where nobody does."""
+        offer = self._offers.get(name)
+        return "" if offer is None else offer.owner
+
+    def carried(self, descriptor: Descriptor) -> SkillTools:
+        """Return the tools that open with a skill.
+
+        They are in the order in which it names them. Its own allowed-tools may close
+        some, and never opens one.
+        """
+        tools: list[Tool] = []
+        notes: list[str] = []
+        for name, offer in self._named(descriptor):
+            if not is_tool_allowed(name, descriptor.allowed_tools):
+                notes.append(
+                    f"tool {name!r} stays closed: the skill's own allowed-tools does "
+                    "not name it"
+                )
+            elif offer is None:
+                notes.append(
+                    f"tool {name!r} is named by this skill and nobody offers it here"
+                )
+            elif not _serves(offer, descriptor):
+                notes.append(
+                    f"tool {name!r} belongs to {offer.owner} and opens with that "
+                    "skill only"
+                )
+            else:
+                tools.append(offer.tool)
+        return SkillTools(tuple(tools), tuple(notes))
+
+    def missing(self, catalog: Catalog) -> tuple[Finding, ...]:
+        """Return an error for each tool that a skill names and cannot open."""
+        held = (each.descriptor for each in catalog.excluded if _loads(each.reason))
+        return tuple(
+            _tool_not_offered(descriptor, name, offer)
+            for descriptor in (*catalog.entries, *held)
+            if descriptor.tools
+            for name, offer in self._named(descriptor)
+            if offer is None or not _serves(offer, descriptor)
+        )
+
+    def _named(
+        self, descriptor: Descriptor
+    ) -> Iterator[tuple[str, _RegisteredTool | None]]:
+        offers = self._offers  # one snapshot for one answer
+        for name in descriptor.tools:
+            yield name, offers.get(name)
+
+    def _put(self, more: Iterable[_RegisteredTool]) -> None:
+        with self._lock:
+            offers = dict(self._offers)
+            for offer in more:
+                name = offer.tool.name
+                there = offers.get(name)
+                if there is None:
+                    offers[name] = offer
+                elif not there.is_same(offer):
+                    raise DuplicateToolError(name, there.owner, offer.owner)
+                elif offer.skill is None:  # the application offers it to every skill
+                    offers[name] = offer
+            self._offers = MappingProxyType(offers)
+
+
+def _registered(each: object) -> Iterator[_RegisteredTool]:
+    if isinstance(each, Toolbox):
+        yield from (_RegisteredTool(tool) for tool in each)
+    elif isinstance(each, Mapping):
+        for name, one in cast("Mapping[Any, object]", each).items():
+            yield _RegisteredTool(_tool(one, str(name)))
+    else:
+        yield _RegisteredTool(_tool(each))
+
+
+def _tool(each: object, name: str | None = None) -> Tool:
+    if isinstance(each, Tool):
+        return each if name is None else replace(each, name=name)
+    if isinstance(each, _FUNCTIONS):
+        return tool_from_function(cast("Callable[..., Any]", each), name=name)
+    kind = type(each).__name__
+    if isinstance(each, (type, Skill, BaseSkill, str)):
+        what = f"the class {each.__name__}" if isinstance(each, type) else f"a {kind}"
+        raise ToolError(name or kind, f"{what} is no tool")
+    own = foreign_name(each)
+    if name and own and own != name:
+        detail = f"its framework knows it as {own!r}; offer it under that name"
+        raise ToolError(name, detail)
+    if not (name or own):
+        detail = "it has no name; offer a function, a Tool, or {name: tool}"
+        raise ToolError(kind, detail)
+    return foreign_tool(each, name or own)
+
+
+def _serves(offer: _RegisteredTool, descriptor: Descriptor) -> bool:
+    return offer.skill is None or offer.skill == descriptor.id
+
+
+def _loads(reason: str) -> bool:
+    return reason in ("deprecated", "hidden")
+
+
+def _tool_not_offered(
+    descriptor: Descriptor, name: str, offer: _RegisteredTool | None
+) -> Finding:
+    why = "nobody offers it" if offer is None else f"it belongs to {offer.owner}"
+    return Finding(
+        "tool-not-offered",
+        "error",
+        f"skill {descriptor.id!r} names the tool {name!r}, and {why}",
+        f"{descriptor.origin.location}/{SKILL_FILE}",
+        fix=f"offer it: Satchel(..., tools=[{name if name.isidentifier() else '...'}])",
+    )

@@ -1,0 +1,136 @@
+"""Approvals that were used: a yes that a framework hands over twice is one yes.
+
+A run that waits for an approval is stored by its framework, and can be resumed twice:
+by two workers, or after a crash between a tool's effect and the next save. So the call
+that a yes is for is noted before it is made.
+"""
+
+import os
+import threading
+from collections.abc import Mapping
+from hashlib import sha256
+from pathlib import Path
+from typing import Final
+
+from satchel.protocols import UsedApprovals
+from satchel.runtime._saved_state import fingerprint
+
+MAX_KEYS: Final = 100_000
+"""Keys that `UsedInMemory` holds; the oldest go first."""
+
+
+class UsedApprovalsInMemory:
+    """Used approvals of one process; a restart forgets them. Thread-safe."""
+
+    def __init__(self, maximum: int = MAX_KEYS) -> None:
+        self._maximum = maximum
+        self._lock = threading.Lock()
+        self._keys: dict[str, None] = {}
+
+    def use(self, key: str) -> bool:
+        """Note the key; tell whether it is new."""
+        with self._lock:
+            if key in self._keys:
+                return False
+            self._keys[key] = None
+            if len(self._keys) > self._maximum:
+                del self._keys[next(iter(self._keys))]
+            return True
+
+
+class UsedApprovalsInFolder:
+    """Used approvals as empty files of a folder, which outlive a crash.
+
+    Several processes may share the folder, and several machines where it is a network
+    drive that creates files exclusively. Nothing in it is ever deleted: remove files
+    that are older than any run that may be resumed.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str]) -> None:
+        self._folder = Path(folder)
+
+    def __repr__(self) -> str:
+        """Return the call that makes it."""
+        return f"UsedInFolder({str(self._folder)!r})"
+
+    def use(self, key: str) -> bool:
+        """Note the key on disk; tell whether it is new.
+
+        Raises:
+            OSError: The folder cannot be written to.
+        """
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY
+        try:
+            file = os.open(self._folder / key, flags, 0o600)
+        except FileExistsError:
+            return False
+        try:
+            os.fsync(file)
+        finally:
+            os.close(file)
+        _sync_folder(self._folder)
+        return True
+
+
+class _DefaultUsedApprovals:
+    """A folder, and memory alone from when the folder cannot be written to."""
+
+    def __init__(self, folder: Path) -> None:
+        self._memory = UsedApprovalsInMemory()
+        self._is_absolute = folder.is_absolute()  # else it begins with a bare ~
+        self._folder: UsedApprovalsInFolder | None = UsedApprovalsInFolder(folder)
+
+    def use(self, key: str) -> bool:
+        if not self._memory.use(key):
+            return False
+        if self._folder is None:
+            return True
+        try:
+            if not self._is_absolute:
+                raise FileNotFoundError("the user has no home folder")
+            return self._folder.use(key)
+        except OSError as error:
+            import logging  # nobody pays for it before something is wrong
+
+            log = logging.getLogger("satchel")
+            log.warning(
+                "used approvals are kept in memory alone, and a restart forgets them: "
+                "%s; set SATCHEL_APPROVALS to a folder that can be written to",
+                error,
+            )
+            self._folder = None
+            return True
+
+
+def used_approvals(environ: Mapping[str, str], state_folder: Path) -> UsedApprovals:
+    """Return where used approvals are noted: what ``SATCHEL_APPROVALS`` says.
+
+    It is a folder, or ``memory``. By default it is a folder of ``state_folder``, or
+    memory where that cannot be written to.
+    """
+    said = environ.get("SATCHEL_APPROVALS", "").strip()
+    if said == "memory":
+        return UsedApprovalsInMemory()
+    return (
+        UsedApprovalsInFolder(said)
+        if said
+        else _DefaultUsedApprovals(state_folder / "approvals")
+    )
+
+
+def approval_key(call_id: str, agent: str, tool: str, arguments: object) -> str:
+    """Return the key of one call, fit for the name of a file."""
+    parts = (call_id, agent, tool, fingerprint(arguments))
+    return sha256(fingerprint(parts).encode("utf-8", "replace")).hexdigest()
+
+
+def _sync_folder(folder: Path) -> None:
+    """Write the entry of a new file to disk, where folders can be opened for that."""
+    if os.name != "posix":
+        return
+    opened = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)

@@ -1,0 +1,147 @@
+"""Why a skill is not in the prompt: the first reason, with its fix."""
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from satchel.model import Catalog, Decision, Excluded, ExclusionReason, Rendered
+
+Stage = Literal[
+    "source",
+    "path",
+    "parse",
+    "profile",
+    "trust",
+    "policy",
+    "disabled",
+    "shadowed",
+    "conflict",
+    "filtered",
+    "deprecated",
+    "hidden",
+    "budget",
+    "listed",
+]
+
+_STAGE: Final[dict[ExclusionReason, Stage]] = {
+    "refused": "parse",
+    "filtered": "filtered",
+    "untrusted": "trust",
+    "disabled": "disabled",
+    "shadowed": "shadowed",
+    "deprecated": "deprecated",
+    "hidden": "hidden",
+}
+_ALLOWED: Final = Decision("allow")
+
+
+@dataclass(frozen=True, slots=True)
+class Why:
+    """The first stage that a skill did not pass; ``listed`` where it passed all."""
+
+    name: str
+    stage: Stage
+    message: str
+    fix: str = ""
+    path: str = ""
+
+    def __str__(self) -> str:
+        """Return a line, and the fix on a second one where there is one."""
+        fix = f"\n  fix: {self.fix}" if self.fix else ""
+        return f"{self.name}: {self.stage}: {self.message}{fix}"
+
+
+def why(
+    catalog: Catalog,
+    name: str,
+    prompt: Rendered,
+    *,
+    exacting: bool,
+    decision: Decision = _ALLOWED,
+) -> Why:
+    """Return the first reason why ``name`` is not in ``prompt``.
+
+    ``name`` is an id, a manifest's name, or the name of a pack's folder. ``exacting``
+    tells that a profile narrower than ``auto`` was chosen. ``decision`` is what the
+    policy says of listing it.
+    """
+    entry = catalog.get(name)
+    if entry is not None and decision.verdict == "deny":
+        denied = f"the policy denies listing it without a `who` ({decision.reason})"
+        fix = "change the policy; a session with a `who` may list it"
+        return Why(name, "policy", denied, fix, entry.origin.location)
+    if entry is not None:
+        return _listed(name, entry.origin.location, prompt)
+    conflict = catalog.conflict_of(name)
+    if conflict is not None:
+        return Why(
+            name,
+            "conflict",
+            f"{conflict.places} claim this id",
+            conflict.fix,
+            conflict.owners[0].origin.location,
+        )
+    held = next((each for each in catalog.excluded if _has_name(each, name)), None)
+    if held is not None:
+        return _excluded(name, held, exacting=exacting)
+    return _unknown(catalog, name)
+
+
+def _listed(name: str, path: str, prompt: Rendered) -> Why:
+    if name in prompt.left_out:
+        return Why(
+            name,
+            "budget",
+            f"the catalog does not fit {prompt.budget_tokens} tokens; this one is cut",
+            "raise budget_tokens, or let the model search",
+            path,
+        )
+    if name in prompt.names_only or name in prompt.shortened:
+        how = (
+            "only its name" if name in prompt.names_only else "a shortened description"
+        )
+        return Why(
+            name,
+            "budget",
+            f"it is listed with {how}, for {prompt.budget_tokens} tokens",
+            "raise budget_tokens, or shorten descriptions",
+            path,
+        )
+    return Why(name, "listed", "it is in the prompt, whole", path=path)
+
+
+def _has_name(held: Excluded, name: str) -> bool:
+    descriptor = held.descriptor
+    folder = descriptor.origin.location.rstrip("/").rpartition("/")[2]
+    return name in (descriptor.id, descriptor.name, folder)
+
+
+def _excluded(name: str, held: Excluded, *, exacting: bool) -> Why:
+    stage = _STAGE[held.reason]
+    if stage == "parse" and exacting:
+        stage = "profile"
+    location = held.descriptor.origin.location
+    return Why(name, stage, held.detail, held.fix, location)
+
+
+def _unknown(catalog: Catalog, name: str) -> Why:
+    for finding in catalog.findings:
+        if name in finding.path.split("/"):
+            return Why(name, "path", str(finding), finding.fix, finding.path)
+    for state in catalog.sources:
+        if state.stale:
+            return Why(
+                name,
+                "source",
+                f"source {state.label!r} did not answer ({state.error})",
+                "see `satchel doctor`; sync again when it is back",
+            )
+    from satchel.text import nearest
+
+    close = nearest(name, [entry.id for entry in catalog.entries], 3)
+    looked = ", ".join(state.label for state in catalog.sources) or "no source"
+    return Why(
+        name,
+        "path",
+        f"no pack of this name in {looked}",
+        f"did you mean {', '.join(close)}?" if close else "add its folder as a source",
+    )

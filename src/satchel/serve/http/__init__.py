@@ -1,3 +1,0 @@
-"""What is answered over HTTP besides MCP: the API, discovery, health, figures."""
-
-__all__: list[str] = []

@@ -1,0 +1,175 @@
+"""A server as an OAuth resource server: it takes tokens that another server gave out.
+
+The parts are those of the ``mcp`` package: its `TokenVerifier`, its `AccessToken`, its
+metadata of a protected resource (RFC 9728). A token that is a JWT is checked by PyJWT,
+which ``mcp`` depends on.
+"""
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, cast
+from urllib.parse import urlsplit
+
+from satchel.errors import ConfigError, SourceUnavailableError
+from satchel.server._guard._settings import is_loopback
+from satchel.server._library import Caller
+from satchel.text import clean_line
+
+if TYPE_CHECKING:
+    from mcp.server.auth.provider import AccessToken, TokenVerifier
+    from starlette.routing import Route
+
+
+METADATA_PATH: Final = "/.well-known/oauth-protected-resource"
+ALGORITHMS: Final = ("RS256", "ES256", "PS256", "EdDSA")
+"""Signatures with a public key alone: one with a shared secret could be forged with the
+public key as that secret."""
+_FETCH_S: Final = 5.0
+_PAUSE_S: Final = 10.0
+_MAX_NAME: Final = 64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OAuthSettings:
+    """Whose tokens are taken, and for what.
+
+    ``issuer`` is the URL of the authorization server, ``resource`` that of this server
+    as clients know it (``https://skills.example.com/mcp``): a token has to be issued
+    for it. ``scopes`` are all needed. Either ``jwks_url`` says where the issuer's keys
+    are, or ``verifier`` looks at tokens itself; it sets ``AccessToken.resource``.
+    ``only_claim`` names a claim with the patterns of the skills that a token lets in
+    to, a list or one text with blanks between; a token without it then opens nothing.
+
+    Raises:
+        ConfigError: Neither, or both, of ``jwks_url`` and ``verifier``; a URL is not
+            HTTPS (loopback may be HTTP).
+    """
+
+    issuer: str
+    resource: str
+    scopes: tuple[str, ...] = ("skills:read",)
+    jwks_url: str = ""
+    verifier: "TokenVerifier | None" = None
+    only_claim: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse settings that would let in whom they should not."""
+        if bool(self.jwks_url) == (self.verifier is not None):
+            raise ConfigError("OAuth", "want one of jwks_url and verifier")
+        for url in filter(None, (self.issuer, self.resource, self.jwks_url)):
+            parts = urlsplit(url)
+            safe = parts.scheme == "https" or (
+                parts.scheme == "http" and is_loopback(parts.hostname or "")
+            )
+            if not safe or not parts.hostname or parts.query or parts.fragment:
+                detail = f"{url}: want https://..., without '?' and '#'"
+                raise ConfigError("OAuth", detail)
+
+    @property
+    def metadata_url(self) -> str:
+        """Where the metadata of this resource is (RFC 9728, section 3.1)."""
+        parts = urlsplit(self.resource)
+        path = parts.path.rstrip("/")
+        return f"{parts.scheme}://{parts.netloc}{METADATA_PATH}{path}"
+
+
+def oauth_caller(token: "AccessToken", settings: OAuthSettings) -> Caller:
+    """Return the caller that a token stands for: named by its client, not its user."""
+    name = clean_line(token.client_id)[:_MAX_NAME]
+    if not settings.only_claim:
+        return Caller(name)
+    return Caller(name, _claim_patterns((token.claims or {}).get(settings.only_claim)))
+
+
+def metadata_route(settings: OAuthSettings) -> "Route":
+    """Return the route that tells clients where to get a token."""
+    from mcp.server.auth.routes import create_protected_resource_routes
+    from pydantic import AnyHttpUrl
+
+    (route,) = create_protected_resource_routes(
+        resource_url=AnyHttpUrl(settings.resource),
+        authorization_servers=[AnyHttpUrl(settings.issuer)],
+        scopes_supported=[*settings.scopes] or None,
+        resource_name="Satchel",
+    )
+    return route
+
+
+class JwtVerifier:
+    """Verifies tokens that are JWTs, with the keys that the issuer publishes.
+
+    Signature, issuer, audience, times. The keys are fetched when they are first needed
+    and kept for five minutes; an unknown one is looked for twice a minute at most.
+    """
+
+    def __init__(self, settings: OAuthSettings) -> None:
+        from anyio import CapacityLimiter
+        from jwt import PyJWKClient
+
+        self._settings = settings
+        self._keys = PyJWKClient(settings.jwks_url, timeout=_FETCH_S)
+        self._limiter = CapacityLimiter(4)
+        self._not_before = 0.0
+
+    async def verify_token(self, token: str) -> "AccessToken | None":
+        """Return what a token says, None where it is not a good one.
+
+        Raises:
+            SourceUnavailableError: The issuer's keys cannot be fetched now.
+        """
+        from anyio.to_thread import run_sync
+        from mcp.server.auth.provider import AccessToken
+
+        claims = await run_sync(self._claims, token, limiter=self._limiter)
+        client = claims and (claims.get("client_id") or claims.get("azp"))
+        client = client or (claims and claims.get("sub"))
+        if not claims or not isinstance(client, str):
+            return None
+        subject, expires = claims.get("sub"), claims.get("exp")
+        return AccessToken(
+            token="",
+            client_id=client,
+            scopes=_words(claims.get("scope", claims.get("scp"))),
+            expires_at=int(expires) if isinstance(expires, int | float) else None,
+            resource=self._settings.resource,
+            subject=subject if isinstance(subject, str) else None,
+            claims=dict(claims),
+        )
+
+    def _claims(self, token: str) -> Mapping[str, object] | None:
+        import jwt
+
+        if time.monotonic() < self._not_before:
+            raise SourceUnavailableError(self._settings.issuer, "no keys just now")
+        try:
+            key = self._keys.get_signing_key_from_jwt(token).key
+            return cast(
+                "Mapping[str, object]",
+                jwt.decode(
+                    token,
+                    key,
+                    algorithms=[*ALGORITHMS],
+                    audience=self._settings.resource,
+                    issuer=self._settings.issuer,
+                    options={"require": ["exp", "iss", "aud"]},
+                ),
+            )
+        except jwt.PyJWKClientConnectionError as error:
+            self._not_before = time.monotonic() + _PAUSE_S
+            detail = "no keys just now"
+            raise SourceUnavailableError(self._settings.issuer, detail) from error
+        except (jwt.PyJWTError, ValueError, TypeError, RecursionError):
+            return None
+
+
+def _words(value: object) -> list[str]:
+    if isinstance(value, str):
+        return value.split()
+    if isinstance(value, list):
+        return [each for each in cast("list[object]", value) if isinstance(each, str)]
+    return []
+
+
+def _claim_patterns(value: object) -> tuple[str, ...]:
+    return tuple(_words(value))

@@ -1,0 +1,290 @@
+"""Bearer tokens: from the environment or a file, compared by their SHA-256."""
+
+import hashlib
+import hmac
+import logging
+import os
+import re
+import stat
+import time
+import tomllib
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, Protocol, cast
+
+from satchel.errors import ConfigError, MissingPathError
+from satchel.server._library import Caller
+
+MIN_CHARS: Final = 16
+"""A shorter token could be found by trying; `secrets.token_urlsafe` gives 43."""
+_MAX_CHARS: Final = 4096
+# RFC 6750, section 2.1: b64token.
+_TOKEN: Final = re.compile(r"[A-Za-z0-9._~+/-]+=*")
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """Whom a token lets in, and the SHA-256 of it; the token itself is not kept."""
+
+    caller: Caller
+    digest: bytes = field(repr=False)
+
+
+class TokenStore(Protocol):
+    """Knows tokens; asked for each request, on the thread of the event loop."""
+
+    def find(self, digest: bytes) -> Caller | None:
+        """Return whom the token of this digest lets in, in the time of any other."""
+        ...
+
+
+class FixedTokens:
+    """Tokens that stay as they are."""
+
+    def __init__(self, tokens: Iterable[Token]) -> None:
+        self.tokens = tuple(tokens)
+
+    def find(self, digest: bytes) -> Caller | None:
+        """Compare with every token, found or not: time tells nothing."""
+        found = None
+        for token in self.tokens:
+            if hmac.compare_digest(token.digest, digest):
+                found = token.caller
+        return found
+
+
+class JoinedTokens:
+    """The tokens of several places; every place is asked each time."""
+
+    def __init__(self, places: Iterable[TokenStore]) -> None:
+        self._places = tuple(places)
+
+    def find(self, digest: bytes) -> Caller | None:
+        """Return what the last place says that knows it."""
+        found = None
+        for place in self._places:
+            found = place.find(digest) or found
+        return found
+
+
+def digest_of(secret: str, where: str = "") -> bytes:
+    """Return the SHA-256 of a token.
+
+    ``where`` names the place of one that an operator gives: it has to be long enough
+    and of the characters that a header can carry. A caller may show anything.
+
+    Raises:
+        ConfigError: It is not fit to be a token; the message does not repeat it.
+    """
+    if where and not (
+        MIN_CHARS <= len(secret) <= _MAX_CHARS and _TOKEN.fullmatch(secret)
+    ):
+        raise ConfigError(
+            where,
+            f"want one token of {MIN_CHARS} to {_MAX_CHARS} characters out of A-Z, "
+            "a-z, 0-9 and ._~+/- in it; to make one: "
+            "python -c 'import secrets; print(secrets.token_urlsafe(32))'",
+        )
+    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).digest()
+
+
+VARIABLE: Final = "SATCHEL_TOKEN"
+POSIX: Final = os.name == "posix"
+"""Whether modes say who may touch a file."""
+CHECK_S: Final = 1.0
+"""How often a file is looked at: how long a token that was taken out still works."""
+_MAX_BYTES: Final = 1024 * 1024
+_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+_HEX: Final = re.compile(r"(?:sha256:)?([0-9a-fA-F]{64})")
+_KEYS: Final = ("name", "token", "sha256", "only")
+
+_log = logging.getLogger("satchel.serve")
+
+
+def open_tokens(
+    *,
+    token_file: Path | None = None,
+    tokens_file: Path | None = None,
+    environ: Mapping[str, str] = os.environ,
+) -> TokenStore | None:
+    """Return the tokens of all places that are given, None where there is none.
+
+    Args:
+        token_file: One token, on a line of its own.
+        tokens_file: TOML with several, each a table ``[[token]]``.
+        environ: ``SATCHEL_TOKEN`` is looked up in it; empty is not given.
+
+    Raises:
+        MissingPathError: A file is not there.
+        ConfigError: One cannot be used; says why, and never what is in it.
+    """
+    places: list[TokenStore] = []
+    if given := environ.get(VARIABLE, ""):
+        token = Token(Caller("token"), digest_of(given.strip(), VARIABLE))
+        places.append(FixedTokens([token]))
+    if token_file is not None:
+        places.append(TokenFile(token_file, read_one))
+    if tokens_file is not None:
+        places.append(TokenFile(tokens_file, read_several))
+    return JoinedTokens(places) if places else None
+
+
+class TokenFile:
+    """The tokens of one file, as it is now: rotation needs no restart.
+
+    It is looked at once a second at most. One that cannot be used after a change leaves
+    the tokens as they were, and is logged once; one that is gone lets nobody in. A file
+    that others may write is refused; one that others may read is warned of.
+
+    Raises:
+        MissingPathError: It is not there.
+        ConfigError: It cannot be used.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        read: Callable[[str, str], tuple[Token, ...]],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._path = path
+        self._read = read
+        self._clock = clock
+        self._seen: tuple[int, ...] = ()
+        self._next = clock() + CHECK_S
+        if not path.is_file():
+            raise MissingPathError(str(path))
+        self._tokens = self._load()
+
+    def find(self, digest: bytes) -> Caller | None:
+        """Look a token up, among those that the file holds now."""
+        now = self._clock()
+        if now >= self._next:
+            self._next = now + CHECK_S
+            self._refresh()
+        return self._tokens.find(digest)
+
+    def _refresh(self) -> None:
+        before = self._seen
+        try:
+            if _signature(self._path) != before:
+                self._tokens = self._load()
+        except FileNotFoundError:
+            self._seen = ()
+            self._tokens = FixedTokens(())
+            if before:
+                _log.error("the file of tokens is gone: nobody comes in by it")
+        except (ConfigError, OSError) as error:
+            detail = error.detail if isinstance(error, ConfigError) else "unreadable"
+            _log.error("tokens stay as they were: %s", detail)
+
+    def _load(self) -> FixedTokens:
+        where = str(self._path)
+        try:
+            with self._path.open("rb") as file:
+                status = os.fstat(file.fileno())
+                # Before anything can go wrong, so that it is told of once.
+                self._seen = _signature_of(status)
+                _check_mode(status, where)
+                data = file.read(_MAX_BYTES + 1)
+            if len(data) > _MAX_BYTES:
+                raise ConfigError(where, f"over {_MAX_BYTES:,} bytes")
+            text = data.decode("utf-8-sig")
+        except FileNotFoundError:
+            raise
+        except OSError as error:
+            raise ConfigError(where, error.strerror or "cannot be read") from error
+        except UnicodeDecodeError:
+            raise ConfigError(where, "not UTF-8") from None
+        return FixedTokens(self._read(text, where))
+
+
+def read_one(text: str, where: str) -> tuple[Token, ...]:
+    """Read one token that stands alone, on the first line; it is called ``token``.
+
+    Raises:
+        ConfigError: It is none, or there is more.
+    """
+    return (Token(Caller("token"), digest_of(text.strip(), where)),)
+
+
+def read_several(text: str, where: str) -> tuple[Token, ...]:
+    """Read TOML: ``[[token]]`` with ``name``, ``token`` or ``sha256``, and ``only``.
+
+    Raises:
+        ConfigError: Something else is in it, or two are of one name or one secret.
+    """
+    try:
+        document: Mapping[str, object] = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        # Its message may quote a character of the line; the place is enough.
+        at = re.search(r"\(at .*\)", str(error))
+        raise ConfigError(where, f"not TOML {at[0] if at else ''}".strip()) from None
+    tables = document.get("token")
+    if set(document) - {"token"} or not isinstance(tables, list) or not tables:
+        raise ConfigError(where, "want tables [[token]], and nothing else")
+    tokens = tuple(
+        _token(table, f"{where}: token {number}")
+        for number, table in enumerate(cast("list[object]", tables), 1)
+    )
+    if len({token.caller.name for token in tokens}) < len(tokens):
+        raise ConfigError(where, "two tokens have one name")
+    if len({token.digest for token in tokens}) < len(tokens):
+        raise ConfigError(where, "two names have one token")
+    return tokens
+
+
+def _token(table: object, where: str) -> Token:
+    if not isinstance(table, dict):
+        raise ConfigError(where, "want a table [[token]]")
+    given = cast("dict[str, object]", table)
+    if set(given) - set(_KEYS):
+        raise ConfigError(where, f"a key is none of {', '.join(_KEYS)}")
+    name = given.get("name")
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        raise ConfigError(where, "name: want 1 to 64 of A-Z, a-z, 0-9, '.', '_', '-'")
+    only = given.get("only")
+    return Token(
+        Caller(name, None if only is None else _patterns(only, where)),
+        _digest(given.get("token"), given.get("sha256"), where),
+    )
+
+
+def _digest(secret: object, sha256: object, where: str) -> bytes:
+    if isinstance(secret, str) and sha256 is None:
+        return digest_of(secret, where)
+    found = _HEX.fullmatch(sha256) if isinstance(sha256, str) else None
+    if found is None or secret is not None:
+        raise ConfigError(where, "want token, or sha256 with its 64 hex digits")
+    return bytes.fromhex(found[1])
+
+
+def _patterns(value: object, where: str) -> tuple[str, ...]:
+    items = cast("list[object]", value) if isinstance(value, list) else [None]
+    patterns = tuple(item for item in items if isinstance(item, str))
+    if len(patterns) < len(items):
+        raise ConfigError(where, "only: want a list of patterns over skill ids")
+    return patterns
+
+
+def _check_mode(status: os.stat_result, where: str) -> None:
+    """Refuse what others may write to, warn of what others may read.
+
+    Only the second is as containers mount secrets (0444, 0644).
+    """
+    if not POSIX:
+        return
+    if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        detail = "others may write to it, and so let themselves in: chmod 600 it"
+        raise ConfigError(where, detail)
+    if status.st_mode & (stat.S_IRGRP | stat.S_IROTH):
+        _log.warning("the file of tokens can be read by others: chmod 600 it")
+
+
+def _signature(path: Path) -> tuple[int, ...]:
+    return _signature_of(path.stat())
+
+
+def _signature_of(status: os.stat_result) -> tuple[int, ...]:
+    return status.st_mtime_ns, status.st_size, status.st_ino, status.st_mode

@@ -1,0 +1,306 @@
+"""The MCP server of one library: its handlers, its instructions, its transports."""
+
+from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import Any, Final, TypeAlias, cast
+
+import anyio
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+from mcp.server.context import CallNext, HandlerResult
+from mcp.server.lowlevel.server import NotificationOptions, Server
+from mcp.server.models import InitializationOptions
+from mcp.server.stdio import stdio_server
+from mcp.server.streamable_http_manager import (
+    StreamableHTTPASGIApp,
+    StreamableHTTPSessionManager,
+)
+from mcp.server.transport_security import TransportSecuritySettings
+from mcp.shared.message import SessionMessage
+from mcp_types import (
+    DiscoverResult,
+    JSONRPCError,
+    JSONRPCNotification,
+    JSONRPCRequest,
+    JSONRPCResponse,
+    NotificationParams,
+    PaginatedRequestParams,
+    RequestParams,
+)
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from starlette.types import ASGIApp
+
+from satchel.server._library import ServedLibrary
+from satchel.server._mcp._extension import (
+    IDENTIFIER,
+    DirectoryParams,
+    SkillParams,
+    SkillsExtension,
+)
+from satchel.server._mcp._prompts import CompletionHandler, PromptHandlers
+from satchel.server._mcp._request import (
+    McpContext,
+    McpRequest,
+    contain_errors,
+    run_handler,
+)
+from satchel.server._mcp._resources import ResourceHandlers
+from satchel.server._mcp._skills import ExtensionCatalog
+from satchel.server._mcp._subscriptions import SessionNotifier, SubscriptionStreams
+from satchel.server._mcp._tools import ToolHandlers
+from satchel.server._mcp._watchers import Watchers
+
+
+class CatalogInstructions:
+    """Tells each caller what it may load, in either era; it follows every sync."""
+
+    def __init__(
+        self, library: ServedLibrary, tools: ToolHandlers, server: Server[Any]
+    ) -> None:
+        self._library = library
+        self._tools = tools
+        self._server = server
+
+    async def discover(self, ctx: McpContext, _: RequestParams) -> DiscoverResult:
+        """Answer ``server/discover``."""
+
+        def work(asked: McpRequest) -> DiscoverResult:
+            return DiscoverResult(
+                supported_versions=[*MODERN_PROTOCOL_VERSIONS],
+                capabilities=self._server.get_capabilities(
+                    protocol_version=ctx.protocol_version
+                ),
+                instructions=self._tools.section(asked.view) or None,
+                ttl_ms=asked.ttl_ms,
+                cache_scope=asked.scope,
+            )
+
+        return await run_handler(self._library, ctx, work)
+
+    async def initialize(self, ctx: McpContext, call_next: CallNext) -> HandlerResult:
+        """Put the instructions into the answer of the handshake: a middleware."""
+        result = await call_next(ctx)
+        if ctx.method != "initialize" or not isinstance(result, Mapping):
+            return result
+        section = await run_handler(
+            self._library, ctx, lambda asked: self._tools.section(asked.view)
+        )
+        told = {"instructions": section} if section else {}
+        return {**cast("Mapping[str, Any]", result), **told}
+
+
+_CHANGES: Final = NotificationOptions(
+    prompts_changed=True, resources_changed=True, tools_changed=True
+)
+
+
+class SkillServer(Server[Any]):
+    """A server of skills; it says in either era that its lists may change."""
+
+    streams: SubscriptionStreams
+
+    def create_initialization_options(
+        self,
+        notification_options: NotificationOptions | None = None,
+        experimental_capabilities: dict[str, dict[str, Any]] | None = None,
+        extensions: dict[str, dict[str, Any]] | None = None,
+    ) -> InitializationOptions:
+        """Return what the handshake of the earlier era tells."""
+        return super().create_initialization_options(
+            notification_options or _CHANGES, experimental_capabilities, extensions
+        )
+
+
+def build_server(library: ServedLibrary) -> SkillServer:
+    """Return what answers MCP for a library; nothing is read before it is asked.
+
+    It is the package's low-level server: run it over streams with its ``run``, or
+    over HTTP with `satchel.server.streamable_http`.
+    """
+    served = ExtensionCatalog(library)
+    watchers = Watchers(served)
+    streams = SubscriptionStreams(library, watchers)
+    sessions = SessionNotifier(library, watchers)
+    resources = ResourceHandlers(served)
+    tools = ToolHandlers(library)
+    prompts = PromptHandlers(library)
+    server = SkillServer(
+        library.settings.name,
+        version=version("satchel"),
+        lifespan=watchers.listening,
+        # Nothing in our schemas is sent as a header, so there is nothing to compare.
+        get_tool_input_schema=lambda _: None,
+        on_list_tools=tools.list,
+        on_call_tool=tools.call,
+        on_list_resources=resources.list,
+        on_list_resource_templates=resources.templates,
+        on_read_resource=resources.read,
+        on_subscribe_resource=sessions.subscribe,
+        on_unsubscribe_resource=sessions.unsubscribe,
+        on_subscriptions_listen=streams.listen,
+        on_list_prompts=prompts.list,
+        on_get_prompt=prompts.get,
+        on_completion=CompletionHandler(served, prompts.hints).complete,
+    )
+    server.streams = streams
+    _extend(server, SkillsExtension(served))
+    introducing = CatalogInstructions(library, tools, server)
+    server.add_request_handler("server/discover", RequestParams, introducing.discover)
+    server.add_notification_handler(
+        "notifications/initialized", NotificationParams, sessions.initialized
+    )
+    server.middleware[:0] = [contain_errors, introducing.initialize]
+    return server
+
+
+def _extend(server: SkillServer, extension: SkillsExtension) -> None:
+    server.extensions[IDENTIFIER] = {"directoryRead": True}
+    add = server.add_request_handler
+    add("skills/list", PaginatedRequestParams, extension.list_skills)
+    add("skills/get", SkillParams, extension.get_skill)
+    add("resources/directory/read", DirectoryParams, extension.read_directory)
+
+
+WAIT_S: Final = 5.0
+"""How long answers are waited for when the client has gone."""
+_ENDLESS: Final = "subscriptions/listen"
+_CANCELLED: Final = "notifications/cancelled"
+
+_Item: TypeAlias = SessionMessage | Exception
+_Streams: TypeAlias = tuple[
+    MemoryObjectReceiveStream[_Item], MemoryObjectSendStream[SessionMessage]
+]
+
+
+@asynccontextmanager
+async def drained_streams(
+    read: AsyncIterable[_Item], send: Callable[[SessionMessage], Awaitable[None]]
+) -> AsyncGenerator[_Streams]:
+    """Give streams for a server, the first of which ends when all is answered.
+
+    ``read`` gives what the client sends, and ``send`` takes what it is sent.
+    """
+    to_server, requests = anyio.create_memory_object_stream[_Item]()
+    answers, from_server = anyio.create_memory_object_stream[SessionMessage]()
+    unanswered = _OpenRequests()
+    asking = anyio.CancelScope()
+
+    async def ask() -> None:
+        with asking:
+            async with to_server:
+                async for item in read:
+                    unanswered.asked(item)
+                    await to_server.send(item)
+                with anyio.move_on_after(WAIT_S):
+                    await unanswered.none.wait()
+
+    async def tell() -> None:
+        async with from_server:
+            async for message in from_server:
+                await send(message)
+                unanswered.told(message)
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(ask)
+        group.start_soon(tell)
+        async with requests, answers:
+            yield requests, answers
+            asking.cancel()
+
+
+class _OpenRequests:
+    """The requests that have no answer yet; those that never will are not counted."""
+
+    def __init__(self) -> None:
+        self._ids: set[object] = set()
+        self.none = anyio.Event()
+        self.none.set()
+
+    def asked(self, item: _Item) -> None:
+        message = item.message if isinstance(item, SessionMessage) else None
+        if isinstance(message, JSONRPCRequest) and message.method != _ENDLESS:
+            if not self._ids:
+                self.none = anyio.Event()
+            self._ids.add(message.id)
+        elif isinstance(message, JSONRPCNotification) and message.method == _CANCELLED:
+            self._forget((message.params or {}).get("requestId"))
+
+    def told(self, message: SessionMessage) -> None:
+        answer = message.message
+        if isinstance(answer, JSONRPCResponse | JSONRPCError):
+            self._forget(answer.id)
+
+    def _forget(self, request_id: object) -> None:
+        self._ids.discard(request_id)
+        if not self._ids:
+            self.none.set()
+
+
+_MIB: Final = 1024 * 1024
+
+LOOPBACK: Final = TransportSecuritySettings(
+    enable_dns_rebinding_protection=True,
+    allowed_hosts=["127.0.0.1:*", "localhost:*", "[::1]:*"],
+    allowed_origins=["http://127.0.0.1:*", "http://localhost:*", "http://[::1]:*"],
+)
+"""Who may ask a server that listens on loopback, by Host and Origin."""
+
+
+@dataclass(frozen=True, slots=True)
+class StreamableHttp:
+    """What an application mounts at ``/mcp``, and what has to run while it serves.
+
+    ``lifespan`` can be entered once. ``app`` takes the request at any path. A stream
+    of changes lasts until its client goes: call ``close_streams`` before a server that
+    waits for open connections is to end.
+    """
+
+    app: ASGIApp
+    lifespan: Callable[[], AbstractAsyncContextManager[None]]
+    server: SkillServer
+    close_streams: Callable[[], None]
+
+
+def streamable_http(
+    library: ServedLibrary,
+    *,
+    security: TransportSecuritySettings | None = LOOPBACK,
+    max_body_bytes: int = _MIB,
+    max_sessions: int = 1_000,
+) -> StreamableHttp:
+    """Return the server for Streamable HTTP, in both eras of the protocol.
+
+    Args:
+        library: What is served.
+        security: Which hosts and origins are answered; None where a guard before it
+            has looked at them.
+        max_body_bytes: Bytes of one request: answered with 413 beyond.
+        max_sessions: Clients of the earlier era at a time, who have sessions; each
+            ends after half an hour in which nothing came.
+    """
+    server = build_server(library)
+    manager = StreamableHTTPSessionManager(
+        server,
+        json_response=True,
+        security_settings=security,
+        max_request_body_size=max_body_bytes,
+        max_sessions=max_sessions,
+    )
+    app = StreamableHTTPASGIApp(manager)
+    return StreamableHttp(app, manager.run, server, server.streams.close)
+
+
+async def run_stdio(library: ServedLibrary) -> None:
+    """Serve the one client at standard input and output, until it goes.
+
+    What it has asked before it went is answered.
+    """
+    server = build_server(library)
+    async with (
+        stdio_server() as (read, write),
+        read,
+        write,
+        drained_streams(read, write.send) as streams,
+    ):
+        await server.run(*streams, server.create_initialization_options())

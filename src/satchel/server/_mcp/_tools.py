@@ -1,0 +1,352 @@
+"""Read-only tools for MCP clients: their schemas, their arguments, their results."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Protocol, cast
+
+from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
+from mcp.shared.exceptions import MCPError
+from mcp_types import (
+    INVALID_PARAMS,
+    CallToolRequestParams,
+    CallToolResult,
+    ListToolsResult,
+    PaginatedRequestParams,
+    TextContent,
+    Tool,
+    ToolAnnotations,
+)
+
+from satchel.errors import ToolError, echo, error_payload
+from satchel.files import IdentityCache
+from satchel.load import offer_find, offer_reader
+from satchel.model import Catalog, Json, Style
+from satchel.runtime import CallerView
+from satchel.server._library import ServedLibrary
+from satchel.server._mcp._request import (
+    McpContext,
+    McpRequest,
+    reject_cursor,
+    run_handler,
+)
+from satchel.text import clean_line
+from satchel.tools import Tool as CoreTool, result_text
+
+MAX_TEXT_CHARS: Final = 4_096
+"""Characters of one argument: four times the longest path that a pack may hold."""
+
+_OF_TEXT: Final = frozenset({"type", "description", "maxLength"})
+_SHOWN_CHARS: Final = 300
+
+
+class _SchemaError(Protocol):
+    """One breach of a schema."""
+
+    message: str
+    path: Iterable[object]
+    validator: str
+
+
+class _Validator(Protocol):
+    """What is used of the library's validators."""
+
+    def iter_errors(self, instance: object) -> Iterable[_SchemaError]:
+        """Yield every breach."""
+        ...
+
+
+def bounded_schema(schema: Mapping[str, Json]) -> dict[str, Any]:
+    """Return a tool's schema with a bound on each text that has none."""
+    properties = cast("Mapping[str, Mapping[str, Json]]", schema["properties"])
+    return {
+        **schema,
+        "properties": {
+            name: {**each, "maxLength": MAX_TEXT_CHARS} if _is_text(each) else each
+            for name, each in properties.items()
+        },
+    }
+
+
+def _is_text(schema: Mapping[str, Json]) -> bool:
+    types = schema.get("type")
+    return "string" in (types if isinstance(types, list) else [types])
+
+
+class ArgumentValidator:
+    """A schema that was compiled once."""
+
+    def __init__(self, schema: Mapping[str, Any]) -> None:
+        self._validator = cast("_Validator", Draft202012Validator(schema))
+        self._required = frozenset[str](schema.get("required", ()))
+        self._texts = {
+            name: each["maxLength"]
+            for name, each in schema["properties"].items()
+            if each.keys() <= _OF_TEXT and _is_text(each) and "maxLength" in each
+        }
+
+    def problem(self, arguments: object) -> str | None:
+        """Return the first thing that is wrong with the arguments, on a short line."""
+        if self._is_plain(arguments):
+            return None
+        found = next(iter(self._validator.iter_errors(arguments)), None)
+        if found is None:
+            return None
+        place = "".join(f"{echo(str(step))}: " for step in found.path)
+        said = found.message  # it repeats the value
+        if len(said) > _SHOWN_CHARS:
+            said = f"the value does not fit the schema's {found.validator!r}"
+        return clean_line(place + said)
+
+    def _is_plain(self, arguments: object) -> bool:
+        """Tell whether these are short texts and nothing else, as most calls have them.
+
+        Then they are right for certain, and the validator, which takes its time, need
+        not be asked. What is not plain it judges, and words.
+        """
+        if not isinstance(arguments, dict):
+            return False
+        given = cast("dict[str, object]", arguments)
+        return self._required <= given.keys() and all(
+            isinstance(value, str) and len(value) <= self._texts.get(name, -1)
+            for name, value in given.items()
+        )
+
+
+_TEXT: Final = {"type": "string"}
+_TEXTS: Final = {"type": "array", "items": _TEXT}
+_TEXT_OR_NULL: Final = {"type": ["string", "null"]}
+_ERROR: Final = {
+    "type": "object",
+    "properties": {"code": _TEXT, "message": _TEXT},
+    "required": ["code", "message"],
+}
+
+
+def _object(**properties: object) -> dict[str, Any]:
+    return {"type": "object", "properties": properties}
+
+
+def _list_of(**properties: object) -> dict[str, Any]:
+    item = {**_object(**properties), "required": [*properties]}
+    return {"type": "array", "items": item}
+
+
+_PACKS_RESULT: Final = {
+    "name": _TEXT,
+    "body": _TEXT,
+    "available_references": _TEXTS,
+    "available_scripts": _TEXTS,
+    "reference_content": _TEXT_OR_NULL,
+    "script_content": _TEXT_OR_NULL,
+    "error": _TEXT_OR_NULL,
+}
+_FILE: Final = {
+    "path": _TEXT,
+    "media_type": _TEXT,
+    "content": _TEXT_OR_NULL,
+    "size_bytes": {"type": "integer"},
+    "notes": _TEXTS,
+    "error": _ERROR,
+}
+_ENTRIES: Final = _list_of(
+    name=_TEXT, description=_TEXT, category=_TEXT, references=_TEXTS
+)
+_SCHEMAS: Final[Mapping[str, dict[str, Any]]] = {
+    "packs load_skill": {
+        **_object(**_PACKS_RESULT, notes=_TEXTS),
+        "required": [*_PACKS_RESULT],
+    },
+    "packs read_skill_file": _object(name=_TEXT, **_FILE),
+    "agent-skills load_skill": _object(result=_TEXT, error=_ERROR),
+    "agent-skills read_skill_file": _object(skill_id=_TEXT, **_FILE),
+    "references list_skills": _object(skills=_ENTRIES, error=_ERROR),
+    "references search_skills": _object(query=_TEXT, matches=_ENTRIES, error=_ERROR),
+    "references load_skill_instructions": _object(
+        name=_TEXT,
+        instructions=_TEXT,
+        tools=_TEXTS,
+        references=_TEXTS,
+        result=_TEXT,
+        path=_TEXT,
+        media_type=_TEXT,
+        content=_TEXT_OR_NULL,
+        size_bytes={"type": "integer"},
+        notes=_TEXTS,
+        skill_name=_TEXT,
+        error={"anyOf": [_ERROR, _TEXT]},
+    ),
+}
+_FIND: Final = _object(
+    query=_TEXT, skills=_list_of(id=_TEXT, description=_TEXT), error=_ERROR
+)
+
+
+def output_schema(style: Style, tool: str) -> dict[str, Any]:
+    """Return the schema of what a tool of a style gives, its errors included."""
+    return _FIND if tool == "find_skills" else _SCHEMAS[f"{style} {tool}"]
+
+
+def tool_result(result: object) -> CallToolResult:
+    """Return what a tool gave as text for a model, and as data beside it.
+
+    Text alone is the value of ``result`` in the data.
+    """
+    text = result_text(result)
+    data = cast("dict[str, Any]", result) if isinstance(result, dict) else None
+    return CallToolResult(
+        content=[TextContent(text=text)],
+        structured_content={"result": text} if data is None else data,
+        is_error=_says_error(text) if data is None else bool(data.get("error")),
+    )
+
+
+def invalid_arguments_result(
+    style: Style, tool: str, arguments: Mapping[str, Any], problem: str
+) -> CallToolResult:
+    """Return the result of a call whose arguments break the schema: nothing was done.
+
+    It has the tool's own shape, so that a reader finds the error where it looks.
+    """
+    error = ToolError(tool, problem)
+    if (style, tool) != ("packs", "load_skill"):
+        return tool_result(error_payload(error))
+    name = arguments.get("name")
+    given: dict[str, object] = {
+        "name": echo(name) if isinstance(name, str) else "",
+        "body": "",
+        "available_references": [],
+        "available_scripts": [],
+        "error": str(error),
+    }
+    return tool_result({key: given.get(key) for key in _PACKS_RESULT})
+
+
+def _says_error(text: str) -> bool:
+    """Tell whether an envelope of the style ``agent-skills`` holds an error."""
+    lines = text.split("\n", 2)
+    return lines[0].startswith("<skill_context ") and lines[1:2] == ["  <error>"]
+
+
+_TITLES: Final = {
+    "load_skill": "Load a skill",
+    "load_skill_instructions": "Load a skill",
+    "read_skill_file": "Read a file of a skill",
+    "find_skills": "Find skills",
+    "search_skills": "Search the skills",
+    "list_skills": "List the skills",
+}
+_KEYS: Final = ("name", "skill_id", "skill_name")
+_LOADERS: Final = frozenset({"load_skill", "load_skill_instructions"})
+_REMEMBERED: Final = 64
+
+
+@dataclass(frozen=True, slots=True)
+class _CatalogTools:
+    """What one catalog comes to: its section, and the tools, each with its check."""
+
+    section: str
+    find: bool
+    tools: tuple[Tool, ...]
+    checks: Mapping[str, ArgumentValidator]
+
+
+class ToolHandlers:
+    """Answers ``tools/list`` and ``tools/call``, and says what there is to load.
+
+    A catalog's section is rendered once, however often it is asked for.
+    """
+
+    def __init__(self, library: ServedLibrary) -> None:
+        self._library = library
+        self._offers: IdentityCache[Catalog, _CatalogTools] = IdentityCache(
+            _REMEMBERED, lambda: library.catalog
+        )
+
+    def section(self, view: CallerView) -> str:
+        """Return the catalog, within its budget, for the server's instructions."""
+        return self._offer(view).section
+
+    async def list(
+        self, ctx: McpContext, params: PaginatedRequestParams | None
+    ) -> ListToolsResult:
+        """Return the tools of the style, in a stable order."""
+        reject_cursor(params)
+
+        def work(asked: McpRequest) -> ListToolsResult:
+            return ListToolsResult(
+                tools=[*self._offer(asked.view).tools],
+                ttl_ms=asked.ttl_ms,
+                cache_scope=asked.scope,
+            )
+
+        return await run_handler(self._library, ctx, work)
+
+    async def call(
+        self, ctx: McpContext, params: CallToolRequestParams
+    ) -> CallToolResult:
+        """Carry out one call; whatever goes wrong with it is a result."""
+
+        def work(asked: McpRequest) -> CallToolResult:
+            view = asked.view
+            offer = self._offer(view)
+            check = offer.checks.get(params.name)
+            if check is None:
+                raise MCPError(INVALID_PARAMS, "there is no such tool")
+            arguments: dict[str, Any] = params.arguments or {}
+            problem = check.problem(arguments)
+            box = view.tools(find=offer.find)
+            if problem is not None:
+                tool = box.get(params.name)
+                if tool is not None and tool.refused is not None:
+                    tool.refused(arguments, ToolError(params.name, problem))
+                return invalid_arguments_result(
+                    view.settings.style, params.name, arguments, problem
+                )
+            return tool_result(box.call(params.name, arguments))
+
+        near = _skill_argument(params)
+        return await run_handler(self._library, ctx, work, near=near)
+
+    def _offer(self, view: CallerView) -> _CatalogTools:
+        catalog = view.catalog
+        return self._offers.get(catalog, lambda: _catalog_tools(view, catalog))
+
+
+def _skill_argument(params: CallToolRequestParams) -> object:
+    """Return the skill that a call is about; None where it is about all of them."""
+    arguments = params.arguments or {}
+    return next((arguments[key] for key in _KEYS if key in arguments), None)
+
+
+def _catalog_tools(view: CallerView, catalog: Catalog) -> _CatalogTools:
+    style = view.settings.style
+    rendered = view.prompt()
+    find = offer_find(catalog, rendered)
+    reader = offer_reader(style, catalog.entries)
+    tools = [
+        _described(tool, style, str(rendered))
+        for tool in view.tools(find=find)
+        if reader or tool.name != "read_skill_file"
+    ]
+    checks = {tool.name: ArgumentValidator(tool.input_schema) for tool in tools}
+    return _CatalogTools(str(rendered), find, tuple(tools), checks)
+
+
+def _described(tool: CoreTool, style: Style, section: str) -> Tool:
+    """Return a tool as clients list it; these see no other catalog than its own."""
+    title = _TITLES[tool.name]
+    loads = tool.name in _LOADERS and section
+    return Tool(
+        name=tool.name,
+        title=title,
+        description=f"{tool.description}\n\n{section}" if loads else tool.description,
+        input_schema=bounded_schema(tool.parameters),
+        output_schema=output_schema(style, tool.name),
+        annotations=ToolAnnotations(
+            title=title,
+            read_only_hint=True,
+            destructive_hint=False,
+            idempotent_hint=True,
+            open_world_hint=False,
+        ),
+    )

@@ -1,0 +1,129 @@
+"""The format of a pack: bytes of a SKILL.md to a manifest and a body, and back.
+
+What a sync of well-formed packs does not need is imported when it is first used.
+"""
+
+from typing import TYPE_CHECKING, Final
+
+from satchel._lazy import lazy_door
+from satchel.skill_md._dialects import (
+    SCHEMA_FIELD as SCHEMA_FIELD,
+    SET_ASIDE as SET_ASIDE,
+    SPEC_FIELDS as SPEC_FIELDS,
+    boolean as boolean,
+    decode_items as decode_items,
+    encode_items as encode_items,
+    from_spec,
+    text_list as text_list,
+    to_spec,
+)
+from satchel.skill_md._frontmatter import (
+    Node as Node,
+    YamlProblem as YamlProblem,
+    YamlTree as YamlTree,
+    read_tree as read_tree,
+)
+from satchel.skill_md._misspelled import (
+    MisspelledKey as MisspelledKey,
+    corrected_keys as corrected_keys,
+    find_misspelled as find_misspelled,
+    nearest_key as nearest_key,
+)
+from satchel.skill_md._opening import (
+    Frontmatter as Frontmatter,
+    Span as Span,
+    line_of_key as line_of_key,
+    read_frontmatter as read_frontmatter,
+    span_of_bytes as span_of_bytes,
+    span_of_text as span_of_text,
+)
+from satchel.skill_md._parser import Parsed, dialect_of, parse
+from satchel.skill_md._profiles import (
+    MAX_DESCRIPTION_CHARS as MAX_DESCRIPTION_CHARS,
+    MAX_NAME_CHARS as MAX_NAME_CHARS,
+    STRICT_DESCRIPTION_CHARS as STRICT_DESCRIPTION_CHARS,
+    Profile,
+    Violation,
+    nonstandard_fields as nonstandard_fields,
+    portable_name,
+    spec_name_violations as spec_name_violations,
+    strict_name_violations as strict_name_violations,
+)
+
+if TYPE_CHECKING:
+    from satchel.skill_md._body import (
+        HEADING as HEADING,
+        body_of,
+        first_sentence,
+        tolerant_span as tolerant_span,
+    )
+    from satchel.skill_md._editor import (
+        edit_metadata as edit_metadata,
+        entry_text as entry_text,
+        repaired_text as repaired_text,
+        set_entry as set_entry,
+    )
+    from satchel.skill_md._entries import (
+        FrontmatterEntry as FrontmatterEntry,
+        split_entries as split_entries,
+    )
+    from satchel.skill_md._entry_editor import (
+        comments_in as comments_in,
+        edit_entries as edit_entries,
+        equal_values as equal_values,
+    )
+    from satchel.skill_md._layers import (
+        Layer as Layer,
+        MergedField as MergedField,
+        merge_layers as merge_layers,
+    )
+    from satchel.skill_md._writer import (
+        WrittenFrontmatter as WrittenFrontmatter,
+        quoted as quoted,
+        read_as_written as read_as_written,
+        render_frontmatter,
+        same_values as same_values,
+        write_manifest,
+    )
+
+__all__ = [
+    "Parsed",
+    "Profile",
+    "Violation",
+    "body_of",
+    "dialect_of",
+    "first_sentence",
+    "from_spec",
+    "parse",
+    "portable_name",
+    "render_frontmatter",
+    "to_spec",
+    "write_manifest",
+]
+
+_LAZY: Final = {
+    "HEADING": "satchel.skill_md._body",
+    "body_of": "satchel.skill_md._body",
+    "first_sentence": "satchel.skill_md._body",
+    "tolerant_span": "satchel.skill_md._body",
+    "edit_metadata": "satchel.skill_md._editor",
+    "entry_text": "satchel.skill_md._editor",
+    "repaired_text": "satchel.skill_md._editor",
+    "set_entry": "satchel.skill_md._editor",
+    "FrontmatterEntry": "satchel.skill_md._entries",
+    "split_entries": "satchel.skill_md._entries",
+    "comments_in": "satchel.skill_md._entry_editor",
+    "edit_entries": "satchel.skill_md._entry_editor",
+    "equal_values": "satchel.skill_md._entry_editor",
+    "Layer": "satchel.skill_md._layers",
+    "MergedField": "satchel.skill_md._layers",
+    "merge_layers": "satchel.skill_md._layers",
+    "WrittenFrontmatter": "satchel.skill_md._writer",
+    "quoted": "satchel.skill_md._writer",
+    "read_as_written": "satchel.skill_md._writer",
+    "render_frontmatter": "satchel.skill_md._writer",
+    "same_values": "satchel.skill_md._writer",
+    "write_manifest": "satchel.skill_md._writer",
+}
+
+__getattr__ = lazy_door(__name__, _LAZY)

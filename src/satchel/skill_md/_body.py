@@ -1,0 +1,224 @@
+"""Where the body of a SKILL.md begins, also in a file that gets its fences wrong.
+
+And its first sentence.
+"""
+
+import re
+from typing import Final, NamedTuple
+
+from satchel.model import Finding
+from satchel.skill_md._opening import Span, span_of_text
+
+TolerantSpan = tuple[Span, tuple[Finding, ...]]
+
+# What may stand before the frontmatter: blank lines, HTML comments, a rule that an
+# editor made of the fence, the head of a form upload that was saved with the file.
+_BEFORE: Final = re.compile(
+    r"(?:[\s\ufeff\u200b]+|<!--.*?-->|[*_]{3,}[ \t]*\r?\n"
+    r"|-{8,}\w+\r?\n(?:[\w-]+:[^\n]*\n)+)*",
+    re.DOTALL,
+)
+_CODE_FENCE: Final = re.compile(r"(`{3,}|~{3,})[\w-]*[ \t]*\r?\n")
+_OPENING: Final = re.compile(r"-{3,}[ \t]*(?:#[^\n]*)?\r?\n")
+# What a hand or a word processor makes of a fence. As an opening one only where a field
+# follows, as a closing one only where no other is there.
+_ODD: Final = r"(?:--|[\u2013\u2014]+-?|-[\u2013\u2014])"
+_ODD_OPENING: Final = re.compile(rf"{_ODD}[ \t]*\r?\n(?=(?:name|description)[ \t]*:)")
+_ODD_CLOSING: Final = re.compile(
+    rf"^(?:{_ODD}|-(?:[ \t]+-)+|={{3,}}|\*{{3,}}|_{{3,}}|\+{{3,}})[ \t]*"
+    r"(?:\r?\n|\r?\Z)",
+    re.MULTILINE,
+)
+_ESSENTIAL: Final = re.compile(
+    r"(?:name|description)[ \t]*:[ \t]"
+    r"|\*{0,2}(?:名称|描述)\*{0,2}[：:]"  # noqa: RUF001
+    r"|(\*\*|__)(?:name|description)(?::\1|\1:)"
+)
+_CLOSING: Final = re.compile(
+    r"^(?:-{3,}|\.{3})[ \t]*(?:\r?\n|\r?\Z)|^---(?=[^\s-])", re.MULTILINE
+)
+HEADING: Final = re.compile(r"^#{1,6}[ \t]+\S", re.MULTILINE)
+# A line at the margin that YAML has no use for; and a field that no body begins with.
+_PROSE: Final = re.compile(
+    r"^(?![\w.\"'-]+[ \t]*:(?:\s|$)|-\s|[]#}\"'\s])[^\n]", re.MULTILINE
+)
+_FIELD: Final = re.compile(
+    r"^(?:name|description|version|license|metadata|author|tags|homepage"
+    r"|allowed-tools|user-invocable)[ \t]*:(?:\s|$)",
+    re.MULTILINE,
+)
+_SHOWN_CHARS: Final = 200
+_BLANK_LINE: Final = re.compile(r"\n[ \t]*\r?\n")
+
+
+def body_of(text: str) -> str:
+    """Return what stands behind the frontmatter, unaltered; else the whole text."""
+    span = span_of_text(text)
+    if span is None or HEADING.search(text, span.head, span.end):
+        loose = tolerant_span(text)
+        span = loose[0] if loose else None
+    return text if span is None else text[span.body :]
+
+
+def with_line_feeds(text: str) -> str:
+    """Return a text whose lines end in CR alone with line feeds, as long as before."""
+    return text if "\n" in text else text.replace("\r", "\n")
+
+
+def before_frontmatter(text: str) -> str:
+    """Return what stands before the frontmatter, or before the code block around it."""
+    before = _BEFORE.match(text)
+    return before[0] if before else ""
+
+
+def tolerant_span(text: str) -> TolerantSpan | None:
+    """Return the span that was meant, and what is wrong with the fences.
+
+    None where nothing at the top of the file looks like frontmatter.
+    """
+    text = with_line_feeds(text)
+    start = len(before_frontmatter(text))
+    findings: list[Finding] = []
+    code = _CODE_FENCE.match(text, start)
+    inner = code.end() if code else start
+    opening = _OPENING.match(text, inner) or _ODD_OPENING.match(text, inner)
+    if opening is None and not _ESSENTIAL.match(text, inner):
+        return None
+    if text[:start].strip("\ufeff"):
+        findings.append(_fence_finding("text-before-frontmatter", text, 0))
+    if code is not None:
+        findings.append(_fence_finding("frontmatter-in-code-block", text, start))
+    elif opening is None:
+        findings.append(_fence_finding("no-opening-fence", text, inner))
+    if opening is not None and opening[0].split() != ["---"]:
+        findings.append(_fence_finding("odd-fence", text, inner))
+    head = opening.end() if opening else inner
+    end = _end(text, head)
+    if code is not None:
+        end = _inside_code(text, head, code[1], end)
+    if end.wrong:
+        findings.append(_fence_finding(end.wrong, text, end.at))
+    line = text.count("\n", 0, head) + 1
+    return Span(head, end.at, end.body, line), tuple(findings)
+
+
+class _End(NamedTuple):
+    """Where frontmatter ends, where the body begins, and what is wrong there."""
+
+    at: int
+    body: int
+    wrong: str = ""
+
+
+def _end(text: str, head: int) -> _End:
+    closing = _CLOSING.search(text, head)
+    limit = closing.start() if closing else len(text)
+    heading = HEADING.search(text, head, limit)
+    if heading is not None:
+        at = heading.start()
+        prose = _PROSE.search(text, at, limit)
+        if (prose or closing is None) and not _FIELD.search(text, at, limit):
+            return _odd_end(text, head, at) or _End(at, at, "no-closing-fence")
+    if closing is None:
+        odd = _odd_end(text, head, len(text))
+        if odd is not None:
+            return odd
+        blank = _BLANK_LINE.search(text, head)
+        prose = _PROSE.search(text, blank.end()) if blank else None
+        at = prose.start() if prose else len(text)
+        return _End(at, at, "no-closing-fence")
+    wrong = ""
+    if not closing[0].endswith("\n") and closing.end() < len(text):
+        wrong = "text-after-closing-fence"
+    elif closing[0].strip() not in {"---", "..."}:
+        wrong = "odd-fence"
+    return _End(limit, closing.end(), wrong)
+
+
+def _odd_end(text: str, head: int, limit: int) -> _End | None:
+    """Return the end at what was meant for the closing fence, before ``limit``."""
+    odd = _ODD_CLOSING.search(text, head, limit)
+    if odd is None or _FIELD.search(text, odd.end(), limit):
+        return None
+    return _End(odd.start(), odd.end(), "odd-fence")
+
+
+def _inside_code(text: str, head: int, mark: str, end: _End) -> _End:
+    """Correct the end for frontmatter that stands in a Markdown code block."""
+    line = re.compile(rf"^{re.escape(mark)}[ \t]*(?:\r?\n|\r?\Z)", re.MULTILINE)
+    closed = line.search(text, head)
+    if closed is None:
+        return end
+    if closed.start() < end.at:
+        return _End(closed.start(), closed.end())
+    if not text[end.body : closed.start()].strip():
+        return end._replace(body=closed.end())
+    return end
+
+
+_FENCE_REPAIRS: Final = {
+    "text-before-frontmatter": (
+        "something stands before the frontmatter",
+        "begin the file with the line ---",
+    ),
+    "frontmatter-in-code-block": (
+        "the frontmatter stands in a Markdown code block",
+        "take the ``` lines away, so that the file begins with ---",
+    ),
+    "no-opening-fence": (
+        "the frontmatter has no opening fence",
+        "write --- on a line of its own before this one",
+    ),
+    "no-closing-fence": (
+        "the frontmatter is never closed; it was taken to end before this line",
+        "write --- on a line of its own behind the last field",
+    ),
+    "odd-fence": (
+        "a fence is three dashes, on a line of their own",
+        "write --- in place of this line",
+    ),
+    "text-after-closing-fence": (
+        "text follows the closing fence on its line",
+        "begin a new line behind ---",
+    ),
+}
+
+
+def _fence_finding(code: str, text: str, at: int) -> Finding:
+    message, fix = _FENCE_REPAIRS[code]
+    end = text.find("\n", at)
+    before = text[at : end if end >= 0 else None].rstrip("\r")[:_SHOWN_CHARS]
+    after = "---"
+    if code in {"no-opening-fence", "no-closing-fence"}:
+        after = f"---\n{before}"
+    elif code == "text-after-closing-fence":
+        after = f"---\n{before[3:].lstrip()}"
+    line = text.count("\n", 0, at) + 1
+    return Finding(
+        code, "warning", message, line=line, fix=fix, before=before, after=after
+    )
+
+
+_LOOKED_AT_CHARS: Final = 3_000
+_MAX_CHARS: Final = 200
+_SKIPPED: Final = re.compile(
+    r"<!--.*?(?:-->|\Z)|^(```|~~~).*?(?:^\1|\Z)|^#{1,6}[^\n]*|^[ \t]*[-=*_|>!<][^\n]*",
+    re.DOTALL | re.MULTILINE,
+)
+_END: Final = re.compile(r"[.!?](?=\s|\Z)|[。！？]")  # noqa: RUF001
+_HEADING: Final = re.compile(r"^#{1,6}[ \t]+(\S[^\n]*)", re.MULTILINE)
+
+
+def first_sentence(body: str) -> str:
+    """Return the first sentence of running text, on one line, else the first heading.
+
+    At most 200 characters; empty where the body holds neither.
+    """
+    text = body[:_LOOKED_AT_CHARS]
+    prose = _SKIPPED.sub("", text).strip()
+    if not prose:
+        heading = _HEADING.search(text)
+        return heading[1].strip()[:_MAX_CHARS] if heading else ""
+    folded = " ".join(prose.split("\n\n", 1)[0].split())
+    end = _END.search(folded)
+    return (folded[: end.end()] if end else folded)[:_MAX_CHARS].strip()

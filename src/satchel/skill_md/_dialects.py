@@ -1,0 +1,205 @@
+"""How a field's value may be written, and the two dialects of frontmatter.
+
+Each turned into the other without loss.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from satchel.model import Json
+from satchel.skill_md._frontmatter import Node, YamlTree
+
+_TRUE: Final = frozenset(["true", "yes", "on", "1"])
+_FALSE: Final = frozenset(["false", "no", "off", "0"])
+# A tool and its rule in parentheses are one: `Bash(git log, *)`. A parenthesis that
+# is never closed runs to the end.
+_TOOL: Final = re.compile(r"(?:\([^)]*(?:\)|\Z)|[^\s,(])+")
+_ITEM: Final = re.compile(r"[^\s,]+")
+
+
+def mapping(value: Node) -> dict[str, Node]:
+    """Return ``value`` where it is a mapping, else an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def boolean(
+    tree: YamlTree, key: str, within: dict[str, Node] | None = None
+) -> bool | None:
+    """Return a flag, in any case; None where the text is neither.
+
+    Source: Claude Code's documentation of skills, which takes true, false, yes, no,
+    on, off, 1 and 0.
+    """
+    text = (tree.text(key, within) or "").strip().lower()
+    return True if text in _TRUE else False if text in _FALSE else None
+
+
+def text_list(
+    tree: YamlTree, key: str, within: dict[str, Node] | None = None
+) -> tuple[str, ...] | None:
+    """Return a list, or a text with commas, as its items without blanks around them.
+
+    None where the field is absent, null or a mapping. What is empty or no scalar is
+    left out of a list.
+    """
+    value = (tree.root if within is None else within).get(key)
+    if isinstance(value, list):
+        texts = tree.items(value)
+    else:
+        text = tree.text(key, within)
+        if text is None:
+            return None
+        texts = [*text.split(",")]
+    return tuple([text.strip() for text in texts if text and text.strip()])
+
+
+def file_list(
+    tree: YamlTree, key: str, within: dict[str, Node] | None = None
+) -> tuple[str, ...] | None:
+    """Return declared files: a list, or a text as `decode_items` takes it."""
+    value = (tree.root if within is None else within).get(key)
+    if isinstance(value, str):
+        return tuple([item.strip() for item in decode_items(value) if item.strip()])
+    return text_list(tree, key, within)
+
+
+def tool_list(
+    tree: YamlTree, key: str, within: dict[str, Node] | None = None
+) -> tuple[str, ...] | None:
+    """Return tools: a list, or a text with blanks or commas outside parentheses."""
+    value = (tree.root if within is None else within).get(key)
+    if isinstance(value, list):
+        return text_list(tree, key, within)
+    text = tree.text(key, within)
+    return None if text is None else tuple(split_tools(text))
+
+
+def split_tools(text: str) -> list[str]:
+    """Return the tools of a text; blanks and commas within parentheses part none."""
+    return _TOOL.findall(text)
+
+
+def names_list(
+    tree: YamlTree, key: str, within: dict[str, Node] | None = None
+) -> tuple[str, ...] | None:
+    """Return names: as `text_list` does, or each the ``name`` of a mapping."""
+    value = (tree.root if within is None else within).get(key)
+    if not isinstance(value, list):
+        return text_list(tree, key, within)
+    plain = tree.items(value)
+    names = (
+        tree.text("name", mapping(item)) if text is None else text
+        for item, text in zip(value, plain, strict=True)
+    )
+    return tuple([name.strip() for name in names if name and name.strip()])
+
+
+def decode_items(text: str) -> tuple[str, ...]:
+    """Return the items of a text: a JSON list, else parts between blanks or commas.
+
+    The JSON form is what `to_spec` writes for items that hold blanks or commas.
+    """
+    if text.startswith("["):
+        import json
+
+        try:
+            items: list[object] = json.loads(text)
+        except (ValueError, RecursionError):
+            items = []
+        if items:
+            return tuple(str(item) for item in items)
+    return tuple(_ITEM.findall(text))
+
+
+_LISTS: Final = ("trigger_keywords", "references", "scripts", "assets")
+SCHEMA_FIELD: Final = "manifest_schema"
+SPEC_FIELDS: Final = frozenset(
+    ["name", "description", "license", "compatibility", "metadata", "allowed-tools"]
+)
+"""Source: agentskills.io/specification, "Frontmatter"."""
+
+STRICT_FIELDS: Final = frozenset(
+    ["name", "description", "version", "author", SCHEMA_FIELD, *_LISTS]
+)
+"""Source: the manifest of the packs that profile ``strict`` comes from."""
+
+_MOVED: Final = (*_LISTS, "version", "author", SCHEMA_FIELD)
+SET_ASIDE: Final = "satchel:"
+"""Stands before a moved key that ``metadata`` already uses for something else."""
+_AMBIGUOUS: Final = re.compile(r"[\s,]|\A\[|\A\Z")
+_NUMBER: Final = re.compile(r"[1-9][0-9]{0,17}")
+
+
+def to_spec(frontmatter: Mapping[str, Json]) -> dict[str, Json]:
+    """Return the frontmatter with the fields of its own dialect moved to ``metadata``.
+
+    Only texts, lists of texts and the number of ``manifest_schema`` are moved;
+    everything else stays where it is. `from_spec` undoes it, but for an empty
+    ``metadata``, which is as good as none.
+    """
+    metadata = frontmatter.get("metadata", {})
+    if not isinstance(metadata, Mapping):
+        return dict(frontmatter)
+    top, inner = dict(frontmatter), dict(metadata)
+    for key in _MOVED:
+        text = _encoded(key, top.get(key))
+        aside = f"{SET_ASIDE}{key}"
+        place = key if key not in metadata else aside
+        # Where `aside` is taken, readers would take that for what is moved.
+        if text is not None and aside not in metadata:
+            del top[key]
+            inner[place] = text
+    return {**top, "metadata": inner} if inner or "metadata" in top else top
+
+
+def from_spec(frontmatter: Mapping[str, Json]) -> dict[str, Json]:
+    """Return the frontmatter with those fields moved out of ``metadata`` again.
+
+    A text that `to_spec` would write differently stays, so that it undoes this too.
+    """
+    metadata = frontmatter.get("metadata")
+    if not isinstance(metadata, Mapping):
+        return dict(frontmatter)
+    top, inner = dict(frontmatter), dict(metadata)
+    for key in _MOVED:
+        place = f"{SET_ASIDE}{key}" if f"{SET_ASIDE}{key}" in metadata else key
+        text = metadata.get(place)
+        if key in top or not isinstance(text, str) or key not in metadata:
+            continue
+        value = _decoded(key, text)
+        if _encoded(key, value) == text:
+            del inner[place]
+            top[key] = value
+    if inner or not metadata:
+        return {**top, "metadata": inner}
+    del top["metadata"]
+    return top
+
+
+def encode_items(items: Iterable[str]) -> str:
+    """Return a list as one text: blanks between the items, or JSON where those fail."""
+    texts = list(items)
+    if any(_AMBIGUOUS.search(text) for text in texts):
+        import json
+
+        return json.dumps(texts, ensure_ascii=False)
+    return " ".join(texts)
+
+
+def _decoded(key: str, text: str) -> Json:
+    if key in _LISTS:
+        return list(decode_items(text))
+    return int(text) if key == SCHEMA_FIELD and _NUMBER.fullmatch(text) else text
+
+
+def _encoded(key: str, value: Json) -> str | None:
+    if key == SCHEMA_FIELD:
+        text = str(value) if type(value) is int else ""
+        return text if _NUMBER.fullmatch(text) else None
+    if key not in _LISTS:
+        return value if isinstance(value, str) else None
+    if not isinstance(value, list | tuple):
+        return None
+    texts = [item for item in value if isinstance(item, str)]
+    return encode_items(texts) if len(texts) == len(value) else None

@@ -1,0 +1,374 @@
+"""Broken frontmatter as top-level entries, and the rewrites.
+
+That may repair one of them.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from satchel.skill_md._writer import quoted
+
+_ENTRY_KEY: Final = re.compile(
+    r"([A-Za-z_][\w.-]*|\"[^\"]+\"|'[^']+')[ \t]*:(?:[ \t]+|$)"
+)
+# Fields that begin an entry even where they are indented, or glued to their value.
+_FIELD_NAMES: Final = (
+    r"(name|description|version|license|author|metadata|compatibility|allowed-tools"
+    r"|tags|homepage|references|scripts|assets|trigger_keywords|user-invocable"
+    r"|disable-model-invocation|argument-hint|when_to_use|model)"
+)
+_KNOWN: Final = re.compile(_FIELD_NAMES)
+_INDENTED: Final = re.compile(rf"[ ]{{1,3}}{_FIELD_NAMES}[ \t]*:(?:[ \t]+|$)")
+_GLUED: Final = re.compile(rf"{_FIELD_NAMES}:(?=[^\s:/])")
+_OPENERS: Final = frozenset('{["')
+_QUOTE: Final = re.compile(r"(?<!\\)\"")
+
+
+class FrontmatterEntry(NamedTuple):
+    """A key with all the lines that belong to it.
+
+    ``line`` counts from 1 within the frontmatter. ``key`` is empty for what stands
+    before the first key. ``value`` is the rest of the first line, ``more`` the
+    lines behind it. ``slipped`` tells that the key was indented or glued to its value.
+    """
+
+    line: int
+    key: str
+    first: str
+    value: str
+    more: tuple[str, ...] = ()
+    misaligned: bool = False
+
+    @property
+    def text(self) -> str:
+        """The entry as it was written, every line ended."""
+        return "\n".join((self.first, *self.more, ""))
+
+
+def split_entries(lines: list[str]) -> Iterator[FrontmatterEntry]:
+    """Yield the entries in their order; together they hold every line once."""
+    growing: _EntryBuilder | None = None
+    for number, line in enumerate(lines, 1):
+        begun = _begins(number, line, growing)
+        if begun is not None or growing is None:
+            if growing is not None:
+                yield growing.entry()
+            growing = begun or _EntryBuilder(FrontmatterEntry(number, "", line, line))
+        else:
+            growing.add(line)
+    if growing is not None:
+        yield growing.entry()
+
+
+class _EntryBuilder:
+    """An entry that may still get lines, and what of it is still open."""
+
+    def __init__(self, head: FrontmatterEntry) -> None:
+        self.head = head
+        self.more: list[str] = []
+        self.at_margin = False
+        self.brackets = 0
+        self.quotes = 0
+        self.opener = head.value[:1] if head.value[:1] in _OPENERS else ""
+        self._count(head.value)
+
+    def add(self, line: str) -> None:
+        self.more.append(line)
+        self.at_margin = self.at_margin or bool(line and not line[0].isspace())
+        self._count(line)
+
+    def entry(self) -> FrontmatterEntry:
+        return self.head._replace(more=tuple(self.more)) if self.more else self.head
+
+    def goes_on(self, key: str) -> bool:
+        """Whether what looks like a key lies inside a text or a list that goes on."""
+        if _KNOWN.fullmatch(key):
+            return False
+        if self.opener == '"':
+            return self.quotes % 2 == 1
+        if self.opener:
+            return self.brackets > 0
+        # `Note: ...` in a text that already runs on at the margin is prose.
+        return self.at_margin and key[:1].isupper()
+
+    def _count(self, line: str) -> None:
+        if not self.opener:
+            return
+        self.brackets += line.count("{") + line.count("[")
+        self.brackets -= line.count("}") + line.count("]")
+        self.quotes += len(_QUOTE.findall(line))
+
+
+def _begins(
+    number: int, line: str, growing: _EntryBuilder | None
+) -> _EntryBuilder | None:
+    """Return the entry that ``line`` begins; None where it belongs to the last one."""
+    misaligned = False
+    match = _ENTRY_KEY.match(line)
+    if match is None:
+        misaligned = True
+        match = _GLUED.match(line)
+        if match is None and (growing is None or _is_full(growing.head)):
+            match = _INDENTED.match(line)
+    if match is None:
+        return None
+    if growing is not None and growing.goes_on(match[1]):
+        return None
+    key = match[1].strip("\"'")
+    return _EntryBuilder(
+        FrontmatterEntry(number, key, line, line[match.end() :], (), misaligned)
+    )
+
+
+def _is_full(head: FrontmatterEntry) -> bool:
+    """Whether the value stands on the line of the key, so that nothing nests in it."""
+    return bool(head.value) and head.value[0] not in "|>\"'{[&*!#"
+
+
+class Rewrite(NamedTuple):
+    """The code of a mistake, and the entry without it."""
+
+    code: str
+    text: str
+
+
+TEXT_FIELDS: Final = frozenset(["name", "description", "when_to_use", "compatibility"])
+"""Fields that are one text, whatever their lines look like."""
+_RESERVED: Final = frozenset("[]{},>|*&!%@`?-#\"'")
+_LEADING_TABS: Final = re.compile(r"^[ ]*\t[ \t]*", re.MULTILINE)
+_BLOCK: Final = re.compile(r"([|>])(?:[-+]?\d?|\d[-+])[ \t]+(?=[^\s#])")
+_DOUBLE_QUOTED: Final = re.compile(r'"(?:[^"\\\n]|\\.)*"')
+_BAD_ESCAPE: Final = re.compile(
+    r"""\\(?:x(?![0-9a-fA-F]{2})|u(?![0-9a-fA-F]{4})|U(?![0-9a-fA-F]{8})"""
+    r"""|[^0abt\tnvfre "/\\N_LPxuU\n])"""
+)
+_RESERVED_ITEM: Final = re.compile(r"(?<=[\[,])(\s*)([@`%*&!|>][^,\[\]{}\n]*)")
+_PAIR: Final = re.compile(
+    r"([ ]*(?:-[ ]+)*(?:\"[^\"]*\"|[^\s:#\"'\[{-][^:]*?):[ \t]+)(\S.*)"
+)
+_ITEM: Final = re.compile(r"([ ]*(?:-[ ]+)+)(\S.*)")
+_LIST_MARK: Final = re.compile(
+    r"[-*+•][ \t]|\(?\d{1,2}[.)、]|[（(]\d{1,2}[)）]"  # noqa: RUF001
+)
+_COMMENT: Final = re.compile(r"\s*#(?:\s|$)")
+
+
+def realigned(entry: FrontmatterEntry) -> tuple[FrontmatterEntry, str]:
+    """Return the entry where it should stand, and what was wrong, if anything."""
+    code = ""
+    if entry.misaligned:
+        entry, code = _at_the_margin(entry), "indentation"
+    if _LEADING_TABS.search(entry.text):
+        entry, code = _without_tabs(entry), "tab-indentation"
+    return entry, code
+
+
+def entry_rewrites(entry: FrontmatterEntry) -> Iterator[Rewrite]:
+    """Yield what the entry may have meant, the likeliest first."""
+    text = _DOUBLE_QUOTED.sub(_double_backslashes, entry.text)
+    if text != entry.text:
+        yield Rewrite("bad-escape", text)
+    block = _BLOCK.match(entry.value)
+    if block is not None and not entry.value[block.end()].isdigit():
+        yield Rewrite("block-text", _pair(entry, _block(entry, block)))
+    text = _RESERVED_ITEM.sub(_quote_item, entry.text)
+    if text != entry.text:
+        yield Rewrite("reserved-character", text)
+
+
+def literal_rewrites(entry: FrontmatterEntry) -> Iterator[Rewrite]:
+    """Yield the value as the text that it looks like; the last one always applies."""
+    text = fold(entry.value, entry.more)
+    if text[:1] in {'"', "'"}:
+        yield Rewrite("bad-quotes", _pair(entry, unquote(text)))
+    yield Rewrite(_mistake(entry, text), _pair(entry, text))
+
+
+def line_rewrite(line: str) -> Rewrite | None:
+    """Return a nested line with its value quoted; None where it has no plain value."""
+    match = _PAIR.fullmatch(line) or _ITEM.fullmatch(line)
+    if match is None:
+        return None
+    value = match[2].rstrip()
+    if value[0] in "\"'":
+        text = unquote(value)
+        return Rewrite("bad-quotes", match[1] + quoted(text))
+    code = "reserved-character" if value[0] in _RESERVED else "unquoted-colon"
+    return Rewrite(code, match[1] + quoted(value))
+
+
+def fold(value: str, more: tuple[str, ...]) -> str:
+    """Return lines as one text, as YAML folds a plain scalar, but keep lists as lists.
+
+    A blank line is a line break, so is one before a list item and one that Markdown
+    writes with two blanks. Comment lines are left out.
+    """
+    parts: list[str] = []
+    hard = True
+    for line in (value, *more):
+        text = line.strip()
+        if not text or (_COMMENT.match(line) and line is not value):
+            hard = True
+            continue
+        if parts:
+            parts.append("\n" if hard or _LIST_MARK.match(text) else " ")
+        parts.append(text)
+        hard = line.rstrip("\r").endswith("  ")
+    return "".join(parts)
+
+
+def unquote(text: str) -> str:
+    """Return what was meant by a text whose quotes do not add up.
+
+    Quotes around the whole are dropped, and quotes around a sentence that more text
+    follows; a quoted word at the beginning keeps its quotes.
+    """
+    mark, inner = text[0], text[1:]
+    end = _end_of_quotation(inner, mark)
+    if end is None:
+        inner = inner.removesuffix(mark)
+    elif len(inner[:end].split()) < _SENTENCE_WORDS:
+        return text
+    else:
+        inner = f"{inner[:end]} {inner[end + 1 :].strip()}".rstrip()
+    return inner.replace(_ESCAPED[mark], mark)
+
+
+_SENTENCE_WORDS: Final = 5
+_ESCAPED: Final = {'"': '\\"', "'": "''"}
+
+
+def _end_of_quotation(inner: str, mark: str) -> int | None:
+    """Return where the quotation that began ends, if text follows it.
+
+    A quote behind a blank or a bracket begins another quotation, one between two
+    letters is an apostrophe.
+    """
+    at = inner.find(mark)
+    if at <= 0 or at == len(inner) - 1 or inner[at - 1] in " \t([{\\":
+        return None
+    if mark == "'" and inner[at + 1].isalnum():
+        return None
+    return at
+
+
+def _mistake(entry: FrontmatterEntry, text: str) -> str:
+    bracketed = text[:1] in {"{", "["} and text[-1:] in {"}", "]"}
+    if entry.key not in TEXT_FIELDS and (bracketed or not entry.value.strip()):
+        return "kept-as-text"
+    if text[:1] in _RESERVED and entry.value.strip():
+        return "reserved-character"
+    if any(line and not line[0].isspace() and line[0] != "#" for line in entry.more):
+        return "unindented-text"
+    if ": " in text or ":\n" in text or text.endswith(":"):
+        return "unquoted-colon"
+    return "kept-as-text"
+
+
+def _pair(entry: FrontmatterEntry, text: str) -> str:
+    key = entry.first[: len(entry.first) - len(entry.value)].rstrip()
+    return f"{key} {quoted(text)}\n"
+
+
+def _at_the_margin(entry: FrontmatterEntry) -> FrontmatterEntry:
+    first = f"{entry.key}: {entry.value}"
+    return FrontmatterEntry(entry.line, entry.key, first, entry.value, entry.more)
+
+
+def _without_tabs(entry: FrontmatterEntry) -> FrontmatterEntry:
+    more = tuple(_LEADING_TABS.sub(_blanks, line) for line in entry.more)
+    return FrontmatterEntry(entry.line, entry.key, entry.first, entry.value, more)
+
+
+def _blanks(match: re.Match[str]) -> str:
+    return match[0].replace("\t", "  ")
+
+
+def _double_backslashes(text: re.Match[str]) -> str:
+    """Write two for one that begins no escape."""
+    return _BAD_ESCAPE.sub(r"\\\g<0>", text[0])
+
+
+def _quote_item(match: re.Match[str]) -> str:
+    return match[1] + quoted(match[2].rstrip())
+
+
+def _block(entry: FrontmatterEntry, block: re.Match[str]) -> str:
+    first = entry.value[block.end() :]
+    if block[1] == ">":
+        return fold(first, entry.more)
+    return "\n".join((first.strip(), *(line.strip() for line in entry.more))).rstrip()
+
+
+_TRANSLATED: Final = re.compile(
+    r"\*{0,2}(?P<key>名称|描述)\*{0,2}[：:]\*{0,2}(?P<value>.*)"  # noqa: RUF001
+)
+_FIELDS: Final = {"名称": "name", "描述": "description"}
+_MARKED: Final = re.compile(
+    r"(?P<mark>\*\*|__)(?P<key>[A-Za-z][\w-]*)(?:[ \t]*:(?P=mark)|(?P=mark)[ \t]*:)"
+    r"(?P<value>.*)"
+)
+_NEXT_KEY: Final = re.compile(r"[\w-]+[ \t]*:(?:\s|\Z)")
+
+
+def with_english_keys(text: str) -> str | None:
+    """Return the fields of frontmatter that a machine translated, keys and all.
+
+    Seen in Chinese mirrors of English packs, bold or not; None where there is none.
+    """
+    if re.search(r"^description[ \t]*:", text, re.MULTILINE):
+        return None
+    lines = text.split("\n")
+    fields = _fields(lines, _TRANSLATED)
+    if not fields:
+        return None
+    for number, (key, value, _) in fields.items():
+        fields[number] = (_FIELDS[key], value.rstrip("* ").strip("\u201c\u201d"), 0)
+    return "".join(
+        f"{fields[n][0]}: {quoted(fields[n][1])}\n" if n in fields else "\n"
+        for n in range(len(lines))
+    )
+
+
+def without_bold_keys(text: str) -> str | None:
+    """Return frontmatter without the marks of bold keys: ``**name:** x`` is a field.
+
+    The text of a field may be on the lines below its key. None where no key is bold.
+    """
+    lines = text.split("\n")
+    fields = _fields(lines, _MARKED)
+    if not fields:
+        return None
+    for number, (key, value, below) in fields.items():
+        lines[number] = f"{key}: {quoted(value) if below else value}"
+        lines[number + 1 : number + 1 + below] = [""] * below
+    return "\n".join(lines)
+
+
+def _fields(
+    lines: list[str], pattern: re.Pattern[str]
+) -> dict[int, tuple[str, str, int]]:
+    """Return key and text of each line that has one, and how many lines are below it.
+
+    A key with nothing behind it has its text there, up to the next key or the end of
+    the paragraph.
+    """
+    fields: dict[int, tuple[str, str, int]] = {}
+    for number, line in enumerate(lines):
+        match = pattern.fullmatch(line)
+        if match is None:
+            continue
+        value, below = match["value"].strip(), 0
+        if not value:
+            rest = lines[number + 1 :]
+            skipped = next((n for n, each in enumerate(rest) if each.strip()), 0)
+            for each in rest[skipped:]:
+                if not each.strip() or pattern.fullmatch(each) or _NEXT_KEY.match(each):
+                    break
+                below += 1
+            value = fold("", tuple(rest[skipped : skipped + below])).strip()
+            below += skipped if value else 0
+        if value:
+            fields[number] = (match["key"], value, below)
+    return fields

@@ -1,0 +1,382 @@
+"""The text between the fences to a tree: the one place that knows a YAML library.
+
+Events of the C parser in one pass. `yaml.load` and `yaml.compose` are never called:
+both recurse, and end the process on some 30,000 nested brackets; the event stream is
+a state machine, and here it is left as soon as it goes too deep.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple, Protocol, TypeAlias
+
+from yaml import SafeLoader
+from yaml.error import MarkedYAMLError
+from yaml.events import (
+    AliasEvent,
+    DocumentStartEvent,
+    MappingEndEvent,
+    MappingStartEvent,
+    ScalarEvent,
+    SequenceEndEvent,
+    SequenceStartEvent,
+)
+from yaml.reader import ReaderError
+
+from satchel.model import Limits
+from satchel.skill_md._yaml import FIRST_OF_ODD, Value, resolve
+
+Node: TypeAlias = "Value | dict[str, Node] | list[Node]"
+
+
+class YamlProblem(NamedTuple):
+    """Why there is no tree: a code, a sentence, and the line in the frontmatter."""
+
+    code: str
+    message: str
+    line: int | None = None
+
+
+class DuplicateKey(NamedTuple):
+    """A key that stands twice in one mapping; the later value is the one kept.
+
+    ``replaced`` keeps the earlier value, and so its identity, from being used again.
+    """
+
+    key: str
+    line: int
+    replaced: Node
+
+
+@dataclass(slots=True)
+class YamlTree:
+    """A frontmatter as values, with the source text of what is not a string.
+
+    ``texts`` holds, by container and key or index, what the author wrote for a number,
+    a boolean or a null. ``lines`` holds the line of each key; it is empty unless
+    lines were asked for. Containers are known by identity, which holds as long as
+    the tree itself does.
+    """
+
+    root: dict[str, Node]
+    texts: dict[tuple[int, str | int], str]
+    lines: dict[tuple[int, str], int]
+    duplicates: list[DuplicateKey]
+
+    def text(self, key: str, within: dict[str, Node] | None = None) -> str | None:
+        """Return the source text of a scalar, top-level unless ``within`` is given.
+
+        None where there is none, where it is null, and where it is no scalar.
+        """
+        mapping = self.root if within is None else within
+        value = mapping.get(key)
+        if type(value) is str:
+            return value
+        return None if value is None else self.texts.get((id(mapping), key))
+
+    def items(self, values: list[Node]) -> list[str | None]:
+        """Return each item's source text; None for what `text` gives None."""
+        texts, key = self.texts, id(values)
+        return [
+            value
+            if type(value) is str
+            else None
+            if value is None
+            else texts.get((key, index))
+            for index, value in enumerate(values)
+        ]
+
+
+class _YamlParser(Protocol):
+    """The part of PyYAML's parsers that is used; its events have no common type."""
+
+    def get_event(self) -> Any:  # noqa: ANN401 - the library types none of it
+        """Return the next event; None behind the last."""
+        ...
+
+
+class _PureParser:
+    """The parser in Python; like the one in C it takes no surrogates."""
+
+    def __init__(self, head: bytes) -> None:
+        self._parser: _YamlParser = SafeLoader(head)
+
+    def get_event(self) -> Any:  # noqa: ANN401
+        """Return the next event; None behind the last."""
+        event = self._parser.get_event()
+        if type(event) is ScalarEvent and not event.value.isascii():
+            text: str = event.value
+            if text.encode("utf-8", "replace") != text.encode("utf-8", "surrogatepass"):
+                raise _UnreadableYamlError("invalid-yaml", "found a surrogate", event)
+        return event
+
+
+def _best_parser() -> Callable[[bytes], _YamlParser]:
+    """Return the C parser; the pure one where PyYAML was built without it."""
+    try:
+        # Neither stubs nor `__all__` name it.
+        from yaml.cyaml import CParser  # type: ignore[attr-defined]
+    except ImportError:
+        return _PureParser
+    return CParser  # pyright: ignore[reportUnknownVariableType]
+
+
+_new_parser: Final = _best_parser()
+_REFERENCES: Final = frozenset(["yaml-alias", "yaml-anchor", "yaml-tag"])
+_UTF16_MARKS: Final = (b"\xff\xfe", b"\xfe\xff")
+
+
+# Line ends in YAML 1.1, which both of PyYAML's parsers read; text since 1.2.
+_OLD_BREAKS: Final = re.compile(b"\xc2\x85|\xe2\x80[\xa8\xa9]")
+
+
+def _spare(head: bytes, codes: range) -> Iterator[str]:
+    """Yield characters that are not in the text, escaped or not."""
+    small = head.lower()
+    for code in codes:
+        if chr(code).encode() not in head and b"%x" % code not in small:
+            yield chr(code)
+
+
+class _OldBreaksParser:
+    """A parser that takes those for text: it is shown private characters instead."""
+
+    def __init__(self, head: bytes) -> None:
+        self._restored: dict[int, str] = {}
+        spare = _spare(head, range(0xE000, 0xF8FF))
+        for mark in "\x85\u2028\u2029":
+            stand_in = next(spare)
+            self._restored[ord(stand_in)] = mark
+            head = head.replace(mark.encode(), stand_in.encode())
+        self._parser = _new_parser(head)
+
+    def get_event(self) -> Any:  # noqa: ANN401
+        """Return the next event; None behind the last."""
+        event = self._parser.get_event()
+        if type(event) is ScalarEvent:
+            event.value = event.value.translate(self._restored)
+        return event
+
+
+# A character as JSON escapes it in two halves, an escaped backslash not before it.
+_PAIR: Final = re.compile(
+    rb"(?<!\\)((?:\\\\)*)"
+    rb"\\u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})"
+)
+
+
+class _SurrogatePairParser:
+    """A parser that joins such halves in double quotes, where libyaml refuses them.
+
+    YAML 1.2 is a superset of JSON (section 1.3). The parser is shown a private
+    character and the digits, which takes as many bytes; in any other text the escapes
+    are restored, for they are none there.
+    """
+
+    def __init__(self, head: bytes) -> None:
+        stand_in = next(_spare(head, range(0xF0000, 0xFFFFE)))
+        self._stand_in = stand_in
+        self._shown = re.compile(f"{stand_in}([0-9a-fA-F]{{4}})([0-9a-fA-F]{{4}})")
+        self._parser = _parser_of_text(
+            _PAIR.sub(rb"\1" + stand_in.encode() + rb"\2\3", head)
+        )
+
+    def get_event(self) -> Any:  # noqa: ANN401
+        """Return the next event; None behind the last."""
+        event = self._parser.get_event()
+        if type(event) is ScalarEvent and self._stand_in in event.value:
+            meant = _joined if event.style == '"' else r"\\u\1\\u\2"
+            event.value = self._shown.sub(meant, event.value)
+        return event
+
+
+def _joined(halves: re.Match[str]) -> str:
+    high, low = int(halves[1], 16), int(halves[2], 16)
+    return chr(0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00))
+
+
+def _parser_of(head: bytes) -> _YamlParser:
+    if b"\\u" in head and _PAIR.search(head):
+        return _SurrogatePairParser(head)
+    return _parser_of_text(head)
+
+
+def _parser_of_text(head: bytes) -> _YamlParser:
+    if not head.isascii() and _OLD_BREAKS.search(head):
+        return _OldBreaksParser(head)
+    return _new_parser(head)
+
+
+class _UnreadableYamlError(Exception):
+    """Carries a problem out of the loop over events."""
+
+    def __init__(
+        self,
+        code: str,
+        message: str,
+        event: Any = None,  # noqa: ANN401
+    ) -> None:
+        super().__init__(code, message, event)
+        line = None if event is None else event.start_mark.line + 1
+        self.problem = YamlProblem(code, message, line)
+
+
+def read_tree(
+    head: bytes, limits: Limits, *, with_lines: bool = False
+) -> YamlTree | YamlProblem:
+    """Return the mapping in ``head``, or why there is none; nothing is ever raised.
+
+    Aliases, anchors and tags are refused where they stand, before any of them could
+    be expanded; where the rest is no YAML either, that is the problem, since then
+    ``*bold* text`` is prose. A duplicate key is no problem but noted in the tree.
+    """
+    try:
+        return _read(head, limits, with_lines=with_lines)
+    except MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        message = str(error.problem or error.context or "this is not YAML")
+        # At its end the parser may be on a line that is not there.
+        line = min(mark.line + 1, len(head.splitlines())) if mark else None
+        return YamlProblem("invalid-yaml", message, line)
+    except ReaderError as error:
+        line = head.count(b"\n", 0, error.position) + 1
+        return YamlProblem("invalid-yaml", str(error.reason), line)
+    except Exception as error:  # noqa: BLE001 - R33: whatever the library lets through
+        return YamlProblem("invalid-yaml", f"the YAML parser failed: {error!r}")
+
+
+def _read(head: bytes, limits: Limits, *, with_lines: bool) -> YamlTree | YamlProblem:
+    if head.startswith(_UTF16_MARKS):
+        return YamlProblem("invalid-yaml", "this is not UTF-8", 1)
+    parser = _parser_of(head)
+    tree = YamlTree({}, {}, {}, [])
+    try:
+        _enter(parser)
+        _fill(tree, parser, limits, with_lines=with_lines)
+        _leave(parser)
+    except _UnreadableYamlError as refused:
+        if refused.problem.code in _REFERENCES:
+            while parser.get_event() is not None:
+                pass
+        return refused.problem
+    return tree
+
+
+def _enter(parser: _YamlParser) -> None:
+    """Go on to the first event inside the mapping."""
+    parser.get_event()  # the start of the stream
+    if type(parser.get_event()) is not DocumentStartEvent:
+        raise _UnreadableYamlError(
+            "empty-frontmatter", "nothing stands between the fences"
+        )
+    event = parser.get_event()
+    if type(event) is AliasEvent:
+        raise _alias(event)
+    _refuse_reference(event)
+    if type(event) is not MappingStartEvent:
+        kind = "a list" if type(event) is SequenceStartEvent else "a single value"
+        raise _UnreadableYamlError(
+            "frontmatter-not-mapping", f"want keys and values, got {kind}", event
+        )
+
+
+def _leave(parser: _YamlParser) -> None:
+    """Read on past the document's end: nothing else may follow."""
+    parser.get_event()
+    event = parser.get_event()
+    if type(event) is DocumentStartEvent:
+        raise _UnreadableYamlError(
+            "invalid-yaml", "a second document begins here", event
+        )
+
+
+def _fill(  # noqa: C901, PLR0912 - one loop, since it runs for every event
+    tree: YamlTree, parser: _YamlParser, limits: Limits, *, with_lines: bool
+) -> None:
+    get_event, texts = parser.get_event, tree.texts
+    around: list[Node] = []
+    here: Any = tree.root
+    in_mapping = True
+    key: Any = None
+    value: Any
+    nodes = 1
+    while True:
+        event = get_event()
+        kind: object = event.__class__
+        if kind is ScalarEvent:
+            if event.tag is not None or event.anchor is not None:
+                _refuse_reference(event)
+            nodes += 1
+            value = text = event.value
+            if in_mapping and key is None:
+                key = text
+                if key in here or with_lines:
+                    _note_key(tree, here, key, event)
+                continue
+            if not event.style and text[:1] in FIRST_OF_ODD:
+                value = resolve(text)
+                if value is not text:
+                    texts[id(here), key if in_mapping else len(here)] = text
+        elif kind is MappingEndEvent or kind is SequenceEndEvent:
+            if not around:
+                break
+            here = around.pop()
+            in_mapping = type(here) is dict
+            continue
+        elif kind is MappingStartEvent or kind is SequenceStartEvent:
+            _refuse_reference(event)
+            if in_mapping and key is None:
+                raise _UnreadableYamlError(
+                    "complex-key", "a key is a list or mapping", event
+                )
+            nodes += 1
+            value = {} if kind is MappingStartEvent else []
+        else:
+            raise _alias(event)
+        if in_mapping:
+            here[key] = value
+            key = None
+        else:
+            here.append(value)
+        if kind is not ScalarEvent:
+            around.append(here)
+            here, in_mapping = value, kind is MappingStartEvent
+            if len(around) >= limits.yaml_depth:
+                raise _over("yaml_depth", limits.yaml_depth, "levels", event)
+        if nodes > limits.yaml_nodes:
+            raise _over("yaml_nodes", limits.yaml_nodes, "nodes", event)
+
+
+def _note_key(
+    tree: YamlTree,
+    here: dict[str, Node],
+    key: str,
+    event: Any,  # noqa: ANN401
+) -> None:
+    line = event.start_mark.line + 1
+    if key in here:
+        tree.duplicates.append(DuplicateKey(key, line, here[key]))
+        tree.texts.pop((id(here), key), None)
+    else:
+        tree.lines[id(here), key] = line
+
+
+def _refuse_reference(event: Any) -> None:  # noqa: ANN401
+    if event.anchor is not None:
+        message = f"the anchor &{event.anchor} is not accepted"
+        raise _UnreadableYamlError("yaml-anchor", message, event)
+    if event.tag is not None:
+        raise _UnreadableYamlError(
+            "yaml-tag", f"the tag {event.tag} is not accepted", event
+        )
+
+
+def _alias(event: Any) -> _UnreadableYamlError:  # noqa: ANN401
+    return _UnreadableYamlError(
+        "yaml-alias", f"the alias *{event.anchor} is refused", event
+    )
+
+
+def _over(name: str, limit: int, unit: str, event: Any) -> _UnreadableYamlError:  # noqa: ANN401
+    message = f"{name} is limited to {limit} {unit}, and here are more"
+    return _UnreadableYamlError("limit-exceeded", message, event)

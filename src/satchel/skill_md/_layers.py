@@ -1,0 +1,266 @@
+"""Several frontmatters of one skill, in layers, to one: pure and deterministic.
+
+Each field is merged in its one way, and in no other: what no rule knows is
+refused, for a guess would lose what one of the layers says. The order in which
+neighbours are merged makes no difference.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final, Literal, NamedTuple, TypeAlias
+
+from satchel.errors import SkillManifestError, UnknownFieldError
+from satchel.model import Json
+from satchel.skill_md._dialects import decode_items, from_spec, split_tools, to_spec
+
+Strategy: TypeAlias = Literal["override", "append"]
+"""How a field is merged; ``metadata`` is merged key by key. In a list that is appended
+to, a mapping replaces the one of the same ``name``, ``id`` or ``code``; whatever is
+there already is not added again."""
+
+Fields: TypeAlias = Mapping[str, Json]
+
+_SCHEMA: Final = "manifest_schema"
+_METADATA: Final = "metadata"
+_KEYS: Final = ("name", "id", "code")
+
+
+def _commas(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def _items(text: str) -> list[str]:
+    return list(decode_items(text))
+
+
+_OVERRIDE: Final = frozenset(
+    {"name", "description", "version", "author", "license", "compatibility", _SCHEMA}
+    | {"sandbox_profile", "when_to_use", "disable-model-invocation", "user-invocable"}
+    | {"user-invokable", "argument-hint", "arguments", "model", "effort", "context"}
+    | {"agent", "background", "shell", "homepage", "hooks"}
+)
+_APPEND: Final[Mapping[str, Callable[[str], list[str]]]] = MappingProxyType(
+    {
+        "trigger_keywords": _commas,
+        "triggers": _commas,
+        "references": _items,
+        "scripts": _items,
+        "assets": _items,
+        "allowed-tools": split_tools,
+        "disallowed-tools": split_tools,
+        "paths": _commas,
+        "platforms": _commas,
+        "tags": _commas,
+        "required_environment_variables": _commas,
+    }
+)
+"""Fields that are lists, and how a text in the place of one is taken apart."""
+
+
+def _folded(key: str) -> str:
+    return key.replace("_", "-")
+
+
+_KNOWN: Final[Mapping[str, str]] = MappingProxyType(
+    {_folded(key): key for key in (*_OVERRIDE, *_APPEND, _METADATA)}
+)
+"""The one spelling of each field, by its spelling with hyphens."""
+
+
+class Layer(NamedTuple):
+    """What one layer says of a skill: the layer's name, and a frontmatter."""
+
+    label: str
+    fields: Fields
+
+
+@dataclass(frozen=True, slots=True)
+class MergedField:
+    """One field of the outcome: its keys with dots between, and who says something.
+
+    ``layers`` go from the lowest up. With ``override`` the last one's value holds.
+    """
+
+    field: str
+    strategy: Strategy
+    layers: tuple[str, ...]
+    value: Json
+
+
+@dataclass(frozen=True, slots=True)
+class MergedFrontmatter:
+    """The frontmatter that the layers give together, and where each field is from."""
+
+    fields: dict[str, Json]
+    given: tuple[MergedField, ...]
+
+
+def merge_layers(name: str, layers: Sequence[Layer]) -> MergedFrontmatter:
+    """Return what the layers say together, from the lowest up.
+
+    Null says nothing. The outcome is in the public specification's dialect where all of
+    them are.
+
+    Args:
+        name: What to call the skill in errors.
+        layers: At least one, the lowest first.
+
+    Raises:
+        UnknownFieldError: A layer has a field that no rule merges, and no layer has a
+            later ``manifest_schema``.
+        SkillManifestError: A field is a list in one layer and none in another, say; or
+            two layers call the skill differently.
+    """
+    later = any(_is_later(_at_the_top(each.fields).get(_SCHEMA)) for each in layers)
+    plain = [Layer(each.label, _plain(name, each, tolerant=later)) for each in layers]
+    names = {str(each.fields["name"]) for each in plain if "name" in each.fields}
+    if len(names) > 1:
+        raise SkillManifestError(
+            name, f"its layers call it {' and '.join(sorted(names))}"
+        )
+    fields: dict[str, Json] = {}
+    for each in plain:
+        fields = merge_fields(fields, each.fields, name)
+    given = tuple(_merged_fields(fields, plain))
+    moved = any(to_spec(each.fields) != dict(each.fields) for each in layers)
+    return MergedFrontmatter(_rendered(fields if moved else to_spec(fields)), given)
+
+
+def merge_fields(low: Fields, high: Fields, name: str = "") -> dict[str, Json]:
+    """Return two layers merged, of which each field has its one form already.
+
+    Raises:
+        SkillManifestError: A field is of one kind here, and of another there.
+    """
+    merged = dict(low)
+    for key, value in high.items():
+        if key not in merged or key in _OVERRIDE:
+            merged[key] = value
+        else:
+            merged[key] = _merge(merged[key], value, key, name)
+    return merged
+
+
+def _merge(low: Json, high: Json, field: str, name: str) -> Json:
+    if isinstance(low, Mapping) and isinstance(high, Mapping):
+        merged = dict(low)
+        for key, value in high.items():
+            inner = f"{field}.{key}"
+            known = key in merged
+            merged[key] = _merge(merged[key], value, inner, name) if known else value
+        return merged
+    if isinstance(low, list) and isinstance(high, list):
+        return _appended([*low, *high])
+    if isinstance(low, Mapping | list) or isinstance(high, Mapping | list):
+        detail = f"{field} is {_kind(low)} in one layer, and {_kind(high)} in another"
+        raise SkillManifestError(name, detail)
+    return high
+
+
+def _kind(value: Json) -> str:
+    if isinstance(value, Mapping):
+        return "a mapping"
+    return "a list" if isinstance(value, list) else "a single value"
+
+
+def _appended(items: Sequence[Json]) -> list[Json]:
+    """Return the items, each once; of those of one key the last, in the first place."""
+    kept: dict[str, Json] = {}
+    for item in items:
+        kept[_identity(item)] = item
+    return list(kept.values())
+
+
+def _identity(item: Json) -> str:
+    if isinstance(item, Mapping):
+        for key in _KEYS:
+            if isinstance(item.get(key), str | int):
+                return json.dumps([key, item[key]])
+    return json.dumps({"": item}, sort_keys=True)
+
+
+def _plain(name: str, layer: Layer, *, tolerant: bool) -> dict[str, Json]:
+    """Return a layer's fields in their one form: spelling, place, lists as lists."""
+    fields: dict[str, Json] = {}
+    for key, value in _at_the_top(layer.fields).items():
+        known = _KNOWN.get(_folded(key), "")
+        if value is None:
+            continue
+        if not known and not tolerant:
+            raise UnknownFieldError(key, layer.label, name)
+        fields[known or key] = _form(known, value, name)
+    return fields
+
+
+def _form(key: str, value: Json, name: str) -> Json:
+    if key == _METADATA:
+        if not isinstance(value, Mapping):
+            raise SkillManifestError(name, "metadata is no mapping in one layer")
+        return _without_nulls(value)
+    if key in _APPEND:
+        if isinstance(value, Mapping):
+            raise SkillManifestError(name, f"{key} is a mapping in one layer")
+        listed = value if isinstance(value, list | tuple) else _APPEND[key](str(value))
+        return _appended([each for each in listed if each is not None])
+    return value
+
+
+def _without_nulls(value: Json) -> Json:
+    if isinstance(value, Mapping):
+        return {k: _without_nulls(v) for k, v in value.items() if v is not None}
+    if isinstance(value, list | tuple):
+        return _appended([each for each in value if each is not None])
+    return value
+
+
+def _at_the_top(fields: Fields) -> dict[str, Json]:
+    """Return the fields of a layer with none of them set aside in ``metadata``."""
+    top = from_spec(fields)
+    metadata = top.get(_METADATA)
+    if not isinstance(metadata, Mapping):
+        return top
+    inner = dict(metadata)
+    for key in ("trigger_keywords", "references", "scripts", "assets"):
+        text = inner.get(key)
+        if key not in top and isinstance(text, str):
+            del inner[key]
+            top[key] = list(_items(text))
+    return {**top, _METADATA: inner}
+
+
+def _is_later(schema: Json) -> bool:
+    return isinstance(schema, int) and not isinstance(schema, bool) and schema > 1
+
+
+def _rendered(fields: Fields) -> dict[str, Json]:
+    """Return the fields as they are written: tools as one text, no empty mapping."""
+    written = dict(fields)
+    for key in ("allowed-tools", "disallowed-tools"):
+        tools = written.get(key)
+        if isinstance(tools, list) and split_tools(" ".join(map(str, tools))) == tools:
+            written[key] = " ".join(map(str, tools))
+    if written.get(_METADATA) == {}:
+        del written[_METADATA]
+    return written
+
+
+def _merged_fields(
+    fields: Fields, layers: Sequence[Layer], prefix: str = ""
+) -> Iterator[MergedField]:
+    """Yield each field of the outcome; of mappings that are merged each inner one."""
+    for key, value in fields.items():
+        saying = [layer for layer in layers if key in layer.fields]
+        labels = tuple(layer.label for layer in saying)
+        if isinstance(value, Mapping) and (prefix or key == _METADATA):
+            inner = [
+                Layer(layer.label, found)
+                for layer in saying
+                if isinstance(found := layer.fields[key], Mapping)
+            ]
+            yield from _merged_fields(value, inner, f"{prefix}{key}.")
+        elif isinstance(value, list) and (prefix or key in _APPEND):
+            yield MergedField(f"{prefix}{key}", "append", labels, value)
+        else:
+            yield MergedField(f"{prefix}{key}", "override", labels, value)

@@ -1,0 +1,159 @@
+"""A tree to the manifest that the rest of Satchel knows, whatever the dialect."""
+
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple, TypeAlias
+
+from satchel.model import ClientFields, Manifest
+from satchel.skill_md._dialects import (
+    SET_ASIDE,
+    boolean,
+    file_list,
+    mapping,
+    names_list,
+    text_list,
+    tool_list,
+)
+from satchel.skill_md._frontmatter import Node, YamlTree
+
+_Within: TypeAlias = "dict[str, Node]"
+
+
+def manifest_of(
+    tree: YamlTree, name: str, description: str, profile: str, *, written: _Within
+) -> Manifest:
+    """Return the manifest; every field but name and description is read from the tree.
+
+    ``written`` is the frontmatter as its author wrote it, misspelled keys and all.
+    What stands at the top goes before what stands in ``metadata``. Only keys that are
+    there cost anything.
+    """
+    root = tree.root
+    fields: dict[str, Any] = {"frontmatter": written}
+    client: dict[str, Any] = {}
+    if "metadata" in root:
+        fields["metadata"] = metadata = mapping(root["metadata"])
+        _read(tree, metadata, KEYS_IN_METADATA, fields, client)
+        if not _SET_ASIDE.keys().isdisjoint(metadata):
+            _read(tree, metadata, _SET_ASIDE, fields, client)
+    _read(tree, root, KEYS_AT_THE_TOP, fields, client)
+    if client:
+        fields["client"] = ClientFields(**client)
+    if not fields.keys().isdisjoint(_FILES):
+        fields["declares_files"] = True
+    return Manifest(name=name, description=description, profile=profile, **fields)
+
+
+def _read(
+    tree: YamlTree,
+    within: _Within,
+    table: dict[str, "_Field"],
+    fields: dict[str, Any],
+    client: dict[str, Any],
+) -> None:
+    for key in within:
+        field = table.get(key)
+        if field is not None:
+            value = field.read(tree, key, within)
+            if value is not None:
+                (client if field.of_client else fields)[field.name] = value
+
+
+def _text(tree: YamlTree, key: str, within: _Within) -> str | None:
+    return tree.text(key, within)
+
+
+def _word(tree: YamlTree, key: str, within: _Within) -> str | None:
+    text = tree.text(key, within)
+    return None if text is None else text.strip().lower()
+
+
+def _unless(tree: YamlTree, key: str, within: _Within) -> bool | None:
+    value = boolean(tree, key, within)
+    return None if value is None else not value
+
+
+def _systems(tree: YamlTree, key: str, within: _Within) -> tuple[str, ...] | None:
+    names = text_list(tree, key, within)
+    return None if names is None else tuple(_SYSTEMS.get(n, n) for n in names)
+
+
+def _openclaw(tree: YamlTree, key: str, within: _Within) -> tuple[str, ...] | None:
+    """Return what OpenClaw asks of the environment, in a mapping of its own."""
+    requires = mapping(mapping(within[key]).get("requires"))
+    return names_list(tree, "env", requires)
+
+
+_SYSTEMS: Final = {"darwin": "macos", "win32": "windows"}
+"""Node's names of the systems, which OpenClaw takes, to the common ones."""
+
+
+class _Field(NamedTuple):
+    """Where a key goes, and how it is read; a reader gives None for silence."""
+
+    name: str
+    read: Callable[[YamlTree, str, _Within], object]
+    of_client: bool = False
+
+
+_FILES: Final = ("references", "scripts", "assets")
+_BOTH: Final = {
+    **{key: _Field(key, _text) for key in ("version", "author", "license")},
+    **{key: _Field(key, file_list) for key in _FILES},
+    "compatibility": _Field("compatibility", _text),
+}
+# Source: docs/reference/frontmatter.md, which names the client behind each field.
+_OF_CLIENTS: Final = {
+    "when_to_use": _Field("when_to_use", _text, of_client=True),
+    "disable-model-invocation": _Field("model_invocable", _unless, of_client=True),
+    "user-invocable": _Field("user_invocable", boolean, of_client=True),
+    "user-invokable": _Field("user_invocable", boolean, of_client=True),
+    "argument-hint": _Field("argument_hint", _text, of_client=True),
+    "arguments": _Field("arguments", tool_list, of_client=True),
+    "disallowed-tools": _Field("disallowed_tools", tool_list, of_client=True),
+    "background": _Field("background", boolean, of_client=True),
+    "paths": _Field("paths", text_list, of_client=True),
+    "platforms": _Field("platforms", _systems, of_client=True),
+    "required_environment_variables": _Field(
+        "required_environment", names_list, of_client=True
+    ),
+    **{
+        key: _Field(key, _text, of_client=True)
+        for key in ("model", "effort", "context", "agent", "shell")
+    },
+}
+
+
+def _either_spelling(table: dict[str, _Field]) -> dict[str, _Field]:
+    """Return a table that takes hyphens for underscores, and the other way round."""
+    return {
+        spelling: field
+        for key, field in table.items()
+        for spelling in (key, key.replace("-", "_"), key.replace("_", "-"))
+    }
+
+
+KEYS_AT_THE_TOP: Final = {
+    **_BOTH,
+    **_either_spelling(_OF_CLIENTS),
+    "allowed-tools": _Field("allowed_tools", tool_list),
+    "allowed_tools": _Field("allowed_tools", tool_list),
+    "triggers": _Field("trigger_keywords", text_list),
+    "trigger_keywords": _Field("trigger_keywords", text_list),
+}
+KEYS_IN_METADATA: Final = {
+    **_BOTH,
+    "trigger_keywords": _Field("trigger_keywords", file_list),
+    "status": _Field("status", _word),
+    "replaced-by": _Field("replaced_by", _text),
+    "replaces": _Field("replaces", file_list),
+    "short-description": _Field("short_description", _text, of_client=True),
+    "internal": _Field("internal", boolean, of_client=True),
+    "openclaw": _Field("required_environment", _openclaw, of_client=True),
+    "clawdbot": _Field("required_environment", _openclaw, of_client=True),
+}
+# Where `to_spec` puts a field whose name metadata used already.
+_SET_ASIDE: Final = {
+    f"{SET_ASIDE}{key}": field
+    for key, field in KEYS_IN_METADATA.items()
+    if not field.of_client
+}

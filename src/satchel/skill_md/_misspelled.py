@@ -1,0 +1,222 @@
+"""Keys that are nearly ones that are known: what each is taken for.
+
+A key counts as the one that it is near, so that a slip of the hand never opens a pack
+or drops its name. Only the known keys of the same mapping are looked at.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from functools import lru_cache
+from itertools import islice
+from typing import Final, NamedTuple, cast
+
+from satchel.model import Json
+from satchel.skill_md._dialects import SPEC_FIELDS, STRICT_FIELDS
+from satchel.skill_md._frontmatter import Node, YamlTree
+from satchel.skill_md._manifest import KEYS_AT_THE_TOP, KEYS_IN_METADATA
+
+_METADATA: Final = "metadata"
+_CATALOG_KEYS: Final = (
+    "tools",
+    "adk_additional_tools",
+    "include_tools",
+    "category",
+    "owner",
+)
+"""Keys of ``metadata`` that the catalog reads by itself."""
+_TOP: Final = frozenset([*KEYS_AT_THE_TOP, *SPEC_FIELDS, *STRICT_FIELDS])
+_INNER: Final = frozenset([*KEYS_IN_METADATA, *_CATALOG_KEYS])
+
+_SHORT: Final = 6
+"""Below so many letters, another word is as near as a slip."""
+_LONG: Final = 9
+"""From so many letters on, two slips are taken for what they are."""
+_OTHER_WORDS: Final = frozenset(
+    [
+        *("authors", "agents", "models", "versions", "licenses", "contexts"),
+        *("descriptions", "descriptor", "inscription", "prescription", "content"),
+        *("incompatibility", "interval", "internals", "mode", "names", "owners"),
+        *("path", "platform", "preference", "preferences", "referenced", "replaced"),
+        *("stats", "tool", "trigger"),
+    ]
+)
+"""Words of their own that are one or two letters away from a key, folded."""
+_WORDS: Final = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+")
+_MAX_KEY_CHARS: Final = 64
+_MOST_KEYS: Final = 100
+"""Unknown keys of one mapping that are compared; public packs have at most 14."""
+
+
+class MisspelledKey(NamedTuple):
+    """A key as it is written, and the known one that it is near.
+
+    ``within`` is empty at the top, else ``metadata``. ``counts`` is false where the
+    known key is there as well: then that one counts.
+    """
+
+    written: str
+    meant: str
+    within: tuple[str, ...] = ()
+    counts: bool = True
+
+    @property
+    def at(self) -> tuple[str, ...]:
+        """The keys that lead to it, as written."""
+        return (*self.within, self.written)
+
+
+def find_misspelled(root: Mapping[str, object]) -> tuple[MisspelledKey, ...]:
+    """Return the misspelled keys of a frontmatter, in the order in which they stand.
+
+    Keys that are written right cost two comparisons of sets.
+    """
+    metadata = root.get(_METADATA)
+    right = root.keys() <= _TOP
+    if right and not (isinstance(metadata, Mapping) and metadata.keys() - _INNER):
+        return ()
+    found = list(_misspelled(root, _TOP, ()))
+    meant = next((s.written for s in found if s.meant == _METADATA), _METADATA)
+    inner = root.get(meant)
+    if isinstance(inner, Mapping):
+        fields = cast("Mapping[str, object]", inner)
+        found += _misspelled(fields, _INNER, (meant,))
+    return tuple(found)
+
+
+def _misspelled(
+    mapping: Mapping[str, object], known: frozenset[str], within: tuple[str, ...]
+) -> Iterator[MisspelledKey]:
+    taken = {*mapping}
+    for key in islice((key for key in mapping if key not in known), _MOST_KEYS):
+        meant = nearest_key(key, known)
+        if meant is not None:
+            yield MisspelledKey(key, meant, within, meant not in taken)
+            taken.add(meant)
+
+
+def corrected_keys(frontmatter: Mapping[str, Json]) -> dict[str, Json]:
+    """Return frontmatter, as a manifest keeps it, with each key as it is meant."""
+    misspelled = find_misspelled(frontmatter)
+    meant = {slip.at: slip.meant for slip in misspelled if slip.counts}
+    top = {meant.get((key,), key): value for key, value in frontmatter.items()}
+    within = next((slip.within for slip in misspelled if slip.within), ())
+    inner = top.get(_METADATA)
+    if within and isinstance(inner, Mapping):
+        names = {key: meant.get((*within, key), key) for key in inner}
+        top[_METADATA] = {names[key]: value for key, value in inner.items()}
+    return top
+
+
+def with_corrected_keys(
+    tree: YamlTree, misspelled: Iterable[MisspelledKey]
+) -> YamlTree:
+    """Return a tree in which each slip that counts has the key that was meant.
+
+    The tree that is given must outlive it: texts are known by identity.
+    """
+    top = {s.written: s.meant for s in misspelled if s.counts and not s.within}
+    inner = {s.written: s.meant for s in misspelled if s.counts and s.within}
+    texts = dict(tree.texts)
+    root = _renamed(tree.root, top, texts)
+    metadata = root.get(_METADATA)
+    if inner and isinstance(metadata, dict):
+        root[_METADATA] = _renamed(metadata, inner, texts)
+    return replace(tree, root=root, texts=texts)
+
+
+def _renamed(
+    mapping: dict[str, Node],
+    names: dict[str, str],
+    texts: dict[tuple[int, str | int], str],
+) -> dict[str, Node]:
+    renamed = {names.get(key, key): value for key, value in mapping.items()}
+    for key in mapping:
+        text = texts.get((id(mapping), key))
+        if text is not None:
+            texts[id(renamed), names.get(key, key)] = text
+    return renamed
+
+
+@lru_cache(maxsize=4_096)
+def nearest_key(key: str, known: frozenset[str]) -> str | None:
+    """Return the known key that ``key`` is a misspelling of, None where it is none.
+
+    Capitals, hyphens, underscores and spaces do not count. Of the rest one letter may
+    be missing, added, wrong or in another place, in a long key two. A short key may
+    only lack one of its letters or have them in another order. A key of several words
+    that holds a known one, ``description_en``, is a key of its own.
+    """
+    if len(key) > _MAX_KEY_CHARS or not key.isascii():
+        return None
+    folded, goals = _folded(key), _goals(known)
+    alike = goals.get(folded)
+    if alike is not None:
+        return alike
+    if folded in _OTHER_WORDS or not folded.isalnum():
+        return None
+    words = _words(key)
+    near = sorted(
+        (steps, each)
+        for goal, each in goals.items()
+        if (steps := _steps(folded, goal)) and not _holds(words, each)
+    )
+    return near[0][1] if near else None
+
+
+@lru_cache
+def _goals(known: frozenset[str]) -> dict[str, str]:
+    """Return the known keys by what is left of them when they are folded."""
+    return {_folded(each): each for each in sorted(known, reverse=True)}
+
+
+def _folded(key: str) -> str:
+    return re.sub(r"[\s_-]+", "", key).lower()
+
+
+def _words(key: str) -> tuple[str, ...]:
+    return tuple(word.lower() for word in _WORDS.findall(key))
+
+
+def _holds(words: tuple[str, ...], known: str) -> bool:
+    """Tell whether these words are those of a known key and more."""
+    theirs = _words(known)
+    return len(words) > len(theirs) and any(
+        words[at : at + len(theirs)] == theirs
+        for at in range(len(words) - len(theirs) + 1)
+    )
+
+
+def _steps(folded: str, known: str) -> int:
+    """Return how many slips lead from a key to another; 0 for too many."""
+    length = len(known)
+    if abs(len(folded) - length) > 2:  # noqa: PLR2004 - the most slips that count
+        return 0
+    if length < _SHORT:
+        mixed = sorted(folded) == sorted(known)
+        lacking = len(folded) == length - 1 and _distance(folded, known, 1) == 1
+        return int(mixed or lacking)
+    most = 2 if length >= _LONG else 1
+    if abs(len(folded) - length) > most:
+        return 0
+    steps = _distance(folded, known, most)
+    return steps if steps <= most else 0
+
+
+def _distance(one: str, other: str, most: int) -> int:
+    """Return the optimal string alignment distance; any number over ``most`` for far.
+
+    Source: Damerau (1964): one letter missing, added, replaced, or two exchanged.
+    """
+    before: list[int] = []
+    last = list(range(len(other) + 1))
+    for at, letter in enumerate(one, 1):
+        row = [at]
+        for to, goal in enumerate(other, 1):
+            steps = min(row[-1] + 1, last[to] + 1, last[to - 1] + (letter != goal))
+            swapped = at > 1 < to and letter == other[to - 2] and one[at - 2] == goal
+            row.append(min(steps, before[to - 2] + 1) if swapped else steps)
+        if min(row) > most:
+            return most + 1
+        before, last = last, row
+    return last[-1]

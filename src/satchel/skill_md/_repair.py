@@ -1,0 +1,459 @@
+"""Frontmatter that cannot be read as it is: repaired entry by entry.
+
+Or the error that says why not.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import chain
+from typing import Final, NamedTuple
+
+from satchel.model import Finding, Limits
+from satchel.skill_md._body import (
+    HEADING,
+    body_of,
+    first_sentence,
+    tolerant_span,
+    with_line_feeds,
+)
+from satchel.skill_md._entries import (
+    TEXT_FIELDS,
+    FrontmatterEntry,
+    Rewrite,
+    entry_rewrites,
+    line_rewrite,
+    literal_rewrites,
+    realigned,
+    split_entries,
+    with_english_keys,
+    without_bold_keys,
+)
+from satchel.skill_md._frontmatter import YamlProblem, YamlTree, read_tree
+from satchel.skill_md._opening import Frontmatter, Span, span_of_text, too_large
+from satchel.skill_md._writer import quoted
+from satchel.text import decode
+
+MAX_BROKEN: Final = 50
+"""Broken entries in one frontmatter; the most seen in 11,793 public files: 3."""
+_MAX_BROKEN_LINES: Final = 20
+_MAX_ROUNDS: Final = 5
+_SHOWN_CHARS: Final = 300
+_FINAL: Final = frozenset(["yaml-alias", "yaml-anchor", "yaml-tag", "limit-exceeded"])
+_CONTROL: Final = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufeff\ufffe\uffff\ud800-\udfff]"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RepairedFrontmatter:
+    """What broken frontmatter came to: the tree, the YAML it was read from, repairs.
+
+    The lines of ``head`` are numbered as they were in the file. ``changes`` are the
+    entries that were rewritten, in their order.
+    """
+
+    tree: YamlTree
+    head: bytes
+    findings: tuple[Finding, ...]
+    changes: tuple["EntryChange", ...] = ()
+
+
+class EntryChange(NamedTuple):
+    """An entry that was rewritten: its lines, from 1, and what stands there now."""
+
+    line: int
+    lines: int
+    text: str
+
+
+def repair_frontmatter(
+    head: str, problem: YamlProblem, limits: Limits, *, line: int = 1
+) -> RepairedFrontmatter | YamlProblem:
+    """Return what the frontmatter means that the parser refused; else why nothing.
+
+    What is valid YAML is never touched: an alias, an anchor or a tag stays refused.
+    ``line`` is the frontmatter's first line, for the findings.
+    """
+    if problem.code in _FINAL or (problem.code == "complex-key" and "{{" not in head):
+        return problem
+    findings: list[Finding] = []
+    text = _cleaned(head, findings, line)
+    entries = list(split_entries(text.removesuffix("\n").split("\n")))
+    if not any(entry.key for entry in entries):
+        return problem
+    work = _EntryRepairs(entries, limits, findings, line)
+    work.apply(i for i, each in enumerate(entries) if each.misaligned or not each.key)
+    found: YamlTree | YamlProblem = work.read() if findings else problem
+    for attempt in range(_MAX_ROUNDS):
+        if isinstance(found, YamlTree) or found.code in _FINAL:
+            break
+        # First where the parser says, then, once, wherever an entry fails alone.
+        broken = work.near(found.line) if attempt < _MAX_ROUNDS - 1 else work.all()
+        if not broken and attempt < _MAX_ROUNDS - 1:
+            broken = work.all()
+        refused = work.apply(broken)
+        if refused is not None or not broken:
+            return refused or found
+        found = work.read()
+    if isinstance(found, YamlProblem):
+        return found
+    changes = tuple(work.changes[index] for index in sorted(work.changes))
+    return RepairedFrontmatter(
+        found, work.whole(), tuple(sorted(findings, key=_line)), changes
+    )
+
+
+def _line(finding: Finding) -> int:
+    return finding.line or 0
+
+
+class _EntryRepairs:
+    """The entries of one frontmatter, and what has become of them so far."""
+
+    def __init__(
+        self,
+        entries: list[FrontmatterEntry],
+        limits: Limits,
+        findings: list[Finding],
+        line: int,
+    ) -> None:
+        self.entries = entries
+        self.limits = limits
+        self.findings = findings
+        self.line = line
+        self.texts = [entry.text for entry in entries]
+        self.open = set(range(len(entries)))
+        self.problems: dict[int, YamlProblem | None] = {}
+        self.changes: dict[int, EntryChange] = {}
+
+    def whole(self) -> bytes:
+        return "".join(self.texts).encode("utf-8", "replace")
+
+    def read(self) -> YamlTree | YamlProblem:
+        return read_tree(self.whole(), self.limits)
+
+    def near(self, line: int | None) -> list[int]:
+        """Return the entry that fails alone, on ``line`` or up to two before it."""
+        at = 0
+        for index, entry in enumerate(self.entries):
+            if entry.line > (line or 0):
+                break
+            at = index
+        for index in range(at, max(at - 3, -1), -1):
+            if self._fails(index):
+                return [index]
+        return []
+
+    def all(self) -> list[int]:
+        """Return every entry that fails alone, none if there are too many."""
+        broken = [index for index in range(len(self.entries)) if self._fails(index)]
+        return broken if len(broken) <= MAX_BROKEN else []
+
+    def apply(self, indices: Iterable[int]) -> YamlProblem | None:
+        """Rewrite these entries; return why one of them cannot be."""
+        for index in indices:
+            entry = self.entries[index]
+            self.open.discard(index)
+            rewrite = _rewritten(entry, self.limits, self.problems.get(index))
+            if isinstance(rewrite, YamlProblem):
+                line = entry.line - 1 + (rewrite.line or 1)
+                return YamlProblem(rewrite.code, rewrite.message, line)
+            if rewrite is not None:
+                text = rewrite.text
+                lines = entry.text.count("\n")
+                missing = lines - text.count("\n")
+                self.changes[index] = EntryChange(entry.line, lines, text)
+                self.texts[index] = text + "\n" * missing
+                line = entry.line - 1 + self.line
+                self.findings.append(
+                    repair_finding(rewrite.code, line, entry.text, text)
+                )
+        return None
+
+    def _fails(self, index: int) -> bool:
+        if index not in self.open:
+            return False
+        if index not in self.problems:
+            self.problems[index] = _problem(self.texts[index], self.limits)
+        return self.problems[index] is not None
+
+
+def _cleaned(head: str, findings: list[Finding], line: int) -> str:
+    """Return the text with one kind of line end, and no character YAML forbids."""
+    text = head.replace("\r\n", "\n").replace("\r", "\n")
+    control = _CONTROL.search(text)
+    if control is not None:
+        at = line + text.count("\n", 0, control.start())
+        findings.append(repair_finding("control-characters", at))
+        text = without_controls(text)
+    plain = without_bold_keys(text)
+    if plain is not None:
+        findings.append(repair_finding("marked-keys", line, text, plain))
+        text = plain
+    fields = with_english_keys(text)
+    if fields is not None:
+        findings.append(repair_finding("translated-keys", line, text, fields))
+        text = fields
+    return text
+
+
+def without_controls(text: str) -> str:
+    """Return the text without the characters that YAML forbids."""
+    return _CONTROL.sub("", text)
+
+
+def _rewritten(
+    entry: FrontmatterEntry, limits: Limits, known: YamlProblem | None
+) -> Rewrite | YamlProblem | None:
+    """Return the entry as YAML; None where it needs nothing, else why it cannot be.
+
+    ``known`` is what is wrong with it as it stands, where that was looked at.
+    """
+    if not entry.key:
+        return _without_stray(entry)
+    entry, code = realigned(entry)
+    problem = _problem(entry.text, limits) if code or known is None else known
+    if problem is None:
+        return Rewrite(code, entry.text) if code else None
+    if problem.code in _FINAL:
+        return problem
+    for rewrite in chain(
+        entry_rewrites(entry), _repair_lines(entry, limits), literal_rewrites(entry)
+    ):
+        if _problem(rewrite.text, limits) is None:
+            return rewrite
+    return problem
+
+
+def _without_stray(entry: FrontmatterEntry) -> Rewrite | None:
+    """Return what stands before the first key as comments; None where it is that."""
+    lines = (entry.first, *entry.more)
+    if all(not line.strip() or line.lstrip().startswith("#") for line in lines):
+        return None
+    return Rewrite("stray-text", "".join(f"# {line}\n" for line in lines))
+
+
+def _repair_lines(entry: FrontmatterEntry, limits: Limits) -> Iterator[Rewrite]:
+    """Yield a nested entry with its broken lines quoted, one after the other."""
+    if not entry.more or entry.key in TEXT_FIELDS:
+        return
+    lines = entry.text.removesuffix("\n").split("\n")
+    left = set(range(1, len(lines)))
+    code = ""
+    for _ in range(_MAX_BROKEN_LINES):
+        problem = _problem("\n".join(lines), limits)
+        if problem is None:
+            yield Rewrite(code, "".join(f"{line}\n" for line in lines))
+        at = (
+            _quote_near(lines, problem.line, left) if problem and problem.line else None
+        )
+        if at is None:
+            return
+        code = code or at
+
+
+def _quote_near(lines: list[str], number: int, left: set[int]) -> str | None:
+    """Quote the value that the parser stumbled over, on its line or up to two above.
+
+    No line is quoted twice: each time would double its backslashes.
+    """
+    for index in range(min(number, len(lines)) - 1, 0, -1)[:3]:
+        rewrite = line_rewrite(lines[index]) if index in left else None
+        if rewrite is not None:
+            left.discard(index)
+            lines[index] = rewrite.text
+            return rewrite.code
+    return None
+
+
+def _problem(text: str, limits: Limits) -> YamlProblem | None:
+    read = read_tree(text.encode("utf-8", "replace"), limits)
+    return read if isinstance(read, YamlProblem) else None
+
+
+def repair_finding(
+    code: str, line: int | None, before: str = "", after: str = ""
+) -> Finding:
+    """Return the finding of one repair."""
+    message, fix = _MEANING[code]
+    shown = after.rstrip("\n")
+    return Finding(
+        code,
+        "warning",
+        message,
+        line=line,
+        fix=fix,
+        before=_shortened(before.rstrip("\n")),
+        after=_shortened(shown),
+    )
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _SHOWN_CHARS else f"{text[:_SHOWN_CHARS]}…"
+
+
+_QUOTE_IT: Final = "put the value in double quotes"
+_MEANING: Final = {
+    "unquoted-colon": ("a value with a colon in it is not in quotes", _QUOTE_IT),
+    "reserved-character": (
+        "a value begins with a character that means something else in YAML",
+        _QUOTE_IT,
+    ),
+    "block-text": (
+        "text stands on the line of > or |, which want it below",
+        "take the > or | away and put the value in double quotes",
+    ),
+    "bad-quotes": (
+        "the quotes of a value do not add up",
+        "put the value in double quotes, and a backslash before each one inside",
+    ),
+    "bad-escape": (
+        "a backslash in double quotes begins no escape that YAML knows",
+        "write two backslashes for one, and the character itself for others",
+    ),
+    "tab-indentation": ("a line is indented with a tab", "indent with blanks"),
+    "indentation": (
+        "a field is indented, or glued to its value",
+        "begin the field at the margin, with one blank behind its colon",
+    ),
+    "unindented-text": (
+        "a text runs on at the margin, where YAML expects the next field",
+        "indent every line of the text below its field, behind `key: |`",
+    ),
+    "kept-as-text": ("the value is not YAML; it was kept as it was written", _QUOTE_IT),
+    "description-not-text": (
+        "the description is a list or a mapping; it was taken as it is written",
+        _QUOTE_IT,
+    ),
+    "control-characters": (
+        "the frontmatter holds control characters; they were left out",
+        "delete them",
+    ),
+    "marked-keys": (
+        "the names of fields are bold, as Markdown has it; YAML has no such marks",
+        "write `name:` and `description:`",
+    ),
+    "translated-keys": (
+        "the names of the fields are translated; the rest was left out",
+        "write `name:` and `description:`",
+    ),
+    "stray-text": (
+        "text stands before the first field; it was left out",
+        "delete it, or write a # before it",
+    ),
+}
+
+
+def repair_file(
+    data: bytes, span: Span | None, problem: YamlProblem | None, limits: Limits
+) -> Frontmatter | Finding:
+    """Return the frontmatter of a file in which `open_file` found none, or the error.
+
+    ``problem`` is what the parser had against the text in ``span``, where that is
+    between two fences.
+    """
+    if span is None or problem is None:
+        return _read_text(data, limits)
+    try:
+        head = data[span.head : span.end].decode()
+    except UnicodeDecodeError:
+        return _read_text(data, limits)
+    if HEADING.search(head):
+        return _read_text(data, limits)
+    return _repair(head, problem, span.line, (), limits)
+
+
+def _read_text(data: bytes, limits: Limits) -> Frontmatter | Finding:
+    """Do the same for a file that is not UTF-8, or whose fences are out of place."""
+    if not data.strip():
+        return _error("empty-file", "the file is empty", None, _TEMPLATE)
+    decoded = decode(data)
+    text, repairs = with_line_feeds(decoded.text), decoded.findings
+    if text is not decoded.text and "\r" in decoded.text:
+        repairs += (_OLD_LINE_ENDS,)
+    span = span_of_text(text)
+    if span is None or HEADING.search(text, span.head, span.end):
+        loose = tolerant_span(text)
+        if loose is None:
+            return _no_frontmatter(text)
+        span, repairs = loose[0], repairs + loose[1]
+    head = text[span.head : span.end]
+    raw = head.encode("utf-8", "replace")
+    if len(raw) > limits.frontmatter_bytes:
+        return too_large("frontmatter_bytes", limits.frontmatter_bytes, len(raw))
+    tree = read_tree(raw, limits)
+    if isinstance(tree, YamlTree):
+        return Frontmatter(tree, raw, span.line, repairs)
+    return _repair(head, tree, span.line, repairs, limits)
+
+
+def _repair(
+    head: str,
+    problem: YamlProblem,
+    line: int,
+    repairs: tuple[Finding, ...],
+    limits: Limits,
+) -> Frontmatter | Finding:
+    mended = repair_frontmatter(head, problem, limits, line=line)
+    if isinstance(mended, YamlProblem):
+        at = mended.line + line - 1 if mended.line else None
+        return _error(mended.code, mended.message, at, _FIXES.get(mended.code, ""))
+    return Frontmatter(mended.tree, mended.head, line, repairs + mended.findings)
+
+
+def _no_frontmatter(text: str) -> Finding:
+    if _LINK.fullmatch(text):
+        return _error(
+            "link-text",
+            f"the file holds only the path {text.strip()!r}, as a link does that was"
+            " checked out as a file",
+            1,
+            "put the file itself here, or check out with links",
+        )
+    sentence = first_sentence(text)
+    fix = _TEMPLATE
+    if sentence:
+        fix += f"; the text offers `description: {quoted(sentence)}`"
+    return _error("no-frontmatter", "the file does not begin with frontmatter", 1, fix)
+
+
+def no_description(data: bytes, line: int | None, path: str) -> Finding:
+    """Return the error of a pack without a description, with what its body offers."""
+    sentence = first_sentence(body_of(decode(data).text))
+    offer = f"write `description: {quoted(sentence)}`" if sentence else ""
+    return Finding(
+        "missing-description",
+        "error",
+        "there is no description, so that no model would know when to use it",
+        path,
+        line,
+        offer or "say in `description:` what it does and when to use it",
+    )
+
+
+_TEMPLATE: Final = (
+    "begin it with a line ---, then `name:`, `description:`, and --- again"
+)
+_OLD_LINE_ENDS: Final = Finding(
+    "old-line-ends",
+    "warning",
+    "lines end in a carriage return alone, so that others see one line",
+    line=1,
+    fix="save the file with line feeds",
+)
+_LINK: Final = re.compile(r"\s*[^\s:*]+/[^\s:*]+\.md\s*", re.IGNORECASE)
+_FIXES: Final = {
+    "yaml-alias": "write the value out, or put it in quotes if it is text",
+    "yaml-anchor": "take the & away, or put the value in quotes if it is text",
+    "yaml-tag": "take the ! away, or put the value in quotes if it is text",
+    "limit-exceeded": "shorten it, or raise the limit",
+    "empty-frontmatter": "write `name:` and `description:` between the fences",
+    "frontmatter-not-mapping": "write `name:` and `description:` between the fences",
+    "complex-key": "put the value in quotes if it is text",
+    "invalid-yaml": "put values with special characters in double quotes",
+}
+
+
+def _error(code: str, message: str, line: int | None, fix: str) -> Finding:
+    return Finding(code, "error", message, line=line, fix=fix)

@@ -1,0 +1,101 @@
+"""The folders in which the clients on this machine keep their skills."""
+
+import os
+from pathlib import Path
+from typing import Final
+
+from satchel.clients import CLIENT_FOLDERS, ClientFolders
+from satchel.model import DEFAULT_LIMITS, Limits
+from satchel.sources._local import LocalSource
+
+# Lower goes first. There is room for every client's folders between two scopes. A
+# project nobody vouched for comes last, so that it shadows nothing.
+_MANAGED: Final = 0
+_PROJECT: Final = 1_000
+_USER: Final = 2_000
+_UNTRUSTED: Final = 3_000
+
+_FIRST: Final = ".agents/skills"
+
+_ShownFolder = tuple[Path, str]
+"""A folder, and how it is shown."""
+
+
+def usual_sources(
+    project: str | os.PathLike[str] | None = None,
+    home: str | os.PathLike[str] | None = None,
+    *,
+    trust: bool = False,
+    limits: Limits = DEFAULT_LIMITS,
+) -> list[LocalSource]:
+    """Return a source for each folder that is there; see `satchel.sources.usual`.
+
+    The ``.agents/skills`` of the project and of the user are in the list even where
+    they are not there yet.
+    """
+    at_home = Path(os.fspath(home) if home else "~").expanduser()
+    here = Path(os.fspath(project) if project else ".").absolute()
+    scopes = (
+        ("managed", True, _MANAGED, _managed_folders()),
+        ("project", trust, _PROJECT if trust else _UNTRUSTED, _project_folders(here)),
+        ("user", True, _USER, _user_folders(at_home, with_environment=home is None)),
+    )
+    mine = {folder for folder, _ in scopes[2][3]}
+    taken: set[Path] = set()
+    sources: list[LocalSource] = []
+    for scope, trusted, precedence, folders in scopes:
+        for place, (folder, shown) in enumerate(folders):
+            if folder in taken or (scope != "user" and folder in mine):
+                continue
+            taken.add(folder)
+            source = LocalSource(
+                folder,
+                label=f"{scope}:{shown}",
+                shown=shown,
+                limits=limits,
+                missing_ok=True,
+                scope=scope,
+                trusted=trusted,
+                precedence=precedence + place,
+            )
+            sources.append(source)
+    return sources
+
+
+def _managed_folders() -> list[_ShownFolder]:
+    folders = [Path(each) for client in CLIENT_FOLDERS for each in client.managed]
+    return [(folder, str(folder)) for folder in folders if folder.is_dir()]
+
+
+def _project_folders(here: Path) -> list[_ShownFolder]:
+    folders = [
+        (level / name, "../" * up + name)
+        for up, level in enumerate(_project_levels(here))
+        for client in CLIENT_FOLDERS
+        for name in client.project
+    ]
+    return [each for each in folders if each[0].is_dir() or each[1] == _FIRST]
+
+
+def _project_levels(here: Path) -> tuple[Path, ...]:
+    """Return the project's folders from here up to the one with ``.git``."""
+    above = (here, *here.parents)
+    tops = (up for up, each in enumerate(above) if (each / ".git").exists())
+    return above[: next(tops, 0) + 1]
+
+
+def _user_folders(home: Path, *, with_environment: bool) -> list[_ShownFolder]:
+    folders: list[_ShownFolder] = []
+    for client in CLIENT_FOLDERS:
+        moved = os.environ.get(client.home_variable) if with_environment else None
+        folders += [_user_folder(home, name, client, moved) for name in client.user]
+    return [each for each in folders if each[0].is_dir() or each[1] == f"~/{_FIRST}"]
+
+
+def _user_folder(
+    home: Path, name: str, client: ClientFolders, moved: str | None
+) -> _ShownFolder:
+    if not moved:
+        return home / name, f"~/{name}"
+    rest = name.partition("/")[2]
+    return Path(moved) / rest, f"${client.home_variable}/{rest}"

@@ -1,0 +1,289 @@
+"""Find the packs below a folder, without following a link out of it."""
+
+# ruff: noqa: PTH115, PTH116, PTH118, PTH119 - a Path for each folder costs too much
+import os
+import stat
+from collections.abc import Sequence
+from typing import Final, NamedTuple, TypeAlias
+
+from satchel.errors import LimitExceededError
+from satchel.files import escape_name, list_folder, stat_of, walk_pack
+from satchel.model import SKILL_FILE, FileStat, Finding, Found, Limits
+from satchel.sources import _findings as tell
+
+PackLocation: TypeAlias = tuple[str, str]
+"""Where a pack really is: a folder that is trusted, and a path below it."""
+
+_Entries: TypeAlias = Sequence[os.DirEntry[str]]
+
+_RESERVED_ENTRIES: Final = 64
+"""Entries kept for a folder: most packs have fewer than ten."""
+
+_SKILLS: Final = "skills"
+_CLIENT_SUBFOLDERS: Final = frozenset({_SKILLS, "skill", "plugins"})
+"""Folders in those of clients that packs lie in; the rest are copies and caches.
+
+Source: `satchel.clients`, and the plug-ins that repositories keep in ``.github``.
+"""
+_NEVER: Final = frozenset({".git", ".hg", ".svn", ".venv", ".tox", ".nox", ".cache"})
+_SKIPPED: Final = frozenset({"node_modules", "__pycache__"})
+
+
+class FolderSearchResult(NamedTuple):
+    """What one search found; ``places`` says where each pack really is, by key."""
+
+    found: tuple[Found, ...]
+    findings: tuple[Finding, ...]
+    places: dict[str, PackLocation]
+
+
+class FolderSearch:
+    """One search below ``root``; every instance is used once.
+
+    ``shown`` is the root as the user wrote it, and stands in front of every path that
+    is told. ``depth`` is how many folders deep is searched. Where ``root_may_be_pack``,
+    a SKILL.md in the root makes that the only pack. ``starts`` are folders below the
+    root to search in its place, whatever their names. ``client_folders`` are searched
+    too: ``skills`` and ``plugins`` in a folder whose name begins with a dot, and such
+    a folder in one called ``skills``.
+    """
+
+    def __init__(  # noqa: PLR0913 - the places by position, the rest by name
+        self,
+        root: str,
+        shown: str,
+        limits: Limits,
+        depth: int,
+        *,
+        root_may_be_pack: bool = True,
+        starts: tuple[str, ...] = (),
+        client_folders: bool = False,
+    ) -> None:
+        self.root = root
+        self.shown = shown
+        self.limits = limits
+        self.depth = depth
+        self.root_may_be_pack = root_may_be_pack
+        self.starts = starts
+        self.client_folders = client_folders
+        self._found: list[Found] = []
+        self._findings: list[Finding] = []
+        self._places: dict[str, PackLocation] = {}
+        self._links: list[tuple[str, str]] = []
+        self._visited: set[str] = set()
+        self.seen = 0
+        """Entries that were looked at so far: more while the search gets on."""
+        self._left = 0
+        self._kept = 0
+        self._too_deep = 0
+
+    def run(self) -> FolderSearchResult:
+        """Search, links last, so that each pack is found where it really is.
+
+        Raises:
+            OSError: The root cannot be listed.
+            ValueError: The root is no path that this system could have.
+        """
+        self._left = self.limits.scan_entries
+        if not self.starts:
+            self._enter(self.root, "", 0)
+        for start in self.starts:
+            self._start(start)
+        while self._links:
+            links, self._links = sorted(self._links), []
+            for key, path in links:
+                self._follow(key, path)
+        if self._left < 0:
+            self._findings.append(tell.too_many(self.shown, self.limits.scan_entries))
+        if self._too_deep and self.root_may_be_pack:
+            self._findings.append(tell.too_deep(self.shown, self._too_deep, self.depth))
+        self._found.sort(key=lambda found: found.key)
+        self._findings.sort(key=lambda finding: (finding.path, finding.code))
+        return FolderSearchResult(
+            tuple(self._found), tuple(self._findings), self._places
+        )
+
+    def _start(self, folder: str) -> None:
+        path = os.path.join(self.root, folder)
+        try:
+            self._admit(folder, path, (self.root, folder), depth=0)
+        except OSError as error:
+            where = self._where(folder)
+            self._findings.append(tell.unreadable(where, error.strerror or ""))
+
+    def _where(self, key: str) -> str:
+        return f"{self.shown.rstrip('/')}/{key}" if key else self.shown
+
+    def _enter(self, path: str, key: str, depth: int) -> None:
+        """List a folder and take it in: a pack, or a place to search on."""
+        if self._left < self._kept:
+            return
+        entries = list_folder(path, self._left - self._kept)
+        self._left -= len(entries)
+        self.seen += len(entries)
+        self._visited.add(path)
+        if self.root_may_be_pack or depth:
+            for entry in entries:
+                if entry.name == SKILL_FILE:
+                    self._pack(entries, entry, path, key)
+                    return
+        if depth:
+            for entry in entries:
+                self._look_at(entry, key, depth)
+        else:
+            self._share_out(entries, key)
+
+    def _share_out(self, entries: _Entries, key: str) -> None:
+        """Look at what is in the top folder, and let none of it starve the rest.
+
+        For each that is still to come `_SPARE` entries are kept, together at most
+        half of what is left.
+        """
+        to_come = len(entries)
+        for entry in entries:
+            if self._left < 0:
+                return
+            to_come -= 1
+            self._kept = min(self._left // 2, to_come * _RESERVED_ENTRIES)
+            self._look_at(entry, key, 0)
+            if self._left < self._kept > 0:
+                self._left = self._kept
+                where = self._where(f"{key}/{entry.name}" if key else entry.name)
+                self._findings.append(tell.too_many(where, self.limits.scan_entries))
+        self._kept = 0
+
+    def _look_at(self, entry: os.DirEntry[str], key: str, depth: int) -> None:
+        name = entry.name
+        if name in _SKIPPED or (name[0] == "." and not self.client_folders):
+            return
+        below = f"{key}/{name}" if key else name
+        try:
+            if name[0] == ".":
+                self._look_behind_dot(entry, key, below, depth)
+            elif entry.is_dir(follow_symlinks=False):
+                self._go_down(entry.path, below, depth + 1)
+            elif entry.is_symlink():
+                self._links.append((below, entry.path))
+            elif name != SKILL_FILE and name.lower() == SKILL_FILE.lower():
+                self._findings.append(tell.wrong_case(self._where(below)))
+        except FileNotFoundError:
+            return  # gone since it was listed: as if it had never been there
+        except OSError as error:
+            where = escape_name(self._where(below))
+            self._findings.append(tell.unreadable(where, error.strerror or ""))
+
+    def _look_behind_dot(
+        self, entry: os.DirEntry[str], key: str, below: str, depth: int
+    ) -> None:
+        """Look where clients keep skills: `.claude/skills`, `skills/.curated`."""
+        if entry.name in _NEVER or not entry.is_dir(follow_symlinks=False):
+            return
+        if os.path.basename(key or self.root) == _SKILLS:
+            self._go_down(entry.path, below, depth + 1)
+            return
+        for inner in list_folder(entry.path, max(0, self._left - self._kept)):
+            self._left -= 1
+            if inner.name in _CLIENT_SUBFOLDERS:
+                self._look_at(inner, below, depth)
+
+    def _go_down(self, path: str, key: str, depth: int) -> None:
+        if depth > self.depth:
+            self._too_deep += 1
+        elif key.isprintable() or escape_name(key) == key:
+            self._enter(path, key, depth)
+        else:
+            self._findings.append(tell.unsafe_name(self._where(key)))
+
+    def _pack(
+        self, entries: _Entries, skill: os.DirEntry[str], path: str, key: str
+    ) -> None:
+        where = self._where(key)
+        if not skill.is_file(follow_symlinks=False):
+            self._findings.append(tell.irregular(where, _kind(skill)))
+            return
+        if len(entries) == 1:  # nearly every pack: nothing to walk
+            files: tuple[FileStat, ...] = (stat_of(skill, SKILL_FILE),)
+        else:
+            files = self._walk(entries, path, where)
+        if not files:
+            return
+        place = (self.root, key)
+        key = key or os.path.basename(self.root) or self.root
+        self._places[key] = place
+        self._found.append(Found(key, where, files, files))
+
+    def _walk(self, entries: _Entries, path: str, where: str) -> tuple[FileStat, ...]:
+        """Return the files of a pack; none, and a finding, where it is refused."""
+        try:
+            walked = walk_pack(path, entries, limits=self.limits)
+        except LimitExceededError as error:
+            self._findings.append(tell.too_large(where, str(error)))
+            return ()
+        if not any(file.path == SKILL_FILE for file in walked.files):
+            reason = f"{SKILL_FILE} is closed to us, or just went away"
+            self._findings.append(tell.unreadable(where, reason))
+            return ()
+        self._findings += tell.placed(walked.findings, where)
+        return walked.files
+
+    def _follow(self, key: str, path: str) -> None:
+        """Follow a link to a folder: once, and only to where packs may be."""
+        where = escape_name(self._where(key))
+        target = ""
+        try:
+            target = os.readlink(path)
+            if not stat.S_ISDIR(os.stat(path).st_mode):
+                return
+            real = os.path.realpath(path)
+            below = _below(real, os.path.realpath(self.root))
+            if below is not None:
+                place = os.path.join(self.root, below) if below else self.root
+                self._admit(key, place, (self.root, below))
+            elif "/" not in key and _is_pack(real):
+                drive, rest = os.path.splitdrive(real)
+                if self._admit(key, real, (drive + os.sep, rest.lstrip(os.sep))):
+                    self._findings.append(tell.linked_pack(where, target))
+            else:
+                self._findings.append(tell.leaves_root(where, target))
+        except OSError:
+            self._findings.append(tell.broken_link(where, target))
+
+    def _admit(
+        self, key: str, path: str, place: PackLocation, *, depth: int | None = None
+    ) -> bool:
+        """Search where no plain key leads; tell whether a pack was found there.
+
+        A folder that was searched before adds nothing, so that no cycle goes round.
+        """
+        if path in self._visited:
+            return False
+        before = len(self._found)
+        self._go_down(path, key, key.count("/") + 1 if depth is None else depth)
+        root, folder = place
+        for found in self._found[before:]:
+            inner = (folder + found.key[len(key) :]).replace(os.sep, "/")
+            self._places[found.key] = (root, inner)
+        return len(self._found) > before
+
+
+def _below(path: str, root: str) -> str | None:
+    """Return ``path`` relative to ``root``; None where it is not below it."""
+    if path == root:
+        return ""
+    prefix = root.rstrip(os.sep) + os.sep
+    return path.removeprefix(prefix) if path.startswith(prefix) else None
+
+
+def _is_pack(folder: str) -> bool:
+    try:
+        return stat.S_ISREG(os.lstat(os.path.join(folder, SKILL_FILE)).st_mode)
+    except OSError:
+        return False
+
+
+def _kind(entry: os.DirEntry[str]) -> str:
+    if entry.is_symlink():
+        return "a link"
+    if entry.is_dir(follow_symlinks=False):
+        return "a folder"
+    return "a FIFO, a device or a socket"

@@ -1,0 +1,201 @@
+"""Objects of the older source protocol, wrapped as sources: name, iter_skills.
+
+Read_*.
+"""
+
+import json
+import os
+from collections.abc import Callable, Iterable
+from typing import Final, Protocol, cast, runtime_checkable
+
+from satchel.errors import (
+    LimitExceededError,
+    ReferenceEscapesError,
+    ReferenceNotFoundError,
+    ReferenceUnreadableError,
+    SkillError,
+    SkillNotFoundError,
+    SourceUnavailableError,
+)
+from satchel.files import Listing, check_path, digest_bytes
+from satchel.model import DEFAULT_LIMITS, SKILL_FILE, FileStat, Finding, Found, Limits
+from satchel.protocols import SkillSource
+
+_READERS: Final = {
+    "references": "read_reference",
+    "scripts": "read_script",
+    "assets": "read_asset",
+}
+_TEXTS: Final = ("name", "description", "version", "author")
+_LISTS: Final = ("trigger_keywords", *_READERS)
+
+
+@runtime_checkable
+class LegacySource(Protocol):
+    """A source as the earlier system knows it; its readers are optional."""
+
+    @property
+    def name(self) -> str:
+        """What the source is called."""
+        ...
+
+    def iter_skills(self) -> Iterable[object]:
+        """Return whole skills: with ``body``, and fields on them or on ``manifest``."""
+        ...
+
+
+def as_source(source: object, *, limits: Limits = DEFAULT_LIMITS) -> SkillSource:
+    """Return a source as it is, or one of the older protocol wrapped.
+
+    Raises:
+        TypeError: It is neither.
+    """
+    if isinstance(source, type):
+        name = source.__name__
+        raise TypeError(f"want a source, got the class {name}; write {name}(...)")
+    if isinstance(source, SkillSource):
+        return source
+    if isinstance(source, LegacySource):
+        return LegacySourceAdapter(source, label=str(source.name), limits=limits)
+    kind = type(source).__name__
+    hint = ""
+    if isinstance(source, (str, os.PathLike)):
+        hint = f"; write LocalDirSkillSource({os.fspath(source)!r})"
+    raise TypeError(f"want a source, got a {kind}{hint}")
+
+
+class LegacySourceAdapter:
+    """Makes an `OlderSource` a source; keys are the skills' names.
+
+    Each skill's SKILL.md is written anew from its fields, so that it is parsed like
+    any other. Files are those that it declares.
+    """
+
+    def __init__(
+        self, older: LegacySource, *, label: str, limits: Limits = DEFAULT_LIMITS
+    ) -> None:
+        """Wrap ``older``; nothing of it is called yet."""
+        self.label: Final = label
+        self.older: Final = older
+        self._limits = limits
+
+    def __repr__(self) -> str:
+        """Return what a debugger shows."""
+        return f"{type(self).__name__}({self.older!r}, label={self.label!r})"
+
+    def scan(self) -> tuple[Found | Finding, ...]:
+        """Return the skills, sorted by name."""
+        found = [
+            Found(name, f"{self.label}/{name}", digest_bytes(_skill_md(skill)))
+            for name, skill in sorted(self._skills().items())
+        ]
+        return tuple(found)
+
+    def manifest(self, key: str) -> bytes:
+        """Return the SKILL.md that says what the skill says."""
+        return self.read(key, SKILL_FILE, self._limits.skill_md_bytes)
+
+    def files(self, key: str) -> tuple[FileStat, ...]:
+        """Return SKILL.md and what is declared and can be read, sorted by path."""
+        skill = self._skill(key)
+        listing = Listing(self._limits)
+        for path in (SKILL_FILE, *_declared(skill)):
+            if listing.admits(path):
+                try:
+                    data = self._data(skill, key, path)
+                except SkillError:
+                    continue  # declared and not there: the catalog says so
+                listing.add(FileStat(path, len(data), digest_bytes(data)))
+        return listing.files()
+
+    def read(self, key: str, path: str, limit_bytes: int) -> bytes:
+        """Return one file's raw bytes."""
+        check_path(path, key)
+        data = self._data(self._skill(key), key, path)
+        if len(data) > limit_bytes:
+            limit = "skill_md_bytes" if path == SKILL_FILE else "file_bytes"
+            raise LimitExceededError(limit, limit_bytes, len(data), "bytes", path)
+        return data
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+    def _skills(self) -> dict[str, object]:
+        try:
+            skills = list(self.older.iter_skills())
+        except Exception as error:
+            detail = f"{type(error).__name__}: {error}"
+            raise SourceUnavailableError(self.label, detail) from error
+        return {str(_field(skill, "name")): skill for skill in skills}
+
+    def _skill(self, key: str) -> object:
+        try:
+            return self._skills()[key]
+        except KeyError:
+            raise SkillNotFoundError(key) from None
+
+    def _data(self, skill: object, key: str, path: str) -> bytes:
+        if path == SKILL_FILE:
+            return _skill_md(skill)
+        bucket, _, name = path.partition("/")
+        reader = getattr(self.older, _READERS.get(bucket, ""), None)
+        if path not in _declared(skill) or not callable(reader):
+            raise ReferenceNotFoundError(key, path)
+        return _call(reader, key, path, name)
+
+
+def _call(
+    reader: Callable[[str, str], object], key: str, path: str, name: str
+) -> bytes:
+    try:
+        content = reader(key, name)
+    except (FileNotFoundError, KeyError) as error:
+        raise ReferenceNotFoundError(key, path) from error
+    except ValueError as error:  # how the earlier system refuses a path
+        raise ReferenceEscapesError(
+            key, path, detail="the source refuses it"
+        ) from error
+    except Exception as error:
+        detail = f"the source raised {type(error).__name__}"
+        raise ReferenceUnreadableError(key, path, detail=detail) from error
+    if isinstance(content, bytes):
+        return content
+    if isinstance(content, str):
+        return content.encode("utf-8", "surrogatepass")
+    detail = f"the source gave {type(content).__name__}, want text or bytes"
+    raise ReferenceUnreadableError(key, path, detail=detail)
+
+
+def _field(skill: object, name: str) -> object:
+    """Return a field of the skill's manifest, or of the skill itself."""
+    missing = object()
+    value = getattr(getattr(skill, "manifest", None), name, missing)
+    return getattr(skill, name, None) if value is missing else value
+
+
+def _texts(skill: object, name: str) -> list[str]:
+    value = _field(skill, name)
+    if not isinstance(value, (list, tuple)):
+        return []
+    return [str(each) for each in cast("Iterable[object]", value)]
+
+
+def _declared(skill: object) -> list[str]:
+    return [f"{bucket}/{name}" for bucket in _READERS for name in _texts(skill, bucket)]
+
+
+def _skill_md(skill: object) -> bytes:
+    """Return the SKILL.md that says what the skill's fields say."""
+    lines = [
+        f"{name}: {json.dumps(str(value), ensure_ascii=False)}"
+        for name in _TEXTS
+        if (value := _field(skill, name)) is not None
+    ]
+    lines += [
+        f"{name}: {json.dumps(_texts(skill, name), ensure_ascii=False)}"
+        for name in _LISTS
+        if _texts(skill, name)
+    ]
+    body = _field(skill, "body") or ""
+    text = "\n".join(["---", *lines, "---", str(body)])
+    return text.encode("utf-8", "surrogatepass")

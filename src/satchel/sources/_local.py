@@ -1,0 +1,235 @@
+"""Packs in a folder of this machine."""
+
+# ruff: noqa: PTH100, PTH112, PTH118 - a Path for each pack costs too much
+import os
+import re
+import stat
+import time
+from dataclasses import replace
+from typing import Final
+
+from satchel.errors import (
+    LimitExceededError,
+    ReferenceEscapesError,
+    ReferenceNotFoundError,
+    ReferenceUnreadableError,
+    SkillNotFoundError,
+    SourceUnavailableError,
+)
+from satchel.files import is_settled, mark_of, read_confined, walk_pack
+from satchel.model import DEFAULT_LIMITS, SKILL_FILE, FileStat, Finding, Found, Limits
+from satchel.sources._folder_search import FolderSearch, PackLocation
+
+# Keys are paths that a scan went down itself; nothing else is one, so that no key
+# climbs, and none leads where no scan goes.
+_INVALID_KEY: Final = re.compile(r"\A\Z|(?:\A|/)(?:\.|/|\Z)|\x00|[\ud800-\udfff]")
+
+
+class LocalSource:
+    """A folder with packs in it, or one pack.
+
+    A folder with a SKILL.md is one pack. Else it is searched down to
+    ``limits.scan_depth`` folders, and a search stops at a SKILL.md; folders whose name
+    begins with a dot, and ``node_modules``, are passed by. Links are followed where
+    they stay inside; a link right below the root may also lead to a pack elsewhere
+    (docs/decisions has the reasons). Keys are paths relative to the root; that of a
+    root that is itself a pack is the folder's name.
+
+    ``near`` says that reading takes no time to speak of, for servers. ``scope``,
+    ``trusted`` and ``precedence`` are read by the registry: lower
+    precedence wins, None makes a clash of names an error.
+    """
+
+    def __init__(  # noqa: PLR0913 - one keyword for each thing that can be said of it
+        self,
+        root: str | os.PathLike[str],
+        *,
+        label: str | None = None,
+        limits: Limits = DEFAULT_LIMITS,
+        shown: str | None = None,
+        missing_ok: bool = False,
+        scope: str = "",
+        trusted: bool = True,
+        precedence: int | None = None,
+        client_folders: bool = False,
+    ) -> None:
+        """Take the folder, relative to the working folder of now; look at nothing.
+
+        Args:
+            root: The folder; a link to it is followed.
+            label: What to call the source; None is ``root`` as it is written.
+            limits: Bounds on what is accepted.
+            shown: What stands in front of paths that are shown; None is ``root`` as
+                it is written.
+            missing_ok: Whether a folder that is not there is one without packs.
+            scope: ``project``, ``user`` or ``managed``; empty for a named folder.
+            trusted: Whether its packs may be listed and loaded.
+            precedence: See the class.
+            client_folders: Whether folders of clients below the root, whose names begin
+                with a dot, are searched too.
+        """
+        self.near: Final = True
+        written = os.fspath(root)
+        self.root: Final = os.path.abspath(written)
+        self.label: Final = written if label is None else label
+        self.scope: Final = scope
+        self.trusted: Final = trusted
+        self.precedence: Final = precedence
+        self.client_folders: Final = client_folders
+        self.missing_ok: Final = missing_ok
+        self._shown = written if shown is None else shown
+        self._limits = limits
+        self._places: dict[str, PackLocation] | None = None
+        self._under_way: FolderSearch | None = None
+
+    def __repr__(self) -> str:
+        """Return what a debugger shows."""
+        return f"{type(self).__name__}({self._shown!r}, label={self.label!r})"
+
+    def scan(self) -> tuple[Found | Finding, ...]:
+        """Return the packs, sorted by key, then what was met on the way.
+
+        Raises:
+            SourceUnavailableError: The folder is not there, or cannot be listed.
+        """
+        search = self._under_way = self._search()
+        now_ns = time.time_ns()
+        try:
+            searched = search.run()
+        except FileNotFoundError as error:
+            if not self.missing_ok:
+                raise SourceUnavailableError(self.label, "no such folder") from error
+            return ()
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or str(error)
+            raise SourceUnavailableError(self.label, reason) from error
+        self._places = searched.places
+        found = [_mark_unsettled(each, now_ns) for each in searched.found]
+        return (*found, *searched.findings)
+
+    @property
+    def progress(self) -> int:
+        """How many entries of folders the last scan has seen, while it goes on, too."""
+        return 0 if self._under_way is None else self._under_way.seen
+
+    def _search(self) -> FolderSearch:
+        return FolderSearch(
+            self.root,
+            self._shown,
+            self._limits,
+            self._limits.scan_depth,
+            client_folders=self.client_folders,
+        )
+
+    def manifest(self, key: str) -> bytes:
+        """Return the raw SKILL.md."""
+        try:
+            return self._read(key, SKILL_FILE, self._limits.skill_md_bytes)
+        except ReferenceNotFoundError as error:
+            self._check_root()
+            raise SkillNotFoundError(key) from error
+        except ReferenceEscapesError as error:
+            raise ReferenceUnreadableError(
+                key, SKILL_FILE, detail=error.detail
+            ) from error
+
+    def files(self, key: str) -> tuple[FileStat, ...]:
+        """Return the files of the pack as they are now, sorted by path."""
+        self._check_pack(key)
+        root, folder = self._place(key)
+        try:
+            walked = walk_pack(os.path.join(root, folder), limits=self._limits)
+        except FileNotFoundError as error:  # it went away since it was checked
+            raise SkillNotFoundError(key) from error
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise SourceUnavailableError(self.label, reason) from error
+        return walked.files
+
+    def scan_one(self, key: str, location: str) -> Found | None:
+        """Return one pack as `scan` would find it now; None where it would not.
+
+        ``location`` is what an earlier scan showed for it.
+
+        Raises:
+            SkillNotFoundError, SourceUnavailableError: There is no such pack.
+        """
+        now_ns = time.time_ns()
+        try:
+            files = self.files(key)
+        except LimitExceededError:
+            return None
+        return _mark_unsettled(Found(key, location, files, files), now_ns)
+
+    def stat_file(self, key: str, path: str) -> FileStat | None:
+        """Return one file as `files` would have it now; None where it might not."""
+        root, folder = self._place(key)
+        try:
+            status = os.lstat(os.path.join(root, folder, path))
+        except (OSError, ValueError):
+            return None
+        if not stat.S_ISREG(status.st_mode):
+            return None
+        return FileStat(path, status.st_size, mark_of(status))
+
+    def folder_of(self, key: str) -> str:
+        """Return where a pack of this key lies: an absolute path, links not resolved.
+
+        For whoever writes to it; reading goes through `read`.
+
+        Raises:
+            SkillNotFoundError, SourceUnavailableError: There is no such pack.
+        """
+        self._check_pack(key)
+        root, folder = self._place(key)
+        return os.path.join(root, folder) if folder else root
+
+    def read(self, key: str, path: str, limit_bytes: int) -> bytes:
+        """Return one file's raw bytes, confined to the pack."""
+        try:
+            return self._read(key, path, limit_bytes)
+        except ReferenceNotFoundError:
+            self._check_pack(key)
+            raise
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+    def _read(self, key: str, path: str, limit_bytes: int) -> bytes:
+        root, folder = self._place(key)
+        return read_confined(root, path, limit_bytes, folder=folder, owner=key)
+
+    def _place(self, key: str) -> PackLocation:
+        if self._places is None:
+            self.scan()
+        place = self._places.get(key) if self._places else None
+        if place is not None:
+            return place  # nearly always: keys come from a scan
+        if _INVALID_KEY.search(key):
+            raise SkillNotFoundError(key)
+        return self.root, key
+
+    def _check_root(self) -> None:
+        if not (self.missing_ok or os.path.isdir(self.root)):
+            raise SourceUnavailableError(self.label, "no such folder")
+
+    def _check_pack(self, key: str) -> None:
+        """Let a key pass that leads to a pack.
+
+        Raises:
+            SkillNotFoundError: It does not.
+            SourceUnavailableError: The whole folder is gone.
+        """
+        try:
+            self._read(key, SKILL_FILE, 0)
+        except LimitExceededError:
+            return
+        except (ReferenceNotFoundError, ReferenceEscapesError) as error:
+            self._check_root()
+            raise SkillNotFoundError(key) from error
+
+
+def _mark_unsettled(found: Found, now_ns: int) -> Found:
+    """Return the pack, marked where it was written this very moment."""
+    settled = is_settled(found.files or (), now_ns)
+    return found if settled else replace(found, settled=False)

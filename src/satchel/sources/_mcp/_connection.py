@@ -1,0 +1,256 @@
+"""One MCP client in a thread of its own, for callers in any thread."""
+
+import contextlib
+import logging
+import math
+import threading
+import weakref
+from collections.abc import Awaitable, Callable
+from concurrent.futures import Future, wait
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Final, TypeVar, cast
+
+import anyio
+from anyio.from_thread import BlockingPortal
+from mcp.client import Client
+from mcp.shared.exceptions import MCPError
+from mcp_types import CONNECTION_CLOSED, INVALID_REQUEST, REQUEST_TIMEOUT
+from pydantic import ValidationError
+
+from satchel.errors import SourceUnavailableError
+from satchel.sources._mcp._target import McpTarget
+from satchel.sources._mcp._uris import short_line
+
+if TYPE_CHECKING:
+    from anyio.abc import TaskStatus
+
+
+SHUTDOWN_S: Final = 10.0
+"""Seconds that what runs in the loop has to end; mcp kills a command within five."""
+
+
+class LoopThread:
+    """A thread that runs an event loop until `end`; it keeps no program from ending.
+
+    anyio has a context manager for this. Left open, that one waits for ever where it is
+    collected when the program ends, so that a forgotten `close` would hang it.
+    """
+
+    def __init__(self, name: str) -> None:
+        """Start the thread."""
+        ready: Future[BlockingPortal] = Future()
+        run = partial(anyio.run, _run_portal, ready)
+        self._thread = threading.Thread(target=run, name=name, daemon=True)
+        self._thread.start()
+        self.portal: Final = ready.result()
+
+    def end(self) -> None:
+        """Cancel what runs in the loop, and wait until it has ended; once is enough."""
+        if threading.current_thread() is self._thread:  # the collector ran here
+            threading.Thread(target=self.end, daemon=True).start()
+            return
+        try:
+            self.portal.start_task_soon(self.portal.stop, True)  # noqa: FBT003
+        except RuntimeError:  # it is not running any more
+            return
+        self._thread.join(SHUTDOWN_S)
+
+
+async def _run_portal(ready: "Future[BlockingPortal]") -> None:
+    async with BlockingPortal() as portal:
+        ready.set_result(portal)
+        await portal.sleep_until_stopped()
+
+
+T = TypeVar("T")
+
+_DISCONNECTED_CODES: Final = frozenset(
+    {CONNECTION_CLOSED, REQUEST_TIMEOUT, INVALID_REQUEST}
+)
+"""Codes by which mcp's transports say that an answer will never come; the last is how
+the one over HTTP says that the server has forgotten the session."""
+
+
+for _name in ("mcp.client", "mcp.shared", "client"):
+    # mcp logs answers that it cannot read, with tracebacks. Where an application wants
+    # no logs, Python would print them; a server is not to write on anybody's terminal.
+    logging.getLogger(_name).addHandler(logging.NullHandler())
+
+
+class UnexpectedAnswerError(Exception):
+    """The server answered, and not with what was asked for. Never leaves this room."""
+
+    def __init__(self, code: int, detail: str) -> None:
+        """Keep the code of JSON-RPC, 0 for an answer of the wrong shape."""
+        super().__init__(code, detail)
+        self.code = code
+        self.detail = detail
+
+
+@dataclass(frozen=True, slots=True)
+class _ConnectedClient:
+    """A client that is connected, until ``ended`` is set or the server goes away."""
+
+    thread: LoopThread
+    client: Client
+    ended: anyio.Event
+    task: "Future[None]"
+
+    def end(self) -> None:
+        """Ask it to end; how that goes is nobody's concern."""
+        with contextlib.suppress(RuntimeError):  # the thread has ended already
+            self.thread.portal.start_task_soon(self.ended.set)
+
+
+class McpConnection:
+    """Calls a server; connects at the first call, and again after the server went away.
+
+    Every call has a deadline. Safe across threads: calls run side by side in one event
+    loop, in one thread that this object owns and that ends with `close`.
+    """
+
+    def __init__(self, target: McpTarget, timeout_s: float) -> None:
+        """Take the server; nothing is started yet."""
+        self._target: Final = target
+        self._timeout_s: Final = timeout_s
+        self._lock = threading.Lock()
+        self._thread: LoopThread | None = None
+        self._live: _ConnectedClient | None = None
+        self._closed = False
+
+    def call(self, ask: Callable[[Client], Awaitable[T]]) -> T:
+        """Return what ``ask`` gives, called with a connected client.
+
+        What is asked must bear being asked twice: where the connection turns out to be
+        gone, a new one is made, once.
+
+        Raises:
+            AnsweredError: The server refused it, or its answer has the wrong shape.
+            SourceUnavailableError: No answer, or none in time.
+        """
+        while True:
+            live, fresh = self._connected()
+            try:
+                return live.thread.portal.call(
+                    _with_deadline, self._timeout_s, ask, live.client
+                )
+            except MCPError as error:
+                if error.code not in _DISCONNECTED_CODES:
+                    raise UnexpectedAnswerError(
+                        error.code, short_line(error.message)
+                    ) from error
+                if error.code == REQUEST_TIMEOUT:
+                    self._drop(live)
+                    raise self._late() from TimeoutError(short_line(error.message))
+                again, reason = True, short_line(error.message)
+            except ValidationError as error:
+                raise UnexpectedAnswerError(
+                    0, "the answer has the wrong shape"
+                ) from error
+            except TimeoutError as error:
+                self._drop(live)
+                raise self._late() from error
+            except Exception as error:  # noqa: BLE001 - transports raise what they like
+                again, reason = True, _failure_reason(error)
+            self._drop(live)
+            if fresh or not again:
+                raise SourceUnavailableError(self._target.label, reason)
+
+    def close(self) -> None:
+        """End the connection and the thread; a second call does nothing."""
+        with self._lock:
+            self._closed = True
+            live, self._live = self._live, None
+            thread, self._thread = self._thread, None
+        if live is not None:
+            live.end()
+            wait([live.task], SHUTDOWN_S)
+        if thread is not None:
+            thread.end()
+
+    def _connected(self) -> tuple[_ConnectedClient, bool]:
+        """Return the connection, and whether it was made just now."""
+        # Somebody else may be connecting, and that may take as long as a call.
+        if not self._lock.acquire(timeout=self._timeout_s):
+            raise self._late() from TimeoutError()
+        try:
+            if self._closed:
+                raise self._was_closed()
+            live = self._live
+            if live is not None and not live.task.done():
+                return live, False
+            if self._thread is None:
+                self._thread = LoopThread(f"satchel-mcp-{self._target.label}")
+                # For whoever forgets to close; also when the program ends.
+                weakref.finalize(self, self._thread.end)
+            self._live = self._connect(self._thread)
+            return self._live, True
+        finally:
+            self._lock.release()
+
+    def _connect(self, thread: LoopThread) -> _ConnectedClient:
+        try:
+            task, value = thread.portal.start_task(
+                _keep_connected, self._target, self._timeout_s
+            )
+        except TimeoutError as error:
+            raise self._late() from error
+        except Exception as error:  # noqa: BLE001 - transports raise what they like
+            reason = _failure_reason(error)
+        else:
+            client, ended = value
+            return _ConnectedClient(thread, client, ended, task)
+        raise SourceUnavailableError(self._target.label, reason)
+
+    def _drop(self, live: _ConnectedClient) -> None:
+        """Let go of a connection; it ends on its own."""
+        with self._lock:
+            if self._live is live:
+                self._live = None
+        live.end()
+
+    def _late(self) -> SourceUnavailableError:
+        detail = f"no answer within {self._timeout_s:g} seconds"
+        return SourceUnavailableError(self._target.label, detail)
+
+    def _was_closed(self) -> SourceUnavailableError:
+        return SourceUnavailableError(self._target.label, "it was closed")
+
+
+async def _keep_connected(
+    target: McpTarget,
+    timeout_s: float,
+    *,
+    task_status: "TaskStatus[tuple[Client, anyio.Event]]",
+) -> None:
+    """Keep a client connected: one task enters it and leaves it, as anyio asks.
+
+    The deadline is for connecting alone, and is lifted once that is done.
+    """
+    ended = anyio.Event()
+    with anyio.CancelScope(deadline=anyio.current_time() + timeout_s) as scope:
+        async with target.open() as client:
+            scope.deadline = math.inf
+            task_status.started((client, ended))
+            await ended.wait()
+    if scope.cancelled_caught:
+        raise TimeoutError
+
+
+async def _with_deadline(
+    timeout_s: float, ask: Callable[[Client], Awaitable[T]], client: Client
+) -> T:
+    with anyio.fail_after(timeout_s):
+        return await ask(client)
+
+
+def _failure_reason(error: BaseException) -> str:
+    """Return what went wrong, without a path or an address of anybody."""
+    while isinstance(error, BaseExceptionGroup):
+        error = cast("BaseExceptionGroup[BaseException]", error).exceptions[0]
+    if isinstance(error, MCPError):
+        return short_line(error.message)
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
+    return type(error).__name__

@@ -1,0 +1,173 @@
+"""The questions that a host puts to a server, and the plain values of its answers."""
+
+import json
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any, Final, Literal, TypeVar, cast
+
+import mcp_types as types
+from mcp.client import Client
+from pydantic import RootModel
+
+from satchel.errors import SourceUnavailableError
+from satchel.model import IS_LOAD, PURPOSE_KEY, SYNC
+from satchel.sources._mcp._connection import McpConnection, UnexpectedAnswerError
+from satchel.sources._mcp._target import EXTENSION
+from satchel.sources._mcp._verification import raw_bytes
+
+T = TypeVar("T")
+
+INDEX_URI: Final = "skill://index.json"
+_NOT_SERVED_CODES: Final = frozenset(
+    {types.INVALID_PARAMS, types.METHOD_NOT_FOUND, -32002}
+)
+"""What a server says of what it does not serve; the last is that of 2025."""
+_SYNC_META: Final = cast("types.RequestParamsMeta", {PURPOSE_KEY: SYNC})
+_MAX_CURSOR_CHARS: Final = 4_096
+_MAX_TTL_MS: Final = 10**9
+"""Far above what is believed; a JSON number may have any count of digits."""
+
+
+class NotServedError(Exception):
+    """The server does not serve what was asked for. Never leaves this room."""
+
+
+@dataclass(frozen=True, slots=True)
+class SkillPage:
+    """One page of ``skills/list``: what it holds, where the next begins, how fresh."""
+
+    skills: list[object]
+    cursor: str | None
+    ttl_s: float
+
+
+class _AnyResult(RootModel[dict[str, Any]]):
+    """Any object: what is in it is looked at by our own rules, entry by entry."""
+
+
+class _ListSkills(types.PaginatedRequest[Literal["skills/list"]]):
+    method: Literal["skills/list"] = "skills/list"
+
+
+class _UriParams(types.RequestParams):
+    uri: str
+
+
+class _GetSkill(types.Request[_UriParams, Literal["skills/get"]]):
+    method: Literal["skills/get"] = "skills/get"
+
+
+class McpRequests:
+    """Puts one question a call; each raises `SourceUnavailableError` for no answer."""
+
+    def __init__(self, connection: McpConnection, label: str) -> None:
+        """Take the connection; nothing is asked yet."""
+        self._connection = connection
+        self._label = label
+        self.answers = 0
+        """How many answers came so far."""
+
+    def has_skills(self) -> bool:
+        """Tell whether the server declares the extension."""
+
+        async def ask(client: Client) -> bool:
+            return EXTENSION in (client.server_capabilities.extensions or {})
+
+        return self._ask(ask)
+
+    def page(self, cursor: str | None) -> SkillPage:
+        """Return one page of the server's skills."""
+
+        async def ask(client: Client) -> dict[str, Any]:
+            params = types.PaginatedRequestParams(cursor=cursor)
+            request = _ListSkills(params=params if cursor is not None else None)
+            return (await client.session.send_request(request, _AnyResult)).root
+
+        try:
+            answer = self._complete(self._ask(ask))
+        except (
+            NotServedError
+        ) as error:  # it declares the method, or gave the cursor itself
+            raise self._odd(f"it does not list its skills: {error}") from error
+        skills, following = answer.get("skills"), answer.get("nextCursor")
+        if not isinstance(skills, list):
+            raise self._odd("its list of skills is no list")
+        if following is not None and not (
+            isinstance(following, str) and len(following) <= _MAX_CURSOR_CHARS
+        ):
+            raise self._odd("its list of skills has a cursor that is none")
+        return SkillPage(cast("list[object]", skills), following, _ttl_seconds(answer))
+
+    def skill(self, uri: str) -> tuple[object, float]:
+        """Return the entry of one skill, and for how many seconds it holds.
+
+        Raises:
+            Unknown: The server serves no skill at ``uri``.
+        """
+
+        async def ask(client: Client) -> dict[str, Any]:
+            request = _GetSkill(params=_UriParams(uri=uri))
+            return (await client.session.send_request(request, _AnyResult)).root
+
+        answer = self._complete(self._ask(ask))
+        return answer.get("skill"), _ttl_seconds(answer)
+
+    def read(self, uri: str) -> bytes | None:
+        """Return the bytes of one resource; None where the answer holds none.
+
+        Raises:
+            Unknown: The server has no such resource.
+        """
+        # In the caller's context: what is asked runs in another thread.
+        meta = None if IS_LOAD.get() else _SYNC_META
+
+        async def ask(client: Client) -> types.ReadResourceResult:
+            return await client.session.read_resource(uri, meta=meta)
+
+        contents = self._ask(ask).contents
+        if len(contents) != 1:
+            contents = [each for each in contents if each.uri == uri]
+        if len(contents) != 1:
+            return None
+        content = contents[0]
+        if isinstance(content, types.TextResourceContents):
+            return raw_bytes(content.text, None)
+        return raw_bytes(None, content.blob)
+
+    def index(self) -> object:
+        """Return the older index of skills, parsed.
+
+        Raises:
+            Unknown: The server has none.
+        """
+        data = self.read(INDEX_URI)
+        try:
+            return json.loads(data or b"")
+        except (ValueError, RecursionError):
+            raise self._odd(f"{INDEX_URI} is no JSON") from None
+
+    def _ask(self, ask: Callable[[Client], Awaitable[T]]) -> T:
+        try:
+            answer = self._connection.call(ask)
+        except UnexpectedAnswerError as error:
+            if error.code in _NOT_SERVED_CODES:
+                raise NotServedError(error.detail) from error
+            raise self._odd(error.detail) from error
+        self.answers += 1
+        return answer
+
+    def _complete(self, answer: dict[str, Any]) -> dict[str, Any]:
+        if answer.get("resultType", "complete") != "complete":
+            raise self._odd("it wants something in return for its answer")
+        return answer
+
+    def _odd(self, detail: str) -> SourceUnavailableError:
+        return SourceUnavailableError(self._label, detail)
+
+
+def _ttl_seconds(answer: dict[str, Any]) -> float:
+    """Return for how long the server says that its answer holds; 0 for nonsense."""
+    ttl = answer.get("ttlMs")
+    if isinstance(ttl, bool) or not isinstance(ttl, int | float) or not ttl > 0:
+        return 0.0
+    return min(ttl, _MAX_TTL_MS) / 1000

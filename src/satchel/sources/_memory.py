@@ -1,0 +1,164 @@
+"""Packs that are kept in memory: skills written in code, and packs made on the fly."""
+
+import json
+from collections.abc import Iterator, Mapping
+from itertools import chain
+from types import MappingProxyType
+from typing import Final, TypeAlias
+
+from satchel.agent import Skill
+from satchel.errors import (
+    DuplicateSkillError,
+    LimitExceededError,
+    ReferenceNotFoundError,
+    SkillManifestError,
+    SkillNotFoundError,
+)
+from satchel.files import Listing, check_path, digest_bytes
+from satchel.model import DEFAULT_LIMITS, SKILL_FILE, FileStat, Finding, Found, Limits
+from satchel.sources import _findings as tell
+
+PackMapping: TypeAlias = Mapping[str, Mapping[str, bytes | str]]
+"""Files by path, by the name of the pack."""
+
+
+def skill_md(skill: Skill) -> bytes:
+    """Return the SKILL.md that says what ``skill`` says, instructions unaltered.
+
+    The names of its tools stand in ``metadata.tools``, separated by blanks; a category
+    other than the standard one in ``metadata.category``.
+    """
+    lines = [f"name: {_quoted(skill.name)}"]
+    lines.append(f"description: {_quoted(skill.description)}")
+    metadata: dict[str, str] = {}
+    if skill.tools:
+        metadata["tools"] = " ".join(tool.name for tool in skill.tools)
+    if skill.category != "standard":
+        metadata["category"] = skill.category
+    if metadata:
+        lines.append("metadata:")
+        lines += [f"  {key}: {_quoted(value)}" for key, value in metadata.items()]
+    head = "".join(f"{line}\n" for line in ("---", *lines, "---"))
+    return _encoded(head + skill.instructions)
+
+
+class MemorySource:
+    """Packs that are held as bytes; keys are their names.
+
+    What is handed over is copied once, and never changes afterwards.
+    """
+
+    def __init__(
+        self,
+        *what: Skill | PackMapping,
+        label: str = "memory",
+        limits: Limits = DEFAULT_LIMITS,
+    ) -> None:
+        """Copy the packs, and write a SKILL.md for each skill.
+
+        Args:
+            what: Skills written in code, and packs; text in these is taken as UTF-8.
+            label: What to call the source.
+            limits: Bounds on what is accepted.
+
+        Raises:
+            SkillManifestError: A skill has no description to list it by.
+            DuplicateSkillError: Two of them have one name.
+        """
+        self.label: Final = label
+        self.near: Final = True
+        self._limits = limits
+        held: dict[str, Mapping[str, bytes]] = {}
+        for name, files in chain.from_iterable(map(_files_by_pack, what)):
+            if name in held:
+                raise DuplicateSkillError(name, label, f"{label} (handed over twice)")
+            held[name] = files
+        self._packs = MappingProxyType(held)
+
+    def __repr__(self) -> str:
+        """Return what a debugger shows."""
+        return f"{type(self).__name__}({len(self._packs)} packs, label={self.label!r})"
+
+    def scan(self) -> tuple[Found | Finding, ...]:
+        """Return the packs, sorted by key, then what is wrong with some."""
+        found: list[Found] = []
+        findings: list[Finding] = []
+        for key in sorted(self._packs):
+            where = f"{self.label}/{key}"
+            try:
+                files, told = self._list(key)
+            except LimitExceededError as error:
+                findings.append(tell.too_large(where, str(error)))
+                continue
+            findings += tell.placed(told, where)
+            if SKILL_FILE in self._packs[key]:
+                found.append(Found(key, where, files, files))
+            else:
+                findings.append(tell.no_skill_file(where))
+        return (*found, *findings)
+
+    def manifest(self, key: str) -> bytes:
+        """Return the raw SKILL.md."""
+        data = self._pack(key).get(SKILL_FILE)
+        if data is None:
+            raise SkillNotFoundError(key)
+        return self._bounded(data, SKILL_FILE, self._limits.skill_md_bytes)
+
+    def files(self, key: str) -> tuple[FileStat, ...]:
+        """Return the files of the pack, sorted by path."""
+        self._pack(key)
+        return self._list(key)[0]
+
+    def read(self, key: str, path: str, limit_bytes: int) -> bytes:
+        """Return one file's raw bytes."""
+        check_path(path, key)
+        data = self._pack(key).get(path)
+        if data is None:
+            raise ReferenceNotFoundError(key, path)
+        return self._bounded(data, path, limit_bytes)
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+    def _pack(self, key: str) -> Mapping[str, bytes]:
+        try:
+            return self._packs[key]
+        except KeyError:
+            raise SkillNotFoundError(key) from None
+
+    def _list(self, key: str) -> tuple[tuple[FileStat, ...], tuple[Finding, ...]]:
+        listing = Listing(self._limits)
+        for path, data in sorted(self._packs[key].items()):
+            if listing.admits(path):
+                listing.add(FileStat(path, len(data), digest_bytes(data)))
+        return listing.files(), listing.findings()
+
+    @staticmethod
+    def _bounded(data: bytes, path: str, limit_bytes: int) -> bytes:
+        if len(data) > limit_bytes:
+            limit = "skill_md_bytes" if path == SKILL_FILE else "file_bytes"
+            raise LimitExceededError(limit, limit_bytes, len(data), "bytes", path)
+        return data
+
+
+def _files_by_pack(
+    what: Skill | PackMapping,
+) -> Iterator[tuple[str, Mapping[str, bytes]]]:
+    if not isinstance(what, Skill):
+        for name, files in what.items():
+            yield name, {path: _encoded(data) for path, data in files.items()}
+    elif what.description.strip():
+        yield what.name, {SKILL_FILE: skill_md(what)}
+    else:
+        detail = "a skill on the shelf needs a description to be listed by"
+        raise SkillManifestError(f"Skill({what.name!r})", detail)
+
+
+def _quoted(text: str) -> str:
+    # A JSON string is a YAML string, so that any name and any description holds.
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _encoded(data: bytes | str) -> bytes:
+    # A lone surrogate is for the parser to report, not for us to fail on.
+    return data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data

@@ -1,0 +1,265 @@
+"""Packs of installed Python packages: in folders called .agents/skills.
+
+And from entry points.
+"""
+
+import logging
+import os
+import re
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
+from importlib.metadata import (
+    Distribution,
+    EntryPoint,
+    PackageNotFoundError,
+    distributions,
+    entry_points,
+)
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Final
+
+from satchel.errors import SourceUnavailableError
+from satchel.model import DEFAULT_LIMITS, Finding, Found, Limits
+from satchel.protocols import SkillSource
+from satchel.sources._folder_search import FolderSearch
+from satchel.sources._legacy import LegacySource, LegacySourceAdapter
+from satchel.sources._local import LocalSource
+from satchel.sources._memory import MemorySource
+from satchel.sources._wrappers import SourceWrapper
+
+GROUPS: Final = ("satchel.skill_sources", "bernstein.skill_sources")
+"""Entry-point groups: ours, and that of the earlier system."""
+
+_log: Final = logging.getLogger("satchel")
+
+
+class PluginSource(SourceWrapper):
+    """A source that an entry point gave, under a label that says so."""
+
+    def __init__(self, source: SkillSource, label: str) -> None:
+        """Give the source its label."""
+        super().__init__(source)
+        self._label = label
+
+    @property
+    def label(self) -> str:
+        """``plugin:`` and a name, different for each plug-in."""
+        return self._label
+
+
+class SkippedPlugins(MemorySource):
+    """No pack, and a finding for each plug-in that was left out."""
+
+    def __init__(self, findings: Iterable[Finding]) -> None:
+        """Keep what is to be told."""
+        super().__init__(label="plugins")
+        self._findings = tuple(findings)
+
+    def scan(self) -> tuple[Found | Finding, ...]:
+        """Return the findings."""
+        return self._findings
+
+
+@dataclass(frozen=True, slots=True)
+class Plugins:
+    """What the entry points gave; ``distributions`` names all that have any."""
+
+    sources: tuple[SkillSource, ...]
+    findings: tuple[Finding, ...]
+    distributions: frozenset[str]
+
+
+def normal_distribution_name(distribution: str) -> str:
+    """Return the one spelling of a distribution's name, for comparing (PEP 503)."""
+    return re.sub(r"[-_.]+", "-", distribution).lower()
+
+
+def load_plugins(
+    *,
+    deny: Collection[str] = (),
+    only: Collection[str] | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+) -> Plugins:
+    """Enumerate the entry points now, and open each; sorted by name.
+
+    One that does not open is logged and told, and costs nobody else anything.
+
+    Args:
+        deny: Names of entry points or distributions, or labels, to leave out.
+        only: Names of distributions to take; None is all.
+        limits: Bounds for sources of the older protocol.
+    """
+    wanted = None if only is None else set(map(normal_distribution_name, only))
+    denied = {*deny, *map(normal_distribution_name, deny)}
+    sources: dict[str, SkillSource] = {}
+    findings: list[Finding] = []
+    owners: set[str] = set()
+    for point in _points():
+        owner = normal_distribution_name(point.dist.name) if point.dist else ""
+        if wanted is not None and owner not in wanted:
+            continue
+        owners.add(owner)
+        if denied & {point.name, f"plugin:{point.name}", owner}:
+            continue
+        try:
+            source = _open_entry_point(point, sources, limits)
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - a plug-in's own: R33
+            _log.warning("skill source plug-in %r was skipped: %s", point.name, error)
+            findings.append(_skipped(point.name, owner, error))
+            continue
+        if source.label not in denied:
+            sources[source.label] = source
+    return Plugins(tuple(sources.values()), tuple(findings), frozenset(owners))
+
+
+def _points() -> list[EntryPoint]:
+    """Return the entry points of both groups; one registered in both counts once."""
+    points = {
+        (point.name, point.value): point
+        for group in reversed(GROUPS)
+        for point in entry_points(group=group)
+    }
+    return [points[key] for key in sorted(points)]
+
+
+def _open_entry_point(
+    point: EntryPoint, taken: Collection[str], limits: Limits
+) -> SkillSource:
+    made: object = point.load()
+    ready = not isinstance(made, type) and isinstance(made, (SkillSource, LegacySource))
+    if callable(made) and not ready:
+        made = made()
+    own = f"plugin:{point.name}"
+    if isinstance(made, SkillSource):
+        label = made.label if made.label.startswith("plugin:") else own
+        return PluginSource(made, _free(label, point, taken))
+    if isinstance(made, LegacySource):
+        return LegacySourceAdapter(made, label=_free(own, point, taken), limits=limits)
+    message = f"it gave {type(made).__name__}, want a skill source or what makes one"
+    raise TypeError(message)
+
+
+def _free(label: str, point: EntryPoint, taken: Collection[str]) -> str:
+    """Return ``label``, or a longer one where it is taken."""
+    return label if label not in taken else f"plugin:{point.name}={point.value}"
+
+
+def _skipped(name: str, distribution: str, error: BaseException) -> Finding:
+    origin = f" of {distribution}" if distribution else ""
+    return Finding(
+        "plugin-skipped",
+        "warning",
+        f"plug-in {name!r}{origin} was skipped: {type(error).__name__}: {error}",
+        f"plugin:{name}",
+        fix="tell its author, or put it on the deny list",
+    )
+
+
+_FOLDER: Final = ".agents/skills"
+_IN_RECORD: Final = re.compile(
+    r'^"?((?:[^",\n]*/)?\.agents/skills(?:/[^",\n]*)?)/SKILL\.md"?,', re.MULTILINE
+)
+
+
+class InstalledSource(LocalSource):
+    """The packs of one distribution, and none of another in the same folders.
+
+    Which packs those are is what its RECORD says; what a pack holds is looked up in
+    the folder.
+    """
+
+    def __init__(
+        self, root: str, starts: tuple[str, ...], *, label: str, limits: Limits
+    ) -> None:
+        """Take where packages are installed, and the folders to search below that."""
+        super().__init__(root, label=label, shown=label, limits=limits)
+        self._starts = starts
+
+    def _search(self) -> FolderSearch:
+        search = super()._search()
+        search.starts = self._starts
+        return search
+
+
+def installed_source(name: str, limits: Limits) -> InstalledSource:
+    """Return a source for one distribution; see `satchel.sources.package`."""
+    try:
+        source = _open_distribution(Distribution.from_name(name), limits)
+    except (PackageNotFoundError, ValueError) as error:
+        detail = "no distribution of this name is installed"
+        raise SourceUnavailableError(name, detail) from error
+    if source is None:
+        raise SourceUnavailableError(name, f"it comes without a folder {_FOLDER}")
+    return source
+
+
+def package_sources(
+    only: Collection[str] | None, deny: Collection[str], limits: Limits
+) -> list[SkillSource]:
+    """Return the sources of installed packages; see `satchel.sources.packages`."""
+    plugins = load_plugins(deny=deny, only=only, limits=limits)
+    denied = {normal_distribution_name(name) for name in deny}
+    folders: list[SkillSource] = []
+    if only is None:
+        folders += _open_all(denied, limits)
+    for name in only or ():
+        try:
+            folders.append(installed_source(name, limits))
+        except SourceUnavailableError:
+            if normal_distribution_name(name) not in plugins.distributions:
+                raise
+    skipped = [SkippedPlugins(plugins.findings)] if plugins.findings else []
+    return [*folders, *plugins.sources, *skipped]
+
+
+def _open_all(denied: Collection[str], limits: Limits) -> list[InstalledSource]:
+    """Return a source for each distribution with such packs, by name.
+
+    Of two installed distributions of one name the first on ``sys.path`` counts, which
+    is the one that would be imported.
+    """
+    seen: dict[str, InstalledSource | None] = {}
+    for each in distributions():
+        name = normal_distribution_name(each.metadata["Name"] or "")
+        if name and name not in seen and name not in denied:
+            seen[name] = _open_distribution(each, limits)
+    return [source for _, source in sorted(seen.items()) if source is not None]
+
+
+def _open_distribution(
+    distribution: Distribution, limits: Limits
+) -> InstalledSource | None:
+    label = f"{distribution.metadata['Name']}=={distribution.version}"
+    record = distribution.read_text("RECORD") or ""
+    starts = tuple(_recorded(record)) if _FOLDER in record else ()
+    root = distribution.locate_file("")
+    if starts and isinstance(root, os.PathLike):
+        return InstalledSource(os.fspath(root), starts, label=label, limits=limits)
+    for place, start in _editable(distribution):
+        return InstalledSource(place, (start,), label=label, limits=limits)
+    return None
+
+
+def _recorded(record: str) -> Iterator[str]:
+    """Yield the packs of a RECORD, none of them inside another."""
+    last = "\0"
+    for folder in sorted(set(_IN_RECORD.findall(record))):
+        if ".." not in folder.split("/") and not folder.startswith(("/", f"{last}/")):
+            last = folder
+            yield folder
+
+
+def _editable(distribution: Distribution) -> Iterator[tuple[str, str]]:
+    """Yield where the packages of an editable installation have their packs."""
+    if '"editable": true' not in (distribution.read_text("direct_url.json") or ""):
+        return
+    names = (distribution.read_text("top_level.txt") or "").split()
+    for name in names or [
+        normal_distribution_name(distribution.metadata["Name"]).replace("-", "_")
+    ]:
+        spec = find_spec(name)
+        for folder in (spec and spec.submodule_search_locations) or ():
+            package = Path(folder)
+            if (package / _FOLDER).is_dir():
+                yield str(package.parent), f"{package.name}/{_FOLDER}"

@@ -1,0 +1,206 @@
+"""Sources around sources: fewer packs, other ids, fewer scans."""
+
+import os
+import re
+import threading
+import time
+from collections.abc import Iterable, Mapping
+from fnmatch import fnmatchcase
+from typing import Any, Final
+
+from satchel.errors import ConfigError
+from satchel.model import SKILL_FILE, FileStat, Finding, Found, Manifest
+from satchel.protocols import Clock, NamesByPlace, NamesSkills, SkillSource
+
+
+class SourceWrapper:
+    """A source that passes everything on; the base of those that change one thing.
+
+    What a source has beyond the protocol (``scope``, ``trusted``, ``precedence``, the
+    readers of older sources) shows through, too.
+    """
+
+    def __init__(self, source: SkillSource) -> None:
+        """Wrap ``source``; closing the wrapper closes it."""
+        self._source: Final = source
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - whatever the inner one has
+        """Return what only the inner source knows."""
+        if name.startswith("_"):  # not set yet, as while a copy is being made
+            raise AttributeError(name)
+        return getattr(self._source, name)
+
+    def __repr__(self) -> str:
+        """Return what a debugger shows."""
+        return f"{type(self).__name__}({self._source!r})"
+
+    @property
+    def label(self) -> str:
+        """The label of the inner source."""
+        return self._source.label
+
+    def scan(self) -> Iterable[Found | Finding]:
+        """Pass on."""
+        return self._source.scan()
+
+    def manifest(self, key: str) -> bytes | Manifest:
+        """Pass on."""
+        return self._source.manifest(key)
+
+    def files(self, key: str) -> Iterable[FileStat]:
+        """Pass on."""
+        return self._source.files(key)
+
+    def read(self, key: str, path: str, limit_bytes: int) -> bytes:
+        """Pass on."""
+        return self._source.read(key, path, limit_bytes)
+
+    def close(self) -> None:
+        """Pass on."""
+        self._source.close()
+
+    def identify_at(self, manifest: Manifest, key: str) -> str | None:
+        """Return the id that the inner source gives; the manifest's name by default."""
+        if isinstance(self._source, NamesByPlace):
+            return self._source.identify_at(manifest, key)
+        if isinstance(self._source, NamesSkills):
+            return self._source.identify(manifest)
+        return manifest.name
+
+    def identify(self, manifest: Manifest) -> str | None:
+        """Return the id of a pack in a folder of its own name."""
+        return self.identify_at(manifest, manifest.name)
+
+
+class FilteredSource(SourceWrapper):
+    """Those packs whose id fits; the others are withheld as filtered."""
+
+    def __init__(
+        self, source: SkillSource, include: Iterable[str], exclude: Iterable[str]
+    ) -> None:
+        """Take shell patterns, compared with regard to case; none to include is all."""
+        super().__init__(source)
+        self._include = tuple(include) or ("*",)
+        self._exclude = tuple(exclude)
+
+    def identify_at(self, manifest: Manifest, key: str) -> str | None:
+        """Return the id, or None where it does not fit."""
+        name = super().identify_at(manifest, key)
+        if name is None or _fits(name, self._exclude):
+            return None
+        return name if _fits(name, self._include) else None
+
+
+def _fits(name: str, patterns: Iterable[str]) -> bool:
+    return any(fnmatchcase(name, pattern) for pattern in patterns)
+
+
+class PrefixedSource(SourceWrapper):
+    """The same packs, with something in front of each id."""
+
+    def __init__(self, source: SkillSource, prefix: str) -> None:
+        """Take the prefix as it is, its hyphen included.
+
+        ``{folder}`` in it is the name of the pack's folder, ``{parent}`` of the folder
+        above, ``{path}`` of every folder from the root of the source to the pack; each
+        in lower case, with hyphens for what is neither letter nor digit. A prefix that
+        ends in one of them gets a hyphen; one that comes out empty is none.
+
+        Raises:
+            ConfigError: ``prefix`` has another word in braces.
+        """
+        super().__init__(source)
+        unknown = [word for word in _BRACES.findall(prefix) if word not in _WORDS]
+        if unknown:
+            known = ", ".join(_WORDS)
+            raise ConfigError("prefix", f"unknown {unknown[0]}; known: {known}")
+        self._prefix = prefix
+
+    def identify_at(self, manifest: Manifest, key: str) -> str | None:
+        """Return prefix and id."""
+        name = super().identify_at(manifest, key)
+        return None if name is None else self._filled(key) + name
+
+    def _filled(self, key: str) -> str:
+        if "{" not in self._prefix:
+            return self._prefix
+        above, _, folder = key.rpartition("/")
+        parent = above.rpartition("/")[2] or self._home(key)
+        prefix = self._prefix
+        for word, text in zip(_WORDS, (folder, parent, above), strict=True):
+            prefix = prefix.replace(word, _slug(text))
+        ends_in_word = self._prefix.endswith(_WORDS)
+        return f"{prefix}-" if ends_in_word and prefix else prefix
+
+    def _home(self, key: str) -> str:
+        """Return the folder that a pack without a folder above it in its key is in.
+
+        The root of the source; of a root that is itself the pack, the one above.
+        """
+        root: str = getattr(self._source, "root", "") or self.label
+        above, _, own = root.replace(os.sep, "/").rstrip("/").rpartition("/")
+        is_pack = own == key and os.path.isfile(f"{root}/{SKILL_FILE}")  # noqa: PTH113
+        return above.rpartition("/")[2] if is_pack else own
+
+
+_WORDS: Final = ("{folder}", "{parent}", "{path}")
+_BRACES: Final = re.compile(r"\{[^{}]*\}")
+
+
+def _slug(text: str) -> str:
+    """Return text as part of an id; a slash is a hyphen too."""
+    kept = (each if each.isalnum() else "-" for each in text.lower())
+    return "-".join(filter(None, "".join(kept).split("-")))
+
+
+class RenamedSource(SourceWrapper):
+    """The same packs, some under another id."""
+
+    def __init__(self, source: SkillSource, names: Mapping[str, str]) -> None:
+        """Take new ids by old ones."""
+        super().__init__(source)
+        self._names = dict(names)
+
+    def identify_at(self, manifest: Manifest, key: str) -> str | None:
+        """Return the new id, or the old one."""
+        name = super().identify_at(manifest, key)
+        return None if name is None else self._names.get(name, name)
+
+
+class CachedSource(SourceWrapper):
+    """The same packs, looked for at most once in a time; what is read is not cached."""
+
+    def __init__(self, source: SkillSource, ttl_s: float, clock: Clock | None) -> None:
+        """Look at nothing yet; a failure is never remembered."""
+        super().__init__(source)
+        self._ttl_s = ttl_s
+        self._now = clock.monotonic if clock else time.monotonic
+        self._lock = threading.Lock()
+        self._seen: tuple[Found | Finding, ...] = ()
+        self._until: float | None = None
+
+    def scan(self) -> Iterable[Found | Finding]:
+        """Return what the last look saw, or look; one look at a time."""
+        with self._lock:
+            now = self._now()
+            if self._until is None or now >= self._until:
+                self._seen = tuple(self._source.scan())
+                self._until = now + self._ttl_s
+            return self._seen
+
+    def scan_one(self, key: str, location: str) -> Found | None:
+        """Return one pack as it is now, and forget what the last look saw."""
+        with self._lock:
+            self._until = None
+        scan_one = getattr(self._source, "scan_one", None)
+        if scan_one is not None:
+            found: Found | None = scan_one(key, location)
+            return found
+        here = (each for each in self.scan() if isinstance(each, Found))
+        return next((each for each in here if each.key == key), None)
+
+    def close(self) -> None:
+        """Forget what was seen, and close the inner source."""
+        with self._lock:
+            self._seen, self._until = (), None
+        super().close()

@@ -1,0 +1,46 @@
+"""Fixtures for people who have skills; pytest finds them by itself.
+
+``skill_pack`` writes packs into the test's own folder, ``skill_shelf`` opens them.
+"""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:  # at the start of every test run, whether it has skills or not
+    from collections.abc import Callable, Iterator
+
+    from satchel.runtime import Satchel
+
+
+@pytest.fixture
+def skill_pack(tmp_path: Path) -> "Callable[..., Path]":
+    """Return `satchel.testing.write_pack`, for the test's own folder of packs."""
+    from functools import partial
+
+    from satchel.testing._packs import write_pack
+
+    return partial(write_pack, tmp_path / "skills")
+
+
+@pytest.fixture
+def open_skills(tmp_path: Path) -> "Iterator[Callable[..., Satchel]]":
+    """Return what opens a `satchel.Satchel` over the packs of the test, and more.
+
+    It takes what ``Satchel`` takes; what it opened is closed when the test is over.
+    """
+    from satchel.runtime import Satchel
+
+    opened: list[Satchel] = []
+
+    def open_shelf(*more: object, **options: object) -> "Satchel":
+        folder = tmp_path / "skills"
+        folder.mkdir(exist_ok=True)
+        shelf = Satchel(folder, *more, **options)  # type: ignore[arg-type]
+        opened.append(shelf)
+        return shelf
+
+    yield open_shelf
+    for shelf in opened:
+        shelf.close()

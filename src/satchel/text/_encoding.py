@@ -1,0 +1,90 @@
+"""Bytes to text: UTF-8 as it is, anything else repaired and said."""
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Final
+
+from satchel.model import Finding
+
+_UTF16_MARKS: Final = (b"\xff\xfe", b"\xfe\xff")
+_SAMPLE_BYTES: Final = 8 * 1024
+"""How much is looked at for control characters; file(1) and git look at as much."""
+
+# What no text file holds, but for tab, line ends, form feed and escape.
+_CONTROLS: Final = bytes({*range(0x20), 0x7F} - {0x09, 0x0A, 0x0C, 0x0D, 0x1B})
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """Text, the encoding it was read as, and what had to be repaired.
+
+    ``encoding`` is ``utf-8``, ``utf-16`` or, where bytes were no UTF-8,
+    ``windows-1252``. A byte order mark stays in UTF-8 text, which is never altered.
+    """
+
+    text: str
+    encoding: str
+    findings: tuple[Finding, ...] = ()
+
+
+def decode(data: bytes) -> Decoded:
+    """Return the text of any bytes; what is not UTF-8 comes with a finding.
+
+    UTF-16 is known by its byte order mark. Of other bytes those that are UTF-8 are
+    read so, and each that is not as Windows-1252 (Latin-1 with the typographic
+    quotes), so that one stray byte spoils no other character. Binary data gives
+    some text too: ask `is_text` first.
+    """
+    try:
+        return Decoded(data.decode("utf-8"), "utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+    if data[:2] in _UTF16_MARKS:
+        text = data.decode("utf-16", "replace")
+        return Decoded(text, "utf-16", (_not_utf8("UTF-16", 1),))
+    text = data.decode("utf-8", "surrogateescape").translate(_from_escape())
+    return Decoded(text, "windows-1252", (_not_utf8("Windows-1252", line),))
+
+
+@cache
+def _from_escape() -> dict[int, str]:
+    """Return what escaped bytes mean, most of them as in Windows-1252.
+
+    Byte by byte, because five have no meaning there and keep that of Latin-1.
+    """
+    return {
+        0xDC00 + byte: bytes([byte])
+        .decode("cp1252", "replace")
+        .replace("\ufffd", chr(byte))
+        for byte in range(0x80, 0x100)
+    }
+
+
+def is_text(data: bytes) -> bool:
+    """Tell whether ``data`` can be handed out as text.
+
+    Valid UTF-8 without NUL is; so is UTF-16 with its mark. Other bytes are text as
+    long as the first 8 KiB hold no control character.
+    """
+    if data[:2] in _UTF16_MARKS:
+        return True
+    if b"\0" in data:
+        return False
+    if data.isascii():
+        return True
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        sample = data[:_SAMPLE_BYTES]
+        return len(sample.translate(None, _CONTROLS)) == len(sample)
+    return True
+
+
+def _not_utf8(found: str, line: int) -> Finding:
+    return Finding(
+        "not-utf8",
+        "warning",
+        f"the file is not UTF-8; it was read as {found}",
+        line=line,
+        fix="save the file as UTF-8",
+    )

@@ -1,0 +1,303 @@
+"""Tools from plain functions."""
+
+from collections.abc import Callable, Mapping
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Final,
+    Union,
+    cast,
+    get_args,
+    get_origin,
+)
+
+from satchel.errors import ExtraMissingError, ToolError, echo
+from satchel.tools._tool import Run, Tool
+
+if TYPE_CHECKING:
+    from inspect import Parameter
+
+    from pydantic import TypeAdapter, ValidationError
+
+    from satchel.model import Json
+
+
+_NAME: Final = r"[A-Za-z0-9_-]{1,64}"
+"""What every provider takes as the name of a tool."""
+
+_MAX_MESSAGE: Final = 300
+"""Characters of what is said about one mistake."""
+_MAX_MISTAKES: Final = 5
+"""Mistakes that one result tells: enough to mend a call, and no flood."""
+
+_SCHEMAS_BY_NAME: Final = {"$defs", "properties", "patternProperties"}
+_VALUES: Final = {"const", "default", "enum", "examples"}
+
+
+def tool_from_function(
+    function: Callable[..., Any],
+    *,
+    name: str | None = None,
+    description: str | None = None,
+) -> Tool:
+    """Return a tool that calls ``function``, which itself stays as it is.
+
+    The schema is made from the type hints by pydantic, which also turns arguments into
+    what the hints say: nested models become instances. A parameter hinted as `Run` is
+    filled in and in no schema; nor is what a ``functools.partial`` has bound by name.
+    Descriptions of parameters come from ``Annotated[..., Field(description=...)]``,
+    else from the docstring, whose style may be Google's, numpy's or Sphinx's.
+
+    Args:
+        function: A function, method, partial or object that can be called;
+            synchronous or not.
+        name: By default the function's own.
+        description: For the model; by default what the docstring says before its
+            sections.
+
+    Raises:
+        ExtraMissingError: The extra ``tools`` is not installed.
+        ToolError: A parameter cannot be given by name, or has no JSON Schema; a hint
+            cannot be resolved; there is no usable name.
+    """
+    try:
+        import docstring_parser
+        import pydantic
+    except ImportError as error:
+        raise ExtraMissingError("a tool made from a function", "tools") from error
+    del docstring_parser, pydantic
+    plain = _plain(function)
+    name = _name(name or str(getattr(plain, "__name__", type(plain).__name__)))
+    told, told_of = _documented(_docstring(plain))
+    parameters = _parameters(name, function, plain)
+    runs = [each.name for each in parameters if _is_run(each.annotation)]
+    if len(runs) > 1:
+        raise ToolError(name, f"several parameters are a Run: {', '.join(runs)}")
+    given = [each for each in parameters if each.name not in runs]
+    adapters = {each.name: _adapter(name, each) for each in given}
+    return Tool(
+        name,
+        told if description is None else description,
+        _schema(name, given, adapters, told_of),
+        function,
+        run_parameter=runs[0] if runs else None,
+        coerce=lambda arguments: _coerced(name, adapters, arguments),
+    )
+
+
+def _adapter(tool: str, parameter: "Parameter") -> "TypeAdapter[Any]":
+    """Return what validates the argument, after trying that it has a schema."""
+    from pydantic import TypeAdapter
+
+    try:
+        adapter = TypeAdapter(parameter.annotation)
+        adapter.json_schema()
+    except Exception as error:  # for a hint, pydantic raises half a dozen kinds
+        detail = str(error).partition("\n")[0]
+        raise ToolError(tool, f"parameter {parameter.name!r}: {detail}") from error
+    return adapter
+
+
+def _coerced(
+    tool: str,
+    adapters: "Mapping[str, TypeAdapter[Any]]",
+    given: Mapping[str, object],
+) -> dict[str, object]:
+    """Return the arguments as the hints say.
+
+    Raises:
+        ToolError: Some are not what the schema allows; names them.
+    """
+    from pydantic import ValidationError
+
+    coerced: dict[str, object] = {}
+    mistakes: list[str] = []
+    for name, value in given.items():
+        try:
+            coerced[name] = adapters[name].validate_python(value)
+        except ValidationError as error:
+            mistakes += _mistakes(name, error)
+    if mistakes:
+        more = len(mistakes) - _MAX_MISTAKES
+        also = f"; and {more} more" if more > 0 else ""
+        raise ToolError(tool, "; ".join(mistakes[:_MAX_MISTAKES]) + also)
+    return coerced
+
+
+def _mistakes(name: str, error: "ValidationError") -> list[str]:
+    """Tell what is wrong, and where; not the value, which the model knows."""
+    told: list[str] = []
+    for each in error.errors(include_url=False, include_input=False):
+        path = "".join(
+            f"[{part}]" if isinstance(part, int) else f".{part}" for part in each["loc"]
+        )
+        said = each["msg"][:_MAX_MESSAGE]  # a validator may repeat what it was given
+        told.append(f"argument {echo(name + path)!r}: {said}")
+    return told
+
+
+def _plain(function: Callable[..., Any]) -> Any:  # noqa: ANN401 - whatever was wrapped
+    """Return what lies under partials and wrappers."""
+    from functools import partial
+    from inspect import unwrap
+
+    plain: Any = function
+    while isinstance(plain, partial):
+        plain = plain.func  # pyright: ignore[reportUnknownMemberType]
+    return unwrap(plain)
+
+
+def _name(name: str) -> str:
+    import re
+
+    if not re.fullmatch(_NAME, name):
+        raise ToolError(name, f"a tool's name matches {_NAME}; give one by name=")
+    return name
+
+
+def _docstring(plain: Any) -> str:  # noqa: ANN401 - as `_plain`
+    from inspect import cleandoc, getdoc, isroutine
+
+    # Of an object that can be called, the call is documented, or else its class.
+    if isroutine(plain):
+        return getdoc(plain) or ""
+    kind = cast("Any", type(plain))
+    return cleandoc(kind.__call__.__doc__ or "") or getdoc(kind) or ""
+
+
+def _documented(docstring: str) -> tuple[str, dict[str, str]]:
+    """Return what a docstring says of the function, and of each parameter."""
+    from docstring_parser import ParseError, parse
+
+    try:
+        parsed = parse(docstring)
+    except ParseError:
+        return docstring, {}
+    # numpy's style may describe several at once: ``x, y : int``.
+    told_of = {
+        name.strip(): each.description
+        for each in parsed.params
+        for name in each.arg_name.split(",")
+        if each.description
+    }
+    return (parsed.description or "").strip(), told_of
+
+
+def _parameters(
+    tool: str,
+    function: Callable[..., Any],
+    plain: Any,  # noqa: ANN401 - as `_plain`
+) -> "list[Parameter]":
+    """Return those that a caller may give, their annotations resolved."""
+    from functools import partial
+    from inspect import signature
+
+    try:
+        parameters = signature(function).parameters
+    except ValueError as error:
+        raise ToolError(tool, str(error)) from error
+    body = plain if hasattr(plain, "__globals__") else type(plain).__call__
+    names = getattr(body, "__globals__", {})
+    bound = function.keywords if isinstance(function, partial) else {}
+    return [
+        each.replace(annotation=_hint(tool, each, names))
+        for name, each in parameters.items()
+        if name not in bound
+    ]
+
+
+def _hint(tool: str, parameter: "Parameter", names: Mapping[str, Any]) -> Any:  # noqa: ANN401 - a hint is anything
+    from types import SimpleNamespace
+    from typing import get_type_hints
+
+    name = parameter.name
+    if parameter.kind not in {parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY}:
+        detail = f"parameter {str(parameter).partition(':')[0]!r} is"
+        raise ToolError(
+            tool,
+            f"{detail} {parameter.kind.description}; a model gives each by its name",
+        )
+    if parameter.annotation is parameter.empty:
+        return Any
+    # `Run` is often imported for type checkers alone; a module's own goes first.
+    known = {"Run": Run, **names}
+    holder = SimpleNamespace(__annotations__={name: parameter.annotation})
+    try:
+        return get_type_hints(holder, known, include_extras=True)[name]
+    except Exception as error:  # a hint may hold any expression
+        detail = f"parameter {name!r}: its hint cannot be resolved: {error}"
+        raise ToolError(tool, detail) from error
+
+
+def _is_run(hint: Any) -> bool:  # noqa: ANN401 - a hint is anything
+    from types import NoneType, UnionType
+
+    if get_origin(hint) is Annotated:
+        return _is_run(get_args(hint)[0])
+    if get_origin(hint) in {Union, UnionType}:
+        return all(each is NoneType or _is_run(each) for each in get_args(hint))
+    return hint is Run
+
+
+def _schema(
+    tool: str,
+    parameters: "list[Parameter]",
+    adapters: "Mapping[str, TypeAdapter[Any]]",
+    told_of: Mapping[str, str],
+) -> dict[str, "Json"]:
+    from pydantic import TypeAdapter
+
+    made, definitions = TypeAdapter.json_schemas(
+        [(name, "validation", adapter) for name, adapter in adapters.items()]
+    )
+    properties: dict[str, Any] = {}
+    for each in parameters:
+        schema = dict(made[each.name, "validation"])
+        if each.name in told_of:
+            schema.setdefault("description", told_of[each.name])
+        if each.default is not each.empty:
+            schema |= _default(tool, each)
+        properties[each.name] = schema
+    whole: dict[str, Any] = {"type": "object", "properties": properties}
+    required = [each.name for each in parameters if each.default is each.empty]
+    if required:
+        whole["required"] = required
+    whole["additionalProperties"] = False
+    return cast("dict[str, Json]", _untitled(whole | definitions))
+
+
+def _default(tool: str, parameter: "Parameter") -> dict[str, Any]:
+    """Return the default for the schema, or nothing where JSON has no form for it."""
+    import json
+
+    from pydantic.fields import FieldInfo
+    from pydantic_core import PydanticSerializationError, to_jsonable_python
+
+    if isinstance(parameter.default, FieldInfo):
+        detail = "write Annotated[..., Field(...)] and a plain default, so that the"
+        detail = f"parameter {parameter.name!r}: {detail} function can be called"
+        raise ToolError(tool, detail)
+    try:
+        value = to_jsonable_python(parameter.default)
+        json.dumps(value, allow_nan=False)
+    except (PydanticSerializationError, TypeError, ValueError):
+        return {}
+    return {"default": value}
+
+
+def _untitled(schema: Any) -> Any:  # noqa: ANN401 - JSON
+    """Drop the titles: they repeat names, and every call pays for them."""
+    if isinstance(schema, list):
+        return [_untitled(each) for each in schema]  # pyright: ignore[reportUnknownVariableType]
+    if not isinstance(schema, dict):
+        return schema
+    untitled: dict[str, Any] = {}
+    for key, value in cast("dict[str, Any]", schema).items():
+        if key in _SCHEMAS_BY_NAME:
+            untitled[key] = {name: _untitled(each) for name, each in value.items()}
+        elif key in _VALUES:
+            untitled[key] = value
+        elif key != "title":
+            untitled[key] = _untitled(value)
+    return untitled

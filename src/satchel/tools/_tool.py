@@ -1,0 +1,281 @@
+"""A tool: what a model can call, its schema, its run and its result."""
+
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass
+from typing import Any, Final, cast
+
+from satchel.errors import SkillError, ToolError, echo, error_payload
+from satchel.model import Json
+from satchel.text import printable
+
+
+class Turn:
+    """One turn of an agent, told from all others by being another object."""
+
+    __slots__ = ("__weakref__",)
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """For whom and with what a tool runs; filled in by Satchel, seen by no model.
+
+    ``who`` is whoever the run acts for and ``deps`` whatever the application handed
+    over with the session; both are the application's own, so their types are its to
+    know. ``session`` is the `satchel.Session`, None outside of one. ``turn`` is one
+    object in every call of one turn and another one in the next, for what is kept that
+    long; None where nobody says when a turn ends.
+    """
+
+    who: Mapping[str, Any] = field(default_factory=dict[str, Any], hash=False)
+    deps: Any = field(default=None, repr=False)
+    session: Any = field(default=None, repr=False)
+    agent: str = ""
+    turn: object = field(default=None, repr=False, compare=False)
+
+
+_TYPES: Final[dict[str, tuple[type, ...]]] = {
+    "string": (str,),
+    "integer": (int,),
+    "number": (int, float),
+    "boolean": (bool,),
+    "array": (list, tuple),
+    "object": (Mapping,),
+    "null": (type(None),),
+}
+
+_FAILURES: Final = (Exception, SystemExit)
+"""What a handler raises and an agent's loop outlives (R33). Functions that parse a
+command line exit; a keyboard interrupt and a cancelled task are nobody's failure."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """Something a model can call.
+
+    ``parameters`` is a JSON Schema of type object. Of it only required and additional
+    properties and the types of values are checked here; a handler checks the rest.
+    Additional ones are refused unless the schema says that they are welcome.
+    ``handler`` takes them by name and may be asynchronous; the parameter that
+    ``run_parameter`` names is filled in with the `Run` and is in no schema. ``native``
+    is a framework's own tool object, which its adapter hands on as it is. ``coerce``
+    is a library's check in place of ours of the types: it returns what the handler
+    takes, or raises a `ToolError`. ``refused`` is told of a call that is refused for
+    its form: the arguments, whatever they are, and the error.
+    """
+
+    name: str
+    description: str
+    parameters: Mapping[str, Json] = field(hash=False)
+    handler: Callable[..., object] = field(repr=False)
+    run_parameter: str | None = None
+    native: object = field(default=None, repr=False, hash=False)
+    coerce: Callable[[Mapping[str, object]], dict[str, object]] | None = field(
+        default=None, repr=False, compare=False
+    )
+    refused: Callable[[object, SkillError], object] | None = field(
+        default=None, repr=False, compare=False
+    )
+
+    @property
+    def is_async(self) -> bool:
+        """Whether the handler has to be awaited."""
+        from inspect import iscoroutinefunction
+
+        called = type(self.handler).__call__  # of an object with a method for it
+        return iscoroutinefunction(self.handler) or iscoroutinefunction(called)
+
+    def call(
+        self, arguments: Mapping[str, object] | str, run: Run | None = None
+    ) -> object:
+        """Make one call. Never raises: what goes wrong is a result.
+
+        The arguments are an object, or its JSON text, as a model's API gives it.
+        A `SkillError` becomes ``{"error": {"code", "message"}}``; anything else, an
+        exit of the program included, the code ``internal-error``, without its message,
+        which may hold paths. So does an asynchronous handler: only `acall` can wait
+        for it.
+        """
+        result = self._called(arguments, run)
+        if isinstance(result, Awaitable):
+            if isinstance(result, Coroutine):
+                result.close()
+            detail = "it is asynchronous; call it with acall"
+            return error_payload(ToolError(self.name, detail))
+        return result
+
+    async def acall(
+        self, arguments: Mapping[str, object] | str, run: Run | None = None
+    ) -> object:
+        """Do as `call` does; a synchronous handler runs in a thread."""
+        if self.is_async:
+            result = self._called(arguments, run)
+        else:
+            import asyncio
+
+            result = await asyncio.to_thread(self._called, arguments, run)
+        if not isinstance(result, Awaitable):
+            return result
+        try:
+            return await cast("Awaitable[object]", result)
+        except _FAILURES as error:
+            return self._failed(error)
+
+    def _called(self, arguments: Mapping[str, object] | str, run: Run | None) -> object:
+        try:
+            filled = self._filled(arguments, run)
+        except _FAILURES as error:
+            if self.refused is not None and isinstance(error, SkillError):
+                self.refused(arguments, error)
+            return self._failed(error)
+        try:
+            return self.handler(**filled)
+        except _FAILURES as error:
+            return self._failed(error)
+
+    def _filled(
+        self, arguments: Mapping[str, object] | str, run: Run | None
+    ) -> dict[str, object]:
+        given = arguments_of(self.name, arguments)
+        self._check_names(given)
+        if self.coerce is None:
+            self._check_types(given)
+            filled = given
+        else:
+            filled = self.coerce(given)
+        if self.run_parameter is not None:
+            filled[self.run_parameter] = run or Run()
+        return filled
+
+    def _failed(self, error: BaseException) -> object:
+        if isinstance(error, SkillError):
+            return {"error": {"code": error.code, "message": printable(str(error))}}
+        message = f"{self.name} failed: {type(error).__name__}"
+        return {"error": {"code": "internal-error", "message": message}}
+
+    def check(self, arguments: Mapping[str, object] | str) -> None:
+        """Let arguments pass that the schema allows.
+
+        Raises:
+            ToolError: One is missing, unknown, or of the wrong type.
+        """
+        self._filled(arguments, None)
+
+    @property
+    def _properties(self) -> Mapping[str, Json]:
+        return cast("Mapping[str, Json]", self.parameters.get("properties", {}))
+
+    def _check_names(self, arguments: Mapping[str, object]) -> None:
+        required = cast("Sequence[str]", self.parameters.get("required", ()))
+        missing = [name for name in required if name not in arguments]
+        if missing:
+            raise ToolError(self.name, f"missing argument {missing[0]!r}")
+        if self.parameters.get("additionalProperties", False) is not False:
+            return
+        for name in arguments:
+            if name not in self._properties:
+                raise ToolError(self.name, f"unknown argument {echo(name)!r}")
+
+    def _check_types(self, arguments: Mapping[str, object]) -> None:
+        for name, value in arguments.items():
+            schema = self._properties.get(name)
+            types = schema.get("type") if isinstance(schema, Mapping) else None
+            wanted = (
+                (types,) if isinstance(types, str) else cast("Sequence[str]", types)
+            )
+            if wanted and not any(_is_a(value, type_name) for type_name in wanted):
+                want = " or ".join(wanted)
+                raise ToolError(
+                    self.name, f"argument {echo(name)!r} has to be of type {want}"
+                )
+
+
+def arguments_of(tool: str, given: object) -> dict[str, object]:
+    """Return the arguments of a call, which may come as the JSON text of an object.
+
+    Raises:
+        ToolError: They are something else.
+    """
+    if isinstance(given, str):
+        import json
+
+        try:
+            given = json.loads(given) if given.strip() else {}
+        except (ValueError, RecursionError):
+            raise ToolError(tool, "the arguments are no valid JSON") from None
+    if not isinstance(given, Mapping):
+        raise ToolError(tool, "the arguments have to be an object")
+    return dict(cast("Mapping[str, object]", given))
+
+
+def _is_a(value: object, type_name: str) -> bool:
+    if isinstance(value, bool):  # to Python a bool is an int; to JSON it is not
+        return type_name == "boolean"
+    return isinstance(value, _TYPES.get(type_name, (object,)))
+
+
+def result_text(result: object) -> str:
+    """Return text as it is, and anything else as JSON on one line.
+
+    Dataclasses and pydantic models are written as objects, sets as arrays in the
+    order of their texts; whatever else JSON has no form for, as ``str`` writes it.
+    A lone surrogate, which no request could be sent with, becomes a question mark.
+    Never raises: what cannot be written is an error with the code ``internal-error``.
+    """
+    if isinstance(result, str):
+        return _sendable(result)
+    import json
+
+    try:
+        return _sendable(json.dumps(result, ensure_ascii=False, default=_plain))
+    except Exception as error:  # noqa: BLE001 - a tool's own value (R33)
+        message = f"the result cannot be written: {type(error).__name__}"
+        return json.dumps({"error": {"code": "internal-error", "message": message}})
+
+
+def _plain(value: Any) -> object:  # noqa: ANN401 - json asks about anything
+    if is_dataclass(value) and not isinstance(value, type):
+        return {each.name: getattr(value, each.name) for each in fields(value)}
+    if callable(dump := getattr(value, "model_dump", None)):
+        return dump(mode="json")
+    if isinstance(value, (set, frozenset)):
+        return sorted(cast("set[object]", value), key=str)
+    return str(value)
+
+
+def _sendable(text: str) -> str:
+    """Return text that UTF-8 can carry: names of files may come with surrogates."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
+
+
+def inline_schema(schema: Mapping[str, Json]) -> dict[str, Json]:
+    """Return the schema with what it refers to in place, and without ``$defs``.
+
+    Only references to its own ``$defs`` are followed. A definition that holds itself
+    is cut where it comes again: there, any object is allowed.
+    """
+    definitions = cast("Mapping[str, Json]", schema.get("$defs", {}))
+    rest = {key: each for key, each in schema.items() if key != "$defs"}
+    return cast("dict[str, Json]", _inlined(rest, definitions, ()))
+
+
+def _inlined(
+    schema: Any,  # noqa: ANN401 - JSON
+    definitions: Mapping[str, Json],
+    within: tuple[str, ...],
+) -> Any:  # noqa: ANN401
+    if isinstance(schema, list):
+        return [_inlined(each, definitions, within) for each in schema]  # pyright: ignore[reportUnknownVariableType]
+    if not isinstance(schema, Mapping):
+        return schema
+    named = cast("Mapping[str, Any]", schema)
+    plain = {key: _inlined(each, definitions, within) for key, each in named.items()}
+    reference = plain.get("$ref")
+    if not isinstance(reference, str):
+        return plain  # or a parameter of that name
+    del plain["$ref"]
+    name = reference.removeprefix("#/$defs/")
+    if name in within:
+        return {"type": "object", **plain}
+    if name not in definitions:
+        return {"$ref": reference, **plain}
+    return {**_inlined(definitions[name], definitions, (*within, name)), **plain}

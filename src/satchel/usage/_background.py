@@ -1,0 +1,401 @@
+"""A sink that notes an event at once.
+
+And writes it to a store in a thread of its own.
+"""
+
+import os
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
+
+from satchel.errors import SkillError
+from satchel.model import CatalogSynced, SkillSynced, UsageEvent
+from satchel.text import clean_line
+from satchel.usage._process import process_mark, register_exit, register_writer
+from satchel.usage._records import host_mark
+from satchel.usage._sinks import DeferredEvent, make_event
+from satchel.usage._store import EventStore, InvalidRowError, Row, StoreFactory, Writer
+
+if TYPE_CHECKING:
+    import logging
+
+
+BOUND: Final = 10_000
+"""Events that wait at most, those being written included: what kill -9 can cost."""
+BATCH: Final = 1_000
+INTERVAL_S: Final = 0.2
+"""How long a writer waits for more before it writes."""
+QUIET_ROUNDS: Final = 10
+"""How often a writer waits in vain for so long before it sleeps until it is woken."""
+PATIENCE_S: Final = 5.0
+"""How long a caller waits where the queue is full, before its event is dropped."""
+RETRY_S: Final = 1.0
+CLOSE_S: Final = 10.0
+LAST_TRIES: Final = 3
+"""How often a store that fails is tried while the writer closes."""
+
+_inherited: Final[list[EventStore]] = []
+"""Stores of the process that this one was forked off. They are not ours to close."""
+
+
+class Background:
+    """A sink that writes to a store in a thread of its own.
+
+    The caller's thread notes the event and goes on. At most ``bound`` events wait;
+    where there are more a caller waits ``patience_s`` once, and from then on events are
+    dropped, and counted, until there is room. What a store raises is tried again. The
+    thread is a daemon; what waits is written at `close` and when the process ends. A
+    process that is forked off gets a writer of its own with its first event.
+    """
+
+    def __init__(
+        self,
+        open_store: StoreFactory,
+        *,
+        bound: int = BOUND,
+        interval_s: float = INTERVAL_S,
+        patience_s: float = PATIENCE_S,
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        """Take what makes the store; nothing is opened before the first event."""
+        self.bound: Final = bound
+        self._crowd = bound // 2
+        self._batch_size = max(1, min(BATCH, bound // 4))
+        self._open_store = open_store
+        self._interval_s = interval_s
+        self._patience_s = patience_s
+        self._now = now
+        self._store: EventStore | None = None
+        self.reset_after_fork()
+        register_writer(self)
+
+    def reset_after_fork(self) -> None:
+        """Forget what waits, the thread and the store: they are another process's."""
+        if self._store is not None:
+            _inherited.append(self._store)
+        self._lock = threading.Lock()
+        self._moved = threading.Condition(self._lock)
+        self._queue: deque[DeferredEvent] = deque()
+        self._work, self._hurry = threading.Event(), threading.Event()
+        self._ready = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._store = None
+        self._batch: list[Row] = []
+        self._taken = self._done = self._dropped = self._failures = self._setbacks = 0
+        self._quiet = QUIET_ROUNDS
+        self._refusing = self._closing = self._is_ready = False
+        self._problem, self._told, self._is_loss_logged = "", False, False
+        self._is_open = self._is_woken = self._is_over = False
+
+    @property
+    def dropped(self) -> int:
+        """How many events this process has dropped.
+
+        There was no room for them, or no store; or they could not be made, or kept.
+        """
+        return self._dropped
+
+    @property
+    def failures(self) -> int:
+        """How often the store, or the making of an event, has failed."""
+        return self._failures
+
+    @property
+    def waiting(self) -> int:
+        """How many events are not written yet, those being written included."""
+        return max(self._waiting, 0)
+
+    @property
+    def problem(self) -> str:
+        """Why events are not kept now; empty while they are."""
+        return self._problem
+
+    def record(self, event: UsageEvent) -> None:
+        """Take an event that is made already."""
+        self.defer((lambda: event,))
+
+    def synced(self, event: CatalogSynced) -> None:
+        """Take what is on offer."""
+        self.defer((lambda: event,))
+
+    def skill_synced(self, event: SkillSynced) -> None:
+        """Take what was fetched for a copy."""
+        self.defer((lambda: event,))
+
+    def defer(self, note: DeferredEvent) -> None:
+        """Take a note of an event, which is made in the thread that writes."""
+        # Without the lock, which is half the price: to append is one step, and there
+        # is room for all that may come here at once.
+        queue = self._queue
+        if self._is_open and len(queue) < self._crowd:
+            queue.append(note)
+        elif not self._put_in(note):
+            return
+        if not self._is_woken:
+            self._wake()
+
+    def _put_in(self, note: DeferredEvent) -> bool:
+        """Take a note if there is room for it; tell whether that was so."""
+        if not self._is_ready:
+            self._start()
+        with self._lock:
+            if self._waiting >= self.bound:
+                self._wait_for_room()
+            if self._closing or self._refusing:
+                self._dropped += 1
+                self._log_loss()
+                return False
+            self._queue.append(note)
+            self._is_open = True
+        if len(self._queue) > self._crowd and not self._hurry.is_set():
+            self._hurry.set()
+        return True
+
+    def _wake(self) -> None:
+        self._is_woken = True
+        self._work.set()
+        if self._is_over:  # it ended between the look at it and the note
+            with self._lock:
+                self._drop_rest()
+
+    @property
+    def _waiting(self) -> int:
+        return self._taken + len(self._queue) - self._done
+
+    def flush(self, timeout_s: float = CLOSE_S) -> bool:
+        """Wait until all that came before is written; tell whether it was.
+
+        It is tried at once; where that fails there is no more waiting.
+        """
+        with self._lock:
+            goal, setbacks = self._taken + len(self._queue), self._setbacks
+            if self._thread is None or self._done >= goal:
+                return self._done >= goal
+            self._hasten()
+            self._moved.wait_for(
+                lambda: self._done >= goal or self._setbacks > setbacks, timeout_s
+            )
+            return self._done >= goal
+
+    def retire(self) -> None:
+        """Take no more, and let the thread write what waits and end; wait for nothing.
+
+        A store that fails is tried three times; then what waits counts as dropped.
+        """
+        with self._lock:
+            self._closing = True
+            self._is_open = False
+            self._hasten()
+
+    def close(self, timeout_s: float = CLOSE_S) -> None:
+        """Write what waits, and end, as `retire` does; wait until that is done.
+
+        It waits as long as something is written at least every ``timeout_s``.
+        """
+        self.retire()
+        thread = self._thread
+        if thread is None or thread is threading.current_thread():
+            return
+        before = -1
+        while thread.is_alive() and before != self._done:
+            before = self._done
+            thread.join(timeout_s)
+
+    def _hasten(self) -> None:
+        self._hurry.set()
+        self._work.set()
+
+    def _wait_for_room(self) -> None:
+        """Wait once, with the lock let go; refuse from then on until there is room."""
+        self._hasten()
+        if not self._refusing:
+            self._refusing = not self._moved.wait_for(
+                lambda: self._waiting < self.bound or self._closing,
+                self._patience_s,
+            )
+
+    def _start(self) -> None:
+        """Start the thread, and wait until the writer is on record.
+
+        A process that is killed is told of only if it is, so the first event waits for
+        that: some milliseconds, and never longer than `patience_s`.
+        """
+        with self._lock:
+            if self._thread is None and not self._closing:
+                register_exit()
+                self._thread = threading.Thread(
+                    target=self._run, name="satchel-usage", daemon=True
+                )
+                self._thread.start()
+        if self._thread is not None:
+            self._ready.wait(self._patience_s)
+        self._is_ready = True
+
+    def _run(self) -> None:
+        last_tries = LAST_TRIES
+        while True:
+            well = self._open()
+            self._ready.set()
+            if not self._closing:
+                if well:
+                    self._rest()
+                else:
+                    self._hurry.wait(RETRY_S)
+                self._hurry.clear()
+            well = well and self._write_all()
+            if self._closing:
+                last_tries -= not well
+                if (well and not self._queue) or not last_tries:
+                    break
+        self._finish()
+
+    def _rest(self) -> None:
+        """Wait until there is something to write, and then a while for more.
+
+        To wake a thread costs the one that does more than all else here. So it stays
+        awake for some rounds, and sleeps when nothing has come in these.
+        """
+        if self._quiet >= QUIET_ROUNDS:
+            self._is_woken = False
+            if not self._queue:  # what came before the flag was down wakes nobody
+                self._work.wait()
+            self._work.clear()
+            self._is_woken = True
+            self._quiet = 0
+        self._hurry.wait(self._interval_s)
+        self._quiet = 0 if self._queue else self._quiet + 1
+
+    def _open(self) -> bool:
+        if self._store is not None:
+            return True
+        store = self._open_store()
+        try:
+            store.open(self._writer())
+        except BaseException as error:  # noqa: BLE001 - whatever it is (C34)
+            self._set_back(error)
+            return False
+        self._store = store
+        return True
+
+    def _writer(self) -> Writer:
+        name, pid = os.urandom(16).hex(), os.getpid()
+        return Writer(name, process_mark(), host_mark(), pid, self.bound, self._now())
+
+    def _write_all(self) -> bool:
+        """Write until nothing waits; tell whether that went well."""
+        while True:
+            if not self._batch and not self._take():
+                return True
+            try:
+                if self._batch and self._store is not None:
+                    self._keep(self._store, self._batch)
+            except BaseException as error:  # noqa: BLE001 - as above
+                self._set_back(error)
+                return False
+            if self._problem:
+                self._recovered()
+            with self._lock:
+                self._batch = []
+                self._done = self._taken
+                self._refusing = False
+                self._moved.notify_all()
+
+    def _take(self) -> bool:
+        """Make the next events; tell whether there were any."""
+        with self._lock:
+            count = min(len(self._queue), self._batch_size)
+            notes = [self._queue.popleft() for _ in range(count)]
+            first = self._taken + 1
+            self._taken += count
+        for number, note in enumerate(notes, first):
+            try:
+                self._batch.append((number, make_event(note)))
+            except BaseException as error:  # noqa: BLE001 - plug-ins, in Rust even
+                self._lose(error)
+        return count > 0
+
+    def _keep(self, store: EventStore, rows: list[Row]) -> None:
+        """Write the rows, and find the ones that nobody can keep, by halves."""
+        try:
+            store.write(rows, self._dropped, self._now())
+        except InvalidRowError as error:
+            if len(rows) == 1:
+                self._batch = [row for row in self._batch if row is not rows[0]]
+                self._lose(error.__cause__ or error)
+                return
+            middle = len(rows) // 2
+            self._keep(store, rows[:middle])
+            self._keep(store, rows[middle:])
+
+    def _finish(self) -> None:
+        with self._lock:
+            self._is_over, self._is_woken = True, False
+            self._drop_rest()
+            self._moved.notify_all()
+        if self._store is None:
+            return
+        try:
+            self._store.close(self._dropped, self._now())
+        except BaseException as error:  # noqa: BLE001 - as above
+            self._failed(error)
+
+    def _drop_rest(self) -> None:
+        self._dropped += self._waiting
+        self._taken += len(self._queue)
+        self._done = self._taken
+        self._queue.clear()
+
+    def _lose(self, error: BaseException) -> None:
+        """Count an event that there will not be."""
+        self._failed(error)
+        with self._lock:
+            self._dropped += 1
+
+    def _set_back(self, error: BaseException) -> None:
+        """Count a failure of the store, and tell who waits for it."""
+        self._failed(error)
+        self._problem = _describe(error)
+        with self._lock:
+            self._setbacks += 1
+            self._moved.notify_all()
+
+    def _failed(self, error: BaseException) -> None:
+        self._failures += 1
+        if not self._told:
+            self._told, said = True, _describe(error)
+            log = _log()
+            log.warning("usage events are not kept now (%s); loads go on", said)
+            log.debug("usage events are not kept now", exc_info=error)
+
+    def _log_loss(self) -> None:
+        """Say once that events are lost from now on; `_recovered` says how many."""
+        if self._refusing and not self._is_loss_logged:
+            self._is_loss_logged = True
+            _log().warning(
+                "usage events are lost from now on: %s events wait, and no more fit",
+                f"{self._waiting:,}",
+            )
+
+    def _recovered(self) -> None:
+        self._problem = ""
+        if self._is_loss_logged:
+            lost = f"{self._dropped:,}"
+            _log().warning("usage events are kept again; %s are lost so far", lost)
+            self._told = self._is_loss_logged = False
+
+
+def _log() -> "logging.Logger":
+    import logging
+
+    return logging.getLogger("satchel")
+
+
+def _describe(error: BaseException) -> str:
+    """Return what whoever runs this should know; other texts may be anybody's."""
+    if isinstance(error, SkillError):
+        return clean_line(str(error))
+    kind = type(error).__name__
+    reason = error.strerror if isinstance(error, OSError) else None
+    return f"{kind}: {reason}" if reason else kind

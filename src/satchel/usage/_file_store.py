@@ -1,0 +1,365 @@
+"""Events in a file that only grows, plain or chained by digests.
+
+And the check of a chain.
+"""
+
+import json
+import os
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from operator import itemgetter
+from os import PathLike
+from pathlib import Path
+from typing import Any, Final, cast
+
+from satchel.errors import ConfigError, MissingPathError
+from satchel.model import CatalogSynced
+from satchel.usage._process import locked, open_private
+from satchel.usage._records import DAY_S
+from satchel.usage._store import (
+    CLOSED,
+    SCHEMA_VERSION,
+    STARTED,
+    Row,
+    Writer,
+    canonical,
+    closed_line,
+    dropped_line,
+    event_line,
+    row_errors,
+    started_line,
+)
+
+GENESIS: Final = "0" * 64
+"""What stands for the digest of the line before the first."""
+HEAD_SUFFIX: Final = ".head"
+_TAIL: Final = 64 * 1024
+
+_Line = Mapping[str, object]
+
+
+class LineStore:
+    """One writer's hold on a file of JSON lines; see `satchel.usage._store.EventStore`.
+
+    The file is opened for each batch, so that it can be moved away at any time. A batch
+    is one write under a lock of the system; many processes may share the file.
+    """
+
+    def __init__(self, path: str) -> None:
+        """Take the path; nothing is opened yet."""
+        self._path = path
+        self._writer = ""
+        self._dropped = 0
+        self._offered: tuple[int, object] = -1, None
+
+    def open(self, writer: Writer) -> None:
+        """Put the writer on record."""
+        self._append([started_line(writer)])
+        self._writer = writer.id
+
+    def write(self, rows: Sequence[Row], dropped: int, now: float) -> None:
+        """Append a line for each row that says something new."""
+        with row_errors():
+            self._write(rows, dropped, now)
+
+    def _write(self, rows: Sequence[Row], dropped: int, now: float) -> None:
+        lines: list[_Line] = []
+        offered = self._offered
+        for seq, event in rows:
+            if isinstance(event, CatalogSynced):
+                news = int(event.at // DAY_S), (event.entries, event.owners)
+                if news == offered:
+                    continue  # told on this day already
+                offered = news
+            lines.append(event_line(event, self._writer, seq))
+        if dropped > self._dropped:
+            lines.append(dropped_line(self._writer, dropped, now))
+        if lines:
+            self._append(lines)
+        self._offered, self._dropped = offered, dropped
+
+    def close(self, dropped: int, now: float) -> None:
+        """Put the close on record."""
+        self._append([closed_line(self._writer, dropped, now)])
+
+    def _append(self, lines: Sequence[_Line]) -> None:
+        data = b"".join(
+            json.dumps(line, allow_nan=False).encode("ascii") + b"\n" for line in lines
+        )
+        with _open_file(self._path) as fd:
+            end = os.lseek(fd, 0, os.SEEK_END)
+            if end and _read_at(fd, end - 1, 1) != b"\n":
+                data = b"\n" + data  # another was cut off in the middle of its line
+            _write_or_undo(fd, end, data)
+
+
+class ChainStore(LineStore):
+    """The same lines, each with the SHA-256 of the line before it.
+
+    Besides, ``line`` is the number of the line, and the JSON is canonical. The last
+    line's number and digest also go to a file beside it, ``PATH.head``, so that a cut
+    tail is told: by whoever keeps a copy of that file elsewhere, for who can cut the
+    one file can write the other. `verify_chain` looks at both.
+    """
+
+    _written: tuple[int, str] = 0, GENESIS
+
+    def _append(self, lines: Sequence[_Line]) -> None:
+        with _open_file(self._path) as fd:
+            end = _whole_end(fd)
+            # An empty file begins anew: both were moved away. One that is shorter than
+            # this process left it was cut, and its gap is to stay.
+            known = [self._head(), self._last(fd, end), *([self._written] * (end > 0))]
+            number, digest = max(known, key=itemgetter(0))
+            parts: list[bytes] = []
+            for line in lines:
+                number += 1
+                data = canonical({**line, "line": number, "prev": digest})
+                digest = sha256(data).hexdigest()
+                parts.append(data + b"\n")
+            _write_or_undo(fd, end, b"".join(parts))
+            os.fsync(fd)
+            self._written = number, digest
+            self._write_head(number, digest)
+
+    def _last(self, fd: int, end: int) -> tuple[int, str]:
+        """Return number and digest of the last line.
+
+        Raises:
+            ConfigError: The file holds something else.
+        """
+        if not end:
+            return 0, GENESIS
+        data = _last_line(fd, end)
+        try:
+            value: Any = json.loads(data)
+            number = value["line"]
+        except (ValueError, KeyError, TypeError) as error:
+            raise ConfigError(self._path, "not a chained log of events") from error
+        if not isinstance(number, int):
+            raise ConfigError(self._path, "not a chained log of events")
+        return number, sha256(data).hexdigest()
+
+    def _head(self) -> tuple[int, str]:
+        """Return what the head says; that nothing is there where it says nothing."""
+        try:
+            value: Any = json.loads(Path(f"{self._path}{HEAD_SUFFIX}").read_bytes())
+            number, digest = value["line"], value["digest"]
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
+            return 0, GENESIS
+        known = isinstance(number, int) and isinstance(digest, str)
+        return (number, digest) if known else (0, GENESIS)
+
+    def _write_head(self, number: int, digest: str) -> None:
+        head = {"schema_version": SCHEMA_VERSION, "line": number, "digest": digest}
+        path = f"{self._path}{HEAD_SUFFIX}"
+        beside = f"{path}.{os.getpid()}"
+        fd = open_private(beside)
+        try:
+            os.ftruncate(fd, 0)
+            _write_fully(fd, canonical(head) + b"\n")
+        finally:
+            os.close(fd)
+        os.replace(beside, path)  # noqa: PTH105 - strings are what is at hand
+
+
+@contextmanager
+def _open_file(path: str) -> Generator[int]:
+    """Open a file and hold its lock; it may be made."""
+    fd = open_private(path)
+    try:
+        with locked(fd):
+            yield fd
+    finally:
+        os.close(fd)
+
+
+def _whole_end(fd: int) -> int:
+    """Return where the last whole line ends; what was cut off behind it is taken away.
+
+    It was never a line of the chain: one that a dying process did not write out.
+    """
+    end = os.lseek(fd, 0, os.SEEK_END)
+    if not end or _read_at(fd, end - 1, 1) == b"\n":
+        return end
+    start = _start_of_line(fd, end)
+    os.ftruncate(fd, start)
+    return start
+
+
+def _last_line(fd: int, end: int) -> bytes:
+    """Return the line that ends right before ``end``, without its line end."""
+    start = _start_of_line(fd, end - 1)
+    return _read_at(fd, start, end - 1 - start)
+
+
+def _start_of_line(fd: int, end: int) -> int:
+    """Return the place behind the last line end before ``end``; 0 for none."""
+    stop = end
+    while stop > 0:
+        start = max(0, stop - _TAIL)
+        found = _read_at(fd, start, stop - start).rfind(b"\n") + 1
+        if found:
+            return start + found
+        stop = start
+    return 0
+
+
+def _read_at(fd: int, start: int, size: int) -> bytes:
+    os.lseek(fd, start, os.SEEK_SET)
+    parts: list[bytes] = []
+    while size > 0 and (part := os.read(fd, size)):
+        parts.append(part)
+        size -= len(part)
+    return b"".join(parts)
+
+
+def _write_or_undo(fd: int, end: int, data: bytes) -> None:
+    """Write at the end; where that fails half-way, as on a full disk, take it back."""
+    os.lseek(fd, end, os.SEEK_SET)
+    try:
+        _write_fully(fd, data)
+    except OSError:
+        os.ftruncate(fd, end)
+        raise
+
+
+def _write_fully(fd: int, data: bytes) -> None:
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(fd, rest) :]
+
+
+_NO_HEAD: Final = (
+    "there is no head, so lines that are missing at the end cannot be told: name a "
+    "copy of it with --head"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ChainCheck:
+    """What was found: how many lines, the digest of the last, and what is wrong.
+
+    ``broken`` is the number of the first line that is wrong, from 1; None where none
+    is. ``detail`` says what is wrong with it. ``anchored`` tells whether there was a
+    head to hold the end against: without one, lines that are missing at the end cannot
+    be told, which is wrong too. ``open_writers`` is how many writers have no close in
+    the log: they are at work, were killed, or what they wrote last was cut off.
+    """
+
+    lines: int
+    digest: str
+    broken: int | None = None
+    detail: str = ""
+    anchored: bool = False
+    open_writers: int = 0
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing is wrong, as far as can be told."""
+        return self.broken is None
+
+
+def verify_chain(
+    path: str | PathLike[str], head: str | PathLike[str] | None = None
+) -> ChainCheck:
+    """Walk the chain from its first line to its last.
+
+    What is told: a line that was changed, put in, taken out or moved; by a head also
+    lines that are missing at the end; and that there is no head. What is not: lines
+    that somebody appended as a writer would; an end that was cut off with its head
+    written anew, unless a writer went on after it; and a log that was written anew as
+    a whole. Against these only a head helps that was copied elsewhere.
+
+    Args:
+        path: The log.
+        head: A head file, or a copy of an earlier one; None is ``PATH.head`` where that
+            is there.
+
+    Raises:
+        MissingPathError: The log, or a head that was named, is not there.
+    """
+    log = Path(path)
+    if not log.is_file():
+        raise MissingPathError(str(path))
+    anchor = _read_head(log, head)
+    digest, number, at_anchor = GENESIS, 0, None
+    writers: set[object] = set()
+    with log.open("rb") as lines:
+        for line in lines:
+            wrong = _line_problem(line, number + 1, digest)
+            if wrong:
+                return ChainCheck(number, digest, number + 1, wrong, anchor is not None)
+            number += 1
+            digest = sha256(line[:-1]).hexdigest()
+            _note_writer(writers, line)
+            if anchor is not None and anchor.get("line") == number:
+                at_anchor = digest
+    found = ChainCheck(
+        number, digest, anchored=anchor is not None, open_writers=len(writers)
+    )
+    if anchor is None:
+        return replace(found, broken=number + 1, detail=_NO_HEAD) if number else found
+    return _compare_with_head(anchor, at_anchor, found)
+
+
+def _read_head(
+    log: Path, head: str | PathLike[str] | None
+) -> Mapping[str, object] | None:
+    """Return what a head says; one that cannot be read says that line 0 is the last."""
+    file = Path(f"{log}{HEAD_SUFFIX}") if head is None else Path(head)
+    if not file.is_file():
+        if head is not None:
+            raise MissingPathError(str(head))
+        return None
+    try:
+        said: Any = json.loads(file.read_bytes())
+    except (ValueError, RecursionError):
+        said = None
+    return cast("dict[str, object]", said) if isinstance(said, dict) else {}
+
+
+def _note_writer(writers: set[object], line: bytes) -> None:
+    """Put in who began, and take out who came to its close."""
+    if STARTED.encode() in line or CLOSED.encode() in line:
+        value: Any = json.loads(line)
+        if value.get("event") == STARTED:
+            writers.add(value.get("writer"))
+        elif value.get("event") == CLOSED:
+            writers.discard(value.get("writer"))
+
+
+def _line_problem(line: bytes, number: int, digest: str) -> str:
+    """Return what is wrong with a line; empty for nothing."""
+    if not line.endswith(b"\n"):
+        return "it has no end: a writer was cut off, or is at work"
+    try:
+        value: Any = json.loads(line)
+        before, counted = value["prev"], value["line"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return "it is no line of a chained log"
+    if before != digest:
+        return (
+            "it does not follow from the line before: one of them was changed, or what "
+            "was between them is missing"
+        )
+    if counted != number:
+        return f"it says that it is line {counted!r}"
+    return ""
+
+
+def _compare_with_head(
+    anchor: Mapping[str, object], at_anchor: str | None, found: ChainCheck
+) -> ChainCheck:
+    line, digest = anchor.get("line"), anchor.get("digest")
+    if not isinstance(line, int) or not isinstance(digest, str):
+        detail = "the head cannot be read"
+    elif line > found.lines:
+        detail = f"the head tells of {line:,} lines: the end was cut off"
+    elif at_anchor is not None and at_anchor != digest:
+        return replace(found, broken=line, detail="it is not the line of the head")
+    else:
+        return found
+    return replace(found, broken=found.lines + 1, detail=detail)

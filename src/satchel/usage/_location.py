@@ -1,0 +1,117 @@
+"""Where events go: what ``SATCHEL_USAGE`` says, else a default.
+
+And the user's state folder.
+"""
+
+import os
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from satchel.errors import ConfigError
+from satchel.protocols import UsageSink
+from satchel.usage._sinks import LoggingSink
+
+if TYPE_CHECKING:
+    from satchel.usage._store import StoreFactory
+
+
+VARIABLE: Final = "SATCHEL_USAGE"
+_FORMS: Final = (
+    "want off, log:, sqlite: (a file in your state folder), sqlite:///folder/usage.db, "
+    "jsonl:///folder/usage.jsonl or chain:///folder/usage.chain"
+)
+_DRIVE: Final = re.compile(r"/[A-Za-z]:[/\\]")
+
+
+class StoreLocation(NamedTuple):
+    """A kind of sink (``log``, ``sqlite``, ``jsonl``, ``chain``) and its file."""
+
+    kind: str
+    path: str = ""
+
+
+def usage_sinks(
+    environ: Mapping[str, str] | None = None, default: str = "log"
+) -> tuple[UsageSink, ...]:
+    """Return the sinks that ``SATCHEL_USAGE`` asks for; an empty value is none at all.
+
+    ``default`` is what counts where it is not set: ``log`` for the library, ``sqlite``
+    for the command line and for servers. Whoever calls this closes what it returns.
+
+    Raises:
+        ConfigError: It is neither ``off`` nor a place for events.
+    """
+    said = (os.environ if environ is None else environ).get(VARIABLE, "").strip()
+    said = said or (default if ":" in default else f"{default}:")
+    return () if said.lower() in ("off", "off:") else (open_sink(said),)
+
+
+def open_sink(url: str) -> UsageSink:
+    """Return the sink that a URL names; a file is opened when the first event comes.
+
+    Raises:
+        ConfigError: It names none.
+    """
+    place = parse_location(url)
+    if place.kind == "log":
+        return LoggingSink()
+    from satchel.usage._background import Background
+
+    return Background(store_at(place))
+
+
+def parse_location(url: str) -> StoreLocation:
+    """Return what a URL names; ``sqlite:`` alone is the file in the state folder.
+
+    As in any URL the path behind ``//`` begins with a slash, and is taken as it is:
+    ``sqlite:///var/lib/usage.db``. Without ``//`` it is relative to the working folder.
+
+    Raises:
+        ConfigError: It names nothing.
+    """
+    kind, colon, rest = url.partition(":")
+    if not colon or kind not in ("log", "sqlite", "jsonl", "chain"):
+        raise ConfigError(VARIABLE, f"{url!r} is no place for events; {_FORMS}")
+    if kind == "log":
+        if rest.strip("/"):
+            raise ConfigError(VARIABLE, f"{url!r}: log: takes no path; {_FORMS}")
+        return StoreLocation(kind)
+    path = rest
+    if rest.startswith("//"):
+        host, slash, path = rest[2:].partition("/")
+        if host or (rest != "//" and not slash):
+            raise ConfigError(VARIABLE, f"{url!r} names another machine; {_FORMS}")
+        path = slash + path.lstrip("/")
+        if _DRIVE.match(path):
+            path = path[1:]
+    if not path.strip("/"):
+        if kind != "sqlite" or path:
+            raise ConfigError(VARIABLE, f"{url!r} names no file; {_FORMS}")
+
+        path = state_file()
+    return StoreLocation(kind, os.path.abspath(path))  # noqa: PTH100 - costs start-up time
+
+
+def store_at(place: StoreLocation) -> "StoreFactory":
+    """Return what makes the stores of a place."""
+    if place.kind == "sqlite":
+        from satchel.usage._sqlite_store import SqliteStore
+
+        return lambda: SqliteStore(place.path)
+    from satchel.usage._file_store import ChainStore, LineStore
+
+    if place.kind == "jsonl":
+        return lambda: LineStore(place.path)
+    return lambda: ChainStore(place.path)
+
+
+NAME: Final = "usage.db"
+
+
+def state_file() -> str:
+    """Return the path of the database, in the folder that the system has for such."""
+    import platformdirs
+
+    folder = platformdirs.user_state_path("satchel", appauthor=False)
+    return os.path.join(folder, NAME)  # noqa: PTH118 - a string is what is wanted

@@ -1,0 +1,209 @@
+"""Loads as Prometheus counts them."""
+
+import threading
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final
+
+from satchel.errors import ExtraMissingError
+from satchel.model import CatalogSynced, SkillSynced, UsageEvent
+from satchel.text import printable
+from satchel.usage._background import Background
+from satchel.usage._sinks import DeferredEvent
+from satchel.usage._store import Row, Writer
+
+try:
+    from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry
+    from prometheus_client.core import (
+        CounterMetricFamily,
+        GaugeMetricFamily,
+        HistogramMetricFamily,
+        Metric,
+    )
+    from prometheus_client.exposition import generate_latest
+    from prometheus_client.registry import Collector
+except ImportError as error:
+    raise ExtraMissingError("satchel.usage._metrics", "serve") from error
+
+
+BUCKETS_S: Final = (0.001, 0.05, 1.0)
+"""Seconds: from a folder or memory, from a near server, from a far one; then more.
+
+They are few, for every skill that was loaded has its own.
+"""
+
+
+class MetricsSink:
+    """Counts loads, in a registry of its own; `render` gives what Prometheus reads.
+
+    ``skill_load_total{name,source}`` and ``skill_load_duration_seconds{name}`` count
+    successes; ``skill_load_tokens_total{name}`` what they cost;
+    ``skill_load_errors_total{reason}`` failures by code; ``skill_sync_total{source}``
+    what was fetched to be kept elsewhere, which is no load. A name is a label only
+    after a skill of that name was loaded, so nobody can make up labels.
+    ``skill_catalog_skills`` and ``skill_catalog_tokens`` are the size of the catalog.
+    The figures are those of this process since it began.
+
+    Raises:
+        ExtraMissingError: The extra ``serve`` is not installed.
+    """
+
+    def __init__(self) -> None:
+        """Count from nothing."""
+        self.registry: Final = CollectorRegistry(auto_describe=False)
+        self._figures = _Figures()
+        self.registry.register(self._figures)
+        self._behind = Background(lambda: self._figures)
+
+    def measure_catalog(self, tokens: Callable[[], int]) -> None:
+        """Ask ``tokens`` at each reading what the catalog costs in a prompt."""
+        self._figures.catalog_tokens = tokens
+
+    def name_sources(self, name_of: Callable[[str], str]) -> None:
+        """Ask ``name_of`` what to call a source, by its label, which may be a path.
+
+        It is asked at each load: a source may be gone when the figures are read.
+        """
+        self._figures.name_of = name_of
+
+    def record(self, event: UsageEvent) -> None:
+        """Count one load."""
+        self._behind.record(event)
+
+    def defer(self, note: DeferredEvent) -> None:
+        """Count it in another thread."""
+        self._behind.defer(note)
+
+    def synced(self, event: CatalogSynced) -> None:
+        """Take the size of the catalog."""
+        self._behind.synced(event)
+
+    def skill_synced(self, event: SkillSynced) -> None:
+        """Count one copy."""
+        self._behind.skill_synced(event)
+
+    @property
+    def dropped(self) -> int:
+        """How many events are in no figure."""
+        return self._behind.dropped
+
+    def render(self) -> tuple[bytes, str]:
+        """Return the figures as text and the type of that text, all loads counted."""
+        self._behind.flush()
+        return generate_latest(self.registry), CONTENT_TYPE_LATEST
+
+    def flush(self) -> None:
+        """Wait until all that came before is counted."""
+        self._behind.flush()
+
+    def retire(self) -> None:
+        """Count no more, and wait for nothing."""
+        self._behind.retire()
+
+    def close(self) -> None:
+        """Count no more."""
+        self._behind.close()
+
+
+class _Figures(Collector):
+    """A store that keeps sums; see `satchel.usage._store.EventStore`."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._loads: Counter[tuple[str, str]] = Counter()
+        self._tokens: Counter[str] = Counter()
+        self._errors: Counter[str] = Counter()
+        self._syncs: Counter[str] = Counter()
+        self._times: dict[str, list[int]] = {}
+        self._seconds: dict[str, float] = {}
+        self._skills: int | None = None
+        self.catalog_tokens: Callable[[], int] | None = None
+        self.name_of: Callable[[str], str] = printable
+
+    def open(self, writer: Writer) -> None:
+        """There is nothing to open."""
+
+    def close(self, dropped: int, now: float) -> None:
+        """There is nothing to close; what was counted can still be read."""
+
+    def write(self, rows: Sequence[Row], dropped: int, now: float) -> None:
+        """Add the events to the sums."""
+        del dropped, now
+        with self._lock:
+            for _, event in rows:
+                if isinstance(event, CatalogSynced):
+                    self._skills = len(event.entries)
+                elif isinstance(event, SkillSynced):
+                    self._syncs[self.name_of(event.source)] += event.code is None
+                elif event.code is not None:
+                    self._errors[event.code] += 1
+                else:
+                    self._add(event)
+
+    def _add(self, event: UsageEvent) -> None:
+        name = event.name
+        self._loads[name, self.name_of(event.source)] += 1
+        self._tokens[name] += event.tokens
+        times = self._times.get(name)
+        if times is None:
+            times = self._times[name] = [0] * (len(BUCKETS_S) + 1)
+            self._seconds[name] = 0.0
+        times[bisect_left(BUCKETS_S, event.duration_s)] += 1
+        self._seconds[name] += event.duration_s
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield the families, by name and label."""
+        with self._lock:
+            loads = CounterMetricFamily(
+                "skill_load",
+                "Loads that succeeded, of SKILL.md and other files.",
+                labels=["name", "source"],
+            )
+            for (name, source), count in sorted(self._loads.items()):
+                loads.add_metric([name, source], count)
+            tokens = CounterMetricFamily(
+                "skill_load_tokens", "What loads cost, in tokens.", labels=["name"]
+            )
+            for name, count in sorted(self._tokens.items()):
+                tokens.add_metric([name], count)
+            errors = CounterMetricFamily(
+                "skill_load_errors", "Loads that failed, by code.", labels=["reason"]
+            )
+            for code, count in sorted(self._errors.items()):
+                errors.add_metric([code], count)
+            syncs = CounterMetricFamily(
+                "skill_sync", "Files that were fetched for a copy.", labels=["source"]
+            )
+            for source, count in sorted(self._syncs.items()):
+                if count:
+                    syncs.add_metric([source], count)
+            durations = self._durations()
+            skills = self._skills
+        yield from (loads, durations, tokens, errors, syncs)
+        if skills is not None:
+            yield GaugeMetricFamily(
+                "skill_catalog_skills", "Skills on offer.", value=skills
+            )
+        if self.catalog_tokens is not None:
+            yield GaugeMetricFamily(
+                "skill_catalog_tokens",
+                "What the catalog costs in a prompt.",
+                value=self.catalog_tokens(),
+            )
+
+    def _durations(self) -> HistogramMetricFamily:
+        family = HistogramMetricFamily(
+            "skill_load_duration_seconds",
+            "How long loads that succeeded took.",
+            labels=["name"],
+        )
+        bounds = [*map(str, BUCKETS_S), "+Inf"]
+        for name, times in sorted(self._times.items()):
+            total = 0
+            buckets: list[tuple[str, float]] = []
+            for bound, count in zip(bounds, times, strict=True):
+                total += count
+                buckets.append((bound, total))
+            family.add_metric([name], buckets, self._seconds[name])
+        return family

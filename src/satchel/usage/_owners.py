@@ -1,0 +1,228 @@
+"""Who owns a skill: its source, its manifest, or its repository's CODEOWNERS."""
+
+# ruff: noqa: PTH100, PTH113, PTH114, PTH118, PTH120, PTH208 - strings are quicker
+import os
+import re
+from collections.abc import Callable, Mapping, Sequence
+from fnmatch import translate
+from typing import Final, NamedTuple
+
+from satchel.errors import SkillError
+from satchel.files import read_confined
+from satchel.model import SKILL_FILE, Descriptor, Origin
+from satchel.text import clean_line
+
+CODEOWNERS_PATHS: Final = (".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS")
+"""Where GitHub looks, in this order; the first that is there counts."""
+MAX_BYTES: Final = 3 * 1024 * 1024
+"""GitHub does not read a larger one."""
+MAX_OWNER: Final = 200
+"""Characters of an owner that an event carries."""
+_ANY: Final = "**"
+_WORD: Final = re.compile(r"(?:\\.|[^\s\\])+|\\\Z")
+_NO_GLOB: Final = frozenset("[]!")
+
+
+class OwnerRule(NamedTuple):
+    """One line of a CODEOWNERS file: parts of a path, and who owns what fits them.
+
+    A part is None for any number of folders. ``deep`` says that what lies below a
+    folder that fits is owned too.
+    """
+
+    parts: tuple["re.Pattern[str] | None", ...]
+    deep: bool
+    owners: str
+
+
+class _Home(NamedTuple):
+    """Where a folder belongs.
+
+    That is the nearest folder with a ``.git``; where there is none, as in an image
+    that was built from one, the nearest with a CODEOWNERS file.
+    """
+
+    repository: str | None
+    owned: str | None
+
+
+class OwnerLookup:
+    """Finds owners, and remembers them until it is told to `forget`."""
+
+    def __init__(self, sources: Callable[[], Mapping[str, object]]) -> None:
+        """Take what gives the sources by label; nothing is asked yet."""
+        self._sources = sources
+        self._known: dict[tuple[str, str, str], str] = {}
+        self._rules: dict[str, tuple[OwnerRule, ...]] = {}
+        self._repositories = _Repositories()
+
+    def of(self, entry: Descriptor) -> str:
+        """Return who answers for a skill; empty where nobody says.
+
+        What its source knows (``owner_of(key)``) goes before what its manifest says,
+        and that before CODEOWNERS. Several owners are parted by blanks. Never raises.
+        """
+        if not entry.origins:
+            return entry.owner
+        origin = entry.origins[0]
+        key = origin.source, origin.key, entry.owner
+        owner = self._known.get(key)
+        if owner is None:
+            found = self._look(origin, entry.owner)
+            owner = self._known[key] = clean_line(found)[:MAX_OWNER]
+        return owner
+
+    def forget(self) -> None:
+        """Look anew from now on: after a sync."""
+        self._known, self._rules = {}, {}
+        self._repositories = _Repositories()
+
+    def _look(self, origin: Origin, said: str) -> str:
+        source = self._sources().get(origin.source)
+        ask = getattr(source, "owner_of", None)
+        try:
+            found = ask(origin.key) if ask is not None else ""
+            if isinstance(found, str) and found:
+                return found
+            return said or self._by_repository(source, origin.key)
+        except Exception:  # noqa: BLE001 - a source is a plug-in, and events are best effort
+            return said
+
+    def _by_repository(self, source: object, key: str) -> str:
+        root = getattr(source, "root", None)
+        if not isinstance(root, str):
+            return ""
+        whole = os.path.isfile(os.path.join(root, SKILL_FILE))
+        found = self._repositories.of(root if whole else os.path.join(root, key))
+        if found is None:
+            return ""
+        home, path = found
+        rules = self._rules.get(home)
+        if rules is None:
+            rules = self._rules[home] = parse_codeowners(_read_codeowners(home))
+        path = os.path.normpath(os.path.join(path, SKILL_FILE))
+        return owner_by(rules, path.replace(os.sep, "/"))
+
+
+class _Repositories:
+    """Finds the repository of a folder, asking each folder once."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, _Home] = {}
+        self._real_paths: dict[str, str] = {}
+
+    def of(self, pack: str) -> tuple[str, str] | None:
+        """Return the repository that a pack lies in, and the pack's path in there."""
+        above, name = os.path.split(os.path.abspath(pack))
+        place = os.path.join(self._real(above), name)
+        if os.path.islink(place):
+            place = os.path.realpath(place)
+        home = self._home(place)
+        found = home.repository or home.owned
+        return None if found is None else (found, os.path.relpath(place, found))
+
+    def _home(self, folder: str) -> "_Home":
+        known = self._known.get(folder)
+        if known is None:
+            known = self._known[folder] = self._look(folder)
+        return known
+
+    def _look(self, folder: str) -> "_Home":
+        try:
+            names = set(os.listdir(folder))
+        except OSError:
+            names = set[str]()
+        if ".git" in names:
+            return _Home(folder, None)
+        parent = os.path.dirname(folder)
+        above = _Home(None, None) if parent == folder else self._home(parent)
+        for place in CODEOWNERS_PATHS:
+            near = place.partition("/")[0] in names
+            if near and os.path.isfile(os.path.join(folder, place)):
+                return _Home(above.repository, folder)
+        return above
+
+    def _real(self, folder: str) -> str:
+        real = self._real_paths.get(folder)
+        if real is None:
+            real = self._real_paths[folder] = os.path.realpath(folder)
+        return real
+
+
+def _read_codeowners(home: str) -> str:
+    for place in CODEOWNERS_PATHS:
+        try:
+            data = read_confined(home, place, MAX_BYTES)
+        except SkillError:
+            continue
+        return data.decode("utf-8-sig", "replace")
+    return ""
+
+
+def parse_codeowners(text: str) -> tuple[OwnerRule, ...]:
+    """Return the rules of a CODEOWNERS file in order, without lines that are none.
+
+    As on GitHub: the patterns of .gitignore, but for ``!`` and ``[ ]``, and ``#``
+    always begins a comment; a line without owners takes owners away.
+    """
+    rules: list[OwnerRule] = []
+    for line in text.splitlines():
+        words = _WORD.findall(re.sub(r"(?:^|\s)#.*", "", line))
+        if not words or not _NO_GLOB.isdisjoint(words[0]) or "***" in words[0]:
+            continue
+        rule = _parse_rule(words[0].replace("\\ ", " "), " ".join(words[1:]))
+        if rule is not None:
+            rules.append(rule)
+    return tuple(rules)
+
+
+def _parse_rule(pattern: str, owners: str) -> OwnerRule | None:
+    names = pattern.split("/") if pattern != "/" else []
+    if not names:
+        return None
+    if names[0] == "":
+        names = names[1:]
+    elif len(names) == 1 or names[1:] == [""]:
+        names = [_ANY, *names]  # a bare name fits at any depth
+    if names[-1:] == [""]:
+        names[-1] = _ANY
+    if not any(names) or "" in names:
+        return None
+    parts = tuple(
+        None if name == _ANY else re.compile(translate(name)) for name in names
+    )
+    # `docs/*` owns the files right below docs and no others; `docs` owns all below it.
+    return OwnerRule(parts, deep=names[-1] != "*", owners=owners)
+
+
+def owner_by(rules: Sequence[OwnerRule], path: str) -> str:
+    """Return the owners of a file by the last rule that fits its path."""
+    names = path.split("/")
+    return next((r.owners for r in reversed(rules) if _rule_fits(r, names)), "")
+
+
+def _rule_fits(rule: OwnerRule, names: Sequence[str]) -> bool:
+    """Tell whether a path fits: the usual walk with one place to come back to.
+
+    It takes at most parts times names steps, whatever somebody wrote into the file.
+    """
+    parts = rule.parts
+    part = name = 0
+    back_part, back_name = -1, 0
+    while name < len(names):
+        if part == len(parts) and rule.deep:
+            return True
+        here = parts[part] if part < len(parts) else None
+        if part < len(parts) and here is None:
+            if part == len(parts) - 1:
+                return True  # what ends in any number of folders needs one name more
+            back_part, back_name = part, name
+            part += 1
+        elif here is not None and here.match(names[name]):
+            part, name = part + 1, name + 1
+        elif back_part >= 0:
+            back_name += 1
+            part, name = back_part + 1, back_name
+        else:
+            return False
+    return part == len(parts)

@@ -1,0 +1,292 @@
+"""Read the rows of a store, whichever kind of file it is."""
+
+import json
+import sqlite3
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import closing
+from dataclasses import replace
+from os import PathLike
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+from satchel.errors import ConfigError, MissingPathError
+from satchel.usage._records import (
+    DAY_S,
+    CopiedSkill,
+    ListedSkill,
+    Records,
+    Tally,
+    WriterState,
+    checked,
+    checked_day,
+)
+from satchel.usage._sqlite_store import check_version
+from satchel.usage._store import CLOSED, COPIED, COPY_VERSION, DROPPED, STARTED
+
+_SQLITE: Final = b"SQLite format 3\x00"
+_TALLIES: Final = f"""
+SELECT CAST(at / {DAY_S} AS INTEGER), name, coalesce(reference, script, ''), via,
+    coalesce(code, ''), source, digest, "release", owner, agent, client,
+    count(*), sum(tokens)
+FROM loads GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11
+"""  # noqa: S608 - our own number
+_WRITERS: Final = (
+    "SELECT id, process, host, pid, bound, started, seen, closed, dropped "
+    "FROM writers ORDER BY number"
+)
+_COPIES: Final = f"""
+SELECT CAST(at / {DAY_S} AS INTEGER), name, count(*)
+FROM copies WHERE code IS NULL GROUP BY 1, 2
+"""  # noqa: S608 - our own number
+_HAS_COPIES: Final = "SELECT 1 FROM sqlite_master WHERE name = 'copies'"
+_T = TypeVar("_T")
+_Key = tuple[int, str, str, str, str, str, str, str, str, str, str]
+
+
+def read_records(path: str | PathLike[str]) -> Records:
+    """Return what a file has on record: SQLite, JSON Lines, or a chained log.
+
+    Raises:
+        MissingPathError: There is no such file.
+        ConfigError: It holds something else, or was written by a later Satchel.
+    """
+    file = Path(path)
+    if not file.is_file():
+        raise MissingPathError(str(path))
+    with file.open("rb") as start:
+        is_database = start.read(len(_SQLITE)) == _SQLITE
+    return _read_database(file) if is_database else _read_lines(file)
+
+
+def _read_database(file: Path) -> Records:
+    url = f"{file.absolute().as_uri()}?mode=ro"
+    try:
+        try:
+            return _rows(url, file)
+        except sqlite3.OperationalError:
+            # In a folder that is not ours to write SQLite cannot lay its files beside
+            # it. Where nothing is in these, the file can be read as it lies.
+            log = Path(f"{file}-wal")
+            if log.exists() and log.stat().st_size:
+                raise
+            return _rows(f"{url}&immutable=1", file)
+    except (sqlite3.Error, UnicodeDecodeError) as error:
+        raise ConfigError(str(file), f"cannot be read: {error}") from error
+
+
+def _rows(url: str, file: Path) -> Records:
+    with closing(sqlite3.connect(url, uri=True)) as base:
+        check_version(base, str(file))
+        rows = _RowCache()
+        tallies = list(rows.of(_tally, base.execute(_TALLIES)))
+        writers = list(rows.of(_writer, base.execute(_WRITERS)))
+        has_copies = base.execute(_HAS_COPIES).fetchone() is not None
+        copied = base.execute(_COPIES) if has_copies else ()
+        copies = list(rows.of(_copied, copied))
+        days: defaultdict[str, list[int]] = defaultdict(list)
+        offers = base.execute("SELECT name, day FROM offers ORDER BY day")
+        for name, day in rows.of(_offer, offers):
+            days[name].append(day)
+        skills = base.execute("SELECT name, source, digest, owner, refs FROM skills")
+        listed = {
+            name: replace(each, days=tuple(days[name]))
+            for name, each in rows.of(_skill, skills)
+        }
+    return Records(tallies, listed, writers, rows.unread, copies)
+
+
+class _RowCache:
+    """Makes something of each row; one of which nothing can be made is counted."""
+
+    def __init__(self) -> None:
+        self.unread = 0
+
+    def of(
+        self, make: Callable[..., _T], rows: Iterable[tuple[Any, ...]]
+    ) -> Iterator[_T]:
+        for row in rows:
+            try:
+                made = make(*row)
+            except (TypeError, ValueError, RecursionError):
+                self.unread += 1
+            else:
+                yield made
+
+
+def _tally(day: object, *rest: Any) -> Tally:  # noqa: ANN401 - whatever is there
+    return checked(Tally(checked_day(day), *rest))
+
+
+def _copied(day: object, *rest: Any) -> CopiedSkill:  # noqa: ANN401
+    return checked(CopiedSkill(checked_day(day), *rest))
+
+
+def _writer(*row: Any) -> WriterState:  # noqa: ANN401
+    return checked(WriterState(*row))
+
+
+def _offer(name: object, day: object) -> tuple[str, int]:
+    return _text(name), checked_day(day)
+
+
+def _skill(name: object, *row: Any) -> tuple[str, ListedSkill]:  # noqa: ANN401
+    source, digest, owner, refs = row
+    listed = ListedSkill(source, digest, owner, tuple(json.loads(refs)), ())
+    return _text(name), checked(listed)
+
+
+def _read_lines(file: Path) -> Records:
+    reader = _LineReader(str(file))
+    with file.open("rb") as lines:
+        for line in lines:
+            reader.take(line)
+    return reader.records()
+
+
+class _LineReader:
+    """Gathers the lines of one file; a line that says nothing of use is counted."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._counts: Counter[_Key] = Counter()
+        self._tokens: Counter[_Key] = Counter()
+        self._copies: Counter[tuple[int, str]] = Counter()
+        self._listed: dict[str, ListedSkill] = {}
+        self._days: defaultdict[str, set[int]] = defaultdict(set)
+        self._writers: dict[str, WriterState] = {}
+        self._seqs: dict[str, int] = {}
+        self._unread = 0
+
+    def take(self, line: bytes) -> None:
+        try:
+            value: Any = json.loads(line)
+            version = value["schema_version"]
+            if version <= COPY_VERSION:
+                self._take(value)
+                return
+        except (
+            ValueError,
+            KeyError,
+            TypeError,
+            AttributeError,
+            OverflowError,
+            RecursionError,
+        ):
+            self._unread += 1
+            return
+        raise ConfigError(
+            self._path,
+            f"written by a later Satchel (schema {version!r}, known is "
+            f"{COPY_VERSION}); update this one",
+        )
+
+    def records(self) -> Records:
+        tallies = [
+            Tally(*key, count, self._tokens[key])
+            for key, count in sorted(self._counts.items())
+        ]
+        listed = {
+            name: replace(each, days=tuple(sorted(self._days[name])))
+            for name, each in self._listed.items()
+        }
+        writers = list(self._writers.values())
+        copies = [
+            CopiedSkill(*key, count) for key, count in sorted(self._copies.items())
+        ]
+        return Records(tallies, listed, writers, self._unread, copies)
+
+    def _take(self, value: Mapping[str, Any]) -> None:
+        event, writer = value["event"], value["writer"]
+        if event == STARTED:
+            started = value["at"]
+            self._writers[writer] = checked(
+                WriterState(
+                    writer,
+                    value["process"],
+                    value["host"],
+                    value["pid"],
+                    value["bound"],
+                    started,
+                    started,
+                    None,
+                    0,
+                )
+            )
+            return
+        self._seen(writer, value["at"])
+        if event in (CLOSED, DROPPED):
+            self._ended(writer, value)
+        elif value["seq"] <= self._seqs.get(writer, 0):
+            return  # tried a second time, and it was there
+        elif event == "catalog_synced":
+            self._offered(value)
+        elif event == COPIED:
+            self._copied(value)
+        else:
+            self._loaded(value)
+        if "seq" in value:
+            self._seqs[writer] = value["seq"]
+
+    def _seen(self, writer: str, at: float) -> None:
+        known = self._writers.get(writer)
+        if known is not None and at > known.seen:
+            self._writers[writer] = replace(known, seen=at)
+
+    def _ended(self, writer: str, value: Mapping[str, Any]) -> None:
+        known = self._writers.get(writer)
+        if known is None:
+            return
+        closed = value["at"] if value["event"] == CLOSED else None
+        dropped = value["dropped"]
+        ended = replace(known, closed=closed, dropped=dropped)
+        self._writers[writer] = checked(ended)
+
+    def _offered(self, value: Mapping[str, Any]) -> None:
+        day = checked_day(int(value["at"] // DAY_S))
+        for skill in value["skills"]:
+            name = _text(skill["name"])
+            if day >= max(self._days[name], default=day):
+                self._listed[name] = ListedSkill(
+                    _text(skill["source"]),
+                    _text(skill["digest"]),
+                    _text(skill["owner"]),
+                    tuple(map(_text, skill["references"])),
+                    (),
+                )
+            self._days[name].add(day)
+
+    def _copied(self, value: Mapping[str, Any]) -> None:
+        key = checked_day(int(value["at"] // DAY_S)), _text(value["name"])
+        if value["code"] is None:
+            self._copies[key] += 1
+
+    def _loaded(self, value: Mapping[str, Any]) -> None:
+        key = (
+            checked_day(int(value["at"] // DAY_S)),
+            _text(value["name"]),
+            _text(value["reference"] or value["script"] or ""),
+            _text(value["via"]),
+            _text(value["code"] or ""),
+            _text(value["source"]),
+            _text(value["digest"]),
+            _text(value["release"]),
+            _text(value["owner"]),
+            _text(value["agent"]),
+            _text(value["client"]),
+        )
+        self._tokens[key] += _whole(value["tokens"])
+        self._counts[key] += 1
+
+
+def _whole(value: object) -> int:
+    if type(value) is not int:
+        raise TypeError(value)
+    return value
+
+
+def _text(value: object) -> str:
+    """Let a text pass; a line in which it is something else was not written by us."""
+    if not isinstance(value, str):
+        raise TypeError(value)
+    return value

@@ -1,0 +1,220 @@
+"""What a store has on record, as rows: the same from SQLite and from JSON Lines."""
+
+import os
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from hashlib import sha256
+from types import NoneType
+from typing import Any, Final, TypeVar, cast, get_args
+
+DAY_S: Final = 86_400
+"""Days are whole days since 1970-01-01, UTC."""
+
+
+_LAST_DAY: Final = 2_932_896
+"""The last day that has a date: 9999-12-31."""
+_FIT: Final[Mapping[Any, frozenset[type]]] = {
+    str: frozenset({str}),
+    int: frozenset({int}),
+    float: frozenset({int, float}),
+    float | None: frozenset({int, float, NoneType}),
+    tuple[str, ...]: frozenset({tuple}),
+    tuple[int, ...]: frozenset({tuple}),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """So many loads of one day that are alike; ``file`` is one beside SKILL.md."""
+
+    day: int
+    name: str
+    file: str
+    via: str
+    code: str
+    source: str
+    digest: str
+    release: str
+    owner: str
+    agent: str
+    client: str
+    count: int
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class CopiedSkill:
+    """How often a skill was fetched on one day to be kept elsewhere."""
+
+    day: int
+    name: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class ListedSkill:
+    """A skill as it was last on offer, and the days on which it was."""
+
+    source: str
+    digest: str
+    owner: str
+    references: tuple[str, ...]
+    days: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WriterState:
+    """One writer; ``closed`` is None where it did not come to its close, or not yet."""
+
+    id: str
+    process: str
+    host: str
+    pid: int
+    bound: int
+    started: float
+    seen: float
+    closed: float | None
+    dropped: int
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """All that is on record; ``unread`` lines could not be read."""
+
+    tallies: Sequence[Tally] = ()
+    listed: Mapping[str, ListedSkill] = field(default_factory=dict[str, ListedSkill])
+    writers: Sequence[WriterState] = ()
+    unread: int = 0
+    copies: Sequence[CopiedSkill] = ()
+
+
+_Row = TypeVar("_Row", Tally, ListedSkill, WriterState, CopiedSkill)
+
+
+def checked_day(day: object) -> int:
+    """Return a day of a file, if it is one.
+
+    Raises:
+        ValueError: It is none: the file was damaged, or changed.
+    """
+    if type(day) is not int or not 0 <= day <= _LAST_DAY:
+        raise ValueError(day)
+    return day
+
+
+def checked(row: _Row) -> _Row:
+    """Return a row of a file, if each field holds what it is declared to.
+
+    Raises:
+        TypeError: One does not: the file was damaged, or changed.
+    """
+    for each in fields(row):
+        value: Any = getattr(row, each.name)
+        fits = type(value) in _FIT[each.type]
+        if fits and isinstance(value, tuple):
+            inner = get_args(each.type)
+            fits = all(
+                type(part) in inner for part in cast("tuple[object, ...]", value)
+            )
+        if not fits:
+            raise TypeError(each.name)
+    return row
+
+
+_SILENCE_S: Final = 2 * DAY_S
+"""A writer of another machine that was not seen for so long counts as ended."""
+
+
+def host_mark() -> str:
+    """Return a mark of this machine that does not tell its name."""
+    name = os.uname().nodename if hasattr(os, "uname") else os.environ["COMPUTERNAME"]
+    return sha256(name.encode("utf-8", "replace")).hexdigest()[:16]
+
+
+def is_running(pid: int) -> bool | None:
+    """Tell whether a process of this machine runs; None where that cannot be told."""
+    if sys.platform == "win32":
+        return None  # there, the call below would end it
+    try:
+        os.kill(pid, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def ended_unclosed(
+    writers: Sequence[WriterState],
+    *,
+    now: float,
+    host: str,
+    running: Callable[[int], bool | None] = is_running,
+) -> tuple[WriterState, ...]:
+    """Return the writers that ended without their close; events of them may be missing.
+
+    One of this machine has ended if its process runs no more, or if another process
+    has written under its number since, as happens in containers. Of another machine's
+    that cannot be told, so there it is two days without a word.
+    """
+    latest: dict[tuple[str, int], WriterState] = {}
+    for each in sorted(writers, key=lambda writer: writer.started):
+        latest[each.host, each.pid] = each
+
+    def has_ended(each: WriterState) -> bool:
+        if latest[each.host, each.pid].process != each.process:
+            return True
+        runs = running(each.pid) if each.host == host else None
+        return now - each.seen > _SILENCE_S if runs is None else not runs
+
+    return tuple(w for w in writers if w.closed is None and has_ended(w))
+
+
+_EDGES: Final = frozenset({"http", "mcp"})
+"""Edges over which somebody else's programs read."""
+_CONSUMER: Final = "http", "satchel"
+"""Edge and client of what an earlier version called loads: another Satchel's syncs."""
+_LEAST: Final = 5
+"""Skills on offer on a day; of fewer a busy agent may well load each."""
+_SHARE: Final = 0.9
+"""The share of them that no agent loads on one day."""
+
+
+def split_mirrors(
+    tallies: Iterable[Tally], mirrors: Collection[str]
+) -> tuple[list[Tally], list[CopiedSkill]]:
+    """Return the loads, and apart from them what mirrors read.
+
+    ``mirrors`` are clients, by what they call themselves.
+    """
+    loads: list[Tally] = []
+    copies: list[CopiedSkill] = []
+    for tally in tallies:
+        edge = tally.via, tally.client
+        if edge != _CONSUMER and not (tally.via in _EDGES and tally.client in mirrors):
+            loads.append(tally)
+        elif not tally.code:
+            copies.append(CopiedSkill(tally.day, tally.name, tally.count))
+    return loads, copies
+
+
+def suspected_mirrors(
+    tallies: Iterable[Tally], listed: Mapping[str, ListedSkill]
+) -> dict[str, tuple[int, int]]:
+    """Return clients that read nearly all on one day: how many skills, of how many.
+
+    They may copy what they read, which cannot be told from loads.
+    """
+    offered = Counter(day for each in listed.values() for day in each.days)
+    read: defaultdict[tuple[str, int], set[str]] = defaultdict(set)
+    for tally in tallies:
+        if tally.via in _EDGES and tally.client and not tally.code:
+            read[tally.client, tally.day].add(tally.name)
+    found: dict[str, tuple[int, int]] = {}
+    for (client, day), names in sorted(read.items()):
+        many, most = len(names), offered[day]
+        if most >= _LEAST and many >= _SHARE * most:
+            found[client] = max(found.get(client, (0, 0)), (many, most))
+    return found

@@ -1,0 +1,355 @@
+"""The usage report: which skills are used. Pure: the clock is an argument."""
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from typing import Final, Literal
+
+from satchel.usage._records import (
+    DAY_S,
+    ListedSkill,
+    Records,
+    Tally,
+    WriterState,
+    split_mirrors,
+    suspected_mirrors,
+)
+
+CORE_SHARE: Final = 0.8
+"""The core set is the fewest skills that make this share of the loads."""
+REPORT_VERSION: Final = 1
+NOT_FOUND: Final = "skill-not-found"
+BY_HAND: Final = "cli"
+"""A person who looks at a skill on the command line is no use of it by an agent."""
+_EPOCH: Final = date(1970, 1, 1).toordinal()
+
+UsageStatus = Literal["used", "dead", "unknown"]
+
+
+@dataclass(slots=True)
+class SkillUse:
+    """The loads of one skill in the days of the report.
+
+    ``loads`` are those that succeeded, of SKILL.md and of other files; ``files`` how
+    many of these were of other files. ``by_hand`` are those of the command line, which
+    count in nothing else. ``last`` is the latest day on record, whenever that was. The
+    mappings count loads; ``digests`` those of SKILL.md only.
+    """
+
+    name: str
+    loads: int = 0
+    files: int = 0
+    by_hand: int = 0
+    tokens: int = 0
+    last: int | None = None
+    releases: Counter[str] = field(default_factory=Counter[str])
+    digests: Counter[str] = field(default_factory=Counter[str])
+    owners: Counter[str] = field(default_factory=Counter[str])
+    sources: Counter[str] = field(default_factory=Counter[str])
+    edges: Counter[str] = field(default_factory=Counter[str])
+    agents: Counter[str] = field(default_factory=Counter[str])
+    clients: Counter[str] = field(default_factory=Counter[str])
+
+    def as_dict(self) -> dict[str, object]:
+        """Return it for JSON; in each mapping the most frequent comes first."""
+        return {
+            "name": self.name,
+            "loads": self.loads,
+            "files": self.files,
+            "by_hand": self.by_hand,
+            "tokens": self.tokens,
+            "last": _iso(self.last) if self.last is not None else None,
+            "releases": _most(self.releases),
+            "digests": _most(self.digests),
+            "owners": _most(self.owners),
+            "sources": _most(self.sources),
+            "edges": _most(self.edges),
+            "agents": _most(self.agents),
+            "clients": _most(self.clients),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class SkillStatus:
+    """Whether a skill on offer earns its place.
+
+    ``seen`` is on how many days it was seen on offer, ``wanted`` at most. It is
+    ``dead`` if nobody loaded it since the first of its last ``wanted`` such days,
+    ``unknown`` if there were fewer and nobody loaded it in these, nor in the last
+    ``wanted`` days of the calendar. ``last`` is the day of its
+    last load, None for never; ``offered`` when it was last seen on offer.
+    """
+
+    name: str
+    state: UsageStatus
+    seen: int
+    wanted: int
+    last: int | None = None
+    offered: int | None = None
+    owner: str = ""
+
+    def __str__(self) -> str:
+        """Return the reason of the state in words."""
+        if self.state == "unknown":
+            return f"unknown: {self.seen} of {self.wanted} days seen"
+        return "never loaded" if self.last is None else f"last loaded {_iso(self.last)}"
+
+
+@dataclass(frozen=True, slots=True)
+class UsageReport:
+    """What was used in ``days`` days up to and with ``until``; days are UTC.
+
+    ``core`` is the fewest skills that make 80 % of the loads. ``unread`` are references
+    that nobody read on record, of skills that were loaded in these days. ``missing``
+    counts names that were asked for and are not there, ``errors`` failures by code.
+    ``unclosed`` writers ended without their close: of each at most its ``bound`` events
+    are missing. ``synced`` counts what was fetched to be kept elsewhere, by skill: that
+    counts in nothing else. ``may_mirror`` are clients that read nearly all skills on
+    one day, with how many of how many. ``at_work`` are writers that may hold events
+    which are not written yet; ``no_room`` is that the disk of the file is full.
+    """
+
+    until: int
+    days: int
+    skills: tuple[SkillUse, ...]
+    core: tuple[str, ...]
+    standings: tuple[SkillStatus, ...]
+    unread: Mapping[str, tuple[str, ...]]
+    missing: Mapping[str, int]
+    errors: Mapping[str, int]
+    dropped: int = 0
+    unclosed: tuple[WriterState, ...] = ()
+    bad_lines: int = 0
+    synced: Mapping[str, int] = field(default_factory=dict[str, int])
+    may_mirror: Mapping[str, tuple[int, int]] = field(
+        default_factory=dict[str, tuple[int, int]]
+    )
+    at_work: tuple[WriterState, ...] = ()
+    no_room: bool = False
+
+    @property
+    def loads(self) -> int:
+        """How many loads there were, those by hand left out."""
+        return sum(skill.loads for skill in self.skills)
+
+    def of(self, state: UsageStatus) -> tuple[SkillStatus, ...]:
+        """Return the skills of one state, by name."""
+        return tuple(each for each in self.standings if each.state == state)
+
+    @property
+    def may_be_missing(self) -> int:
+        """How many events at most are not on record, beside those that were dropped."""
+        return sum(writer.bound for writer in self.unclosed)
+
+    def as_dict(self) -> dict[str, object]:
+        """Return all of it for JSON, with a ``schema_version``; days as 2026-11-21."""
+        return {
+            "schema_version": REPORT_VERSION,
+            "from": _iso(self.until - self.days + 1),
+            "until": _iso(self.until),
+            "days": self.days,
+            "loads": self.loads,
+            "skills": [each.as_dict() for each in self.skills],
+            "core": list(self.core),
+            "dead": [_status_entry(each) for each in self.of("dead")],
+            "unknown": [_status_entry(each) for each in self.of("unknown")],
+            "references_never_read": {k: list(v) for k, v in self.unread.items()},
+            "not_found": dict(self.missing),
+            "errors": dict(self.errors),
+            "dropped": self.dropped,
+            "writers_not_closed": len(self.unclosed),
+            "may_be_missing": self.may_be_missing,
+            "lines_not_read": self.bad_lines,
+            "synced": dict(self.synced),
+            "may_mirror": {
+                client: {"skills": many, "of": most}
+                for client, (many, most) in self.may_mirror.items()
+            },
+            "writers_at_work": len(self.at_work),
+            "no_room": self.no_room,
+        }
+
+
+def make_report(  # noqa: PLR0913 - by name, and each with a default
+    records: Records,
+    *,
+    now: float,
+    days: int = 30,
+    only: Mapping[str, Sequence[str]] | None = None,
+    unclosed: Sequence[WriterState] = (),
+    mirrors: Collection[str] = (),
+) -> UsageReport:
+    """Return what the rows say of the last ``days`` days.
+
+    What is dated later than ``now`` counts in nothing: a clock was wrong.
+
+    Args:
+        records: The rows.
+        now: Seconds since the epoch; the report ends with this day.
+        days: Days of the report, and days on offer that make an unused skill dead.
+        only: The skills that it is about, with their references; None is all that were
+            on offer in these days, or loaded.
+        unclosed: Writers that are known to have ended without their close.
+        mirrors: Clients whose reads over HTTP and MCP are copies, and no loads.
+    """
+    until = int(now // DAY_S)
+    first = until - days + 1
+    dated = (t for t in records.tallies if t.day <= until)
+    known, fetched = split_mirrors(dated, mirrors)
+    copies = [*records.copies, *fetched]
+    ours = [t for t in known if only is None or t.name in only]
+    skills = _uses(ours, first)
+    last = _last_days(ours)
+    if only is None:
+        listed = {
+            name: each
+            for name, each in records.listed.items()
+            if any(first <= day <= until for day in each.days)
+        }
+    else:
+        none = ListedSkill("", "", "", (), ())
+        listed = {name: records.listed.get(name, none) for name in sorted(only)}
+    references = {
+        name: each.references if only is None else tuple(only[name])
+        for name, each in listed.items()
+    }
+    used = {skill.name for skill in skills if skill.loads}
+    recent = [t for t in known if t.day >= first]
+    missing = [t for t in recent if t.code == NOT_FOUND and t.name not in (only or ())]
+    return UsageReport(
+        until=until,
+        days=days,
+        skills=skills,
+        core=_core(skills),
+        standings=tuple(
+            _status_of(name, listed[name], last.get(name), days, until)
+            for name in sorted(listed)
+        ),
+        unread=_unread(ours, {n: r for n, r in references.items() if n in used}),
+        missing=_counted((t.name, t.count) for t in missing),
+        errors=_counted((t.code, t.count) for t in recent if t.code),
+        dropped=sum(writer.dropped for writer in records.writers),
+        unclosed=tuple(unclosed),
+        bad_lines=records.unread,
+        may_mirror=suspected_mirrors(
+            (t for t in known if t.day >= first), records.listed
+        ),
+        at_work=tuple(
+            w for w in records.writers if w.closed is None and w not in unclosed
+        ),
+        synced=_counted((c.name, c.count) for c in copies if first <= c.day <= until),
+    )
+
+
+def _uses(tallies: Iterable[Tally], first: int) -> tuple[SkillUse, ...]:
+    """Return the loads by skill, most first, ties by name."""
+    last = _last_days(tallies)
+    uses: dict[str, SkillUse] = {}
+    for tally in tallies:
+        if tally.code or tally.day < first:
+            continue
+        use = uses.setdefault(tally.name, SkillUse(tally.name))
+        if tally.via == BY_HAND:
+            use.by_hand += tally.count
+            continue
+        use.last = last[tally.name]
+        _count(use, tally)
+    order = sorted(uses.values(), key=lambda use: (-use.loads, -use.by_hand, use.name))
+    return tuple(order)
+
+
+def _count(use: SkillUse, tally: Tally) -> None:
+    use.loads += tally.count
+    use.tokens += tally.tokens
+    if tally.file:
+        use.files += tally.count
+    else:
+        use.digests[tally.digest] += tally.count
+    for counter, key in (
+        (use.releases, tally.release),
+        (use.owners, tally.owner),
+        (use.sources, tally.source),
+        (use.edges, tally.via),
+        (use.agents, tally.agent),
+        (use.clients, tally.client),
+    ):
+        if key:
+            counter[key] += tally.count
+
+
+def _last_days(tallies: Iterable[Tally]) -> dict[str, int]:
+    """Return the last day on which each skill was loaded, other than by hand."""
+    last: dict[str, int] = {}
+    for tally in tallies:
+        if not tally.code and tally.via != BY_HAND:
+            last[tally.name] = max(tally.day, last.get(tally.name, tally.day))
+    return last
+
+
+def _core(skills: Sequence[SkillUse]) -> tuple[str, ...]:
+    goal = CORE_SHARE * sum(skill.loads for skill in skills)
+    core: list[str] = []
+    made = 0
+    for skill in skills:
+        if made >= goal:
+            break
+        core.append(skill.name)
+        made += skill.loads
+    return tuple(core)
+
+
+def _status_of(
+    name: str, listed: ListedSkill, last: int | None, wanted: int, until: int
+) -> SkillStatus:
+    days = sorted(day for day in listed.days if day <= until)
+    enough = len(days) >= wanted
+    first = until - wanted + 1
+    since = days[-wanted] if enough else min([first, *days])
+    state: UsageStatus = "used"
+    if last is None or last < since:
+        state = "dead" if enough else "unknown"
+    offered = days[-1] if days else None
+    seen = min(len(days), wanted)
+    return SkillStatus(name, state, seen, wanted, last, offered, listed.owner)
+
+
+def _unread(
+    tallies: Iterable[Tally], references: Mapping[str, Sequence[str]]
+) -> dict[str, tuple[str, ...]]:
+    read: defaultdict[str, set[str]] = defaultdict(set)
+    for tally in tallies:
+        if tally.file and not tally.code and tally.via != BY_HAND:
+            read[tally.name].add(tally.file)
+    unread = {
+        name: tuple(path for path in paths if path not in read[name])
+        for name, paths in sorted(references.items())
+    }
+    return {name: paths for name, paths in unread.items() if paths}
+
+
+def _counted(pairs: Iterable[tuple[str, int]]) -> dict[str, int]:
+    """Return the sums, most first, ties by key."""
+    counts: Counter[str] = Counter()
+    for key, count in pairs:
+        counts[key] += count
+    return _most(counts)
+
+
+def _most(counts: Mapping[str, int]) -> dict[str, int]:
+    return dict(sorted(counts.items(), key=lambda each: (-each[1], each[0])))
+
+
+def _iso(day: int) -> str:
+    return date.fromordinal(_EPOCH + day).isoformat()
+
+
+def _status_entry(each: SkillStatus) -> dict[str, object]:
+    return {
+        "name": each.name,
+        "reason": str(each),
+        "days_seen": each.seen,
+        "last": _iso(each.last) if each.last is not None else None,
+        "offered": _iso(each.offered) if each.offered is not None else None,
+        "owner": each.owner,
+    }

@@ -1,0 +1,83 @@
+"""Loads as spans of OpenTelemetry."""
+
+from typing import TYPE_CHECKING, Final
+
+from satchel.errors import ExtraMissingError
+from satchel.model import UsageEvent
+
+try:
+    from opentelemetry import trace
+except ImportError as error:
+    raise ExtraMissingError("satchel.usage._tracing", "otel") from error
+
+if TYPE_CHECKING:
+    from opentelemetry.util.types import AttributeValue
+
+
+SPAN: Final = "load_skill"
+"""Every span's name: what was asked for is an attribute, for anybody can ask."""
+_NS: Final = 1_000_000_000
+_ATTRIBUTES: Final = (
+    "name",
+    "reference",
+    "script",
+    "source",
+    "file",
+    "via",
+    "digest",
+    "size_bytes",
+    "tokens",
+    "release",
+    "owner",
+    "agent",
+    "client",
+)
+
+
+class TracingSink:
+    """Makes a span of every load, a child of the span that is current where it loads.
+
+    It begins and ends when the load did. Attributes are ``gen_ai.skill.name`` and so
+    on, named as the fields of the event; those that are empty are left out.
+    ``error.type`` is the code of a failure, which sets the status, too. The current
+    span, a framework's of its tool call say, gets the attributes of a skill that loads,
+    if it is recording; of several loads within it the last one's stand. The span is
+    made on the caller's thread, for that alone has the context.
+
+    Raises:
+        ExtraMissingError: The extra ``otel`` is not installed.
+    """
+
+    def __init__(self, provider: "trace.TracerProvider | None" = None) -> None:
+        """Take who makes tracers; None is the one of the process."""
+        self._tracer = trace.get_tracer("satchel", tracer_provider=provider)
+
+    def record(self, event: UsageEvent) -> None:
+        """Make the span, begun and ended, and tell the current one."""
+        current = trace.get_current_span()
+        if event.code is None and current.is_recording():
+            current.set_attributes(_skill(event))
+        end = int(event.at * _NS)
+        span = self._tracer.start_span(
+            SPAN,
+            attributes=_attributes(event),
+            start_time=end - int(event.duration_s * _NS),
+        )
+        if event.code is not None:
+            span.set_status(trace.Status(trace.StatusCode.ERROR, event.error))
+        span.end(end)
+
+
+def _attributes(event: UsageEvent) -> "dict[str, AttributeValue]":
+    flat = _skill(event)
+    if event.code is not None:
+        flat["error.type"] = event.code
+    return flat
+
+
+def _skill(event: UsageEvent) -> "dict[str, AttributeValue]":
+    return {
+        f"gen_ai.skill.{name}": value
+        for name in _ATTRIBUTES
+        if (value := getattr(event, name)) not in ("", None)
+    }

@@ -1,0 +1,125 @@
+"""What is compared of a pack: all its files, whatever a loader would list."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from satchel.checking._library import PackFolder, open_library
+from satchel.checking._pack_facts import PackFacts, pack_facts
+from satchel.files import digest_bytes
+from satchel.model import DEFAULT_LIMITS, Limits
+from tests.unit.checking.history import write
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def facts(folder: Path, limits: Limits = DEFAULT_LIMITS) -> PackFacts:
+    place = PackFolder(str(folder), "s")
+    with open_library([place], profile="spec", limits=DEFAULT_LIMITS) as library:
+        return pack_facts(library, limits)["s/a"]
+
+
+@pytest.mark.parametrize(
+    ("path", "data", "why"),
+    [
+        ("scripts/a.txt", b"x", "scripts/"),
+        ("scripts/a.sh", b"#!/bin/sh", "#!, scripts/, .sh"),
+        ("a", b"#!/bin/sh", "#!"),
+        ("a.PY", b"", ".py"),
+        (".hidden/a.js", b"", ".js"),
+        ("a.bin", b"MZ", "PE, .bin"),
+        ("a.md", b"# A", ""),
+        ("a.md", b"\x7fELF", "ELF"),
+    ],
+)
+def test_what_runs_is_known_by_its_look(
+    tmp_path: Path, path: str, data: bytes, why: str
+) -> None:
+    file = write(tmp_path, "a") / path
+    file.parent.mkdir(exist_ok=True)
+    file.write_bytes(data)
+    found = facts(tmp_path).programs
+
+    assert [each for _, each in found.values()] == ([why] if why else [])
+
+
+def test_a_change_of_any_file_is_a_change(tmp_path: Path) -> None:
+    pack = write(tmp_path, "a")
+    seen = {facts(tmp_path).digest}
+    for path in ("x", ".env", "deep/y"):
+        (pack / path).parent.mkdir(exist_ok=True)
+        (pack / path).write_text("1")
+        seen.add(facts(tmp_path).digest)
+        (pack / path).write_text("2")
+        seen.add(facts(tmp_path).digest)
+
+    assert len(seen) == 7
+
+
+def test_what_is_no_file_is_left_out(tmp_path: Path) -> None:
+    pack = write(tmp_path, "a")
+    before = facts(tmp_path)
+    (pack / "link").symlink_to("SKILL.md")
+    os.mkfifo(pack / "pipe")
+    (pack / ".git").mkdir()
+    (pack / ".git" / "run.sh").write_text("x")
+
+    assert facts(tmp_path) == before
+
+
+def test_a_file_that_is_too_large_is_known_by_its_size(tmp_path: Path) -> None:
+    small = Limits(file_bytes=200)
+    file = write(tmp_path, "a") / "scripts" / "large"
+    file.parent.mkdir()
+    file.write_bytes(b"1" * 300)
+    first = facts(tmp_path, small)
+    file.write_bytes(b"2" * 300)
+    same = facts(tmp_path, small)
+    file.write_bytes(b"2" * 301)
+    longer = facts(tmp_path, small)
+
+    assert first == same
+    assert first.digest != longer.digest
+    assert first.programs == {"scripts/large": ("300 bytes", "scripts/")}
+
+
+def test_no_more_files_than_a_pack_may_have_are_read(tmp_path: Path) -> None:
+    pack = write(tmp_path, "a")
+    for number in range(9):
+        (pack / f"{number}.sh").write_text("x")
+
+    assert len(facts(tmp_path, Limits(pack_files=4)).programs) == 4
+
+
+POINTER = "version https://git-lfs.github.com/spec/v1\noid {}\nsize {}\n"
+
+
+@pytest.mark.parametrize(
+    ("kept", "checked_out", "same"),
+    [
+        (b"a\nb\n", b"a\r\nb\r\n", True),
+        (b"a\nb\n", b"a\rb\n", False),
+        (b"\0a\nb\n", b"\0a\r\nb\r\n", False),
+        (POINTER.format(digest_bytes(b"large\n"), 6).encode(), b"large\n", True),
+        (POINTER.format(digest_bytes(b"large\n"), 6).encode(), b"other\n", False),
+        (POINTER.format(digest_bytes(b"x" * 160), 160).encode(), b"x" * 160, True),
+        (POINTER.format(digest_bytes(b"x" * 160), 160).encode(), b"x" * 161, False),
+        (POINTER.format("md5:1", 6).encode(), b"large\n", False),
+    ],
+)
+def test_what_a_checkout_turns_is_no_change(
+    tmp_path: Path, kept: bytes, checked_out: bytes, same: bool
+) -> None:
+    """Line ends, and the pointers that git keeps in place of large files."""
+    file = write(tmp_path, "a") / "x.dat"
+    limits = replace(DEFAULT_LIMITS, file_bytes=150)
+    file.write_bytes(kept)
+    before = facts(tmp_path, limits).digest
+    file.write_bytes(checked_out)
+
+    assert (facts(tmp_path, limits).digest == before) is same

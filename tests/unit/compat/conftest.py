@@ -1,0 +1,29 @@
+"""A folder with two role packs, and nothing kept from test to test."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from satchel.compat import invalidate_cache
+from tests.unit.compat.templates import DESCRIPTIONS, write_role
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+@pytest.fixture(autouse=True)
+def fresh() -> Iterator[None]:
+    invalidate_cache()
+    yield
+    invalidate_cache()
+
+
+@pytest.fixture
+def templates(tmp_path: Path) -> Path:
+    folder = tmp_path / "templates"
+    for name in DESCRIPTIONS:
+        write_role(folder, name, body=f"# {name.title()}\n\nDo it well.\n")
+    return folder

@@ -1,0 +1,290 @@
+"""Skills that are registered in code: complete, checked, and claimed in a test."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+from click.testing import CliRunner
+
+from satchel import BaseSkill, Skill, SkillDescriptor, SkillRegistry
+from satchel.cli import main
+from satchel.compat import (
+    check_registered,
+    descriptors_of,
+    import_registered,
+    is_in_code,
+)
+from satchel.errors import ConfigError
+from satchel.testing import assert_complete
+from tests.unit.sources.house import House, build
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.row("F31", "T12")
+
+
+@pytest.fixture
+def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> House:
+    """A package whose skills are complete: each lists what it has, and names it."""
+    made = build(tmp_path, monkeypatch)
+    (made.root / "agentic_rag/references/unlisted.md").unlink()
+    for part, old, new in (
+        (
+            "agentic_rag",
+            "`azure_search_config.md`.",
+            "`azure_search_config.md`; or see `notes.md`.",
+        ),
+        ("execution", "`sandbox_runner.py`.", "`sandbox_runner.py` and `notes.md`."),
+    ):
+        edit(made, f"{part}/skill.py", old, new)
+    return made
+
+
+def edit(house: House, file: str, old: str, new: str) -> None:
+    path = house.root / file
+    text = path.read_text("utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new), "utf-8")
+
+
+def said(house: House) -> list[tuple[str, str, str]]:
+    """Return code, severity and place, below the package, of each finding."""
+    report = check_registered(descriptors_of(house.module("bootstrap").bootstrap))
+    return [
+        (each.code, each.severity, each.path.removeprefix(house.name).lstrip("./"))
+        for each in report.findings
+    ]
+
+
+RAG = "agentic_rag.skill:AgenticRagSkill"
+
+
+@pytest.mark.row("A16", "A29", "A30")
+def test_a_complete_package_is_clean(house: House) -> None:
+    assert said(house) == []
+    assert_complete(house.module("bootstrap").bootstrap)
+
+
+@pytest.mark.row("A29")
+@pytest.mark.parametrize("file", ["extra.md", "deep/er.md", "sample.py"])
+def test_a_file_on_disk_that_is_not_in_the_tuple_fails(file: str, house: House) -> None:
+    path = house.root / "agentic_rag/references" / file
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("x = 1\n")
+
+    assert said(house) == [("unlisted-reference", "error", RAG)]
+    with pytest.raises(AssertionError, match=f"references/{file}"):
+        assert_complete(house.module("bootstrap").bootstrap)
+
+
+@pytest.mark.row("A29")
+def test_what_python_and_systems_leave_there_is_no_reference(house: House) -> None:
+    folder = house.root / "agentic_rag/references"
+    for name in ("__pycache__/x.pyc", "__init__.py", ".DS_Store"):
+        path = folder / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("")
+    (folder / "link.md").symlink_to(house.root / "bootstrap.py")
+
+    assert said(house) == []
+
+
+@pytest.mark.row("A29")
+def test_a_skill_without_an_import_path_is_known_by_what_it_lists(
+    house: House,
+) -> None:
+    (house.root / "agentic_rag/references/extra.md").write_text("x\n")
+    paths = tuple(
+        f"{house.name}/agentic_rag/references/{name}"
+        for name in ("azure_search_config.md", "notes.md")
+    )
+    text = "See azure_search_config.md and notes.md."
+    rag = SkillDescriptor("rag", "Use it.", text, references=paths)
+
+    (finding,) = check_registered([rag]).findings
+
+    assert (finding.code, finding.path) == ("unlisted-reference", "skill 'rag'")
+
+
+@pytest.mark.row("A30", "A27")
+def test_a_listed_file_that_is_missing_fails(house: House) -> None:
+    (house.root / "agentic_rag/references/notes.md").unlink()
+
+    assert said(house) == [
+        ("listed-file-missing", "error", RAG),
+        ("listed-file-missing", "error", "execution.skill:ExecutionSkill"),
+    ]
+
+
+@pytest.mark.row("A26")
+def test_a_reference_that_the_instructions_do_not_name_fails(house: House) -> None:
+    edit(house, "agentic_rag/skill.py", "; or see `notes.md`.", ".")
+
+    assert said(house) == [("reference-not-mentioned", "error", RAG)]
+
+
+@pytest.mark.row("A02")
+@pytest.mark.parametrize(("more", "expected"), [(799, []), (801, ["warning"])])
+def test_instructions_have_a_bound(more: int, expected: list[str]) -> None:
+    skill = SkillDescriptor("a", "Use it.", "x" * more)
+
+    report = check_registered([skill])
+
+    assert [each.severity for each in report.findings] == expected
+    assert {each.code for each in report.findings} <= {"long-instructions"}
+    assert_complete(skill)
+    if expected:
+        with pytest.raises(AssertionError, match="long-instructions"):
+            assert_complete(skill, strict=True)
+
+
+@pytest.mark.row("A31", "R36")
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("# A\n\n```python\nopen\n", "unclosed-fence"),
+        ("# A\n\nSee [it][nowhere].\n", "undefined-link"),
+        ("# A\n\nSee [it](gone.md).\n", "dead-link"),
+        ("# A\n\nSee [it](#nowhere).\n", "dead-anchor"),
+        ("# A\n\n### C\n", "skipped-heading"),
+    ],
+)
+def test_markdown_is_linted(text: str, code: str, house: House) -> None:
+    place = "agentic_rag/references/notes.md"
+    (house.root / place).write_text(text)
+
+    assert [(each[0], each[2]) for each in said(house)] == [(code, place)]
+
+
+@pytest.mark.row("A31")
+def test_a_link_to_a_reference_beside_it_is_sound(house: House) -> None:
+    place = house.root / "agentic_rag/references/notes.md"
+    place.write_text("# A\n\nSee [it](azure_search_config.md).\n")
+    (house.root / "execution/skill.py").write_text(
+        (house.root / "execution/skill.py")
+        .read_text()
+        .replace(f'"{house.name}/agentic_rag/references/notes.md",', "")
+    )
+
+    assert said(house) == []
+
+
+@pytest.mark.row("A32")
+def test_python_is_compiled_and_never_run(house: House) -> None:
+    runner = house.root / "execution/scripts/sandbox_runner.py"
+    runner.write_text("raise SystemExit('it ran')\n")
+    assert said(house) == []
+
+    runner.write_text("def f(:\n")
+
+    assert said(house) == [
+        ("python-syntax", "error", "execution/scripts/sandbox_runner.py")
+    ]
+
+
+@pytest.mark.row("A39")
+def test_what_a_registry_refuses_is_told() -> None:
+    one, nameless = SkillDescriptor("a", "Use it."), SkillDescriptor(" ", "Use it.")
+
+    found = check_registered([one, one, nameless, SkillDescriptor("b", "")]).findings
+
+    assert [each.code for each in found] == [
+        "invalid-manifest",
+        "duplicate-skill",
+        "invalid-manifest",
+    ]
+
+
+@pytest.mark.row("A38", "A39")
+def test_descriptors_come_in_many_ways() -> None:
+    one, two = SkillDescriptor("a", "Use it."), SkillDescriptor("b", "Use it.")
+
+    class Worn(BaseSkill):
+        name = "worn"
+        instructions = "Do."
+
+    def fill(registry: SkillRegistry) -> None:
+        registry.bootstrap([one, two])
+
+    for what in ([one, two], (two, one), SkillRegistry([one, two]), fill):
+        assert {each.name for each in descriptors_of(what)} == {"a", "b"}
+    assert descriptors_of(one) == (one,)
+    assert descriptors_of(lambda: [one]) == (one,)
+    assert [each.name for each in descriptors_of([Worn, Worn(), Skill("s")])] == [
+        *("worn", "worn"),
+        "s",
+    ]
+    assert_complete([Worn, Skill("s", instructions="Do.")])
+    for wrong in ("a", 3, None, [3]):
+        with pytest.raises(TypeError, match="want a registry"):
+            descriptors_of(wrong)
+    with pytest.raises(AssertionError, match="no skill is registered"):
+        assert_complete(SkillRegistry())
+
+
+@pytest.mark.parametrize(
+    ("what", "expected"),
+    [
+        ("my_skills:REGISTRY", True),
+        ("my.skills.bootstrap:make.registry", True),
+        ("./skills", False),
+        ("skills", False),
+        ("a:", False),
+        (":b", False),
+        ("a b:c", False),
+        ("https://x.example", False),
+    ],
+)
+def test_what_names_code(what: str, expected: bool) -> None:
+    assert is_in_code(what) is expected
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "reason"),
+    [
+        ("", "REGISTRY", "AttributeError"),
+        ("raise OSError('no disk')", "REGISTRY", "OSError: no disk"),
+        ("import sys; sys.exit(3)", "REGISTRY", "SystemExit"),
+        ("from satchel import SkillRegistry; R = SkillRegistry()", "R", "no skill is"),
+        ("R = 3", "R", "want a registry"),
+        ("def R(): raise ValueError('x')", "R", "ValueError: x"),
+    ],
+)
+def test_what_cannot_be_had_says_why(
+    text: str, name: str, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = f"lost_{abs(hash(text))}"
+    (tmp_path / f"{module}.py").write_text(text)
+    monkeypatch.syspath_prepend(tmp_path)
+
+    with pytest.raises(ConfigError, match=reason):
+        import_registered(f"{module}:{name}")
+    with pytest.raises(ConfigError, match="ModuleNotFoundError"):
+        import_registered("no_such_module_here:X")
+
+
+@pytest.mark.row("A33")
+def test_one_command_checks_them_and_fails(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The working folder is looked in, as for any tool of Python."""
+    monkeypatch.chdir(house.root.parent)
+    monkeypatch.setattr(
+        sys, "path", [p for p in sys.path if p != str(house.root.parent)]
+    )
+    what = f"{house.name}.bootstrap:bootstrap"
+
+    clean = CliRunner().invoke(main, ["check", what])
+    (house.root / "agentic_rag/references/extra.md").write_text("x\n")
+    failed = CliRunner().invoke(main, ["check", what])
+    gone = CliRunner().invoke(main, ["check", "no_such_module_here:X"])
+    mixed = CliRunner().invoke(main, ["check", what, str(house.root)])
+    fixed = CliRunner().invoke(main, ["check", what, "--fix"])
+
+    assert (clean.exit_code, failed.exit_code, gone.exit_code) == (0, 1, 2)
+    assert "2 packs checked: no findings" in clean.output
+    assert "extra.md" in failed.output
+    assert (mixed.exit_code, fixed.exit_code) == (2, 2)

@@ -1,0 +1,268 @@
+"""release.json from anybody: read with distrust, and told exactly what is wrong."""
+
+from __future__ import annotations
+
+import json
+from copy import deepcopy
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+
+from satchel import Satchel
+from satchel.errors import InvalidReleaseError
+from satchel.files import (
+    canonical_json,
+    parse_release,
+    parse_release_file,
+    render_release,
+    tree_digest,
+)
+from satchel.model import Release, Resource
+from tests.unit.release.shelf import PACKS, built, files_in
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+TESTS: Final = Path(__file__).parents[2]
+GOOD: Final[dict[str, Any]] = json.loads(built(PACKS)["release.json"])
+WHOLE: Final = TESTS / "cases" / "releases"
+
+
+def changed(change: Callable[[dict[str, Any]], object]) -> bytes:
+    """Return a good release.json with one change."""
+    document = deepcopy(GOOD)
+    change(document)
+    return canonical_json(document)
+
+
+def refusal(data: bytes) -> str:
+    with pytest.raises(InvalidReleaseError) as caught:
+        parse_release_file(data, "dist/release.json")
+    assert caught.value.path == "dist/release.json"
+    return caught.value.detail
+
+
+@pytest.mark.row("R37")
+@pytest.mark.parametrize(
+    "path",
+    sorted((TESTS / "formats").glob("release-*.json")),
+    ids=lambda path: path.stem,
+)
+def test_every_version_of_a_release_is_read(path: Path) -> None:
+    found = parse_release(path.read_bytes(), path.name)
+
+    assert [skill.id for skill in found.skills] == sorted(PACKS)
+    assert (
+        found.id
+        == WHOLE.joinpath("ids.txt")
+        .read_text()
+        .split()[int(path.stem.rpartition("-")[2]) - 1]
+    )
+
+
+@pytest.mark.row("R37")
+@pytest.mark.parametrize(
+    "path", sorted((TESTS / "formats").glob("site-*.json")), ids=lambda path: path.stem
+)
+def test_every_version_of_a_site_is_read(path: Path) -> None:
+    ids = WHOLE.joinpath("ids.txt").read_text().split()
+
+    assert parse_release_file(path.read_bytes(), path.name) in ids
+
+
+@pytest.mark.row("R37", "R25")
+@pytest.mark.parametrize("version", [1])
+def test_a_release_of_every_version_is_used_and_built_again_to_the_byte(
+    version: int,
+) -> None:
+    """An id that is in a deployment's settings goes on meaning the same bytes."""
+    folder = WHOLE / str(version)
+    pin = WHOLE.joinpath("ids.txt").read_text().split()[version - 1]
+    with Satchel(str(folder), pin=pin) as skills:
+        assert (
+            skills.load("files", "guide.md").data
+            == (PACKS["files"]["references/guide.md"])
+        )
+
+    assert files_in(folder) == built(PACKS)
+    assert (folder / "release.json").read_bytes() == (
+        TESTS / "formats" / f"release-{version}.json"
+    ).read_bytes()
+
+
+def test_what_was_rendered_is_read_and_rendered_again_to_the_byte() -> None:
+    data = canonical_json(GOOD)
+    found = parse_release(data, "x")
+
+    assert render_release(found.skills, found.others) == data
+    assert found.document.size == len(data)
+
+
+def test_unknown_keys_are_passed_over() -> None:
+    def add(document: dict[str, Any]) -> None:
+        document["more"] = document["skills"][0]["more"] = 1
+        document["skills"][0]["resources"][0]["more"] = document["files"][0]["more"] = 1
+
+    found = parse_release(changed(add), "x")
+
+    assert len(found.skills) == len(PACKS)
+
+
+def test_a_later_format_asks_for_a_later_satchel() -> None:
+    data = changed(lambda document: document.update(schema_version=2))
+
+    assert refusal(data) == "schema_version: 2 is of a later Satchel; upgrade this one"
+
+
+def test_that_of_a_site_is_no_release() -> None:
+    data = (TESTS / "formats" / "site-1.json").read_bytes()
+
+    with pytest.raises(InvalidReleaseError, match="of a site, and not of a release"):
+        parse_release(data, "x")
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (b"", "it is no JSON"),
+        (b"{", "it is no JSON"),
+        (b"\xff\xfe{}", "it is no JSON"),
+        (b"1" * 5_000, "it is no JSON"),
+        (b"[" * 200_000, "it is nested too deeply"),
+        (b"[]", "the document: want an object"),
+        (b"null", "the document: want an object"),
+        (b"{}", "format: want 'satchel-release'"),
+        (b'{"format": ["satchel-release"]}', "format: want 'satchel-release'"),
+        (b'{"format": "satchel-site"}', "schema_version: want a number from 1"),
+        (
+            b'{"format": "satchel-site", "schema_version": 1, "release": "x"}',
+            "want sha256-tree-v1: and 64 hex digits, got 'x'",
+        ),
+        (
+            b'{"format": "satchel-site", "schema_version": 1}',
+            "release: want a text",
+        ),
+        (
+            b'{"format": "satchel-release", "schema_version": 1}',
+            "skills: want a list",
+        ),
+    ],
+    ids=lambda value: repr(value[:20]) if isinstance(value, bytes) else None,
+)
+def test_what_is_no_release_is_refused(data: bytes, reason: str) -> None:
+    assert refusal(data).startswith(reason)
+
+
+ONE = ("skills", 1)
+FILES = ("skills", 3, "resources")
+
+
+@pytest.mark.parametrize(
+    ("where", "value", "reason"),
+    [
+        (("schema_version",), True, "schema_version: want a number"),
+        (("schema_version",), 0, "schema_version: want a number"),
+        (("schema_version",), "1", "schema_version: want a number"),
+        (("skills",), {}, "skills: want a list"),
+        (("files",), None, "files: want a list"),
+        (ONE, 1, "skills[1]: want an object"),
+        ((*ONE, "id"), None, "skills[1].id: want a text"),
+        ((*ONE, "id"), " ", "skills[1].id: it is empty"),
+        ((*ONE, "id"), "a" * 256, "skills[1].id: it has more than 255 characters"),
+        ((*ONE, "id"), "..", "skills[1].id: it begins with a dot"),
+        ((*ONE, "id"), "a/b", "skills[1].id: it holds a slash"),
+        ((*ONE, "id"), "nul", "skills[1].id: it names a device on Windows"),
+        ((*ONE, "id"), "zzz", "skills: they are not sorted"),
+        ((*ONE, "id"), "odd_name", "skills: they are not sorted"),
+        ((*ONE, "id"), "\ud800", "skills[1].id: it is no valid Unicode"),
+        ((*ONE, "name"), "", "skills[1].name: it is empty"),
+        ((*ONE, "description"), None, "skills[1].description: want a text"),
+        ((*ONE, "description"), "\udfff", "skills[1].description: it is no valid"),
+        ((*ONE, "digest"), "sha256:0", "skills[1].digest: it is not that of"),
+        ((*ONE, "owner"), 1, "skills[1].owner: want a text"),
+        ((*ONE, "tools"), "a b", "skills[1].tools: want a list"),
+        ((*ONE, "tools"), ["a", 1], "skills[1].tools: want a list of texts"),
+        ((*ONE, "allowed_tools"), ["\ud800"], "skills[1].allowed_tools: it is no"),
+        ((*ONE, "user_invocable"), "no", "skills[1].user_invocable: want true or"),
+        ((*ONE, "category"), "rare", "skills[1].category: want standard or raw"),
+        ((*ONE, "category"), [], "skills[1].category: want standard or raw"),
+        ((*ONE, "resources"), [], "skills[1].resources: there is no SKILL.md"),
+        ((*FILES, 1), [], "skills[3].resources[1]: want an object"),
+        ((*FILES, 1, "path"), None, "skills[3].resources[1].path: want a text"),
+        ((*FILES, 1, "path"), "../x", "skills[3].resources[1].path: it has a part"),
+        (
+            (*FILES, 1, "path"),
+            "a\nb",
+            "skills[3].resources[1].path: it holds a control",
+        ),
+        ((*FILES, 1, "path"), "/x", "skills[3].resources[1].path: it has a part"),
+        ((*FILES, 1, "path"), "c:x", "skills[3].resources[1].path: it holds a back"),
+        ((*FILES, 1, "path"), ".env", "skills[3].resources[1].path: it is of a kind"),
+        ((*FILES, 1, "path"), "\ud800", "skills[3].resources[1].path: it is no valid"),
+        ((*FILES, 1, "path"), "zz", "skills[3].resources: they are not sorted"),
+        ((*FILES, 1, "path"), "SKILL.MD", "skills[3].resources: they are not sorted"),
+        ((*FILES, 1, "digest"), "abc", "skills[3].resources[1].digest: want sha256:"),
+        (
+            (*FILES, 1, "digest"),
+            "sha256:" + "A" * 64,
+            "skills[3].resources[1].digest: want sha256:",
+        ),
+        (
+            (*FILES, 1, "digest"),
+            "sha256:" + "0" * 64,
+            "skills[3].digest: it is not that of the files listed",
+        ),
+        ((*FILES, 1, "size"), -1, "skills[3].resources[1].size: want a count"),
+        ((*FILES, 1, "size"), 2**53, "skills[3].resources[1].size: want a count"),
+        ((*FILES, 1, "size"), 1.0, "skills[3].resources[1].size: want a count"),
+        ((*FILES, 1, "size"), True, "skills[3].resources[1].size: want a count"),
+        ((*FILES, 1, "bucket"), "x", "skills[3].resources[1].bucket: there is none"),
+        ((*FILES, 1, "bucket"), [], "skills[3].resources[1].bucket: there is none"),
+        (("files", 0), None, "files[0]: want an object"),
+        (("files", 0, "path"), "skills/x", "files[0].path: it is among the skills'"),
+        (("files", 0, "path"), "release.json", "files[0].path: it is among the"),
+        (("files", 0, "path"), "../x", "files[0].path: it has a part"),
+        (("files", 0, "path"), "zz", "files: they are not sorted"),
+        (
+            ("files", 0, "path"),
+            "ARCHIVES/files.tar.gz",
+            "files: two of them are one on some systems",
+        ),
+    ],
+    ids=repr,
+)
+def test_every_value_is_checked(
+    where: tuple[str | int, ...], value: object, reason: str
+) -> None:
+    def put(document: Any) -> None:  # noqa: ANN401 - JSON
+        *path, last = where
+        for key in path:
+            document = document[key]
+        document[last] = value
+
+    assert refusal(changed(put)).startswith(reason)
+
+
+def test_ids_that_are_one_folder_on_some_systems_are_refused() -> None:
+    def put(document: dict[str, Any]) -> None:
+        first = document["skills"][0]
+        document["skills"].insert(1, {**first, "id": "ODD_NAMe"})
+        document["skills"].sort(key=lambda skill: skill["id"])
+
+    assert refusal(changed(put)) == "skills: two of them are one on some systems"
+
+
+def test_the_id_covers_every_byte_of_the_document() -> None:
+    """A blank more is another release."""
+    one = parse_release(canonical_json(GOOD), "x")
+    two = parse_release(canonical_json(GOOD) + b"\n", "x")
+
+    assert isinstance(one, Release)
+    assert one.id != two.id
+    assert one.id == tree_digest(
+        [*(each for each in two.files if each != two.document), one.document]
+    )
+    assert Resource("release.json", one.document.digest, len(canonical_json(GOOD))) in (
+        one.files
+    )

@@ -1,0 +1,362 @@
+"""Building: what is part of a release, what is not, and what refuses it."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from satchel import Satchel, sources
+from satchel.errors import (
+    LimitExceededError,
+    RefusedReleaseError,
+    SourceUnavailableError,
+)
+from satchel.files import digest_bytes, parse_release, tar_gz, tree_digest
+from satchel.model import Limits, Resource
+from satchel.release import INDEX_V2, BuiltRelease, build_release
+from satchel.sources import memory
+from tests.fakes import FakeSource, pack
+from tests.unit.release.shelf import PACKS, Packs, built, nowhere, release_of, write
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def document(files: dict[str, bytes]) -> dict[str, Any]:
+    """Return release.json."""
+    parsed: dict[str, Any] = json.loads(files["release.json"])
+    return parsed
+
+
+def refused(skills: Satchel) -> str:
+    """Return all the reasons for which no release is built; nothing is."""
+    with skills, pytest.raises(RefusedReleaseError) as caught:
+        build_release(skills, nowhere)
+    return "\n".join(caught.value.reasons)
+
+
+def allowed(skills: Satchel) -> BuiltRelease:
+    with skills:
+        return build_release(skills, nowhere, allow_findings=True)
+
+
+@pytest.mark.row("R25")
+def test_the_id_is_the_tree_digest_of_every_file_there_is() -> None:
+    files = built(PACKS)
+    every = [Resource(p, digest_bytes(data), len(data)) for p, data in files.items()]
+
+    assert release_of(PACKS).id == tree_digest(every)
+
+
+def test_release_json_lists_every_other_file_with_its_digest_and_size() -> None:
+    """So that whoever has it alone can tell the id."""
+    files = built(PACKS)
+    said = document(files)
+    listed = {
+        f"skills/{skill['id']}/{each['path']}": (each["digest"], each["size"])
+        for skill in said["skills"]
+        for each in skill["resources"]
+    }
+    listed |= {each["path"]: (each["digest"], each["size"]) for each in said["files"]}
+
+    assert listed == {
+        path: (digest_bytes(data), len(data))
+        for path, data in files.items()
+        if path != "release.json"
+    }
+
+
+def test_files_are_byte_for_byte_those_of_the_packs() -> None:
+    files = built(PACKS)
+
+    for name, inner in PACKS.items():
+        for path, data in inner.items():
+            if path != "unlisted.md":
+                assert files[f"skills/{name}/{path}"] == data
+    assert not any("unlisted" in path for path in files)
+
+
+def test_packs_of_more_than_a_file_have_an_archive_of_just_these_files() -> None:
+    files = built(PACKS)
+    declared = dict(PACKS["declared"])
+    del declared["unlisted.md"]
+
+    assert files["archives/files.tar.gz"] == tar_gz(PACKS["files"].items())
+    assert files["archives/declared.tar.gz"] == tar_gz(declared.items())
+    assert [path for path in files if path.startswith("archives/")] == [
+        "archives/declared.tar.gz",
+        "archives/files.tar.gz",
+    ]
+
+
+def test_the_index_names_the_files_of_the_release_itself() -> None:
+    """Resolved against its own address they are beside it, wherever that is."""
+    files = built(PACKS)
+    index = json.loads(files[INDEX_V2])
+
+    assert [each["name"] for each in index["skills"]] == [
+        "alone",
+        "declared",
+        "files",
+        "hidden",
+    ]
+    for each in index["skills"]:
+        assert each["url"].startswith("../../")
+        assert each["digest"] == digest_bytes(files[each["url"][len("../../") :]])
+
+
+def test_hidden_and_deprecated_skills_are_part_of_it_and_say_so() -> None:
+    """A conversation may know them; an installer is offered no deprecated one."""
+    said = {skill["id"]: skill for skill in document(built(PACKS))["skills"]}
+
+    assert said["hidden"]["model_invocable"] is False
+    assert said["retired"]["status"] == "deprecated"
+    assert said["retired"]["replaced_by"] == "alone"
+    assert "model_invocable" not in said["alone"]
+
+
+def test_a_name_that_no_index_takes_is_a_warning_and_released_all_the_same() -> None:
+    with Satchel(memory(PACKS)) as skills:
+        made = build_release(skills, nowhere)
+
+    assert ("not-publishable", "warning") in [
+        (each.code, each.severity) for each in made.findings
+    ]
+    assert "Odd_Name" in [skill.id for skill in made.release.skills]
+
+
+def test_it_holds_no_path_and_no_label(tmp_path: Path) -> None:
+    """The same packs have the same release wherever they lay, under whatever name."""
+    folder = write(PACKS, tmp_path / "here")
+    made: list[dict[str, bytes]] = []
+    for source in (sources.folder(folder), sources.folder(folder, label="Hers")):
+        files: dict[str, bytes] = {}
+        with Satchel(source) as skills:
+            build_release(skills, files.__setitem__)
+        made.append(files)
+
+    assert made[0] == made[1] == built(PACKS)
+    assert not any(str(tmp_path).encode() in data for data in made[0].values())
+
+
+def test_the_owner_of_codeowners_is_that_of_the_release(tmp_path: Path) -> None:
+    """Where it is deployed there is no such file."""
+    write({"alone": PACKS["alone"]}, tmp_path / "skills")
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "CODEOWNERS").write_text("skills/ @desk\n")
+    files: dict[str, bytes] = {}
+
+    with Satchel(tmp_path / "skills") as skills:
+        build_release(skills, files.__setitem__)
+
+    assert document(files)["skills"][0]["owner"] == "@desk"
+
+
+def test_an_id_may_differ_from_the_name(tmp_path: Path) -> None:
+    files: dict[str, bytes] = {}
+    one, two = memory({"alone": PACKS["alone"]}), memory({"alone": PACKS["hidden"]})
+    with Satchel(
+        sources.prefixed(one, "a-"), sources.renamed(two, {"hidden": "alone"})
+    ) as skills:
+        build_release(skills, files.__setitem__)
+
+    assert [(s["id"], s["name"]) for s in document(files)["skills"]] == [
+        ("a-alone", "alone"),
+        ("alone", "hidden"),
+    ]
+
+
+def test_a_source_away_refuses() -> None:
+    source = FakeSource("team", {})
+    source.failure = SourceUnavailableError("team", "timed out")
+
+    assert "team: error source-unavailable:" in refused(Satchel(source))
+
+
+def test_a_conflict_refuses() -> None:
+    more = {"alone": {"SKILL.md": PACKS["alone"]["SKILL.md"] + b"more\n"}}
+
+    told = refused(Satchel(memory(PACKS), memory(more, label="other")))
+
+    assert "duplicate skill 'alone'" in told
+
+
+def test_a_pack_in_error_refuses_and_every_reason_is_told() -> None:
+    packs: Packs = {
+        "good": {"SKILL.md": pack("good").encode()},
+        "bad": {"SKILL.md": b"no frontmatter\n"},
+        "aux": {"SKILL.md": pack("aux").encode()},
+    }
+
+    told = refused(Satchel(memory(packs)))
+
+    assert "error no-frontmatter" in told or "error no-opening-fence" in told
+    assert "error unsafe-skill-id: 'aux': it names a device on Windows" in told
+    assert "fix: " in told
+
+
+def test_what_is_in_error_can_be_left_out() -> None:
+    packs: Packs = {
+        "good": {"SKILL.md": pack("good").encode()},
+        "bad": {"SKILL.md": b"no frontmatter\n"},
+    }
+
+    made = allowed(Satchel(memory(packs)))
+
+    assert [skill.id for skill in made.release.skills] == ["good"]
+    assert any(each.severity == "error" for each in made.findings)
+
+
+def test_what_is_repaired_and_a_folder_without_skills_are_told(tmp_path: Path) -> None:
+    """A folder that was named in vain is easily a slip."""
+    mended = "---\nname: a\ndescription: Use: this.\n---\n# Do\n"
+    write({"a": {"SKILL.md": mended.encode()}}, tmp_path / "skills")
+    (tmp_path / "empty").mkdir()
+    with Satchel(tmp_path / "skills", tmp_path / "empty") as skills:
+        made = build_release(skills, nowhere)
+
+    assert [(each.severity, each.code) for each in made.findings] == [
+        ("warning", "unquoted-colon"),
+        ("warning", "no-skills"),
+    ]
+
+
+def test_a_release_of_nothing_is_refused() -> None:
+    assert "there is no skill to release" in refused(Satchel(memory({})))
+    assert allowed(Satchel(memory({}))).release.skills == ()
+
+
+@pytest.mark.parametrize(
+    ("skill_id", "problem"),
+    [
+        ("a/b", "it holds a slash"),
+        (".a", "it begins with a dot"),
+        ("a.", "ends in a dot"),
+        ("nul", "a device on Windows"),
+        ("a:b", "a backslash or a colon"),
+    ],
+)
+def test_an_id_that_is_no_folder_everywhere_is_refused(
+    skill_id: str, problem: str
+) -> None:
+    source = sources.renamed(memory({"alone": PACKS["alone"]}), {"alone": skill_id})
+
+    assert problem in refused(Satchel(source))
+
+
+def test_ids_that_are_one_folder_on_some_systems_are_refused() -> None:
+    packs = {name: {"SKILL.md": pack(name).encode()} for name in ("pdf", "PDF")}
+
+    assert "'pdf': some systems take it for 'PDF'" in refused(Satchel(memory(packs)))
+
+
+def test_ids_are_compared_as_every_system_does() -> None:
+    """Composed and decomposed letters are one to macOS."""
+    packs = {name: {"SKILL.md": pack(name).encode()} for name in ("\u00fc", "u\u0308")}
+
+    assert "some systems take it for" in refused(Satchel(memory(packs)))
+
+
+def test_a_raw_skill_stays_raw() -> None:
+    raw = pack("raw").replace("---\n#", "metadata:\n  category: raw\n---\n#")
+    files: dict[str, bytes] = {}
+    with Satchel(memory({"raw": {"SKILL.md": raw.encode()}})) as skills:
+        build_release(skills, files.__setitem__)
+
+    assert document(files)["skills"][0]["category"] == "raw"
+    assert parse_release(files["release.json"], "x").skills[0].descriptor.category == (
+        "raw"
+    )
+
+
+def test_files_that_are_one_on_some_systems_are_refused() -> None:
+    files = {"SKILL.md": pack("a").encode(), "x.md": b"1", "X.md": b"2"}
+
+    assert "error colliding-file-names" in refused(Satchel(memory({"a": files})))
+    made = allowed(Satchel(memory({"a": files})))
+    assert [each.path for each in made.release.skills[0].resources] == [
+        "SKILL.md",
+        "X.md",
+    ]
+
+
+def test_a_path_that_is_too_long_below_the_release_is_refused() -> None:
+    path = "/".join(["f" * 250] * 4) + "/" + "n" * 18
+    files = {"SKILL.md": pack("abc").encode(), path: b""}
+
+    assert "error unsafe-file-name" in refused(Satchel(memory({"abc": files})))
+
+
+def test_a_file_that_is_not_there_any_more_is_refused() -> None:
+    source = FakeSource("team", {"a": {"SKILL.md": pack("a"), "x.md": "x"}})
+    skills = Satchel(source)
+    del source.packs["a"]["x.md"]
+
+    told = refused(skills)
+
+    assert "team/a/x.md: error reference-not-found" in told
+    assert [each.path for each in allowed(skills).release.skills[0].resources] == [
+        "SKILL.md"
+    ]
+
+
+def test_a_listed_file_that_never_was_there_is_refused() -> None:
+    text = "---\nname: a\ndescription: d\nreferences: [x.md]\n---\n"
+    packs = {"a": {"SKILL.md": text.encode()}}
+
+    told = refused(Satchel(memory(packs)))
+
+    assert "error listed-file-missing" in told
+    assert "references/x.md: error reference-not-found" in told
+    (kept,) = allowed(Satchel(memory(packs))).release.skills
+    assert kept.descriptor.resources == ()
+
+
+@pytest.mark.parametrize("path", ["SKILL.md", "x.md"])
+def test_a_file_that_has_changed_since_the_sync_is_refused(path: str) -> None:
+    source = FakeSource("team", {"a": {"SKILL.md": pack("a"), "x.md": "x"}})
+    skills = Satchel(source)
+    source.packs["a"][path] += "more"  # type: ignore[operator]
+
+    assert f"team/a/{path}: error changed-since-sync" in refused(skills)
+    left = allowed(skills).release.skills
+    assert [each.path for skill in left for each in skill.resources] == (
+        [] if path == "SKILL.md" else ["SKILL.md"]
+    )
+
+
+def test_limits_are_those_that_the_skills_were_opened_with() -> None:
+    big = {"a": {"SKILL.md": pack("a").encode(), "x.md": b"x" * 20}}
+
+    assert "exceed the limit file_bytes" in refused(
+        Satchel(memory(big), limits=Limits(file_bytes=10))
+    )
+    with (
+        Satchel(memory(big), limits=Limits(release_bytes=100)) as skills,
+        pytest.raises(LimitExceededError, match="release_bytes"),
+    ):
+        build_release(skills, nowhere)
+
+
+def test_what_is_switched_off_is_left_out_and_noted() -> None:
+    with Satchel(memory(PACKS), disabled=["files"]) as skills:
+        made = build_release(skills, nowhere)
+
+    assert "files" not in [skill.id for skill in made.release.skills]
+    notes = [each for each in made.findings if each.severity == "note"]
+    assert [each.message for each in notes] == ["'files' is disabled, and not released"]
+
+
+def test_skills_of_somebody_elses_server_are_refused() -> None:
+    """A release would pass them off as ours."""
+
+    class Elsewhere(FakeSource):
+        remote = "MCP server"
+
+    source = Elsewhere("billing", {"a": {"SKILL.md": pack("a")}})
+
+    told = refused(Satchel(source))
+
+    assert "error remote-skill: 'a' lies on a MCP server of somebody else's" in told

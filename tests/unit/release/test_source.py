@@ -1,0 +1,190 @@
+"""The front door: a folder, or an address, that is a release is opened as one."""
+
+from __future__ import annotations
+
+import threading
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from typing import TYPE_CHECKING
+
+import pytest
+
+from satchel import Satchel
+from satchel.errors import ConfigError, DigestMismatchError, InvalidReleaseError
+from satchel.release import publish
+from satchel.runtime._inputs import open_config, open_inputs
+from satchel.sources import PinnedSource, ReleaseSource, http, released
+from tests.unit.release.shelf import PACKS, build, write
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from satchel.model import Release
+
+OTHER = "sha256-tree-v1:" + "0" * 64
+URL = "https://skills.example.org/team"
+
+
+@pytest.fixture
+def release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Release:
+    """A release in ``dist``, the same on a site in ``site``, packs in ``skills``."""
+    monkeypatch.chdir(tmp_path)
+    write({"other": {"SKILL.md": PACKS["alone"]["SKILL.md"]}}, tmp_path / "skills")
+    made = build(PACKS, tmp_path / "dist")
+    publish(released("dist"), tmp_path / "site")
+    return made
+
+
+@pytest.mark.parametrize("place", ["dist", "site"])
+def test_a_folder_that_is_a_release_is_opened_as_one(
+    place: str, release: Release
+) -> None:
+    for pin in (None, release.id):
+        with Satchel(place, pin=pin) as skills:
+            assert skills.catalog.release == release.id
+            assert skills.load("files", "guide.md").file == "references/guide.md"
+
+
+@pytest.mark.usefixtures("release")
+def test_another_folder_is_none() -> None:
+    with Satchel("skills") as skills:
+        assert skills.catalog.release == ""
+
+
+def test_a_release_beside_other_skills_is_pinned_alone(release: Release) -> None:
+    with Satchel("skills", "dist", pin=release.id, on_conflict="precedence") as skills:
+        assert skills.catalog.release_of("dist") == release.id
+        assert skills.catalog.release_of("skills") == ""
+        assert skills.catalog.release == ""
+
+
+@pytest.mark.parametrize("place", ["dist", "site"])
+@pytest.mark.usefixtures("release")
+def test_another_release_than_the_pinned_one_is_an_error_at_once(place: str) -> None:
+    """An empty catalog would be found out by the users of the agent."""
+    with pytest.raises((DigestMismatchError, InvalidReleaseError), match=OTHER):
+        Satchel(place, pin=OTHER)
+
+
+@pytest.mark.usefixtures("release")
+def test_a_damaged_release_is_an_error_and_no_plain_folder(tmp_path: Path) -> None:
+    (tmp_path / "dist" / "release.json").write_text("x")
+
+    with pytest.raises(InvalidReleaseError, match=r"dist/release\.json: it is no JSON"):
+        Satchel("dist")
+
+
+@pytest.mark.parametrize(
+    ("what", "reason"),
+    [
+        (("skills",), "nothing that was named is a release"),
+        (("dist", "site"), "for which of dist, site is it"),
+        (("dist", URL), f"for which of dist, {URL} is it"),
+        ((), "name what it is for"),
+    ],
+)
+def test_a_pin_that_nothing_checks_is_an_error(
+    what: tuple[str, ...], reason: str, release: Release
+) -> None:
+    with pytest.raises(ConfigError, match=reason):
+        Satchel(*what, pin=release.id)
+
+
+@pytest.mark.usefixtures("release")
+def test_a_pin_that_is_no_id_is_an_error() -> None:
+    with pytest.raises(InvalidReleaseError, match="want sha256-tree-v1:"):
+        Satchel("dist", pin="latest")
+
+
+def test_an_address_is_opened_as_a_site() -> None:
+    """Nothing is asked of it before the first sync."""
+    free = open_inputs([URL]).sources[0]
+    pinned = open_inputs([URL], pin=OTHER).sources[0]
+    in_the_address = open_inputs([f"{URL}#{OTHER}"]).sources[0]
+
+    assert not isinstance(free, ReleaseSource)
+    assert isinstance(pinned, PinnedSource)
+    assert isinstance(in_the_address, PinnedSource)
+    assert pinned.pin == in_the_address.pin == OTHER
+    assert pinned.label == in_the_address.label
+
+
+@pytest.mark.parametrize(
+    "pin",
+    [
+        f"SHA256-TREE-V1:{'0' * 64}",
+        f"sha256:{'0' * 64}",
+        f"sha256-tree-v2:{'0' * 64}",
+        f"sha256-tree-v1:{'0' * 63}",
+        f"sha256-tree-v1:{'A' * 64}",
+        "0" * 64,
+        "",
+    ],
+)
+def test_a_pin_in_the_address_that_is_no_id_is_an_error(pin: str) -> None:
+    """It must not be passed over, as a browser does with what it does not know."""
+    with pytest.raises(InvalidReleaseError, match="sha256-tree-v1: and 64 hex digits"):
+        Satchel(f"https://example.com#{pin}")
+    with pytest.raises(ConfigError, match="pin="):
+        http(f"https://example.com#{pin}")
+
+
+def test_a_pin_in_the_address_holds_against_another(release: Release) -> None:
+    with pytest.raises(ConfigError, match="two pins"):
+        open_inputs([f"{URL}#{OTHER}"], pin=release.id)
+
+
+def test_an_address_may_stand_in_satchel_toml(tmp_path: Path) -> None:
+    (tmp_path / "satchel.toml").write_text(f'skills = ["{URL}#{OTHER}"]\n')
+
+    [source] = open_config(None, start=tmp_path).sources
+
+    assert isinstance(source, PinnedSource)
+    assert source.pin == OTHER
+
+
+@pytest.fixture
+def served(release: Release, tmp_path: Path) -> Iterator[str]:
+    """The address of the site, served by somebody's plain web server."""
+
+    class Quiet(SimpleHTTPRequestHandler):
+        def log_message(self, *args: object) -> None:
+            """Say nothing."""
+
+    del release  # it is on the site
+    handler = partial(Quiet, directory=str(tmp_path / "site"))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_address[1]}"
+        finally:
+            server.shutdown()
+            thread.join(10)
+
+
+@pytest.mark.row("R25")
+def test_a_published_release_is_used_by_its_address_and_digest(
+    served: str, release: Release, tmp_path: Path
+) -> None:
+    """And the one before it is the way back."""
+    later = {"alone": {"SKILL.md": PACKS["alone"]["SKILL.md"] + b"More.\n"}}
+    second = build(later, tmp_path / "dist")
+    publish(released("dist"), tmp_path / "site")
+
+    for made, body in ((second, "# Do\nMore.\n"), (release, "# Do\n")):
+        source = http(served, pin=made.id, allow_private=True)
+        with Satchel(source) as skills:
+            assert skills.health().problems == ()
+            assert skills.catalog.release == made.id
+            assert skills.load("alone").body == body
+
+
+def test_a_site_that_has_no_such_release_is_a_source_that_does_not_answer(
+    served: str,
+) -> None:
+    source = http(served, pin=OTHER, allow_private=True)
+    with Satchel(source) as skills:
+        assert len(skills.catalog) == 0
+        assert "the site has no release" in skills.health().problems[0]

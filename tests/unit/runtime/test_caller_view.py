@@ -1,0 +1,207 @@
+"""The skills as one caller from outside may have them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from satchel import Policy, Satchel, allow, ask, deny
+from satchel.errors import (
+    ApprovalNeededError,
+    DeniedError,
+    DuplicateSkillError,
+    SkillExcludedError,
+    SkillNotFoundError,
+)
+from satchel.testing import write_pack
+from satchel.usage import ListSink
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from satchel.runtime import CallerView
+
+
+@pytest.fixture
+def shelf(tmp_path: Path) -> Path:
+    for name in ("alpha", "beta"):
+        home = tmp_path / name
+        (home / "references").mkdir(parents=True)
+        (home / "SKILL.md").write_text(
+            f"---\nname: {name}\ndescription: Use for {name}.\n---\nDo {name}.\n"
+        )
+        (home / "references" / "more.md").write_text(f"More of {name}.")
+    hidden = tmp_path / "secret-handshake"
+    hidden.mkdir()
+    (hidden / "SKILL.md").write_text(
+        "---\nname: secret-handshake\ndescription: Only people.\n"
+        "disable-model-invocation: true\n---\nShake $ARGUMENTS.\n"
+    )
+    return tmp_path
+
+
+def call(view: CallerView, skill_id: str) -> str:
+    tool = view.tools().get("load_skill")
+    assert tool is not None
+    return str(tool.call({"skill_id": skill_id}))
+
+
+def ids(found: object) -> list[str]:
+    return [each.id for each in found]  # type: ignore[attr-defined]
+
+
+def test_everything_is_there_for_anybody(shelf: Path) -> None:
+    view = Satchel(shelf).view()
+
+    assert ids(view.catalog) == ["alpha", "beta"]
+    assert view.load("alpha").body == "Do alpha.\n"
+    assert view.load("alpha", "more.md").text == "More of alpha."
+    assert [r.path for r in view.resources("beta")] == [
+        "SKILL.md",
+        "references/more.md",
+    ]
+    assert ids(view.find("beta")) == ["beta"]
+    assert view.manifest("beta").name == "beta"
+    assert "beta" in str(view.prompt())
+
+
+def test_each_load_gives_the_whole_text_and_is_an_event(shelf: Path) -> None:
+    sink = ListSink()
+    view = Satchel(shelf, sinks=[sink]).view(via="mcp", client="inspector")
+
+    first, second = view.load("alpha"), view.load("alpha")
+    view.peek("alpha")
+    view.manifest("alpha")
+    view.resources("alpha")
+
+    assert first.text == second.text
+    assert [(e.name, e.via, e.client) for e in sink.events] == [
+        ("alpha", "mcp", "inspector"),
+        ("alpha", "mcp", "inspector"),
+    ]
+
+
+def test_what_is_not_among_the_patterns_is_not_there(shelf: Path) -> None:
+    view = Satchel(shelf).view(only=["a*"])
+
+    assert ids(view.catalog) == ["alpha"]
+    assert ids(view.find("Use")) == ["alpha"]
+    assert "beta" not in str(view.prompt())
+    for read in (view.load, view.resources, view.manifest, view.peek, view.descriptor):
+        with pytest.raises(SkillNotFoundError):
+            read("beta")
+    assert "not found" in str(call(view, "beta"))
+
+
+def test_the_policy_is_asked_for_this_who(shelf: Path) -> None:
+    policy = Policy(deny("beta", unless=lambda who: who.get("client") == "ci"))
+    skills = Satchel(shelf, policy=policy)
+
+    anybody, machine = skills.view(), skills.view(who={"client": "ci"})
+
+    assert ids(anybody.catalog) == ["alpha"]
+    assert ids(machine.catalog) == ["alpha", "beta"]
+    for read in (anybody.load, anybody.resources, anybody.manifest, anybody.peek):
+        with pytest.raises(DeniedError):
+            read("beta")
+
+
+def test_a_question_that_nobody_can_answer_is_an_error(shelf: Path) -> None:
+    view = Satchel(shelf, policy=Policy(ask("alpha", action="load"))).view()
+
+    with pytest.raises(ApprovalNeededError):
+        view.load("alpha")
+
+
+def test_hidden_skills_are_for_users_alone(shelf: Path) -> None:
+    skills = Satchel(shelf, policy=Policy(deny("beta"), allow("*")))
+    view = skills.view()
+
+    assert ids(view.invocable) == ["alpha", "secret-handshake"]
+    assert "Shake Ana Berg." in view.invoke("secret-handshake", "Ana Berg").text
+    assert "is hidden" in call(view, "secret-handshake")
+    with pytest.raises(SkillNotFoundError):
+        view.invoke("nobody")
+
+
+def test_a_skill_that_no_user_may_invoke_is_no_prompt(tmp_path: Path) -> None:
+    home = tmp_path / "inner"
+    home.mkdir()
+    (home / "SKILL.md").write_text(
+        "---\nname: inner\ndescription: Models only.\nuser-invocable: false\n---\nx\n"
+    )
+    view = Satchel(tmp_path).view()
+
+    assert view.invocable == ()
+    with pytest.raises(SkillExcludedError):
+        view.invoke("inner")
+
+
+def test_it_follows_a_sync(shelf: Path) -> None:
+    skills = Satchel(shelf)
+    view = skills.view(only=["*"])
+    before = view.catalog
+    write_pack(shelf, "gamma", "Use for gamma.")
+
+    assert view.catalog is before
+    skills.sync()
+
+    assert ids(view.catalog) == ["alpha", "beta", "gamma"]
+
+
+@pytest.mark.parametrize(
+    ("style", "names"),
+    [
+        ("agent-skills", ["load_skill", "read_skill_file"]),
+        ("packs", ["load_skill", "read_skill_file"]),
+        (
+            "references",
+            ["list_skills", "search_skills", "load_skill_instructions"],
+        ),
+    ],
+)
+def test_the_tools_are_those_of_the_style(
+    shelf: Path, style: str, names: list[str]
+) -> None:
+    tools = Satchel(shelf).view(style=style).tools()  # type: ignore[arg-type]
+
+    assert [tool.name for tool in tools] == names
+
+
+def test_many_skills_are_found_by_a_tool(tmp_path: Path) -> None:
+    for number in range(30):
+        write_pack(tmp_path, f"s{number}", f"Use for number {number}.")
+
+    tools = Satchel(tmp_path).view().tools()
+
+    assert "find_skills" in [tool.name for tool in tools]
+
+
+@pytest.mark.row("F03", "T02")
+def test_a_conflict_keeps_nobody_out(tmp_path: Path) -> None:
+    for folder in ("one", "two"):
+        home = tmp_path / folder
+        home.mkdir()
+        (home / "SKILL.md").write_text(
+            f"---\nname: same\ndescription: In {folder}.\n---\n{folder}\n"
+        )
+
+    view = Satchel(tmp_path).view()
+
+    assert [entry.id for entry in view.catalog] == []
+    with pytest.raises(DuplicateSkillError):
+        view.load("same")
+
+
+@pytest.mark.row("T02")
+def test_a_conflict_over_what_a_caller_may_not_have_is_not_told(tmp_path: Path) -> None:
+    for folder in ("one", "two"):
+        home = tmp_path / folder
+        home.mkdir()
+        (home / "SKILL.md").write_text(
+            f"---\nname: same\ndescription: In {folder}.\n---\n{folder}\n"
+        )
+
+    with pytest.raises(SkillNotFoundError):
+        Satchel(tmp_path).view(only=["other*"]).load("same")

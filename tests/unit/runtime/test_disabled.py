@@ -1,0 +1,124 @@
+"""Skills and sources that an operator switches off by environment (E24)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from satchel.errors import ConfigError, SkillExcludedError
+from satchel.load import error_result, render_context_error
+from satchel.runtime import Satchel
+from tests.fakes import FakeSource, pack
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.row("E24")
+
+
+def shelf() -> tuple[FakeSource, FakeSource]:
+    def source(label: str, *names: str) -> FakeSource:
+        return FakeSource(label, {name: {"SKILL.md": pack(name)} for name in names})
+
+    return source("user:~/skills", "draft", "pdf"), source("house", "pay-eu", "pay-us")
+
+
+def listed(skills: Satchel) -> list[str]:
+    return [entry.id for entry in skills.catalog]
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "left"),
+    [
+        ("SATCHEL_DISABLED", "", ["draft", "pay-eu", "pay-us", "pdf"]),
+        ("SATCHEL_DISABLED", " , ", ["draft", "pay-eu", "pay-us", "pdf"]),
+        ("SATCHEL_DISABLED", "pdf", ["draft", "pay-eu", "pay-us"]),
+        ("SATCHEL_DISABLED", " pdf , draft,", ["pay-eu", "pay-us"]),
+        ("SATCHEL_DISABLED", '["pdf", " draft "]', ["pay-eu", "pay-us"]),
+        ("SATCHEL_DISABLED", "pay-*", ["draft", "pdf"]),
+        ("SATCHEL_DISABLED", "PDF", ["draft", "pay-eu", "pay-us", "pdf"]),
+        ("SATCHEL_DISABLED_SOURCES", "user:*", ["pay-eu", "pay-us"]),
+        ("SATCHEL_DISABLED_SOURCES", '["house"]', ["draft", "pdf"]),
+        ("SATCHEL_DISABLED_SOURCES", "pdf", ["draft", "pay-eu", "pay-us", "pdf"]),
+    ],
+)
+def test_the_environment_switches_off_by_id_and_by_source(
+    variable: str, value: str, left: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert listed(Satchel(*shelf(), environ={variable: value})) == left
+
+    monkeypatch.setenv(variable, value)
+
+    assert listed(Satchel(*shelf())) == left
+
+
+def test_it_adds_to_what_the_program_and_the_file_switch_off(tmp_path: Path) -> None:
+    for name in ("a", "b", "c", "d"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "SKILL.md").write_text(pack(name))
+    settings = tmp_path / "satchel.toml"
+    settings.write_text('skills = ["."]\ndisabled = ["a"]\n')
+
+    skills = Satchel(config=settings, disabled=["b"], environ={"SATCHEL_DISABLED": "c"})
+
+    assert listed(skills) == ["d"]
+
+
+def test_a_program_can_leave_the_environment_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("SATCHEL_DISABLED", "*")
+
+    assert len(Satchel(*shelf(), environ={}).catalog) == 4
+
+
+@pytest.mark.parametrize(
+    ("environ", "detail", "fix"),
+    [
+        (
+            {"SATCHEL_DISABLED": "p*"},
+            "it is switched off",
+            "take it off SATCHEL_DISABLED",
+        ),
+        (
+            {"SATCHEL_DISABLED_SOURCES": "user:*"},
+            "its source is switched off",
+            "take it off SATCHEL_DISABLED_SOURCES",
+        ),
+    ],
+    ids=["skill", "source"],
+)
+def test_the_reason_and_the_fix_are_told(
+    environ: dict[str, str], detail: str, fix: str
+) -> None:
+    why = Satchel(*shelf(), environ=environ).why("pdf")
+
+    assert (why.stage, why.message, why.fix) == ("disabled", detail, fix)
+
+
+def test_what_is_off_gives_a_structured_result() -> None:
+    skills = Satchel(*shelf(), environ={"SATCHEL_DISABLED": "pdf"})
+
+    with pytest.raises(SkillExcludedError) as caught:
+        skills.load("pdf")
+
+    assert caught.value.reason == "disabled"
+    assert error_result(caught.value) == {
+        "error": {
+            "code": "skill-withheld",
+            "message": "skill 'pdf' is disabled and cannot be loaded",
+        }
+    }
+    assert "is disabled by current system settings" in render_context_error(
+        caught.value, "pdf"
+    )
+
+
+@pytest.mark.parametrize("value", ["[", "[pdf]", '["a", 1]', '[["a"]]', "[" * 99_999])
+def test_a_variable_that_cannot_be_read_is_loud(value: str) -> None:
+    """A switch that silently switches nothing off would be found too late."""
+    with pytest.raises(ConfigError, match="SATCHEL_DISABLED: want a JSON array") as got:
+        Satchel(*shelf(), environ={"SATCHEL_DISABLED": value})
+
+    assert len(str(got.value)) < 300

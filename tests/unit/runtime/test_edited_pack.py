@@ -1,0 +1,531 @@
+"""An edit is seen by the load that needs it: no sync in between, and no error."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from satchel import (
+    Policy,
+    Satchel,
+    SkillLoader,
+    SkillNotFoundError,
+    ask,
+    load_skill,
+    sources,
+)
+from satchel.errors import (
+    ChangedSinceSyncError,
+    DeniedError,
+    DigestMismatchError,
+    ReferenceNotAllowedError,
+    ReferenceNotFoundError,
+    SkillError,
+    SkillExcludedError,
+)
+from satchel.model import FileStat, Finding, Found
+from satchel.policy import deny
+from satchel.runtime._background_sync import BackgroundSync
+from satchel.sources import LocalSource
+from satchel.usage import ListSink
+from tests.fakes import FakeSource, pack
+from tests.unit.release.shelf import build
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from satchel.model import Question, Style, SyncReport
+
+
+def write(folder: Path, name: str, body: str = "# One\n", **more: str) -> Path:
+    home = folder / name
+    home.mkdir(parents=True, exist_ok=True)
+    (home / "SKILL.md").write_text(pack(name, body=body, **more), "utf-8")
+    return home
+
+
+@pytest.fixture
+def shelf(tmp_path: Path) -> Path:
+    home = write(tmp_path, "sql")
+    (home / "references").mkdir()
+    (home / "references/a.md").write_text("A\n")
+    write(tmp_path, "pdf")
+    return tmp_path
+
+
+@pytest.mark.row("F04", "T05", "D15", "X21")
+def test_a_load_sees_an_edit_of_each_kind(shelf: Path) -> None:
+    with Satchel(shelf) as skills:
+        write(shelf, "sql", "# Two\n", description="Use for SQL.")
+        loaded = skills.load("sql")
+        assert (loaded.body, loaded.descriptor.description) == (
+            "# Two\n",
+            "Use for SQL.",
+        )
+        assert loaded.descriptor == skills.catalog.get("sql")
+
+        (shelf / "sql/references/a.md").write_text("Other\n")
+        assert skills.load("sql", "a.md").text == "Other\n"
+
+        (shelf / "sql/references/b.md").write_text("B\n")
+        assert skills.load("sql", "b.md").text == "B\n"
+
+        (shelf / "sql/references/b.md").unlink()
+        with pytest.raises(ReferenceNotFoundError):
+            skills.load("sql", "references/b.md")
+        with pytest.raises(ReferenceNotAllowedError):
+            skills.load("sql", "references/b.md")
+
+
+@pytest.mark.row("F04", "T05", "D12")
+def test_what_became_of_the_pack_is_told_by_the_error_that_fits(shelf: Path) -> None:
+    write(shelf, "old")
+    with Satchel(shelf) as skills:
+        shutil.rmtree(shelf / "pdf")
+        (shelf / "sql/SKILL.md").write_text("no manifest\n")
+        write(shelf, "old", description="x\nname: new")  # the last name counts
+        (shelf / "old/SKILL.md").write_text(pack("new"))
+
+        with pytest.raises(SkillNotFoundError):
+            skills.load("pdf")
+        with pytest.raises(ChangedSinceSyncError, match="no valid skill any more"):
+            skills.load("sql")
+        with pytest.raises(SkillExcludedError) as caught:
+            skills.load("sql")
+        assert caught.value.reason == "refused"
+        with pytest.raises(SkillNotFoundError):
+            skills.load("old")
+
+        (shelf / "sql/SKILL.md").write_text(pack("sql", body="# Mended\n"))
+        assert skills.load("sql").body == "# Mended\n"
+        assert [entry.id for entry in skills.catalog] == ["new", "sql"]
+        assert skills.load("new").id == "new"
+
+
+@pytest.mark.row("F04", "T05")
+def test_what_decides_about_packs_decides_about_an_edited_one_again(
+    shelf: Path,
+) -> None:
+    """Switches, the policy, and for whom it is."""
+    policy = Policy(deny("secret"))
+    with Satchel(shelf, disabled=["off*"], policy=policy) as skills:
+        session = skills.session()
+        (shelf / "sql/SKILL.md").write_text(pack("off"))
+        with pytest.raises(SkillNotFoundError):
+            skills.load("sql")
+        with pytest.raises(SkillExcludedError):
+            skills.load("off")
+
+        (shelf / "sql/SKILL.md").write_text(pack("secret"))
+        skills.sync()
+        (shelf / "sql/SKILL.md").write_text(pack("secret", body="# New\n"))
+        with pytest.raises(DeniedError):
+            skills.load("secret")
+
+        text = "name: pdf\ndescription: x\ndisable-model-invocation: true"
+        (shelf / "pdf/SKILL.md").write_text(f"---\n{text}\n---\n")
+        result = str(session.call("load_skill", {"skill_id": "pdf"}))
+        assert "<error>" in result
+        assert session.invoke("pdf").text
+
+
+@pytest.mark.row("F04", "T05")
+def test_every_front_sees_an_edit(shelf: Path) -> None:
+    """Sessions in each style, views, the older loader, the plain coroutine, copies."""
+    plugin_free = SkillLoader(
+        [LocalSource(shelf)], include_plugins=False, profile="lenient"
+    )
+    with Satchel(shelf) as skills:
+        styles: tuple[Style, ...] = ("agent-skills", "packs", "references")
+        for number, style in enumerate(styles):
+            session = skills.session(style=style)
+            write(shelf, "sql", f"# Style {number}\n")
+            name = next(t.name for t in session.tools() if t.name.startswith("load"))
+            key = {"packs": "name", "references": "skill_name"}.get(style, "skill_id")
+            assert f"# Style {number}" in str(session.call(name, {key: "sql"}))
+
+        write(shelf, "sql", "# View\n")
+        (shelf / "sql/references/new.md").write_text("New\n")
+        result = asyncio.run(load_skill("sql", skills=skills))
+        assert result["body"] == "# View\n"
+        assert result["available_references"] == ["a.md", "new.md"]
+
+        write(shelf, "sql", "# Again\n")
+        assert skills.view().load("sql").body == "# Again\n"
+        assert plugin_free.get("sql").body == "# Again\n"
+
+        write(shelf, "sql", "# Manifest\n", description="Use it now.")
+        assert skills.manifest("sql").description == "Use it now."
+
+        write(shelf, "sql", "# Copy\n")
+        (shelf / "sql/references/new.md").unlink()
+        folder = skills.session().stage("sql")
+        assert (folder / "SKILL.md").read_text().endswith("# Copy\n")
+        assert [each.name for each in (folder / "references").iterdir()] == ["a.md"]
+
+
+@pytest.mark.row("F04", "R25")
+def test_a_manifest_of_bytes_is_of_one_state_of_the_pack(shelf: Path) -> None:
+    with Satchel(shelf) as skills:
+        write(shelf, "sql", "# Two\n")
+        (shelf / "sql/references/a.md").write_text("Other\n")
+        digests = {each.path: each.digest for each in skills.resources("sql")}
+
+        assert digests == {path: skills.load("sql", path).digest for path in digests}
+        assert skills.digest("sql") == Satchel(shelf).digest("sql")
+    with Satchel(shelf) as skills:
+        (shelf / "sql/references/a.md").write_text("Third\n")
+        assert skills.view().resources("sql") == Satchel(shelf).resources("sql")
+
+
+@pytest.mark.row("F04", "T05")
+def test_a_model_is_not_told_to_load_again_what_it_just_loaded(shelf: Path) -> None:
+    with Satchel(shelf) as skills:
+        session = skills.session()
+        session.tools()
+        write(shelf, "sql", "# Two\n")
+
+        assert "load it again" not in str(
+            session.call("load_skill", {"skill_id": "sql"})
+        )
+        write(shelf, "sql", "# Three\n")
+        skills.sync()
+        assert "load it again" in str(session.call("load_skill", {"skill_id": "pdf"}))
+
+
+@pytest.mark.row("F04", "T05")
+def test_an_edited_pack_is_one_event_and_one_question(shelf: Path) -> None:
+    sink, asked = ListSink(), []
+
+    def approve(question: Question) -> bool:
+        asked.append(question.skill)
+        return True
+
+    with Satchel(shelf, sinks=[sink], policy=Policy(ask("sql"))) as skills:
+        session = skills.session(approve=approve)
+        write(shelf, "sql", "# Two\n")
+        session.call("load_skill", {"skill_id": "sql"})
+
+    assert [(e.name, e.error) for e in sink.events] == [("sql", None)]
+    assert asked == ["sql"]
+
+
+class Counting(LocalSource):
+    """Counts the manifests that were read, and waits where it is told to."""
+
+    reads = 0
+    scans = 0
+
+    def manifest(self, key: str) -> bytes:
+        self.reads += 1
+        return super().manifest(key)
+
+    def scan(self) -> tuple[Found, ...]:
+        self.scans += 1
+        return super().scan()  # type: ignore[return-value]
+
+
+@pytest.mark.row("F04", "T05")
+def test_loads_that_wait_share_one_reading(shelf: Path) -> None:
+    source = Counting(shelf)
+    with Satchel(source) as skills:
+        write(shelf, "sql", "# Two\n")
+        before = source.reads
+        start = threading.Barrier(16)
+
+        def load() -> str:
+            start.wait()
+            return skills.load("sql").body
+
+        with ThreadPoolExecutor(16) as pool:
+            bodies = {each.result() for each in [pool.submit(load) for _ in range(16)]}
+
+        assert bodies == {"# Two\n"}
+        # Two looks have to agree, and the sync behind it takes what they saw; it reads
+        # once more what was written a moment ago, which is each of the two packs here.
+        assert before + 2 <= source.reads <= before + 4
+
+
+@pytest.mark.row("F04", "T05")
+def test_only_the_edited_pack_is_read_and_its_source_is_synced_behind_it(
+    shelf: Path, tmp_path: Path
+) -> None:
+    write(tmp_path / "elsewhere", "other")
+    near, other = Counting(shelf, label="near"), Counting(tmp_path / "elsewhere")
+    reports: list[SyncReport] = []
+    skills = Satchel(near, other)
+    stop = skills.listen(reports.append)
+    write(shelf, "sql", "# Two\n")
+    write(shelf, "fresh")
+    skills.load("sql")
+    skills.load("sql")
+    skills._parts.resync.wait()
+
+    assert [(r.added, r.updated) for r in reports] == [(("fresh",), ("sql",))]
+    assert (near.scans, other.scans) == (2, 1)
+    stop()
+    skills.close()
+    write(shelf, "sql", "# Three\n")
+    assert skills.load("sql").body == "# Three\n"
+    assert near.scans == 2
+    assert not [t for t in threading.enumerate() if t.name == "satchel-resync"]
+
+
+@pytest.mark.row("F04", "T05")
+def test_a_background_sync_is_one_at_a_time_and_ends_with_its_owner() -> None:
+    seen: list[str] = []
+    under_way, go_on = threading.Event(), threading.Event()
+    at_once = 0
+
+    def sync(label: str) -> None:
+        nonlocal at_once
+        at_once += 1
+        assert at_once == 1
+        seen.append(label)
+        under_way.set()
+        go_on.wait()
+        at_once -= 1
+        if label == "a":
+            raise OSError("somebody who listens")
+
+    resync = BackgroundSync(sync)
+    for label in ("a", "b", "b", "c"):
+        resync.ask(label)
+    under_way.wait()
+    closing = threading.Thread(target=resync.close)
+    closing.start()
+    go_on.set()
+    closing.join()
+
+    assert seen == ["a"]
+    resync.ask("d")
+    assert seen == ["a"]
+
+
+@pytest.mark.row("F04", "T05", "D12")
+def test_a_file_that_is_being_written_is_read_again(shelf: Path) -> None:
+    """Half a file is no version of it: two looks have to agree."""
+    path = shelf / "sql/SKILL.md"
+
+    class Slow(LocalSource):
+        looks = 0
+
+        def manifest(self, key: str) -> bytes:
+            data = super().manifest(key)
+            if key == "sql":
+                self.looks += 1
+                states = ["", pack("sql", body="# Ha"), pack("sql", body="# Half\n")]
+                if 1 < self.looks <= 1 + len(states):
+                    path.write_text(states[self.looks - 2])
+            return data
+
+    with Satchel(Slow(shelf)) as skills:
+        path.write_text("---\nname: sql\n")
+        assert skills.load("sql").body == "# Half\n"
+
+
+@pytest.mark.row("F04", "T05", "D12")
+def test_a_sync_takes_no_half_written_pack_for_a_broken_one(shelf: Path) -> None:
+    """One is half written and one away while they are scanned; one is really broken."""
+    sql, pdf = shelf / "sql/SKILL.md", shelf / "pdf"
+
+    class Meanwhile(LocalSource):
+        looks = 0
+
+        def scan(self) -> tuple[Found | Finding, ...]:
+            sql.write_text("---\n")
+            pdf.rename(shelf / ".away")
+            return super().scan()
+
+        def scan_one(self, key: str, location: str) -> Found | None:
+            self.looks += 1
+            if self.looks == 3:
+                (shelf / ".away").rename(pdf)
+                sql.write_text(pack("sql", body="# New\n"))
+            return super().scan_one(key, location)
+
+    write(shelf, "bad")
+    source = Meanwhile(shelf)
+    before = LocalSource.scan(source)
+    assert len(before) == 3
+    skills = Satchel(LocalSource(shelf, label="s"))
+    skills.registry._fields[0].source = source
+    (shelf / "bad/SKILL.md").write_text("broken\n")
+    skills.sync()
+
+    assert [entry.id for entry in skills.catalog] == ["pdf", "sql"]
+    assert [held.descriptor.id for held in skills.catalog.excluded] == ["bad"]
+
+
+@pytest.mark.row("F04", "T05", "X21")
+def test_a_pack_that_never_settles_is_served_as_it_was_read(shelf: Path) -> None:
+    """By rename: each look finds another file, and each of them is whole."""
+    path = shelf / "sql/SKILL.md"
+    bodies = [f"# {'x' * n}\n" for n in (5, 9)]
+
+    class Hammered(LocalSource):
+        reads = 0
+
+        def manifest(self, key: str) -> bytes:
+            self._write()
+            return super().manifest(key)
+
+        def read(self, key: str, path: str, limit_bytes: int) -> bytes:
+            self._write()
+            return super().read(key, path, limit_bytes)
+
+        def _write(self) -> None:
+            Hammered.reads += 1
+            fresh = path.with_name(f"{threading.get_ident()}.new")
+            fresh.write_text(pack("sql", body=bodies[self.reads // 2 % 2]))
+            fresh.replace(path)
+
+    with Satchel(Hammered(shelf)) as skills:
+        for _ in range(3):
+            assert skills.load("sql").body in bodies
+
+
+@pytest.mark.row("F04", "T05", "D12", "X21")
+@pytest.mark.parametrize("by_rename", [True, False])
+def test_no_body_is_torn_while_a_thread_writes_without_a_pause(
+    shelf: Path, by_rename: bool
+) -> None:
+    """By rename every load succeeds; in place some may say that the file changes."""
+    path, done = shelf / "sql/SKILL.md", threading.Event()
+    bodies = ["# One\n" * 900, "# Two\n" * 1100]
+
+    def write_on() -> None:
+        while not done.is_set():
+            for body in bodies:
+                at = path.with_name("new") if by_rename else path
+                at.write_text(pack("sql", body=body))
+                if by_rename:
+                    at.replace(path)
+
+    with Satchel(shelf) as skills:
+        path.write_text(pack("sql", body=bodies[0]))
+        writer = threading.Thread(target=write_on)
+        writer.start()
+        seen: list[str] = []
+        try:
+            for _ in range(8):
+                try:
+                    seen.append(skills.load("sql").body)
+                except ChangedSinceSyncError:
+                    assert not by_rename
+        finally:
+            done.set()
+            writer.join()
+
+        assert set(seen) <= set(bodies)
+        assert skills.load("sql").body in bodies
+
+
+@pytest.mark.row("F04", "X21")
+def test_a_pack_that_is_another_at_each_look_keeps_the_error() -> None:
+    source = FakeSource("s", {"a": {"SKILL.md": pack("a")}})
+    count = iter(range(1000))
+
+    class Restless(FakeSource):
+        def read(self, key: str, path: str, limit_bytes: int) -> bytes:
+            del path, limit_bytes
+            return pack(key, body=f"{next(count)}").encode()
+
+        def manifest(self, key: str) -> bytes:
+            return pack(key, body="of the catalog").encode()
+
+    restless = Restless("s", source.packs)
+    with Satchel(restless) as skills, pytest.raises(ChangedSinceSyncError) as caught:
+        skills.load("a")
+    for word in ("sync", "restart", "install"):
+        assert f"{word} again" not in str(caught.value)
+        assert word != str(caught.value)
+
+
+@pytest.mark.row("F04", "T05", "D15")
+def test_an_edit_that_keeps_size_and_time_is_seen_in_the_manifest(shelf: Path) -> None:
+    path = shelf / "sql/SKILL.md"
+    with Satchel(shelf) as skills:
+        status = path.stat()
+        path.write_text(path.read_text().replace("One", "Two"))
+        os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+
+        assert skills.load("sql").body == "# Two\n"
+
+
+@pytest.mark.row("F04", "T05")
+def test_a_source_that_looks_seldom_looks_for_an_edited_pack(shelf: Path) -> None:
+    with Satchel(sources.cached(LocalSource(shelf), ttl_s=1e9)) as skills:
+        write(shelf, "sql", "# Two\n")
+        assert skills.load("sql").body == "# Two\n"
+        (shelf / "sql/references/a.md").write_text("Other\n")
+        assert skills.load("sql", "a.md").text == "Other\n"
+
+
+@pytest.mark.row("F04", "T05")
+def test_a_source_without_a_look_at_one_pack_is_scanned() -> None:
+    source = FakeSource("s", {"a": {"SKILL.md": pack("a"), "references/r.md": "x"}})
+    with Satchel(source) as skills:
+        source.packs["a"]["SKILL.md"] = pack("a", body="# Two\n")
+        assert skills.load("a").body == "# Two\n"
+
+        source.packs["a"]["references/r.md"] = "y"
+        assert skills.load("a", "r.md").text == "y"
+
+        source.packs["a"]["SKILL.md"] = pack("a", body="# Three\n")
+        source.failure = ValueError("a plug-in")
+        with pytest.raises(SkillError) as caught:
+            skills.load("a")
+        assert caught.value.code == "source-unavailable"
+
+
+@pytest.mark.row("F04", "T05")
+def test_a_release_keeps_its_error(tmp_path: Path) -> None:
+    build(
+        {"sql": {"SKILL.md": pack("sql", body="# One\n").encode()}}, tmp_path / "dist"
+    )
+    with Satchel(tmp_path / "dist") as skills:
+        text = next(tmp_path.rglob("dist/**/sql/SKILL.md"))
+        text.chmod(0o644)
+        text.write_bytes(text.read_bytes().replace(b"One", b"Two"))
+        with pytest.raises(DigestMismatchError):
+            skills.load("sql")
+
+
+@pytest.mark.row("F04", "F41")
+def test_a_list_waits_for_no_pack_that_is_being_written(shelf: Path) -> None:
+    """Edited ones are in it as they are, and one that is gone or broken is left out."""
+    write(shelf, "bad")
+    waits: list[float] = []
+    with Satchel(shelf) as skills:
+        skills.registry._rereading._sleep = waits.append
+        view = skills.view().without_waiting
+        write(shelf, "sql", "# Two\n")
+        (shelf / "bad/SKILL.md").write_text("half")
+        shutil.rmtree(shelf / "pdf")
+
+        now = Satchel(shelf / "sql").resources("sql")
+        assert view.resources("sql") == now
+        assert view.peek("sql").body == "# Two\n"
+        for gone in ("bad", "pdf"):
+            with pytest.raises(SkillError):
+                view.peek(gone)
+        assert waits == []
+
+
+def test_marks_of_a_file_are_told_as_by_a_scan(shelf: Path) -> None:
+    source = LocalSource(shelf)
+    found = {f.key: f for f in source.scan() if isinstance(f, Found)}
+
+    for key, each in found.items():
+        again = source.scan_one(key, each.location)
+        assert again is not None
+        assert replace(again, settled=each.settled) == each
+        assert all(isinstance(stat, FileStat) for stat in each.files or ())

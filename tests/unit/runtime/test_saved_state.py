@@ -1,0 +1,170 @@
+"""The state of a conversation: what is kept, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from typing import Any
+
+import pytest
+
+from satchel.errors import StateError
+from satchel.model import Activation
+from satchel.runtime import SavedState
+
+HOUSE = Activation("house", "sha256:1", 10.0, 40)
+PDF = Activation("pdf", "sha256:2", 20.0, 50)
+
+
+def of(*active: Activation) -> SavedState:
+    return SavedState(active=active)
+
+
+def ids(state: SavedState) -> list[str]:
+    return [each.id for each in state.active]
+
+
+def test_a_skill_that_is_loaded_again_keeps_its_place() -> None:
+    """Tools come in this order, and a provider's cache ends where it changes."""
+    again = Activation("house", "sha256:9", 30.0, 41)
+
+    state = of(HOUSE, PDF).with_active(again)
+
+    assert state.active == (again, PDF)
+
+
+def test_a_skill_that_was_put_away_comes_back_at_the_end() -> None:
+    away = of(HOUSE, PDF).without("house")
+
+    assert (ids(away), list(away.unloaded)) == (["pdf"], ["house"])
+
+    back = away.with_active(HOUSE)
+
+    assert (ids(back), list(back.unloaded)) == (["pdf", "house"], [])
+
+
+def test_a_skill_that_is_not_active_can_be_put_away() -> None:
+    assert SavedState().without("pdf").unloaded == {"pdf": 0.0}
+
+
+def test_a_state_is_a_value() -> None:
+    state = of(HOUSE)
+    state.with_active(PDF)
+    state.without("house")
+
+    assert state == of(HOUSE)
+    assert hash(state) == hash(of(HOUSE))
+    assert pickle.loads(pickle.dumps(state)) == state  # noqa: S301
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_states_of_parallel_calls_are_united(order: int) -> None:
+    base = of(HOUSE)
+    made = [
+        base.with_active(PDF),
+        base.with_active(Activation("sql", "", 21.0)),
+    ][::order]
+
+    assert sorted(ids(made[0].merged(made[1]))) == ["house", "pdf", "sql"]
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_the_later_of_two_loads_stands(order: int) -> None:
+    newer = Activation("pdf", "sha256:3", 25.0, 60)
+    old, new = [of(PDF), of(newer)][::order]
+
+    assert old.merged(new).active == (newer,)
+
+
+def test_a_reducer_takes_up_an_unload_and_a_later_load() -> None:
+    """Frameworks merge what is written into what they have, step by step."""
+    loaded = of(HOUSE, PDF)
+
+    unloaded = loaded.merged(loaded.without("pdf"))
+    assert (ids(unloaded), list(unloaded.unloaded)) == (["house"], ["pdf"])
+
+    later = Activation("pdf", "sha256:2", 30.0, 50)
+    again = unloaded.merged(unloaded.with_active(later))
+    assert (ids(again), list(again.unloaded)) == (["house", "pdf"], [])
+
+
+def test_a_reducer_takes_up_grants_and_their_end() -> None:
+    refund, send = ("tool", "refunds", "refund"), ("tool", "mail", "send")
+    one, other = SavedState(grants=(refund,)), SavedState(grants=(send,))
+    both = one.merged(other)
+
+    assert both.grants == (send, refund)
+    assert both.merged(both.without_grants()).grants == ()
+    assert both.without_grants().merged(both).grants == ()
+
+
+def test_the_newer_side_says_what_was_told_and_missed() -> None:
+    old = SavedState(edition="a", told="a", misses=2)
+
+    merged = old.merged(SavedState(told="b"))
+
+    assert (merged.edition, merged.told, merged.misses) == ("a", "b", 0)
+
+
+def test_a_dump_is_json_and_holds_no_text() -> None:
+    state = SavedState((HOUSE,), {"pdf": 1.0}, (("load", "a", ""),), "e", "t", 2, 1)
+
+    dumped = json.dumps(state.to_dict())
+
+    assert SavedState.from_dict(dumped) == state
+    assert SavedState.from_dict(json.loads(dumped)) == state
+    assert json.loads(dumped)["schema_version"] == 1
+
+
+def test_what_is_missing_is_empty_and_what_is_unknown_is_left_out() -> None:
+    assert SavedState.from_dict({}) == SavedState()
+    assert SavedState.from_dict({"schema_version": 1, "mood": "good"}) == SavedState()
+    assert SavedState.from_dict({"active": [{"id": "a", "since": 1}]}) == of(
+        Activation("a")
+    )
+
+
+def test_numbers_may_have_become_floats() -> None:
+    """As they do in stores that know only one kind of number."""
+    dumped: dict[str, Any] = {
+        "schema_version": 1.0,
+        "misses": 2.0,
+        "active": [{"id": "a", "at": 3, "tokens": 4.0}],
+    }
+
+    state = SavedState.from_dict(dumped)
+
+    assert (state.misses, state.active) == (2, (Activation("a", "", 3.0, 4),))
+
+
+@pytest.mark.parametrize(
+    ("dumped", "why"),
+    [
+        ("{", "no JSON"),
+        ("[" * 100_000, "no JSON"),
+        ("[]", "the state: want an object, got list"),
+        ({"schema_version": 2}, "of version 2; this Satchel reads 1"),
+        ({"schema_version": "1"}, "schema_version: want a count"),
+        ({"active": {}}, "active: want a list"),
+        ({"active": ["pdf"]}, "active\\[0\\]: want an object"),
+        ({"active": [{"id": ""}]}, "has no id"),
+        ({"active": [{"id": 3}]}, "id: want text"),
+        ({"active": [{"id": "a", "at": "now"}]}, "at: want a number"),
+        ({"active": [{"id": "a", "at": float("nan")}]}, "at: want a finite number"),
+        ({"active": [{"id": "a", "at": 10**400}]}, "at: want a finite number"),
+        ({"active": [{"id": "a", "tokens": -1}]}, "tokens: want a count"),
+        ({"unloaded": ["pdf"]}, "unloaded: want an object"),
+        ({"unloaded": {"pdf": True}}, "pdf: want a number"),
+        ({"grants": [["tool", "a"]]}, "grants: want action, skill and tool"),
+        ({"grants": ["abc"]}, "grants: want action, skill and tool"),
+        ({"grants": [["tool", "a", 1]]}, "grants: want action, skill and tool"),
+        ({"misses": True}, "misses: want a count"),
+        ({"misses": 1.5}, "misses: want a count"),
+        ({"edition": None}, "edition: want text"),
+    ],
+)
+def test_what_is_no_state_is_refused(dumped: Any, why: str) -> None:  # noqa: ANN401
+    with pytest.raises(StateError, match=why) as caught:
+        SavedState.from_dict(dumped)
+
+    assert str(caught.value).startswith("not the state of a session: ")

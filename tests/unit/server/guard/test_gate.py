@@ -1,0 +1,690 @@
+"""Every rule through the guard as a whole, in memory."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from typing import TYPE_CHECKING, NoReturn
+
+import anyio
+import pytest
+from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
+from starlette.applications import Starlette
+from starlette.routing import Route
+
+from satchel.errors import ConfigError
+from satchel.server import Caller, GuardSettings, guard
+from satchel.server._guard._tokens import FixedTokens, Token, digest_of
+from satchel.server._library import ANYONE
+from satchel.server._traffic import TrafficCounts
+from tests.unit.server.guard.asking import (
+    LOCAL,
+    Answered,
+    Application,
+    Clock,
+    Request,
+    ask,
+    asked,
+)
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+ALL = "a-token-that-only-ci-knows"
+SOME = "a-token-for-some-skills"
+TOKENS = FixedTokens(
+    [
+        Token(Caller("ci"), digest_of(ALL)),
+        Token(Caller("desk", ("pdf-*",)), digest_of(SOME)),
+    ]
+)
+OPEN = GuardSettings()
+CLOSED = GuardSettings(host="192.0.2.1", tokens=TOKENS)
+
+
+# --- who ---
+
+
+def test_at_loopback_anybody_comes_in() -> None:
+    app = Application()
+
+    assert ask(guard(app, OPEN)).status == 200
+    assert app.state["caller"] is ANYONE
+    assert "user" not in app.scopes[-1]
+
+
+def test_elsewhere_nobody_without_a_way_to_ask() -> None:
+    with pytest.raises(ConfigError):
+        guard(Application(), GuardSettings(host="192.0.2.1"))
+
+
+@pytest.mark.parametrize(
+    ("secret", "caller"),
+    [(ALL, Caller("ci")), (SOME, Caller("desk", ("pdf-*",)))],
+    ids=["all", "some"],
+)
+def test_a_token_says_who_calls(secret: str, caller: Caller) -> None:
+    app = Application()
+
+    answer = ask(guard(app, CLOSED), bearer=secret)
+
+    assert answer.status == 200
+    assert app.state["caller"] == caller
+    user = app.scopes[-1]["user"]
+    assert isinstance(user, AuthenticatedUser)
+    assert user.access_token.client_id == f"token:{caller.name}"
+    assert user.access_token.token == ""
+    assert answer.header("cache-control") == "private, max-age=60"
+    assert answer.header("vary") == "Authorization"
+
+
+def test_what_the_server_keeps_goes_with_every_request() -> None:
+    app = Application()
+    scope = {**Request().scope, "state": {"kept": 1}}
+
+    async def run() -> None:
+        answer = Answered()
+
+        async def send(message: Message) -> None:
+            answer.status = message.get("status", answer.status)
+
+        async def receive() -> Message:
+            return {"type": "http.request", "body": b"", "more_body": False}
+
+        await guard(app, OPEN)(scope, receive, send)
+
+    asyncio.run(run())
+
+    assert app.state == {"kept": 1, "caller": ANYONE}
+    assert scope["state"] == {"kept": 1}
+
+
+@pytest.mark.parametrize(
+    ("header", "code"),
+    [
+        ("", "token-required"),
+        ("Bearer", "token-unknown"),
+        ("Bearer ", "token-unknown"),
+        ("Basic dXNlcjpwYXNz", "token-unknown"),
+        (f"Bearer {ALL}x", "token-unknown"),
+        (f"Bearer {ALL[:-1]}", "token-unknown"),
+        (f"Bearer {'x' * 9000}", "token-unknown"),
+        ("Bearer \xff\xfe", "token-unknown"),
+        (ALL, "token-unknown"),
+    ],
+    ids=["none", "bare", "blank", "basic", "more", "less", "long", "bytes", "alone"],
+)
+def test_no_token_no_way_in(
+    header: str, code: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    app = Application()
+    caplog.set_level(logging.DEBUG)
+
+    headers = {"authorization": header} if header else {}
+    answer = ask(guard(app, CLOSED), headers=headers)
+
+    assert (answer.status, answer.code) == (401, code)
+    assert answer.header("www-authenticate").startswith("Bearer realm=")
+    assert ("invalid_token" in answer.header("www-authenticate")) is bool(header)
+    assert not app.scopes
+    assert ALL[:-1] not in caplog.text + answer.body.decode()
+
+
+def test_two_tokens_at_once_are_none() -> None:
+    name, value = b"authorization", f"Bearer {ALL}".encode()
+    request = Request(raw=((name, value), (name, value)))
+
+    assert asyncio.run(asked(guard(Application(), CLOSED), request)).status == 401
+
+
+@pytest.mark.parametrize("scheme", ["bearer", "BEARER", "Bearer "])
+def test_the_scheme_has_any_case(scheme: str) -> None:
+    headers = {"authorization": f"{scheme} {ALL}"}
+
+    assert ask(guard(Application(), CLOSED), headers=headers).status == 200
+
+
+@pytest.mark.parametrize(
+    ("path", "token", "status", "body"),
+    [
+        ("/healthz", "", 200, {}),
+        ("/healthz", "wrong-wrong-wrong", 200, {}),
+        ("/healthz", SOME, 200, {}),
+        ("/healthz/", "", 401, None),
+        ("//healthz", "", 401, None),
+        ("/readyz", "", 200, {"status": "ready"}),
+        ("/readyz", "wrong-wrong-wrong", 200, {"status": "ready"}),
+        ("/readyz", SOME, 200, {"status": "ready"}),
+        ("/readyz", ALL, 200, {}),
+        ("/metrics", "", 401, None),
+        ("/metrics", SOME, 403, None),
+        ("/metrics/", SOME, 403, None),
+        ("/metrics", ALL, 200, {}),
+        ("/v1/openapi.json", "", 401, None),
+        ("/.well-known/oauth-protected-resource", "", 401, None),
+    ],
+)
+def test_what_is_open(path: str, token: str, status: int, body: object | None) -> None:
+    app = Application()
+
+    answer = ask(guard(app, CLOSED), path, bearer=token)
+
+    assert answer.status == status
+    if body is not None:
+        assert json.loads(answer.body) == body
+    if status == 200 and token not in (ALL, SOME):
+        assert app.state["caller"].only == ()
+
+
+def test_not_ready_is_told_without_reasons() -> None:
+    app = guard(Application(503), CLOSED)
+
+    answer = ask(app, "/readyz")
+
+    assert answer.status == 503
+    assert json.loads(answer.body) == {"status": "not ready"}
+    assert answer.header("cache-control") == "no-store"
+    assert ask(app, "/readyz", method="HEAD").body == b""
+
+
+def test_who_guesses_keeps_nobody_else_out() -> None:
+    clock = Clock()
+    settings = GuardSettings(host="192.0.2.1", tokens=TOKENS, burst=3, rate_per_s=1)
+    app = guard(Application(), settings, clock=clock)
+
+    statuses = [ask(app, bearer="wrong-wrong-wrong").status for _ in range(5)]
+
+    assert statuses == [401, 401, 401, 429, 429]
+    assert ask(app).status == 429
+    assert ask(app, bearer=ALL).status == 200
+    assert ask(app, peer="10.0.0.9").status == 401
+    clock.now += 1
+    assert ask(app).status == 401
+
+
+# --- from where ---
+
+
+@pytest.mark.parametrize("path", ["/mcp", "/v1/catalog", "/healthz", "/metrics"])
+def test_names_hold_for_every_path(path: str) -> None:
+    app = guard(Application(), OPEN)
+
+    rebound = ask(app, path, headers={"host": "evil.test:8000"})
+    page = ask(app, path, headers={"origin": "https://evil.test"})
+
+    assert (rebound.status, rebound.code) == (421, "host-not-allowed")
+    assert (page.status, page.code) == (403, "origin-not-allowed")
+    assert not page.header("access-control-allow-origin")
+
+
+def test_a_page_that_is_let_in_may_read() -> None:
+    settings = GuardSettings(
+        host="192.0.2.1", tokens=TOKENS, allowed_origins=("https://app.test",)
+    )
+    app = Application()
+    origin = {"origin": "https://app.test"}
+    asks = {**origin, "access-control-request-method": "POST"}
+
+    before = ask(guard(app, settings), "/mcp", method="OPTIONS", headers=asks)
+    assert (before.status, before.body) == (204, b"")
+    assert "authorization" in before.header("access-control-allow-headers")
+    assert not app.scopes
+
+    for token in (ALL, ""):
+        answer = ask(guard(app, settings), bearer=token, headers=origin)
+        assert answer.status == (200 if token else 401)
+        assert answer.header("access-control-allow-origin") == "https://app.test"
+    assert ask(guard(app, settings), method="OPTIONS", headers=origin).status == 401
+
+
+def test_what_the_application_says_to_pages_goes_before() -> None:
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        headers = [(b"access-control-allow-origin", b"*")]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await send({"type": "http.response.body", "body": b""})
+
+    answer = ask(guard(app, OPEN), headers={"origin": "http://localhost:1"})
+
+    assert answer.header("access-control-allow-origin") == "*"
+
+
+# --- how much ---
+
+
+def test_a_body_comes_whole() -> None:
+    app = Application()
+
+    ask(guard(app, OPEN), method="POST", chunks=(b"ab", b"", b"c"))
+
+    assert app.bodies == [b"abc"]
+
+
+@pytest.mark.parametrize(
+    ("headers", "chunks"),
+    [
+        ({"content-length": "11"}, ()),
+        ({"content-length": "9" * 40}, ()),
+        ({}, (b"x" * 11,)),
+        ({}, (b"x" * 6, b"x" * 5, None)),
+        ({"content-length": "1"}, (b"x" * 11,)),
+    ],
+    ids=["declared", "huge", "sent", "in parts", "lied"],
+)
+def test_too_large(headers: dict[str, str], chunks: tuple[bytes | None, ...]) -> None:
+    app = Application()
+    small = GuardSettings(max_body_bytes=10)
+
+    answer = ask(guard(app, small), method="POST", headers=headers, chunks=chunks)
+
+    assert (answer.status, answer.code) == (413, "too-large")
+    assert answer.header("connection") == "close"
+    assert not app.scopes
+
+
+def test_too_slow() -> None:
+    app = Application()
+    hasty = GuardSettings(body_timeout_s=0.01)
+
+    answer = ask(guard(app, hasty), method="POST", chunks=(b"{", None))
+
+    assert (answer.status, answer.code) == (408, "too-slow")
+    assert not app.scopes
+
+
+def test_who_goes_gets_no_answer() -> None:
+    app = Application()
+
+    answer = ask(guard(app, OPEN), method="POST", chunks=(b"{",), goes=True)
+
+    assert answer.status == 0
+    assert not app.scopes
+
+
+def test_only_so_many_slow_senders() -> None:
+    app = guard(Application(), GuardSettings(max_bodies=1, body_timeout_s=60))
+
+    async def run() -> tuple[Answered, Answered]:
+        slow = Request(method="POST", chunks=(b"{", None))
+        task = asyncio.ensure_future(asked(app, slow))
+        await anyio.wait_all_tasks_blocked()
+        refused = await asked(app, Request())
+        task.cancel()
+        await asyncio.wait([task])
+        return refused, await asked(app, Request())
+
+    refused, then = asyncio.run(run())
+
+    assert (refused.status, refused.code) == (503, "too-busy")
+    assert then.status == 200
+
+
+def test_too_often() -> None:
+    clock = Clock()
+    settings = GuardSettings(host="192.0.2.1", tokens=TOKENS, burst=2, rate_per_s=0.5)
+    app = guard(Application(), settings, clock=clock)
+
+    first = [ask(app, bearer=ALL) for _ in range(3)]
+
+    assert [each.status for each in first] == [200, 200, 429]
+    assert first[-1].code == "too-many-requests"
+    assert first[-1].header("retry-after") == "2"
+    assert ask(app, bearer=SOME).status == 200
+    assert ask(app, bearer=ALL, peer="10.0.0.9").status == 429
+    clock.now += 2
+    assert ask(app, bearer=ALL).status == 200
+
+
+def test_this_machine_is_not_counted_where_nobody_is_asked() -> None:
+    app = guard(Application(), GuardSettings(burst=1), clock=Clock())
+
+    assert [ask(app).status for _ in range(3)] == [200] * 3
+    others = [ask(app, peer="10.0.0.9").status for _ in range(2)]
+    assert others == [200, 429]
+
+
+def test_a_peer_may_be_unknown() -> None:
+    """Over a Unix socket there is no address."""
+    app = guard(Application(), OPEN)
+
+    assert asyncio.run(asked(app, Request(client=None))).status == 200
+
+
+class Held:
+    """Answers when it is told to; ``inside`` are those being answered."""
+
+    def __init__(self) -> None:
+        self.inside = 0
+        self.most = 0
+        self.go = asyncio.Event()
+
+    async def __call__(self, _scope: Scope, _receive: Receive, send: Send) -> None:
+        self.inside += 1
+        self.most = max(self.most, self.inside)
+        try:
+            await self.go.wait()
+        finally:
+            self.inside -= 1
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b"done"})
+
+
+def test_so_many_are_answered_so_many_wait() -> None:
+    async def run() -> tuple[int, list[int]]:
+        held = Held()
+        app = guard(held, GuardSettings(max_requests=2, max_waiting=3))
+        tasks = [asyncio.ensure_future(asked(app, Request())) for _ in range(7)]
+        await anyio.wait_all_tasks_blocked()
+        refused = [task.result() for task in tasks if task.done()]
+        assert [each.code for each in refused] == ["too-busy"] * 2
+        assert refused[0].header("retry-after") == "1"
+        held.go.set()
+        return held.most, sorted([(await task).status for task in tasks])
+
+    assert asyncio.run(run()) == (2, [200] * 5 + [503] * 2)
+
+
+def test_nobody_waits_for_ever() -> None:
+    async def run() -> list[int]:
+        held = Held()
+        app = guard(held, GuardSettings(max_requests=1, wait_s=0.01))
+        first = asyncio.ensure_future(asked(app, Request()))
+        await anyio.wait_all_tasks_blocked()
+        second = await asked(app, Request())
+        held.go.set()
+        return [(await first).status, second.status]
+
+    assert asyncio.run(run()) == [200, 503]
+
+
+def test_who_goes_while_waiting_takes_no_place() -> None:
+    async def run() -> int:
+        held = Held()
+        app = guard(held, GuardSettings(max_requests=1))
+        first = asyncio.ensure_future(asked(app, Request()))
+        await anyio.wait_all_tasks_blocked()
+        second = asyncio.ensure_future(asked(app, Request()))
+        await anyio.wait_all_tasks_blocked()
+        second.cancel()
+        await asyncio.wait([second])
+        held.go.set()
+        await first
+        return (await asked(app, Request())).status
+
+    assert asyncio.run(run()) == 200
+
+
+STREAM = Request("/mcp", "GET", {**LOCAL, "accept": "text/event-stream"})
+MARK = {**LOCAL, "mcp-method": "subscriptions/listen"}
+ASKS = b'{"jsonrpc": "2.0", "id": 1, "method": "subscriptions/listen", "params": {}}'
+LISTEN = Request("/mcp", "POST", MARK, chunks=(ASKS,))
+
+
+@pytest.mark.parametrize("stream", [STREAM, LISTEN], ids=["get", "listen"])
+def test_streams_have_places_of_their_own(stream: Request) -> None:
+    async def run() -> None:
+        held = Held()
+        settings = GuardSettings(max_requests=1, max_streams=2, body_timeout_s=0.01)
+        app = guard(held, settings)
+        streams = [asyncio.ensure_future(asked(app, stream)) for _ in range(2)]
+        request = asyncio.ensure_future(asked(app, Request()))
+        await anyio.wait_all_tasks_blocked()
+        assert held.inside == 3
+        refused = await asked(app, stream)
+        assert (refused.status, refused.code) == (503, "too-many-streams")
+        await asyncio.sleep(0.02)  # past the time limit of a body, which is not theirs
+        held.go.set()
+        assert [(await each).status for each in (*streams, request)] == [200] * 3
+        assert (await asked(app, stream)).status == 200
+
+    asyncio.run(run())
+
+
+@pytest.mark.row("F45")
+@pytest.mark.parametrize(
+    "request_",
+    [
+        Request("/v1/catalog", "GET", MARK),
+        Request("/v1/loads", "POST", MARK, chunks=(ASKS,)),
+        Request("/mcp", "POST", MARK, chunks=(b'{"method": "tools/list"}',)),
+        Request("/mcp", "POST", MARK, chunks=(b'["subscriptions/listen"]',)),
+        Request("/mcp", "POST", MARK, chunks=(b'"subscriptions/listen',)),
+        Request(
+            "/mcp",
+            "POST",
+            MARK,
+            chunks=(b'{"method": "tools/call", "params": "subscriptions/listen"}',),
+        ),
+    ],
+    ids=["get", "elsewhere", "another", "list", "no-json", "inside"],
+)
+def test_a_header_alone_takes_no_place_of_a_stream(request_: Request) -> None:
+    async def run() -> None:
+        held = Held()
+        app = guard(held, GuardSettings(max_streams=1))
+        stream = asyncio.ensure_future(asked(app, LISTEN))
+        await anyio.wait_all_tasks_blocked()
+        other = asyncio.ensure_future(asked(app, request_))
+        await anyio.wait_all_tasks_blocked()
+        assert held.inside == 2
+        held.go.set()
+        assert [(await each).status for each in (stream, other)] == [200, 200]
+
+    asyncio.run(run())
+
+
+def test_one_caller_does_not_have_all_streams() -> None:
+    async def run() -> None:
+        held = Held()
+        app = guard(held, GuardSettings(max_streams_each=1))
+        first = asyncio.ensure_future(asked(app, STREAM))
+        await anyio.wait_all_tasks_blocked()
+        assert (await asked(app, STREAM)).code == "too-many-streams"
+        other = Request("/mcp", client=("10.0.0.9", 1))
+        second = asyncio.ensure_future(asked(app, other))
+        await anyio.wait_all_tasks_blocked()
+        held.go.set()
+        assert [(await each).status for each in (first, second)] == [200, 200]
+
+    asyncio.run(run())
+
+
+@pytest.mark.row("F45")
+def test_what_came_in_and_what_did_not_is_counted() -> None:
+    async def run() -> list[str]:
+        held, traffic = Held(), TrafficCounts()
+        settings = GuardSettings(max_streams=1)
+        app = guard(held, settings, traffic=traffic)
+        stream = asyncio.ensure_future(asked(app, LISTEN))
+        busy = asyncio.ensure_future(asked(app, Request()))
+        await anyio.wait_all_tasks_blocked()
+        await asked(app, LISTEN)
+        await asked(app, Request(headers={"host": "elsewhere.example"}))
+        text = "".join(traffic.lines())
+        held.go.set()
+        await asyncio.wait([stream, busy])
+        return [*text.splitlines(), "", *"".join(traffic.lines()).splitlines()]
+
+    lines = asyncio.run(run())
+    before, after = lines[: lines.index("")], lines[lines.index("") :]
+    assert {
+        "satchel_http_streams 1",
+        "satchel_http_busy 1",
+        'satchel_http_refusals_total{reason="too-many-streams"} 1',
+        'satchel_http_refusals_total{reason="host-not-allowed"} 1',
+        'satchel_http_requests_total{part="v1",status="421"} 1',
+    } <= {*before}
+    assert {
+        "satchel_http_streams 0",
+        "satchel_http_busy 0",
+        'satchel_http_requests_total{part="mcp",status="200"} 1',
+        'satchel_http_requests_total{part="v1",status="200"} 1',
+    } <= {*after}
+    assert not any("duration" in line and 'part="mcp"' in line for line in after)
+
+
+# --- what goes out ---
+
+
+def test_a_stream_passes_as_it_comes() -> None:
+    async def run() -> list[bytes]:
+        parts: list[bytes] = []
+        arrived = asyncio.Event()
+
+        async def app(scope: Scope, receive: Receive, send: Send) -> None:
+            await receive()
+            start = {"type": "http.response.start", "status": 200}
+            kind = [(b"content-type", b"text/event-stream")]
+            await send({**start, "headers": kind})
+            for part in (b"one", b"two"):
+                arrived.clear()
+                await send(
+                    {"type": "http.response.body", "body": part, "more_body": True}
+                )
+                assert arrived.is_set(), "it was kept back"
+            assert (await receive())["type"] == "http.disconnect"
+
+        async def receive() -> Message:
+            if parts:
+                return {"type": "http.disconnect"}
+            return {"type": "http.request", "body": b"", "more_body": False}
+
+        async def send(message: Message) -> None:
+            if "body" in message:
+                parts.append(message["body"])
+            arrived.set()
+
+        await guard(app, OPEN)(STREAM.scope, receive, send)
+        return parts
+
+    assert asyncio.run(run()) == [b"one", b"two"]
+
+
+@pytest.mark.parametrize("early", [True, False], ids=["before", "after"])
+def test_who_takes_nothing_is_given_up(
+    early: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        for _ in range(2):
+            try:
+                await send({"type": "http.response.body", "body": b"x" * 9})
+            except OSError:
+                if early:
+                    raise
+
+    async def run() -> None:
+        async def receive() -> Message:
+            return {"type": "http.request", "body": b"", "more_body": False}
+
+        async def send(message: Message) -> None:
+            if "body" in message:
+                await asyncio.Event().wait()
+
+        settings = GuardSettings(send_timeout_s=0.01)
+        await guard(app, settings)(Request().scope, receive, send)
+
+    asyncio.run(run())
+
+    assert not caplog.records
+
+
+def failing(_: object) -> NoReturn:
+    raise RuntimeError("/home/ana/skills/private: secret words of a user")
+
+
+async def failing_late(scope: Scope, receive: Receive, send: Send) -> None:
+    await send({"type": "http.response.start", "status": 200, "headers": []})
+    failing(scope)
+
+
+async def failing_raw(scope: Scope, receive: Receive, send: Send) -> None:
+    failing(scope)
+
+
+async def failing_group(scope: Scope, receive: Receive, send: Send) -> None:
+    async with anyio.create_task_group() as group:
+        group.start_soon(failing_raw, scope, receive, send)
+
+
+async def telling(scope: Scope, receive: Receive, send: Send) -> None:
+    await send({"type": "http.response.start", "status": 500, "headers": []})
+    await send({"type": "http.response.body", "body": b"Traceback /home/ana"})
+
+
+async def silent(scope: Scope, receive: Receive, send: Send) -> None:
+    pass
+
+
+@pytest.mark.parametrize(
+    ("app", "logged"),
+    [
+        (failing_raw, 1),
+        (failing_group, 1),
+        (Starlette(routes=[Route("/v1/catalog", failing)]), 1),
+        (telling, 0),
+        (silent, 0),
+    ],
+    ids=["raises", "group", "starlette", "tells", "silent"],
+)
+def test_a_fault_of_ours_is_told_in_one_sentence(
+    app: ASGIApp, logged: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    answer = ask(guard(app, OPEN))
+
+    assert (answer.status, answer.code) == (500, "internal-error")
+    assert len(caplog.records) == logged
+    for text in (caplog.text, answer.body.decode()):
+        assert "/home/" not in text
+        assert "secret" not in text
+    if logged:
+        assert "RuntimeError at tests.unit.serve.guard.test_gate.failing:" in (
+            caplog.text
+        )
+
+
+def test_a_fault_in_the_midst_of_an_answer_ends_it(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    answer = ask(guard(failing_late, OPEN))
+
+    assert (answer.status, answer.body) == (200, b"")
+    assert len(caplog.records) == 1
+
+
+def test_a_refusal_of_head_has_no_body() -> None:
+    answer = ask(guard(Application(), CLOSED), method="HEAD")
+
+    assert (answer.status, answer.body) == (401, b"")
+    assert int(answer.header("content-length")) > 0
+
+
+# --- what is no request ---
+
+
+def test_the_life_of_the_application_is_its_own() -> None:
+    seen: list[str] = []
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        seen.append(scope["type"])
+
+    async def nothing(message: Message | None = None) -> NoReturn:
+        raise AssertionError
+
+    anyio.run(guard(app, OPEN), {"type": "lifespan"}, nothing, nothing)
+
+    assert seen == ["lifespan"]
+
+
+def test_there_are_no_websockets() -> None:
+    sent: list[Message] = []
+
+    async def receive() -> Message:
+        return {"type": "websocket.connect"}
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    anyio.run(guard(failing_raw, OPEN), {"type": "websocket"}, receive, send)
+
+    assert sent == [{"type": "websocket.close", "code": 1008}]

@@ -1,0 +1,117 @@
+import pytest
+
+from satchel.server import GuardSettings
+from satchel.server._guard._hosts import HostRules, transport_security
+from satchel.server._guard._tokens import FixedTokens
+
+HERE = GuardSettings(allowed_hosts=("skills.test", "*.inner.test", "one.test:81"))
+OPEN = GuardSettings(
+    host="192.0.2.1",
+    tokens=FixedTokens(()),
+    allowed_hosts=("skills.test",),
+    allowed_origins=("https://app.test/",),
+)
+ANY = GuardSettings(allowed_hosts=("*",), allowed_origins=("*",))
+
+
+@pytest.mark.parametrize(
+    ("settings", "host", "admitted"),
+    [
+        (HERE, "127.0.0.1", True),
+        (HERE, "127.0.0.1:8000", True),
+        (HERE, "LocalHost:8000", True),
+        (HERE, "[::1]:8000", True),
+        (HERE, "skills.test", True),
+        (HERE, "skills.test:444", True),
+        (HERE, "a.inner.test", True),
+        (HERE, "inner.test", False),
+        (HERE, "one.test:81", True),
+        (HERE, "one.test:82", False),
+        (HERE, "evil.test", False),
+        (HERE, "127.0.0.1.evil.test", False),
+        (HERE, "localhost.evil.test:8000", False),
+        (HERE, "10.0.0.1", False),
+        (HERE, "", False),
+        (HERE, "localhost:8000/", False),
+        (HERE, "localhost:port", False),
+        (HERE, "user@localhost", False),
+        (HERE, "localhost\x00", False),
+        (OPEN, "10.0.0.1:80", True),
+        (OPEN, "[2001:db8::1]:80", True),
+        (OPEN, "192.0.2.1:80", True),
+        (GuardSettings(host="box", tokens=FixedTokens(())), "box:80", True),
+        (OPEN, "skills.test", True),
+        (OPEN, "evil.test", False),
+        (ANY, "evil.test", True),
+        (ANY, "", True),
+    ],
+)
+def test_hosts(settings: GuardSettings, host: str, admitted: bool) -> None:
+    refusal = HostRules(settings).objection([host.encode()], [])
+
+    assert (refusal is None) is admitted
+    if refusal:
+        assert (refusal.status, refusal.code) == (421, "host-not-allowed")
+
+
+@pytest.mark.parametrize("hosts", [[], [b"localhost", b"localhost"]])
+def test_there_is_one_host(hosts: list[bytes]) -> None:
+    refusal = HostRules(HERE).objection(hosts, [])
+
+    assert refusal
+    assert refusal.status == 421
+
+
+@pytest.mark.parametrize(
+    ("settings", "origin", "admitted"),
+    [
+        (HERE, "http://localhost:6274", True),
+        (HERE, "http://127.0.0.1", True),
+        (HERE, "https://[::1]:1", True),
+        (HERE, "http://skills.test", True),
+        (HERE, "http://skills.test:80", True),
+        (HERE, "http://skills.test:81", False),
+        (HERE, "https://evil.test", False),
+        (HERE, "http://localhost.evil.test", False),
+        (HERE, "null", False),
+        (HERE, "file://localhost", False),
+        (HERE, "", False),
+        (OPEN, "https://app.test", True),
+        (OPEN, "https://APP.test:443", True),
+        (OPEN, "http://app.test", False),
+        (OPEN, "http://localhost:6274", False),
+        (ANY, "https://evil.test", True),
+        (ANY, "null", True),
+    ],
+)
+def test_origins(settings: GuardSettings, origin: str, admitted: bool) -> None:
+    refusal = HostRules(settings).objection([b"skills.test"], [origin.encode()])
+
+    assert (refusal is None) is admitted
+    if refusal:
+        assert (refusal.status, refusal.code) == (403, "origin-not-allowed")
+
+
+def test_there_is_one_origin() -> None:
+    twice = [b"http://localhost", b"http://localhost"]
+
+    assert HostRules(HERE).objection([b"localhost"], twice)
+
+
+def test_mcp_is_told_the_same() -> None:
+    plain = GuardSettings(
+        host="::1", allowed_hosts=("skills.test",), allowed_origins=("https://a.test",)
+    )
+
+    told = transport_security(plain)
+
+    assert told.enable_dns_rebinding_protection
+    names = ["127.0.0.1", "localhost", "[::1]", "skills.test"]
+    assert told.allowed_hosts == [*names, *(f"{name}:*" for name in names)]
+    assert "http://localhost:*" in told.allowed_origins
+    assert told.allowed_origins[-1] == "https://a.test"
+
+
+@pytest.mark.parametrize("settings", [HERE, OPEN, ANY], ids=["suffix", "open", "any"])
+def test_what_mcp_cannot_say_is_left_to_the_guard(settings: GuardSettings) -> None:
+    assert not transport_security(settings).enable_dns_rebinding_protection

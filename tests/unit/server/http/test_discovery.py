@@ -1,0 +1,220 @@
+"""Discovery over HTTP: indexes that name what can be fetched, digest and all."""
+
+from __future__ import annotations
+
+import io
+import tarfile
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+import pytest
+from starlette.testclient import TestClient
+
+from satchel import Policy, Satchel, deny
+from satchel.server import Caller, HttpSettings, ServedLibrary, create_app
+from satchel.server._http import _discovery as discovery
+from satchel.testing import write_pack
+from tests.fakes import FakeSource, away, pack
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from satchel.usage import ListSink
+
+V2 = "/.well-known/agent-skills/index.json"
+V1 = "/.well-known/skills/index.json"
+
+
+def test_what_the_index_names_is_there_and_is_what_it_says(
+    client: TestClient, shelf: Path
+) -> None:
+    index = client.get(V2).json()
+
+    assert [each["name"] for each in index["skills"]] == ["alpha", "beta", "gamma"]
+    assert [each["type"] for each in index["skills"]] == [
+        "skill-md",
+        "archive",
+        "skill-md",
+    ]
+    for each in index["skills"]:
+        answer = client.get(each["url"])
+        assert answer.status_code == 200
+        assert each["digest"] == f"sha256:{sha256(answer.content).hexdigest()}"
+        assert answer.headers["etag"] == f'"{each["digest"].removeprefix("sha256:")}"'
+    assert (
+        client.get(index["skills"][0]["url"]).content
+        == (shelf / "alpha/SKILL.md").read_bytes()
+    )
+
+
+def test_an_archive_holds_the_pack_at_its_root(client: TestClient, shelf: Path) -> None:
+    answer = client.get("/.well-known/agent-skills/beta.tar.gz")
+
+    assert answer.headers["content-type"] == "application/gzip"
+    with tarfile.open(fileobj=io.BytesIO(answer.content)) as archive:
+        names = archive.getnames()
+        member = archive.extractfile("references/guide.md")
+        assert member is not None
+        assert member.read() == (shelf / "beta/references/guide.md").read_bytes()
+    assert "SKILL.md" in names
+    assert len(names) == 7
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "beta/SKILL.md",  # it is an archive
+        "alpha.tar.gz",  # it is a file
+        "nobody.tar.gz",
+        "nobody/SKILL.md",
+        "beta.tar.gz/SKILL.md",
+        "alpha/references/guide.md",
+        "../skills/index.json",
+        "%ff",
+        "",
+    ],
+)
+def test_what_it_does_not_name_is_not_there(client: TestClient, path: str) -> None:
+    answer = client.get(f"/.well-known/agent-skills/{path}")
+
+    assert answer.status_code == 404
+    assert answer.json()["error"]["code"] == "not-found"
+
+
+def test_one_fetch_is_one_sync(client: TestClient, sink: ListSink) -> None:
+    client.get(V2)
+    client.head("/.well-known/agent-skills/beta.tar.gz")
+    client.get("/.well-known/agent-skills/beta.tar.gz")
+
+    assert [(each.name, each.file, each.via) for each in sink.skill_syncs] == [
+        ("beta", "SKILL.md", "http")
+    ]
+    assert sink.events == []
+
+
+@pytest.mark.row("X03", "G09")
+@pytest.mark.parametrize(
+    ("path", "told"),
+    [
+        ("agent-skills/nobody.tar.gz", ("nobody", None, "skill-not-found")),
+        ("agent-skills/nobody/SKILL.md", ("nobody", None, "skill-not-found")),
+        ("agent-skills/nobody", ("nobody", None, "skill-not-found")),
+        ("agent-skills/a%20b/x.md", ("<invalid>", "x.md", "skill-not-found")),
+        ("agent-skills/beta/x.md", ("beta", "x.md", "reference-not-allowed")),
+        ("skills/nobody/SKILL.md", ("nobody", None, "skill-not-found")),
+        ("skills/beta/x.md", ("beta", "x.md", "reference-not-allowed")),
+    ],
+)
+def test_a_fetch_in_vain_is_told_of(
+    library: ServedLibrary, sink: ListSink, path: str, told: tuple[str, str | None, str]
+) -> None:
+    client = TestClient(create_app(library, HttpSettings(old_index=True)))
+    client.head(f"/.well-known/{path}")
+    assert client.get(f"/.well-known/{path}").status_code == 404
+
+    assert [(e.name, e.file, e.code, e.via) for e in sink.skill_syncs] == [
+        (*told, "http")
+    ]
+
+
+def test_the_older_index_is_there_where_it_is_wanted(
+    client: TestClient, library: ServedLibrary, sink: ListSink, shelf: Path
+) -> None:
+    old = TestClient(create_app(library, HttpSettings(old_index=True)))
+    beta = next(e for e in old.get(V1).json()["skills"] if e["name"] == "beta")
+    texts = {
+        path: old.get(f"/.well-known/skills/beta/{path}").content
+        for path in beta["files"]
+    }
+
+    assert client.get(V1).status_code == 404
+    assert beta["files"][0] == "SKILL.md"
+    assert texts == {path: (shelf / "beta" / path).read_bytes() for path in texts}
+    assert [e.name for e in sink.skill_syncs] == ["beta"]
+    for path in ("beta/nothing.md", "beta/guide.md", "nobody/SKILL.md", "beta", "%ff"):
+        assert old.get(f"/.well-known/skills/{path}").status_code == 404
+    assert "v0.1.0" in old.get("/").text
+    assert "v0.1.0" not in client.get("/").text
+
+
+def test_a_caller_finds_its_own_skills(
+    client_of: Callable[[Caller], TestClient],
+) -> None:
+    client = client_of(Caller("desk", ("alpha",)))
+
+    assert [each["name"] for each in client.get(V2).json()["skills"]] == ["alpha"]
+    assert client.get("/.well-known/agent-skills/beta.tar.gz").status_code == 404
+
+
+def test_the_index_follows_a_sync(
+    client: TestClient, library: ServedLibrary, shelf: Path
+) -> None:
+    before = client.get(V2)
+    write_pack(shelf, "delta", files={"references/a.md": "a"})
+    write_pack(shelf, "beta", "Use for beta forms.", files={"references/b.md": "b"})
+    again = client.get(V2)
+    library.refresh()
+    after = client.get(V2)
+
+    assert again.content == before.content
+    assert [each["name"] for each in after.json()["skills"]] == [
+        "alpha",
+        "beta",
+        "delta",
+        "gamma",
+    ]
+    changed = after.json()["skills"][1]
+    assert changed["digest"] != before.json()["skills"][1]["digest"]
+    data = client.get(changed["url"]).content
+    assert changed["digest"] == f"sha256:{sha256(data).hexdigest()}"
+
+
+def test_a_skill_that_may_be_listed_and_not_read_is_in_no_index(shelf: Path) -> None:
+    policy = Policy(deny("beta", action="read"))
+    client = TestClient(create_app(ServedLibrary(Satchel(shelf, policy=policy))))
+
+    names = [each["name"] for each in client.get(V2).json()["skills"]]
+
+    assert names == ["alpha", "gamma"]
+    assert client.get("/.well-known/agent-skills/beta.tar.gz").status_code == 403
+
+
+def test_a_skill_for_users_alone_can_be_installed(shelf: Path) -> None:
+    """As from a static site: whoever installs it is a user."""
+    write_pack(shelf, "mine", disable_model_invocation=True)
+    write_pack(shelf, "none", disable_model_invocation=True, user_invocable=False)
+    client = TestClient(create_app(ServedLibrary(Satchel(shelf))))
+
+    index = {each["name"]: each for each in client.get(V2).json()["skills"]}
+
+    assert set(index) == {"alpha", "beta", "gamma", "mine"}
+    data = client.get(index["mine"]["url"]).content
+    assert index["mine"]["digest"] == f"sha256:{sha256(data).hexdigest()}"
+    assert client.get("/.well-known/agent-skills/none/SKILL.md").status_code == 404
+
+
+def test_a_source_that_is_away_costs_only_its_archives() -> None:
+    plain = FakeSource("plain", {"a": {"SKILL.md": pack("a")}})
+    rich = FakeSource("rich", {"b": {"SKILL.md": pack("b"), "references/x.md": "x"}})
+    client = TestClient(create_app(ServedLibrary(Satchel(plain, rich))))
+    rich.failure = away("rich")
+
+    assert [each["name"] for each in client.get(V2).json()["skills"]] == ["a"]
+    assert client.get("/.well-known/agent-skills/b.tar.gz").status_code == 503
+
+
+def test_only_so_many_digests_are_kept(
+    library: ServedLibrary, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(discovery, "MAX_INDEXES", 1)
+    monkeypatch.setattr(discovery, "MAX_DIGESTS", 0)
+    indexes = discovery.Indexes()
+    view = library.view(via="http")
+
+    first = indexes.index(view, Caller("a"), "v2")
+    indexes.index(view, Caller("b"), "v2")
+
+    assert len(indexes._made) == 1
+    assert not indexes._digests
+    assert indexes.index(view, Caller("a"), "v2") == first

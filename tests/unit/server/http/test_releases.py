@@ -1,0 +1,203 @@
+"""A release that is served can be pinned by whoever reaches the server."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import pytest
+import uvicorn
+from starlette.testclient import TestClient
+
+from satchel import Policy, Satchel, deny, sources
+from satchel.cli import _options as opening, main
+from satchel.release import build_folder
+from satchel.server import ServedLibrary, create_app
+from satchel.testing import write_pack
+from satchel.usage import ListSink
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+@pytest.fixture
+def dist(tmp_path: Path) -> Path:
+    for name in ("alpha", "beta"):
+        files = {"references/more.md": f"More of {name}."}
+        write_pack(tmp_path / "skills", name, f"Use for {name}.", files=files)
+    write_pack(tmp_path / "skills", "alone", "Use it alone.")
+    build_folder(Satchel(tmp_path / "skills"), tmp_path / "dist")
+    return tmp_path / "dist"
+
+
+@contextmanager
+def listening(skills: Satchel) -> Iterator[str]:
+    app = create_app(ServedLibrary(skills))
+    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="error"))
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    try:
+        while not server.started:
+            thread.join(0.01)
+        port = server.servers[0].sockets[0].getsockname()[1]
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        server.should_exit = True
+        thread.join(10)
+
+
+def test_what_is_served_can_be_pinned(dist: Path) -> None:
+    skills = Satchel(dist)
+    pin = skills.catalog.release
+
+    with listening(skills) as url:
+        source = sources.http(url, pin=pin, allow_private=True)
+        with Satchel(source) as there:
+            assert there.health().problems == ()
+            assert there.catalog.release == pin
+            assert [e.id for e in there.catalog] == ["alone", "alpha", "beta"]
+            assert there.load("alpha").data == skills.load("alpha").data
+            assert there.load("beta", "more.md").text == "More of beta."
+            assert there.digest("beta") == skills.digest("beta")
+
+
+def test_the_front_door_may_be_told_to_go_there(
+    dist: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pin = Satchel(dist).catalog.release
+
+    with listening(Satchel(dist)) as url:
+        with Satchel(url, pin=pin, allow_private=True) as there:
+            assert there.load("alpha").data == Satchel(dist).load("alpha").data
+        with Satchel(url, pin=pin) as refused:
+            assert len(refused.catalog) == 0
+            assert "allow_private=True" in refused.health().problems[0]
+        settings = tmp_path / "satchel.toml"
+        settings.write_text(f'skills = ["{url}#{pin}"]\nallow_private = true\n')
+        with Satchel(config=settings) as there:
+            assert there.catalog.release == pin
+
+
+def test_an_address_that_is_typed_may_be_of_this_machine(
+    dist: Path, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    skills = Satchel(dist)
+    with listening(skills) as url, pytest.raises(SystemExit) as ended:
+        main(["show", "alpha", "--skills", f"{url}#{skills.catalog.release}"])
+
+    assert ended.value.code == 0
+    assert capsysbinary.readouterr().out == skills.load("alpha").body.encode()
+
+
+@pytest.mark.parametrize(
+    ("url", "answer"),
+    [
+        ("http://localhost:8321", True),
+        ("http://127.0.0.1:8321/x#sha256-tree-v1:00", True),
+        ("https://[::1]/", True),
+        ("https://10.1.2.3/", True),
+        ("https://8.8.8.8/", False),
+        ("https://skills.example.com", False),
+        ("https://localhost.example.com", False),
+        ("https://[bad", False),
+    ],
+)
+def test_private_is_what_is_called_so(url: str, answer: bool) -> None:
+    assert opening._is_private(url) == answer
+
+
+def test_another_pin_is_not_here(dist: Path) -> None:
+    other = "sha256-tree-v1:" + "0" * 64
+    with listening(Satchel(dist)) as url:
+        source = sources.http(url, pin=other, allow_private=True)
+        with Satchel(source) as there:
+            assert len(there.catalog) == 0
+            problem = there.health().problems[0]
+    assert f"the site has no release {other}" in problem
+
+
+def test_the_server_says_what_is_current(dist: Path) -> None:
+    skills = Satchel(dist)
+    client = TestClient(create_app(ServedLibrary(skills)))
+
+    assert client.get("/release.json").json()["release"] == skills.catalog.release
+
+
+def test_each_file_has_its_digest_for_a_validator(dist: Path) -> None:
+    sink = ListSink()
+    skills = Satchel(dist, sinks=[sink])
+    home = f"/releases/{skills.catalog.release.rpartition(':')[2]}"
+    client = TestClient(create_app(ServedLibrary(skills)))
+
+    for path in ("release.json", "archives/alpha.tar.gz", "skills/alpha/SKILL.md"):
+        answer = client.get(f"{home}/{path}")
+        again = {"If-None-Match": answer.headers["etag"]}
+        assert answer.status_code == 200
+        assert answer.content == (dist / path).read_bytes()
+        assert client.get(f"{home}/{path}", headers=again).status_code == 304
+    assert [event.name for event in sink.skill_syncs] == ["alpha"] * 4
+    client.head(f"{home}/archives/alpha.tar.gz")
+    assert len(sink.skill_syncs) == 4
+    assert sink.events == []
+
+
+@pytest.mark.row("X03", "G09")
+def test_what_a_release_does_not_have_is_told_of(dist: Path) -> None:
+    sink = ListSink()
+    skills = Satchel(dist, sinks=[sink])
+    home = f"/releases/{skills.catalog.release.rpartition(':')[2]}"
+    client = TestClient(create_app(ServedLibrary(skills)))
+    for path in ("skills/nobody/SKILL.md", "skills/alpha/x.md", "archives/no.tar.gz"):
+        client.head(f"{home}/{path}")
+        assert client.get(f"{home}/{path}").status_code == 404
+
+    assert [(e.name, e.file, e.code) for e in sink.skill_syncs] == [
+        ("nobody", None, "skill-not-found"),
+        ("alpha", "x.md", "reference-not-allowed"),
+        ("no", None, "skill-not-found"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/releases/",
+        "/releases/00/release.json",
+        "{home}/nothing",
+        "{home}/skills/alpha",
+        "{home}/skills/alpha/nothing.md",
+        "{home}/skills/alpha/more.md",
+        "{home}/skills/nobody/SKILL.md",
+        "{home}/skills/alpha/%2e%2e/%2e%2e/release.json",
+        "{home}",
+    ],
+)
+def test_there_is_nothing_else(dist: Path, path: str) -> None:
+    skills = Satchel(dist)
+    home = f"/releases/{skills.catalog.release.rpartition(':')[2]}"
+    client = TestClient(create_app(ServedLibrary(skills)))
+
+    answer = client.get(path.format(home=home))
+
+    assert answer.status_code in (403, 404)
+    assert "error" in answer.json()
+
+
+def test_a_plain_folder_has_no_release(dist: Path) -> None:
+    client = TestClient(create_app(ServedLibrary(Satchel(dist.parent / "skills"))))
+
+    assert client.get("/releases/").status_code == 404
+    assert client.get("/release.json").status_code == 404
+
+
+def test_whoever_may_not_have_all_gets_no_list(dist: Path) -> None:
+    skills = Satchel(dist, policy=Policy(deny("beta")))
+    home = f"/releases/{skills.catalog.release.rpartition(':')[2]}"
+    client = TestClient(create_app(ServedLibrary(skills)))
+
+    assert client.get(f"{home}/release.json").status_code == 404
+    assert client.get(f"{home}/archives/beta.tar.gz").status_code == 404
+    assert client.get(f"{home}/skills/beta/SKILL.md").status_code == 403
+    assert client.get(f"{home}/skills/alpha/SKILL.md").status_code == 200

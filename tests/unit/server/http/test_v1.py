@@ -1,0 +1,491 @@
+"""The JSON API: what it answers, to whom, and what it keeps to itself."""
+
+from __future__ import annotations
+
+import json
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+import pytest
+from starlette.testclient import TestClient
+
+from satchel import Policy, Satchel, ask, deny
+from satchel.errors import ConfigError, DigestMismatchError, SkillManifestError
+from satchel.model import Limits, Manifest
+from satchel.server import Caller, ServedLibrary, create_app, public_labels
+from satchel.server._errors import INTERNAL_ERROR, error_answer
+from satchel.testing import write_pack
+from tests.fakes import FakeSource, away, pack
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from satchel.policy import PolicyRule
+    from satchel.usage import ListSink
+
+
+def test_the_catalog_comes_in_pages(client: TestClient) -> None:
+    first = client.get("/v1/catalog?limit=2").json()
+    last = client.get(f"/v1/catalog?limit=2&after={first['next']}").json()
+
+    assert [each["id"] for each in first["skills"]] == ["alpha", "beta"]
+    assert [each["id"] for each in last["skills"]] == ["gamma"]
+    assert (first["total"], first["next"], last["next"]) == (3, "beta", None)
+
+
+def test_an_entry_tells_what_a_program_chooses_by(client: TestClient) -> None:
+    (entry,) = client.get("/v1/catalog?after=alpha&limit=1").json()["skills"]
+
+    assert entry.pop("digest").startswith("sha256:")
+    assert entry == {
+        "id": "beta",
+        "name": "beta",
+        "description": "Use for beta forms.",
+        "source": "skills",  # the folder's absolute path stays here
+        "release": "",
+        "resources": [
+            "references/guide.md",
+            "references/latin.txt",
+            "scripts/a/run.py",
+            "scripts/b/run.py",
+            "assets/dot.png",
+            "assets/page.html",
+        ],
+    }
+
+
+def test_the_page_behind_the_last_id_is_empty(client: TestClient) -> None:
+    page = client.get("/v1/catalog", params={"after": "zzz"}).json()
+
+    assert (page["skills"], page["next"], page["total"]) == ([], None, 3)
+
+
+@pytest.mark.parametrize(
+    ("query", "begins"),
+    [
+        ("", "## Agent Skills"),
+        ("format=markdown&style=packs", "- alpha:"),
+        ("format=json&budget=none", '{"schema_version"'),
+    ],
+)
+def test_the_prompt_is_a_section_of_a_system_prompt(
+    client: TestClient, query: str, begins: str
+) -> None:
+    section = client.get(f"/v1/prompt?{query}").json()
+
+    assert begins in section["text"]
+    assert "gamma" in section["text"]
+    assert section["tokens"] > 0
+    assert section["left_out"] == []
+
+
+def test_a_small_budget_says_what_it_did(client: TestClient) -> None:
+    section = client.get("/v1/prompt?budget=60").json()
+
+    assert section["budget_tokens"] == 60
+    assert section["shortened"] + section["names_only"] + section["left_out"]
+
+
+def test_a_skill_is_its_whole_text_and_what_lies_beside_it(
+    client: TestClient, shelf: Path
+) -> None:
+    skill = client.get("/v1/skills/beta").json()
+    data = (shelf / "beta/SKILL.md").read_bytes()
+
+    assert skill["instructions"] == data.decode()
+    assert skill["frontmatter"] == {
+        "name": "beta",
+        "description": "Use for beta forms.",
+    }
+    assert skill["digest"] == f"sha256:{sha256(data).hexdigest()}"
+    assert {each["path"]: each["size"] for each in skill["resources"]} == {
+        str(file.relative_to(shelf / "beta")): file.stat().st_size
+        for file in (shelf / "beta").rglob("*.*")
+    }
+    assert skill["notes"] == []
+
+
+def test_one_file_that_is_too_large_costs_itself_alone(tmp_path: Path) -> None:
+    write_pack(tmp_path, "a", files={"assets/big.bin": b"x" * 99, "b.md": "# B\n"})
+    skills = Satchel(tmp_path, limits=Limits(file_bytes=50))
+    client = TestClient(create_app(ServedLibrary(skills)))
+
+    skill = client.get("/v1/skills/a").json()
+
+    assert [each["path"] for each in skill["resources"]] == ["SKILL.md", "b.md"]
+    assert skill["notes"] == [
+        "assets/big.bin: not handed out, for its size of 99 bytes."
+    ]
+    assert client.get("/v1/skills/a/files/big.bin").status_code == 403
+
+
+def test_a_file_that_is_no_longer_what_was_catalogued_is_not_given() -> None:
+    source = FakeSource("s", {"a": {"SKILL.md": pack("a")}})
+    skills = Satchel(source)
+    client = TestClient(create_app(ServedLibrary(skills)))
+    source.packs["a"]["SKILL.md"] = "no frontmatter at all"
+
+    # The catalog still holds it, and the bytes are no longer those catalogued.
+    answer = client.get("/v1/skills/a")
+
+    assert answer.status_code == 503
+    assert answer.json()["error"]["code"] == "changed-since-sync"
+    assert answer.headers["retry-after"]
+
+
+@pytest.mark.parametrize(
+    ("path", "media_type", "saved"),
+    [
+        ("SKILL.md", "text/markdown; charset=utf-8", ""),
+        ("references/guide.md", "text/markdown; charset=utf-8", ""),
+        ("guide.md", "text/markdown; charset=utf-8", ""),
+        ("references%2Fguide.md", "text/markdown; charset=utf-8", ""),
+        ("references/latin.txt", "text/plain", ""),
+        ("assets/dot.png", "image/png", ""),
+        (
+            "assets/page.html",
+            "text/html; charset=utf-8",
+            "attachment; filename*=UTF-8''page.html",
+        ),
+        (
+            "scripts/a/run.py",
+            "text/x-python; charset=utf-8",
+            "attachment; filename*=UTF-8''run.py",
+        ),
+    ],
+)
+def test_a_file_is_its_exact_bytes_that_no_browser_runs(
+    client: TestClient, shelf: Path, path: str, media_type: str, saved: str
+) -> None:
+    answer = client.get(f"/v1/skills/beta/files/{path}")
+    name = path.rpartition("/")[2].replace("references%2F", "")
+    (file,) = [
+        each
+        for each in (shelf / "beta").rglob(name)
+        if "/b/" not in str(each.relative_to(shelf))
+    ]
+
+    assert answer.content == file.read_bytes()
+    assert answer.headers["content-type"] == media_type
+    assert answer.headers.get("content-disposition", "") == saved
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    assert answer.headers["etag"] == f'"{sha256(answer.content).hexdigest()}"'
+    assert "sandbox" in answer.headers["content-security-policy"]
+
+
+def test_find_gives_the_best_first(client: TestClient) -> None:
+    found = client.get("/v1/find", params={"q": "beta forms", "k": 1}).json()
+
+    assert found["query"] == "beta forms"
+    assert [hit["id"] for hit in found["hits"]] == ["beta"]
+    assert found["hits"][0]["source"] == "skills"
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "code"),
+    [
+        ("/v1/skills/nobody", 404, "skill-not-found"),
+        ("/v1/skills/Alpha", 404, "skill-not-found"),
+        ("/v1/skills/beta/files/nothing.md", 404, "reference-not-allowed"),
+        ("/v1/skills/beta/files/run.py", 404, "ambiguous-reference"),
+        ("/v1/skills/beta/files/..%2Falpha%2FSKILL.md", 404, "reference-escapes"),
+        ("/v1/skills/beta/files/%2Fetc%2Fpasswd", 404, "reference-escapes"),
+        ("/v1/skills/beta/files/a%00b", 404, "reference-escapes"),
+        ("/v1/skills/beta/files/%ff", 404, "not-found"),
+        ("/v1/skills/beta/elsewhere/x", 404, "not-found"),
+        ("/v1/skills/beta/files", 404, "not-found"),
+        ("/v1/skills/", 404, "not-found"),
+        ("/v1/catalog/", 404, "not-found"),
+        ("/v2/catalog", 404, "not-found"),
+        ("/v1/catalog?limit=0", 422, "invalid-parameter"),
+        ("/v1/catalog?limit=1e3", 422, "invalid-parameter"),
+        ("/v1/catalog?limit=1&limit=2", 422, "invalid-parameter"),
+        ("/v1/catalog?page=2", 422, "invalid-parameter"),
+        ("/v1/prompt?style=yaml", 422, "invalid-parameter"),
+        ("/v1/prompt?budget=some", 422, "invalid-parameter"),
+        ("/v1/prompt?budget=0", 422, "invalid-parameter"),
+        ("/v1/prompt?budget=" + "9" * 5000, 422, "invalid-parameter"),
+        ("/v1/prompt?format=xml-spec", 422, "invalid-parameter"),
+        ("/v1/find", 422, "invalid-parameter"),
+        ("/v1/find?q=", 422, "invalid-parameter"),
+        ("/v1/find?q=" + "x" * 1001, 422, "invalid-parameter"),
+        ("/v1/openapi.json?x=1", 422, "invalid-parameter"),
+    ],
+)
+def test_every_error_has_one_shape(
+    client: TestClient, path: str, status: int, code: str
+) -> None:
+    answer = client.get(path)
+
+    assert (answer.status_code, answer.json()["error"]["code"]) == (status, code)
+    assert set(answer.json()["error"]) == {"code", "message"}
+    assert answer.headers["cache-control"] == "no-store"
+    assert answer.headers["content-type"] == "application/json"
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS"])
+def test_nothing_can_be_changed(client: TestClient, method: str) -> None:
+    answer = client.request(method, "/v1/catalog")
+
+    assert answer.status_code == 405
+    assert answer.headers["allow"] == "GET, HEAD"
+    assert answer.json()["error"]["code"] == "method-not-allowed"
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/v1/catalog", "/v1/prompt", "/v1/skills/beta", "/v1/skills/beta/files/guide.md"],
+)
+def test_what_a_caller_has_is_not_sent_again(client: TestClient, path: str) -> None:
+    whole = client.get(path)
+    head = client.head(path)
+    tag = whole.headers["etag"]
+    again = [
+        client.get(path, headers={"If-None-Match": each})
+        for each in (tag, f'"x", W/{tag}', "*")
+    ]
+
+    assert head.headers["etag"] == tag
+    assert head.headers["content-length"] == str(len(whole.content))
+    assert head.headers["content-type"] == whole.headers["content-type"]
+    assert head.content == b""
+    assert {each.status_code for each in again} == {304}
+    assert {each.headers["etag"] for each in again} == {tag}
+    assert client.get(path, headers={"If-None-Match": '"x"'}).status_code == 200
+    assert whole.headers["cache-control"] == "public, max-age=60"
+
+
+def test_an_edit_gives_another_tag(
+    client: TestClient, library: ServedLibrary, shelf: Path
+) -> None:
+    before = client.get("/v1/catalog").headers["etag"]
+    write_pack(shelf, "alpha", "Use for alpha, now.")
+    library.refresh()
+
+    assert client.get("/v1/catalog").headers["etag"] != before
+
+
+@pytest.mark.row("C33", "G09")
+def test_each_load_is_one_event_with_the_program_that_asked(
+    client: TestClient, sink: ListSink
+) -> None:
+    """Neither a list, nor a search, nor HEAD is a use."""
+    agent = {"User-Agent": "acme-agent/1.2 (+https://acme.example)"}
+    client.get("/v1/catalog", headers=agent)
+    client.get("/v1/find?q=beta", headers=agent)
+    client.head("/v1/skills/beta", headers=agent)
+    client.head("/v1/skills/beta/files/guide.md", headers=agent)
+    client.get("/v1/skills/beta", headers=agent)
+    client.get("/v1/skills/beta/files/guide.md", headers=agent)
+    client.get("/v1/skills/nobody", headers=agent)
+
+    loads = [each for each in sink.events if each.event == "skill_loaded"]
+    assert [(each.name, each.reference, each.code) for each in loads] == [
+        ("beta", None, None),
+        ("beta", "references/guide.md", None),
+        ("nobody", None, "skill-not-found"),
+    ]
+    assert {(each.via, each.client) for each in loads} == {("http", "acme-agent")}
+
+
+@pytest.mark.parametrize(
+    ("user_agent", "client_name"),
+    [
+        ("curl/8.5.0", "curl"),
+        ("Mozilla/5.0 (X11; Linux)", "Mozilla"),
+        ("\x1b[31mred/1", ""),
+        ("<script>", ""),
+        ("", ""),
+        ("a" * 500, "a" * 64),
+    ],
+    ids=["curl", "browser", "escape", "markup", "none", "long"],
+)
+def test_a_program_is_what_its_user_agent_says_first(
+    client: TestClient, sink: ListSink, user_agent: str, client_name: str
+) -> None:
+    client.get("/v1/skills/alpha", headers={"User-Agent": user_agent})
+
+    assert [each.client for each in sink.events if each.event == "skill_loaded"] == [
+        client_name
+    ]
+
+
+def test_a_caller_has_its_own_skills(
+    client_of: Callable[[Caller], TestClient],
+) -> None:
+    client = client_of(Caller("desk", ("b*",)))
+
+    assert [e["id"] for e in client.get("/v1/catalog").json()["skills"]] == ["beta"]
+    assert client.get("/v1/find?q=alpha").json()["hits"] == []
+    assert "alpha" not in client.get("/v1/prompt").json()["text"]
+    assert client.get("/v1/skills/alpha").status_code == 404
+    assert client.get("/v1/skills/alpha/files/SKILL.md").status_code == 404
+    assert client.get("/v1/skills/beta").status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("rule", "code"),
+    [(deny("alpha"), "denied-by-policy"), (ask("alpha"), "approval-required")],
+)
+def test_what_the_policy_forbids_is_forbidden(
+    shelf: Path, rule: PolicyRule, code: str
+) -> None:
+    skills = Satchel(shelf, policy=Policy(rule))
+    client = TestClient(create_app(ServedLibrary(skills)))
+
+    answer = client.get("/v1/skills/alpha")
+
+    assert (answer.status_code, answer.json()["error"]["code"]) == (403, code)
+
+
+def test_no_guess_at_a_name_tells_of_what_may_not_be_listed(shelf: Path) -> None:
+    write_pack(shelf, "alphabet")
+    skills = Satchel(shelf, policy=Policy(deny("alpha")))
+
+    answer = TestClient(create_app(ServedLibrary(skills))).get("/v1/skills/alphab")
+
+    assert answer.json()["error"]["message"] == (
+        "skill 'alphab' not found; did you mean alphabet?"
+    )
+
+
+def test_a_skill_that_is_switched_off_is_not_handed_out(shelf: Path) -> None:
+    client = TestClient(create_app(ServedLibrary(Satchel(shelf, disabled=["alpha"]))))
+
+    answer = client.get("/v1/skills/alpha")
+
+    assert answer.status_code == 403
+    assert answer.json()["error"] == {
+        "code": "skill-withheld",
+        "message": "skill 'alpha' is disabled and is not handed out",
+    }
+
+
+@pytest.mark.parametrize(
+    ("failure", "status", "code"),
+    [
+        (away("/srv/secret"), 503, "source-unavailable"),
+        (SkillManifestError("/srv/secret", "x"), 503, "invalid-manifest"),
+        (
+            DigestMismatchError("a", "SKILL.md", detail="got another"),
+            502,
+            "digest-mismatch",
+        ),
+    ],
+    ids=["away", "made up", "tampered"],
+)
+def test_trouble_with_a_source_names_no_place(
+    failure: Exception, status: int, code: str
+) -> None:
+    source = FakeSource("/srv/secret", {"a": {"SKILL.md": pack("a")}})
+    client = TestClient(create_app(ServedLibrary(Satchel(source))))
+    source.failure = failure
+
+    answer = client.get("/v1/skills/a")
+
+    assert (answer.status_code, answer.json()["error"]["code"]) == (status, code)
+    assert "/srv" not in answer.text
+
+
+def test_a_fault_of_our_own_tells_nothing(
+    client: TestClient, library: ServedLibrary, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise RuntimeError("/srv/secret")
+
+    monkeypatch.setattr(library, "view", fail)
+    answer = client.get("/v1/catalog")
+
+    assert answer.status_code == 500
+    assert answer.json()["error"]["code"] == "internal-error"
+    assert "secret" not in answer.text
+
+
+@pytest.mark.row("G16")
+def test_no_answer_holds_a_path_of_the_machine(client: TestClient, shelf: Path) -> None:
+    for path in (
+        "/",
+        "/readyz",
+        "/metrics",
+        "/v1/catalog",
+        "/v1/prompt",
+        "/v1/prompt?format=json",
+        "/v1/skills/beta",
+        "/v1/skills/nobody",
+        "/v1/skills/beta/files/nothing",
+        "/v1/find?q=beta",
+        "/v1/openapi.json",
+        "/.well-known/agent-skills/index.json",
+    ):
+        text = client.get(path).text
+        assert str(shelf.parent) not in text, path
+        assert json.dumps(str(shelf.parent))[1:-1] not in text, path
+
+
+@pytest.mark.row("F03", "T02")
+def test_two_packs_of_one_id_are_told_and_the_rest_is_served(tmp_path: Path) -> None:
+    write_pack(tmp_path / "one", "alpha")
+    write_pack(tmp_path / "one", "beta")
+    write_pack(tmp_path / "two", "alpha", "Use for something else.")
+    skills = Satchel(tmp_path / "one", tmp_path / "two")
+    client = TestClient(create_app(ServedLibrary(skills)))
+
+    answer = client.get("/v1/skills/alpha")
+
+    assert answer.status_code == 503
+    assert answer.json()["error"]["code"] == "duplicate-skill"
+    assert str(tmp_path) not in answer.text
+    assert client.get("/v1/skills/beta").status_code == 200
+    listed = client.get("/v1/catalog").json()["skills"]
+    assert [skill["id"] for skill in listed] == ["beta"]
+    index = client.get("/.well-known/agent-skills/index.json").json()
+    assert [skill["name"] for skill in index["skills"]] == ["beta"]
+
+
+def test_an_id_may_hold_a_slash() -> None:
+    skills = Satchel(FakeSource("s", {"a": {"SKILL.md": pack("acme/pdf")}}))
+    client = TestClient(create_app(ServedLibrary(skills)))
+
+    assert client.get("/v1/skills/acme%2Fpdf").json()["id"] == "acme/pdf"
+    assert client.get("/v1/skills/acme%2Fpdf/files/SKILL.md").status_code == 200
+    assert client.get("/v1/skills/acme/pdf").status_code == 404
+
+
+def test_an_error_without_a_place_here_is_a_fault_of_our_own() -> None:
+    assert error_answer(ConfigError("/srv/secret", "x")) is INTERNAL_ERROR
+
+
+@pytest.mark.parametrize(
+    "label", ["/srv/team/skills", "C:\\team\\skills", "../../ana/skills", "skills"]
+)
+def test_a_label_that_is_a_path_is_told_by_its_last_name(label: str) -> None:
+    source = FakeSource(label, {"a": {"SKILL.md": pack("a")}})
+
+    assert public_labels(Satchel(source).catalog) == {label: "skills"}
+
+
+def test_no_two_sources_have_one_name_outside() -> None:
+    labels = ["a#2", "/srv/x/a", "/srv/y/a", "b\x1b[31m"]
+    shelf = Satchel(*(FakeSource(each, {}) for each in labels))
+
+    assert [*public_labels(shelf.catalog).values()] == [
+        "a#2",
+        "a",
+        "a#3",
+        "b<U+001B>[31m",
+    ]
+
+
+def test_the_manifest_of_a_skill_in_code_is_told_though_it_has_no_frontmatter() -> None:
+    class Bare(FakeSource):
+        def manifest(self, key: str) -> Manifest:
+            return Manifest(name=key, description="Use when testing.")
+
+    source = Bare("s", {"a": {"SKILL.md": "Just text.\n"}})
+    client = TestClient(create_app(ServedLibrary(Satchel(source))))
+
+    assert client.get("/v1/skills/a").json()["frontmatter"] == {
+        "name": "a",
+        "description": "Use when testing.",
+    }

@@ -1,0 +1,208 @@
+"""What goes wrong stays with one request, and says nothing of this machine."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from mcp.shared.exceptions import MCPError
+
+from satchel import sources
+from satchel.errors import SkillNotFoundError, SourceUnavailableError
+from satchel.server import Caller
+from satchel.server._library import ANYONE
+from satchel.server._mcp._request import (
+    MAX_CLIENT_CHARS,
+    client_name,
+    contain_errors,
+    mcp_caller,
+    mcp_error,
+)
+from satchel.usage import ListSink
+from tests.unit.server.mcp.clients import (
+    ERAS,
+    ask,
+    connected,
+    context,
+    library,
+    refused,
+    run,
+    write_shelf,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+class _Broken(sources.LocalSource):
+    """A folder whose files bring everything down once it is asked for them."""
+
+    broken = False
+
+    def read(self, key: str, path: str, limit_bytes: int) -> bytes:
+        """Read, or fail in an unforeseen way."""
+        if self.broken:
+            raise RuntimeError(f"/etc/secret: {key} {path}")
+        return super().read(key, path, limit_bytes)
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_no_exception_ends_a_session(tmp_path: Path, era: str) -> None:
+    source = _Broken(write_shelf(tmp_path))
+    served = library(source)
+
+    async def work() -> None:
+        async with connected(served, era) as client:
+            source.broken = True
+            for request in (
+                client.read_resource("skill://alpha/SKILL.md"),
+                client.get_prompt("alpha"),
+                ask(client, "skills/get", uri="skill://alpha/SKILL.md"),
+            ):
+                error = await refused(request)
+                assert error.code in (-32602, -32603)
+                assert "/etc/secret" not in json.dumps(error.error.model_dump())
+            result = await client.call_tool("load_skill", {"name": "alpha"})
+            assert result.is_error
+            assert "/etc/secret" not in result.model_dump_json()
+            assert (await ask(client, "skills/list"))["skills"] == []
+            source.broken = False
+            assert (await client.read_resource("skill://alpha/SKILL.md")).contents
+
+    run(work())
+
+
+def test_unforeseen_failures_are_named_and_no_more(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def fail(_: object) -> None:
+        raise RuntimeError("/etc/secret")
+
+    async def work() -> None:
+        error = await refused(contain_errors(context(), fail))
+        assert error.code == -32603
+        assert error.message == "internal error: RuntimeError"
+
+    run(work())
+    # Its kind and its place, and nothing that a caller may have had a hand in.
+    assert "unhandled" in caplog.text
+    assert "Traceback" not in caplog.text
+    assert "/etc/secret" not in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"uri": "\ud800"}, "a lone surrogate"),
+        ({"x": [{"\udfff": 1}]}, "a lone surrogate"),
+        (None, "reached"),
+        ({"uri": "é"}, "reached"),
+    ],
+)
+def test_text_that_cannot_be_sent_back_is_turned_away(
+    params: dict[str, Any] | None, message: str
+) -> None:
+    async def reached(_: object) -> None:
+        raise MCPError(1, "reached")
+
+    async def work() -> None:
+        error = await refused(contain_errors(context(params=params), reached))
+        assert message in error.message
+
+    run(work())
+
+
+def test_parameters_without_a_bottom_are_turned_away() -> None:
+    deep: list[Any] = []
+    for _ in range(100_000):
+        deep = [deep]
+
+    async def never(_: object) -> None:
+        raise AssertionError
+
+    async def work() -> None:
+        error = await refused(contain_errors(context(params={"x": deep}), never))
+        assert error.code == -32602
+
+    run(work())
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "message"),
+    [
+        (SkillNotFoundError("x", ("y",)), -32602, "skill 'x' not found"),
+        (SourceUnavailableError("/srv/x", "refused"), -32603, "try again later"),
+    ],
+)
+def test_errors_of_the_core_are_told_without_places(
+    error: Any,  # noqa: ANN401
+    code: int,
+    message: str,
+) -> None:
+    told = mcp_error(error)
+
+    assert told.code == code
+    assert message in told.message
+    assert "/srv" not in str(told.error)
+
+
+class _Request:
+    def __init__(self, state: object) -> None:
+        self.scope = {"state": state}
+
+
+@pytest.mark.parametrize(
+    ("request_", "caller"),
+    [
+        (None, ANYONE),
+        (_Request(None), ANYONE),
+        (_Request({}), ANYONE),
+        (_Request({"caller": "root"}), ANYONE),
+        (_Request({"caller": Caller("desk")}), Caller("desk")),
+    ],
+)
+def test_the_caller_is_whom_the_guard_let_in(request_: object, caller: Caller) -> None:
+    assert mcp_caller(context(request=request_)) == caller
+
+
+class _Session:
+    def __init__(self, name: str | None) -> None:
+        info = type("Info", (), {"name": name})
+        self.client_params = type("Params", (), {"client_info": info}) if name else None
+
+
+@pytest.mark.parametrize(
+    ("name", "client"),
+    [
+        (None, ""),
+        ("claude-code", "claude-code"),
+        ("a\x1b[2J\n b", "a[2J b"),
+        ("x" * 10_000, "x" * MAX_CLIENT_CHARS),
+    ],
+)
+def test_a_client_is_called_by_a_short_clean_name(
+    name: str | None, client: str
+) -> None:
+    assert client_name(context(session=_Session(name))) == client
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_each_load_is_an_event_with_the_client(tmp_path: Path, era: str) -> None:
+    from mcp_types import Implementation
+
+    sink = ListSink()
+    info = Implementation(name="desk\u200b client", version="1")
+
+    async def work() -> None:
+        served = library(write_shelf(tmp_path), sink=sink)
+        async with connected(served, era, client_info=info) as client:
+            await client.call_tool("load_skill", {"name": "alpha"})
+            await client.read_resource("skill://beta/SKILL.md")
+
+    run(work())
+    loads = [event for event in sink.events if event.event == "skill_loaded"]
+    assert [(e.name, e.via, e.client) for e in loads] == [
+        ("alpha", "mcp", "desk client"),
+        ("beta", "mcp", "desk client"),
+    ]

@@ -1,0 +1,239 @@
+"""A real subprocess over stdio, and a real port on loopback."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+import httpx2
+import pytest
+import uvicorn
+from mcp.client import Client
+from mcp.client.stdio import StdioServerParameters
+from mcp.shared.memory import create_client_server_memory_streams
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.routing import Route
+
+from satchel import server
+from satchel.errors import ExtraMissingError
+from satchel.server import Caller, streamable_http
+from satchel.server._mcp import _server as transports
+from satchel.testing import write_pack
+from tests.unit.server.mcp.clients import ERAS, ask, library, run, write_shelf
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+    from pathlib import Path
+    from socket import socket
+
+    from starlette.types import ASGIApp, Receive, Scope, Send
+
+    from satchel.server import ServedLibrary
+
+SERVE = """
+import sys, anyio
+from satchel import Satchel
+from satchel.server._library import Library
+from satchel.server._mcp import run_stdio
+anyio.run(run_stdio, Library(Satchel(sys.argv[1], environ={})))
+"""
+
+
+class _Guard:
+    """Lets in whoever has a token, as that caller."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            scope.setdefault("state", {})["caller"] = Caller("desk", ("b*",))
+        await self.app(scope, receive, send)
+
+
+class _Server(uvicorn.Server):
+    """Tells when it listens."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.ready = asyncio.Event()
+
+    async def startup(self, sockets: list[socket] | None = None) -> None:
+        """Start, and tell."""
+        await super().startup(sockets)
+        self.ready.set()
+
+
+@asynccontextmanager
+async def listening(
+    served: ServedLibrary, *, guarded: bool = False
+) -> AsyncGenerator[tuple[str, transports.StreamableHttp], None]:
+    """Serve on a free port; give the URL."""
+    http = streamable_http(served, max_body_bytes=10_000)
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncGenerator[None, None]:
+        async with http.lifespan():
+            yield
+
+    app = Starlette(
+        routes=[Route("/mcp", endpoint=http.app)],
+        lifespan=lifespan,
+        middleware=[Middleware(_Guard)] if guarded else [],
+    )
+    config = uvicorn.Config(app, host="127.0.0.1", port=0, log_level="error")
+    server = _Server(config)
+    task = asyncio.create_task(server.serve())
+    try:
+        await server.ready.wait()
+        port = server.servers[0].sockets[0].getsockname()[1]
+        yield f"http://127.0.0.1:{port}/mcp", http
+    finally:
+        http.close_streams()
+        server.should_exit = True
+        await task
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_over_http(tmp_path: Path, era: str) -> None:
+    served = library(write_shelf(tmp_path))
+
+    async def work() -> None:
+        async with (
+            listening(served) as (url, _),
+            Client(url, mode=era, cache=None) as client,
+        ):
+            assert "Use for alpha." in (client.instructions or "")
+            result = await client.call_tool("load_skill", {"name": "alpha"})
+            assert not result.is_error
+            entries = (await ask(client, "skills/list"))["skills"]
+            assert [each["uri"] for each in entries] == [
+                "skill://alpha/SKILL.md",
+                "skill://beta/SKILL.md",
+            ]
+            assert (await client.get_prompt("handshake")).messages
+
+    run(work())
+
+
+def test_changes_over_http_and_an_end_that_is_said(tmp_path: Path) -> None:
+    served = library(write_shelf(tmp_path))
+
+    async def work() -> None:
+        async with (
+            listening(served) as (url, http),
+            Client(url, cache=None) as client,
+            client.listen(tools_list_changed=True) as sub,
+        ):
+            write_pack(tmp_path, "gamma")
+            await asyncio.to_thread(served.refresh)
+            await anext(aiter(sub))
+            http.close_streams()
+            assert [event async for event in sub] == []
+
+    run(work())
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_whom_the_guard_let_in_sees_what_is_its(tmp_path: Path, era: str) -> None:
+    served = library(write_shelf(tmp_path))
+
+    async def work() -> None:
+        async with (
+            listening(served, guarded=True) as (url, _),
+            Client(url, mode=era, cache=None) as client,
+        ):
+            assert "Use for alpha." not in (client.instructions or "")
+            told = await ask(client, "skills/list")
+            assert [each["uri"] for each in told["skills"]] == ["skill://beta/SKILL.md"]
+            assert told["cacheScope"] == "private"
+            result = await client.call_tool("load_skill", {"name": "alpha"})
+            assert result.is_error
+
+    run(work())
+
+
+@pytest.mark.parametrize(
+    ("headers", "body", "status"),
+    [
+        ({"host": "evil.example"}, b"{}", 421),
+        ({"origin": "http://evil.example"}, b"{}", 403),
+        ({}, b"x" * 10_001, 413),
+        ({}, b"{", 400),
+    ],
+)
+def test_what_is_turned_away(
+    tmp_path: Path, headers: dict[str, str], body: bytes, status: int
+) -> None:
+    served = library(write_shelf(tmp_path))
+    given = {
+        "content-type": "application/json",
+        "accept": "application/json, text/event-stream",
+        "mcp-protocol-version": "2026-07-28",
+    }
+
+    async def work() -> None:
+        async with listening(served) as (url, _), httpx2.AsyncClient() as client:
+            answer = await client.post(url, content=body, headers=given | headers)
+            assert answer.status_code == status
+            assert str(tmp_path) not in answer.text
+
+    run(work())
+
+
+def test_over_stdio(tmp_path: Path) -> None:
+    write_shelf(tmp_path)
+    command = StdioServerParameters(
+        command=sys.executable, args=["-c", SERVE, str(tmp_path)]
+    )
+
+    async def work() -> None:
+        async with Client(command, cache=None) as client:
+            assert "Use for alpha." in (client.instructions or "")
+            result = await client.call_tool("load_skill", {"name": "alpha"})
+            assert result.structured_content is not None
+            assert result.structured_content["body"] == "\nDo alpha.\n"
+            assert len((await ask(client, "skills/list"))["skills"]) == 2
+
+    run(work())
+
+
+def test_streams_of_this_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    served = library(write_shelf(tmp_path))
+
+    async def work() -> None:
+        async with create_client_server_memory_streams() as (client_side, server_side):
+
+            @asynccontextmanager
+            async def streams() -> AsyncGenerator[object, None]:
+                yield server_side
+
+            @asynccontextmanager
+            async def other_end() -> AsyncGenerator[object, None]:
+                yield client_side
+
+            monkeypatch.setattr(transports, "stdio_server", streams)
+            serving = asyncio.create_task(server.run_stdio(served))
+            async with Client(other_end(), cache=None) as client:  # type: ignore[arg-type]
+                assert [tool.name for tool in (await client.list_tools()).tools]
+            await serving
+
+    run(work())
+
+
+def test_without_the_package_the_error_names_the_extra(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "satchel.server._mcp._server", None)
+    monkeypatch.delitem(vars(server), "build_server", raising=False)
+
+    with pytest.raises(ExtraMissingError, match=r"satchel\[serve\]"):
+        _ = server.build_server
+
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = server.nothing

@@ -1,0 +1,214 @@
+"""Which skills the extension leaves out, and what is said of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from satchel import Satchel
+from satchel.model import Catalog, Limits
+from satchel.server import ServedLibrary, ServerSettings, excluded_from_mcp
+from satchel.server._mcp._portability import REPAIR_CODES
+from satchel.server._mcp._skills import ExtensionCatalog, NotPortableError
+from satchel.skill_md import _body as loose, _repair as repair
+from satchel.testing import write_pack
+from tests.unit.server.mcp.clients import (
+    ask,
+    connected,
+    library,
+    refused,
+    run,
+    write_shelf,
+)
+
+
+def raw(folder: Path, name: str, data: str | bytes) -> None:
+    (folder / name).mkdir()
+    text = data.encode() if isinstance(data, str) else data
+    (folder / name / "SKILL.md").write_bytes(text)
+
+
+def codes(served: ServedLibrary, *, read: bool = False) -> list[tuple[str, str]]:
+    found = excluded_from_mcp(served, read=read)
+    assert all(each.severity == "warning" and each.fix for each in found)
+    return [(Path(each.path).parent.name, each.code) for each in found]
+
+
+def test_what_fits_is_not_spoken_of(tmp_path: Path) -> None:
+    assert codes(library(write_shelf(tmp_path)), read=True) == []
+
+
+def test_a_file_that_no_load_gives_is_a_reason(tmp_path: Path) -> None:
+    """Else the skill would be missing from the list, and nobody be told why."""
+    write_pack(tmp_path, "big", files={"a.bin": b"\0" * 3_000})
+    limits = Limits(file_bytes=2_999)
+
+    served = ServedLibrary(Satchel(tmp_path, environ={}, limits=limits))
+
+    assert codes(served) == [("big", "mcp-file-size")]
+
+
+def test_a_client_that_asks_for_it_is_told_why(tmp_path: Path) -> None:
+    write_pack(tmp_path, "many", files={f"{n}.txt": "" for n in range(4)})
+    raw(tmp_path, "year", "---\nname: 2024\ndescription: Use it.\n---\n")
+    served = library(tmp_path, max_resources=4)
+
+    async def work() -> None:
+        async with connected(served) as client:
+            uri = "skill://many/SKILL.md"
+            for request in (
+                ask(client, "skills/get", uri=uri),
+                client.read_resource(uri),
+            ):
+                error = await refused(request)
+                assert error.code == -32602
+                assert error.message.endswith("it has 5 files, clients take 4")
+            error = await refused(
+                ask(client, "skills/get", uri="skill://2024/SKILL.md")
+            )
+            assert "no text in YAML" in error.message
+            error = await refused(ask(client, "skills/get", uri="skill://x/SKILL.md"))
+            assert error.message == "skill: not served here"
+
+    run(work())
+
+
+def test_each_reason_is_a_finding_with_its_place(tmp_path: Path) -> None:
+    write_pack(tmp_path, "big", files={"a.bin": b"\0" * 3_000})
+    write_pack(tmp_path, "fine")
+    write_pack(tmp_path, "many", files={f"{n}.txt": "" for n in range(4)})
+    write_pack(tmp_path, "long", "x" * 1_025)
+    raw(tmp_path, "colon", "---\nname: colon\ndescription: Use: now\n---\n")
+    raw(tmp_path, "Upper", "---\nname: Upper\ndescription: Use it.\n---\n")
+    raw(tmp_path, "twice", "---\nname: twice\nname: twice\ndescription: Use.\n---\n")
+    raw(
+        tmp_path,
+        "gone",
+        "---\nname: gone\ndescription: Use it.\nreferences: [a.md]\n---\n",
+    )
+    write_pack(tmp_path, "shy", disable_model_invocation=True, files={"a": "b" * 3_000})
+
+    served = library(tmp_path, max_resources=4, max_skill_bytes=2_000)
+
+    assert codes(served) == [
+        ("Upper", "mcp-name"),
+        ("big", "mcp-size"),
+        ("colon", "mcp-frontmatter"),
+        ("long", "mcp-description"),
+        ("many", "mcp-files"),
+        ("shy", "mcp-size"),
+        ("twice", "mcp-frontmatter"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("2024", "---\nname: 2024\ndescription: Use it.\n---\n"),
+        ("num", "---\nname: num\ndescription: 12\n---\n"),
+        ("dots", "---\nname: dots\ndescription: Use it.\n...\nBody.\n"),
+        ("latin", b"---\nname: latin\ndescription: Use it.\n---\ncaf\xe9\n"),
+        ("margin", '---\nname: margin\ndescription: "Use\nit."\n---\n'),
+    ],
+    ids=lambda value: value if isinstance(value, str) and len(value) < 9 else "",
+)
+def test_a_reader_of_the_file_tells_the_rest(
+    tmp_path: Path, name: str, data: str | bytes
+) -> None:
+    raw(tmp_path, name, data)
+    served = library(tmp_path)
+
+    assert codes(served) == []
+    assert codes(served, read=True) == [(name, "mcp-frontmatter")]
+
+
+ODD = {
+    "number": "metadata:\n  version: 1.0\n",
+    "truth": "metadata:\n  beta: true\n  kind: x\n",
+    "list": "metadata:\n  tags: [a, b]\n",
+    "nested": "metadata:\n  a:\n    b: c\n",
+    "nothing": "metadata:\n  a:\n",
+    "no-mapping": "metadata: x\n",
+    "tools": "allowed-tools: [Read, Grep]\n",
+    "licence": "license: 2\n",
+    "compat": "compatibility: [x]\n",
+    "long": f"compatibility: {'x' * 501}\n",
+}
+
+
+@pytest.mark.row("F43")
+def test_what_clients_refuse_a_whole_list_for_is_not_listed(tmp_path: Path) -> None:
+    """It is told at the start, and whoever knows its URI gets it as it is written."""
+    write_pack(tmp_path, "fine", metadata={"version": "1.0"})
+    for name, field in ODD.items():
+        raw(tmp_path, name, f"---\nname: {name}\ndescription: Use it.\n{field}---\n")
+    served = library(tmp_path)
+
+    assert codes(served) == codes(served, read=True)
+    assert codes(served) == [(name, "mcp-fields") for name in sorted(ODD)]
+
+    async def work() -> None:
+        async with connected(served) as client:
+            answer = await ask(client, "skills/list")
+            names = [each["frontmatter"]["name"] for each in answer["skills"]]
+            assert names == ["fine"]
+            uri = "skill://number/SKILL.md"
+            answer = await ask(client, "skills/get", uri=uri)
+            assert answer["skill"]["frontmatter"]["metadata"] == {"version": 1.0}
+            assert (await client.read_resource(uri)).contents
+            listed = (await client.list_resources()).resources
+            assert len(listed) == 1 + len(ODD)
+
+    run(work())
+
+
+@pytest.mark.row("F43")
+def test_what_only_the_file_tells_is_not_listed_either(tmp_path: Path) -> None:
+    """A release, for one, says nothing of a skill's fields."""
+    field = ODD["number"]
+    raw(tmp_path, "number", f"---\nname: number\ndescription: Use it.\n{field}---\n")
+    skills = Satchel(tmp_path, environ={})
+    catalog = skills.registry.latest
+    entries = tuple(replace(each, odd_fields=()) for each in catalog.entries)
+
+    class Blind(ServedLibrary):
+        @property
+        def catalog(self) -> Catalog:
+            return replace(catalog, entries=entries)
+
+    served = ExtensionCatalog(Blind(skills))
+    with pytest.raises(NotPortableError, match="version"):
+        served.listed_entry(served.library.view(), entries[0])
+
+
+@pytest.mark.parametrize("most", [1, 2], ids=["too-many", "fits"])
+def test_a_listed_file_that_is_not_there_is_no_file_of_it(
+    tmp_path: Path, most: int
+) -> None:
+    manifest = "---\nname: gone\ndescription: Use it.\nreferences: [a.md, b.md]\n---\n"
+    raw(tmp_path, "gone", manifest)
+    (tmp_path / "gone" / "b.md").write_text("B")
+
+    served = library(tmp_path, max_resources=most)
+
+    assert codes(served, read=True) == [("gone", "mcp-files")][: 2 - most]
+
+
+def test_what_cannot_be_read_now_is_no_matter_of_its_author(tmp_path: Path) -> None:
+    served = library(write_shelf(tmp_path))
+    (tmp_path / "alpha" / "SKILL.md").unlink()
+
+    assert codes(served, read=True) == []
+
+
+def test_every_repair_of_a_frontmatter_withholds_it() -> None:
+    assert {*repair._MEANING, *loose._FENCE_REPAIRS} <= REPAIR_CODES
+
+
+def test_no_file_is_read_to_say_so(tmp_path: Path) -> None:
+    served = ServedLibrary(Satchel(write_shelf(tmp_path), environ={}), ServerSettings())
+    (tmp_path / "alpha" / "SKILL.md").unlink()
+
+    assert excluded_from_mcp(served) == ()

@@ -1,0 +1,386 @@
+"""What is fetched to be kept elsewhere is a sync: no load, and it revives nothing."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from typing import TYPE_CHECKING, Any, cast
+
+import jsonschema  # type: ignore[import-untyped]  # it comes with mcp
+import pytest
+import uvicorn
+from mcp_types import PromptReference, ResourceTemplateReference
+from starlette.testclient import TestClient
+
+from satchel import Policy, Satchel, deny, sources
+from satchel.errors import ConfigError, SkillError
+from satchel.release import build_folder
+from satchel.server import (
+    HttpSettings,
+    ServedLibrary,
+    ServerSettings,
+    build_server,
+    create_app,
+)
+from satchel.server._http._openapi import openapi
+from satchel.server._mcp._resources import TEMPLATE
+from satchel.testing import write_pack
+from satchel.usage import ListSink, report_to
+from tests.unit.server.mcp.clients import ask, connected, run
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+NAMES = ("alpha", "beta", "gamma")
+
+
+@pytest.fixture
+def shelf(tmp_path: Path) -> Path:
+    files = {"references/more.md": "More.\n"}
+    for name in NAMES:
+        write_pack(tmp_path / "skills", name, f"Use for {name}.", files=files)
+    return tmp_path / "skills"
+
+
+@contextmanager
+def listening(skills: Satchel) -> Iterator[str]:
+    app = create_app(ServedLibrary(skills), HttpSettings(old_index=True))
+    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="error"))
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    try:
+        while not server.started:
+            thread.join(0.01)
+        port = server.servers[0].sockets[0].getsockname()[1]
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        server.should_exit = True
+        thread.join(10)
+
+
+@pytest.mark.row("F40", "T10", "C51")
+@pytest.mark.parametrize("path", ["", "/.well-known/skills/index.json"])
+def test_a_site_that_is_opened_has_loaded_nothing(shelf: Path, path: str) -> None:
+    sink = ListSink()
+    with (
+        Satchel(shelf, sinks=[sink]) as skills,
+        listening(skills) as url,
+        Satchel(f"{url}{path}", allow_private=True) as there,
+    ):
+        assert [entry.id for entry in there.catalog] == [*NAMES]
+        there.sync()
+        assert sink.events == []
+        assert {event.name for event in sink.skill_syncs} == {*NAMES}
+        assert {event.event for event in sink.skill_syncs} == {"skill_synced"}
+
+        there.load("alpha")
+        there.load("alpha", "more.md")
+        assert sink.events == []
+
+
+@pytest.mark.row("F40", "T10")
+def test_a_release_that_is_opened_has_loaded_nothing(
+    shelf: Path, tmp_path: Path
+) -> None:
+    build_folder(Satchel(shelf), tmp_path / "dist")
+    sink = ListSink()
+    with (
+        Satchel(tmp_path / "dist", sinks=[sink]) as skills,
+        listening(skills) as url,
+        Satchel(url, pin=skills.catalog.release, allow_private=True) as there,
+    ):
+        assert len(there.catalog) == len(NAMES)
+        there.load("alpha")
+        assert sink.events == []
+        assert [event.name for event in sink.skill_syncs] == ["alpha"]
+
+
+@pytest.mark.row("F40", "T10")
+def test_over_mcp_only_the_consumers_loads_are_loads(shelf: Path) -> None:
+    sink = ListSink()
+    own = ListSink()
+    with (
+        Satchel(shelf, sinks=[sink]) as skills,
+        Satchel(
+            sources.mcp(build_server(ServedLibrary(skills)), label="far"), sinks=[own]
+        ) as there,
+    ):
+        assert [entry.id for entry in there.catalog] == [*NAMES]
+        there.find("alpha")
+        there.prompt()
+        there.manifest("beta")
+        there.digest("beta")
+        session = there.session(always=["gamma"])
+        assert "gamma" in session.instructions()
+        assert own.events == []
+        assert sink.events == []
+        assert "beta" in {event.name for event in sink.skill_syncs}
+
+        there.load("alpha", "more.md")
+        session.call("load_skill", {"skill_id": "alpha"})
+        assert [(e.name, e.file, e.via) for e in sink.events] == [
+            ("alpha", "references/more.md", "mcp"),
+            ("alpha", "SKILL.md", "mcp"),
+        ]
+
+
+@pytest.mark.row("F40", "T10")
+@pytest.mark.parametrize(
+    ("header", "value", "is_load"),
+    [
+        ("Satchel-Purpose", "sync", False),
+        ("satchel-purpose", "SYNC", False),
+        ("Sec-Purpose", "prefetch;anonymous-client-ip", False),
+        ("Purpose", "prefetch", False),
+        ("Satchel-Purpose", "load", True),
+        ("X-Nothing", "sync", True),
+    ],
+)
+def test_a_mirror_marks_its_requests(
+    shelf: Path, header: str, value: str, *, is_load: bool
+) -> None:
+    sink = ListSink()
+    skills = Satchel(shelf, sinks=[sink])
+    client = TestClient(create_app(ServedLibrary(skills)))
+    for path in ("/v1/skills/alpha", "/v1/skills/alpha/files/more.md", "/v1/skills/no"):
+        client.get(path, headers={header: value, "User-Agent": "copier/1"})
+
+    told = [(e.name, e.file, e.code) for e in sink.events or sink.skill_syncs]
+    assert bool(sink.events) == is_load
+    assert bool(sink.skill_syncs) != is_load
+    assert told == [
+        ("alpha", "SKILL.md", None),
+        ("alpha", "references/more.md", None),
+        ("no", None, "skill-not-found"),
+    ]
+    if not is_load:
+        assert {(e.via, e.client) for e in sink.skill_syncs} == {("http", "copier")}
+
+
+@pytest.mark.row("F40", "T10", "C50")
+def test_what_is_loaded_from_a_copy_can_be_told_back(shelf: Path) -> None:
+    sink = ListSink()
+    with Satchel(shelf, sinks=[sink]) as skills, listening(skills) as url:
+        back = report_to(url)
+        with Satchel(url, allow_private=True, sinks=[back]) as there:
+            there.load("alpha")
+            there.load("beta", "more.md")
+            there.load("beta", via="cli")
+            with pytest.raises(SkillError):
+                there.load("nobody")
+        back.close()
+
+    assert [(e.name, e.file, e.via, e.client, e.code) for e in sink.events] == [
+        ("alpha", "SKILL.md", "report", "satchel", None),
+        ("beta", "references/more.md", "report", "satchel", None),
+    ]
+    assert sink.events[0].digest == skills.catalog.get("alpha").digest  # type: ignore[union-attr]
+    assert sink.events[1].reference == "references/more.md"
+    assert all(e.tokens > 0 and e.size_bytes > 0 for e in sink.events)
+    assert back.dropped == 0
+
+
+def told(**more: object) -> dict[str, object]:
+    return {"writer": "w" * 8, "loads": [{"seq": 1, "id": "alpha"}], **more}
+
+
+def test_the_description_names_it() -> None:
+    post = cast("Any", openapi())["paths"]["/v1/loads"]["post"]
+    schema = post["requestBody"]["content"]["application/json"]["schema"]
+
+    jsonschema.validate(told(), schema)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(told(writer="short"), schema)
+    assert {"200", "401", "413", "422", "429"} <= {*post["responses"]}
+
+
+@pytest.mark.row("F40", "T10")
+def test_a_report_that_comes_twice_counts_once(shelf: Path) -> None:
+    sink = ListSink()
+    client = TestClient(create_app(ServedLibrary(Satchel(shelf, sinks=[sink]))))
+    loads = [{"seq": 2, "id": "beta"}, {"seq": 1, "id": "alpha"}]
+    first = client.post("/v1/loads", json=told())
+    again = client.post("/v1/loads", json=told(loads=loads))
+    other = client.post("/v1/loads", json=told(writer="x" * 8))
+
+    answers = [answer.json()["counted"] for answer in (first, again, other)]
+    assert answers == [1, 1, 1]
+    assert [event.name for event in sink.events] == ["alpha", "beta", "alpha"]
+
+
+@pytest.mark.row("F40", "T10")
+def test_a_report_is_no_way_to_count_what_is_not_here(shelf: Path) -> None:
+    sink = ListSink()
+    client = TestClient(
+        create_app(
+            ServedLibrary(Satchel(shelf, sinks=[sink], policy=Policy(deny("beta"))))
+        )
+    )
+    loads: list[dict[str, object]] = [
+        {"id": "nobody"},
+        {"id": "beta"},
+        {"id": "alpha", "file": "../../etc/passwd"},
+        {"id": "x" * 10_000},
+        {"id": "gamma", "digest": "<x>", "tokens": 10**30, "duration_s": 1e300},
+    ]
+    numbered = [{"seq": number, **each} for number, each in enumerate(loads, 1)]
+    answer = client.post("/v1/loads", json=told(loads=numbered))
+
+    assert answer.json() == {"counted": 1, "refused": 4}
+    (event,) = sink.events
+    assert (event.name, event.digest, event.tokens, event.size_bytes) == (
+        *("gamma", ""),
+        *(0, 0),
+    )
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"[]",
+        b"{}",
+        b"[" * 100_000,
+        b'{"writer": "short", "loads": []}',
+        b'{"writer": "wwwwwwww", "loads": {}}',
+        b'{"writer": "wwwwwwww", "loads": [{"id": "alpha"}]}',
+        b'{"writer": "wwwwwwww", "loads": [{"seq": 0, "id": "alpha"}]}',
+        b'{"writer": "wwwwwwww", "loads": [{"seq": 1, "id": {}}]}',
+        b'{"writer": "wwwwwwww", "loads": [{"seq": 1, "id": "a", "file": ["a"]}]}',
+        b'{"writer": "wwwwwwww", "loads": [{"seq": 1, "id": "a", "tokens": -1}]}',
+        b'{"writer": "wwwwwwww", "loads": [{"seq": 1, "id": "a", "agent": 3}]}',
+        b'{"writer": "wwwwwwww", "loads": [%s{"seq": 9999}]}'
+        % b"".join(b'{"seq": %d},' % n for n in range(1, 1001)),
+    ],
+    ids=range(13),
+)
+def test_what_is_no_report_is_refused(shelf: Path, body: bytes) -> None:
+    sink = ListSink()
+    client = TestClient(create_app(ServedLibrary(Satchel(shelf, sinks=[sink]))))
+    answer = client.post("/v1/loads", content=body)
+
+    assert answer.status_code == 422
+    assert answer.json()["error"]["code"] == "invalid-parameter"
+    assert client.post("/v1/loads", content=b"x" * 2_000_000).status_code == 413
+    assert client.get("/v1/loads").status_code == 405
+    assert sink.events == []
+
+
+def test_a_site_that_takes_no_reports_is_left_alone_and_said(shelf: Path) -> None:
+    for url in ("ftp://x", "skills", "https://ana:secret@x"):
+        with pytest.raises(ConfigError):
+            report_to(url)
+    label = Satchel(shelf).catalog.sources[0].label
+    back = report_to("http://127.0.0.1:1", source=label)
+    with Satchel(shelf, sinks=[back]) as skills:
+        skills.load("alpha")
+    back.close()
+
+    assert back.dropped > 0
+
+
+def test_a_site_that_refuses_is_said_and_not_asked_again(
+    shelf: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    seen: list[bytes] = []
+
+    class Refuses(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            seen.append(self.rfile.read(int(self.headers["Content-Length"])))
+            self.send_response(404)
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            """Write nothing."""
+
+    site = HTTPServer(("127.0.0.1", 0), Refuses)
+    thread = threading.Thread(target=site.serve_forever, daemon=True)
+    thread.start()
+    label = Satchel(shelf).catalog.sources[0].label
+    back = report_to(f"http://127.0.0.1:{site.server_port}/", source=label)
+    with Satchel(shelf, sinks=[back]) as skills:
+        for _ in range(3):
+            skills.load("alpha")
+            back.flush()
+        state = skills.usage_state
+    back.close()
+    site.shutdown()
+    site.server_close()
+    thread.join(10)
+
+    assert len(seen) == 1
+    assert state.waiting >= 3
+    assert state.problem.endswith(("the site answers 404", "takes no reports"))
+    assert "the site answers 404" in caplog.text
+
+
+LOOKS = (
+    *("/", "/healthz", "/readyz", "/metrics", "/release.json"),
+    *("/v1/catalog", "/v1/prompt", "/v1/find?q=alpha", "/v1/openapi.json"),
+    *("/.well-known/agent-skills/index.json", "/.well-known/skills/index.json"),
+)
+
+
+@pytest.mark.row("T10", "R31")
+def test_a_look_over_http_is_no_event(shelf: Path) -> None:
+    sink = ListSink()
+    skills = Satchel(shelf, sinks=[sink])
+    app = create_app(ServedLibrary(skills), HttpSettings(old_index=True))
+    client = TestClient(app)
+    for path in LOOKS:
+        client.get(path)
+    for path in ("/v1/skills/alpha", "/v1/skills/alpha/files/more.md"):
+        client.head(path)
+
+    assert (sink.events, sink.skill_syncs) == ([], [])
+
+
+@pytest.mark.row("T10", "R31")
+@pytest.mark.parametrize("era", ["auto", "legacy"])
+def test_a_look_over_mcp_is_no_event(shelf: Path, era: str) -> None:
+    sink = ListSink()
+    served = ServedLibrary(Satchel(shelf, sinks=[sink]), ServerSettings(compat=True))
+    template = ResourceTemplateReference(uri=TEMPLATE)
+
+    async def work() -> None:
+        async with connected(served, era) as client:
+            await client.list_tools()
+            await client.list_prompts()
+            await client.list_resources()
+            await client.list_resource_templates()
+            await client.complete(template, {"name": "skill", "value": ""})
+            await client.complete(
+                template, {"name": "path", "value": ""}, {"skill": "alpha"}
+            )
+            await client.complete(
+                PromptReference(name="alpha"), {"name": "arguments", "value": ""}
+            )
+            await ask(client, "skills/list")
+            await ask(client, "skills/get", uri="skill://alpha/SKILL.md")
+            await ask(client, "resources/directory/read", uri="skill://alpha")
+            await client.read_resource("skill://index.json")
+            await client.read_resource("skill://alpha/_manifest")
+
+    run(work())
+    assert (sink.events, sink.skill_syncs) == ([], [])
+
+
+@pytest.mark.row("F40", "T10")
+def test_whoever_reads_a_manifest_downloads_and_does_not_load(shelf: Path) -> None:
+    """As FastMCP's own reader does: the list of files first, and then each of them."""
+    sink = ListSink()
+    served = ServedLibrary(Satchel(shelf, sinks=[sink]), ServerSettings(compat=True))
+
+    async def work() -> None:
+        async with connected(served) as client:
+            await client.read_resource("skill://alpha/_manifest")
+            await client.read_resource("skill://alpha/SKILL.md")
+            await client.read_resource("skill://alpha/references/more.md")
+            await client.read_resource("skill://beta/SKILL.md")
+            await client.call_tool("load_skill", {"name": "alpha"})
+
+    run(work())
+    assert [event.name for event in sink.skill_syncs] == ["alpha", "alpha"]
+    assert [event.name for event in sink.events] == ["beta", "alpha"]

@@ -1,0 +1,615 @@
+"""One request at a time: where it may go, how much may come, how often it is tried."""
+
+from __future__ import annotations
+
+import gzip
+import socket
+import ssl
+import threading
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import httpcore2
+import pytest
+
+from satchel.errors import LimitExceededError, SourceUnavailableError
+from satchel.sources._http._client import HttpClient, HttpEnvironment, HttpRequest
+from satchel.sources._http._network import resolve_host
+from satchel.sources._http._urls import AllowedHosts, parse_url
+from tests.unit.sources.http.site import Reply, Site
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+
+@dataclass
+class Machine:
+    """A clock that only waiting moves, names of our own, and no jitter."""
+
+    names: dict[str, list[str]] = field(default_factory=dict)
+    time: float = 1_000.0
+    waits: list[float] = field(default_factory=list)
+    backend: httpcore2.NetworkBackend | None = None
+
+    def sleep(self, seconds: float) -> None:
+        self.waits.append(seconds)
+        self.time += seconds
+
+    def resolve(self, host: str, port: int) -> list[str]:
+        del port
+        return self.names.get(host) or [host]
+
+    def around(self) -> HttpEnvironment:
+        return HttpEnvironment(
+            monotonic=lambda: self.time,
+            now=lambda: 1_795_000_000.0,
+            sleep=self.sleep,
+            jitter=lambda: 0.5,
+            resolve=self.resolve,
+            backend=self.backend,
+        )
+
+
+def wire(
+    home: str,
+    machine: Machine | None = None,
+    *,
+    allow_private: bool = True,
+    timeout_s: float = 5.0,
+    headers: dict[str, str] | None = None,
+) -> HttpClient:
+    return HttpClient(
+        label="lab",
+        home=parse_url(home),
+        allow_private=allow_private,
+        timeout_s=timeout_s,
+        headers=headers or {},
+        environment=machine.around() if machine else None,
+    )
+
+
+def want(url: str, limit_bytes: int = 1_000, **more: object) -> HttpRequest:
+    return replace(HttpRequest(parse_url(url), "index_bytes", limit_bytes), **more)  # type: ignore[arg-type]
+
+
+def refusal(made: HttpClient, wanted: HttpRequest) -> str:
+    with pytest.raises(SourceUnavailableError) as caught:
+        made.get(wanted)
+    assert str(caught.value).startswith("source 'lab' did not answer: ")
+    return caught.value.detail
+
+
+def test_an_answer(site: Site) -> None:
+    site.put("/a", Reply(b"hello", headers=(("ETag", '"1"'),)))
+    answer = wire(site.url).get(want(f"{site.url}/a?x=1"))
+
+    assert answer.status == 404
+    answer = wire(site.url).get(want(f"{site.url}/a"))
+    assert (answer.status, answer.body, answer.etag) == (200, b"hello", '"1"')
+    said = site.asked[-1][1]
+    assert said["Accept-Encoding"] == "identity"
+    assert said["Host"] == site.url.removeprefix("http://")
+    assert "Cookie" not in said
+
+
+def test_an_etag_is_sent_back(site: Site) -> None:
+    site.etags = True
+    site.put("/a", b"hello")
+    first = wire(site.url).get(want(f"{site.url}/a"))
+    second = wire(site.url).get(want(f"{site.url}/a", etag=first.etag))
+
+    assert second.unchanged
+    assert second.body == b""
+    assert second.etag == first.etag
+
+
+def test_an_etag_of_any_length_is_none(site: Site) -> None:
+    """Cut off it would be another one."""
+    site.put("/a", Reply(b"hello", headers=(("ETag", f'"{"x" * 2_000}"'),)))
+
+    assert wire(site.url).get(want(f"{site.url}/a")).etag == ""
+
+
+# --- where it may go
+
+
+def test_this_machine_is_refused_unless_allowed(site: Site) -> None:
+    said = refusal(wire(site.url, allow_private=False), want(f"{site.url}/a"))
+
+    assert "want https://" in said
+    assert "allow_private=True" in said
+    assert site.asked == []
+
+
+@pytest.mark.parametrize(
+    ("addresses", "says"),
+    [
+        (["127.0.0.1"], "loopback"),
+        (["10.0.0.1"], "private"),
+        (["93.184.216.34", "10.0.0.1"], "private"),
+        (["::ffff:127.0.0.1"], "loopback"),
+        (["64:ff9b::7f00:1"], "loopback"),
+        (["2002:a00:1::"], "private"),
+        (["169.254.169.254"], "no skill is fetched from"),
+        (["0.0.0.0"], "no skill is fetched from"),  # noqa: S104 - an address to refuse
+    ],
+)
+def test_every_address_of_a_name_is_looked_at(addresses: list[str], says: str) -> None:
+    backend = Spoken(b"")
+    machine = Machine({"example.com": addresses}, backend=backend)
+    made = wire("https://example.com", machine, allow_private=False)
+    said = refusal(made, want("https://example.com/"))
+
+    assert said.startswith("example.com leads to")
+    assert says in said
+    assert ("allow_private=True" in said) == (says != "no skill is fetched from")
+    assert backend.connected == []
+
+
+@pytest.mark.parametrize("address", ["169.254.169.254", "224.0.0.1", "fd00:ec2::254"])
+def test_what_is_refused_even_where_private_is_allowed(address: str) -> None:
+    machine = Machine({"example.com": [address]}, backend=Spoken(b""))
+
+    assert "no skill" in refusal(
+        wire("https://example.com", machine), want("https://example.com/")
+    )
+
+
+def test_a_public_address_wants_tls() -> None:
+    machine = Machine({"example.com": ["93.184.216.34"]}, backend=Spoken(b""))
+    said = refusal(wire("http://example.com", machine), want("http://example.com/"))
+
+    assert "wants https://" in said
+
+
+def test_the_address_that_was_checked_is_the_one_connected_to() -> None:
+    """A second look-up would be a second chance; the name is what TLS gets to see."""
+    backend = Spoken(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi")
+    machine = Machine({"example.com": ["93.184.216.34"]}, backend=backend)
+    made = wire("https://example.com", machine, allow_private=False)
+    answer = made.get(want("https://example.com:8443/x"))
+
+    assert answer.body == b"hi"
+    assert backend.connected == [("93.184.216.34", 8443)]
+    assert backend.names == ["example.com"]
+    assert b"Host: example.com:8443\r\n" in backend.sent
+    assert b"GET /x HTTP/1.1\r\n" in backend.sent
+
+
+def test_the_next_address_is_tried() -> None:
+    backend = Spoken(
+        b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", deaf={"192.0.0.9"}
+    )
+    machine = Machine({"example.com": ["192.0.0.9", "8.8.8.8"]}, backend=backend)
+    made = wire("https://example.com", machine, allow_private=False)
+
+    assert made.get(want("https://example.com/")).status == 200
+    assert [host for host, _ in backend.connected] == ["192.0.0.9", "8.8.8.8"]
+
+
+def test_a_name_that_is_nobodys() -> None:
+    def nobody(host: str, port: int) -> list[str]:
+        raise socket.gaierror(host, port)
+
+    machine = Machine(backend=Spoken(b""))
+    around = replace(machine.around(), resolve=nobody)
+    made = HttpClient(
+        label="lab", home=parse_url("https://example.com"), environment=around
+    )
+
+    assert "example.com was not found" in refusal(made, want("https://example.com/"))
+    around = replace(around, resolve=lambda _host, _port: [])
+    made = HttpClient(
+        label="lab", home=parse_url("https://example.com"), environment=around
+    )
+    assert "no address" in refusal(made, want("https://example.com/"))
+
+
+def test_a_look_up_that_hangs() -> None:
+    done = threading.Event()
+
+    def hang(host: str, port: int) -> list[str]:
+        done.wait(20)
+        return [host, str(port)]
+
+    around = HttpEnvironment(resolve=hang)
+    made = HttpClient(
+        label="lab",
+        home=parse_url("https://example.com"),
+        timeout_s=0.05,
+        environment=around,
+    )
+
+    assert "not found in time" in refusal(made, want("https://example.com/"))
+    done.set()
+
+
+def test_the_system_looks_names_up() -> None:
+    assert resolve_host("127.0.0.1", 80) == ["127.0.0.1"]
+
+
+# --- redirects
+
+
+def test_redirects_are_followed(site: Site) -> None:
+    for status, number in ((301, 1), (302, 2), (303, 3), (307, 4), (308, 5)):
+        location = (("Location", f"/{number}"),)
+        site.put(f"/{number - 1}", Reply(b"x" * 5_000, status, location))
+    site.put("/5", b"there")
+    answer = wire(site.url).get(want(f"{site.url}/0"))
+
+    assert answer.body == b"there"
+    assert str(answer.url) == f"{site.url}/5"
+
+
+def test_redirects_end(site: Site) -> None:
+    site.put("/a", Reply(status=302, headers=(("Location", "/a"),)))
+
+    assert "more than 5 redirects" in refusal(wire(site.url), want(f"{site.url}/a"))
+    assert len(site.asked) == 6
+
+
+@pytest.mark.parametrize(
+    ("location", "says"),
+    [
+        ("http://169.254.169.254/latest/meta-data/", "no skill is fetched from"),
+        ("ftp://127.0.0.1/", "neither https:// nor http://"),
+        ("file:///etc/passwd", "neither"),
+        ("http://user:pw@127.0.0.1/", "user name or a password"),
+        ("http://127.0.0.1:0/", "port is 0"),
+    ],
+)
+def test_redirects_to_where_nobody_goes(site: Site, location: str, says: str) -> None:
+    site.put("/a", Reply(status=302, headers=(("Location", location),)))
+    said = refusal(wire(site.url), want(f"{site.url}/a"))
+
+    assert says in said
+    assert "pw" not in said
+
+
+def test_a_redirect_to_a_private_address() -> None:
+    """The first look is at a public one, the second at what the redirect names."""
+    location = b"HTTP/1.1 302 Found\r\nLocation: %s\r\nContent-Length: 0\r\n\r\n"
+    backend = Spoken(location % b"https://intern.example.com/")
+    names = {"example.com": ["93.184.216.34"], "intern.example.com": ["10.0.0.5"]}
+    made = wire(
+        "https://example.com", Machine(names, backend=backend), allow_private=False
+    )
+
+    assert "intern.example.com leads to a private" in refusal(
+        made, want("https://example.com/")
+    )
+    assert backend.connected == [("93.184.216.34", 443)]
+
+
+def test_no_redirect_takes_tls_away() -> None:
+    backend = Spoken(
+        b"HTTP/1.1 302 Found\r\nLocation: http://example.com/\r\n"
+        b"Content-Length: 0\r\n\r\n"
+    )
+    machine = Machine({"example.com": ["10.0.0.5"]}, backend=backend)
+
+    assert "from https:// to http://" in refusal(
+        wire("https://example.com", machine), want("https://example.com/")
+    )
+
+
+def test_hosts_that_were_not_named(site: Site, other: Site) -> None:
+    """Also behind a redirect; the refusal tells what to write."""
+    other.put("/x", b"there")
+    site.put("/a", Reply(status=302, headers=(("Location", f"{other.url}/x"),)))
+    hosts = AllowedHosts().having(parse_url(site.url))
+    said = refusal(wire(site.url), want(f"{site.url}/a", hosts=hosts))
+    authority = other.url.removeprefix("http://")
+
+    assert f"hosts=['{authority}']" in said
+    assert other.asked == []
+    hosts = AllowedHosts.of((authority,)).having(parse_url(site.url))
+    assert wire(site.url).get(want(f"{site.url}/a", hosts=hosts)).body == b"there"
+
+
+def test_headers_go_to_one_origin(site: Site, other: Site) -> None:
+    """Once a request has left it, they are not sent again, even on the way back."""
+    site.put("/a", Reply(status=302, headers=(("Location", f"{other.url}/b"),)))
+    other.put("/b", Reply(status=302, headers=(("Location", f"{site.url}/c"),)))
+    site.put("/c", b"there")
+    made = wire(site.url, headers={"Authorization": "Bearer t0ken"})
+    assert made.get(want(f"{site.url}/a")).body == b"there"
+    assert made.get(want(f"{other.url}/x")).status == 404
+
+    assert site.asked[0][1]["Authorization"] == "Bearer t0ken"
+    assert "Authorization" not in site.asked[1][1]
+    assert all("Authorization" not in said for _, said in other.asked)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("Host", "evil"),
+        ("accept-encoding", "gzip"),
+        ("Transfer-Encoding", "chunked"),
+        ("X\r\nY", "s3cret"),
+        ("", "s3cret"),
+        ("X-Key", "s3cret\r\nY: 1"),
+        ("X-Key", " s3cret"),
+        ("X-Key", "s3crét"),
+    ],
+)
+def test_headers_that_cannot_be_sent(name: str, value: str) -> None:
+    with pytest.raises(ValueError, match="cannot be") as caught:
+        wire("https://example.com", headers={name: value})
+
+    assert "s3cr" not in str(caught.value)
+
+
+# --- how much, how long
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        Reply(b"x" * 1_001),
+        Reply(pieces=lambda _: [b"x" * 600] * 3),
+        Reply(b"", length=10**12),
+        Reply(b"", length=10**18),
+        Reply(pieces=lambda _: iter(lambda: b"x" * 60_000, b"")),
+    ],
+    ids=["one more", "without a length", "a large length", "a huge one", "endless"],
+)
+def test_too_many_bytes(site: Site, reply: Reply) -> None:
+    site.put("/a", reply)
+    with pytest.raises(LimitExceededError) as caught:
+        wire(site.url).get(want(f"{site.url}/a"))
+
+    assert caught.value.limit == "index_bytes"
+    assert caught.value.actual > 1_000
+
+
+def test_all_that_may_come(site: Site) -> None:
+    site.put("/a", b"x" * 1_000)
+
+    assert len(wire(site.url).get(want(f"{site.url}/a")).body) == 1_000
+
+
+def test_a_gzip_bomb_is_not_opened(site: Site) -> None:
+    bomb = gzip.compress(bytes(600_000))
+    site.put("/a", Reply(bomb, headers=(("Content-Encoding", "GZIP "),)))
+    answer = wire(site.url).get(want(f"{site.url}/a"))
+
+    assert answer.body == bomb
+    assert answer.encoding == "gzip"
+
+
+def slowly(done: threading.Event) -> Iterator[bytes]:
+    while not done.wait(0.02):
+        yield b"x"
+
+
+def test_a_slow_sender(site: Site) -> None:
+    """A byte now and then keeps each read within time; the whole is what counts."""
+    site.put("/a", Reply(pieces=slowly))
+    said = refusal(wire(site.url, timeout_s=0.2), want(f"{site.url}/a"))
+
+    assert "too long" in said or "time" in said
+
+
+@pytest.mark.parametrize("head", [b"", b"HTTP/1.1 200 OK\r\n"])
+def test_headers_that_never_end(head: bytes) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        done = threading.Event()
+
+        def drip() -> None:
+            while not done.is_set():
+                try:
+                    peer, _ = server.accept()
+                except OSError:
+                    return
+                with peer:
+                    peer.sendall(head)
+                    while not done.wait(0.02):
+                        try:
+                            peer.sendall(b"X-A: b\r\n" if head else b"")
+                        except OSError:
+                            break
+
+        thread = threading.Thread(target=drip, daemon=True)
+        thread.start()
+        url = f"http://127.0.0.1:{server.getsockname()[1]}"
+        said = refusal(wire(url, timeout_s=0.2), want(f"{url}/"))
+        done.set()
+
+    assert "too long" in said or "time" in said
+    thread.join()
+
+
+def test_a_length_that_lies(site: Site) -> None:
+    site.put("/a", Reply(b"short", length=500))
+    machine = Machine()
+
+    assert "broke off" in refusal(wire(site.url, machine), want(f"{site.url}/a"))
+    assert len(site.asked) == 3
+
+
+def test_what_a_server_says_wrongly_is_told_shortly() -> None:
+    """An error goes into logs and to models: it is no place for a server's text."""
+    backend = Spoken(b"X" * 50_000 + b"\r\n\r\n")
+    machine = Machine({"example.com": ["127.0.0.1"]}, backend=backend)
+    said = refusal(wire("http://example.com", machine), want("http://example.com/"))
+
+    assert "illegal status line" in said
+    assert len(said) < 300
+
+
+# --- how often
+
+
+@pytest.mark.parametrize("status", [429, 502, 503, 504])
+def test_what_another_attempt_may_change(site: Site, status: int) -> None:
+    site.put("/a", Reply(status=status), Reply(status=status), Reply(b"well"))
+    machine = Machine()
+
+    assert wire(site.url, machine).get(want(f"{site.url}/a")).body == b"well"
+    assert machine.waits == [0.25, 0.5]
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 410, 418, 451])
+def test_what_no_attempt_changes(site: Site, status: int) -> None:
+    site.put("/a", Reply(b"x" * 9_000, status))
+    machine = Machine()
+
+    assert wire(site.url, machine).get(want(f"{site.url}/a")).status == status
+    assert (len(site.asked), machine.waits) == (1, [])
+
+
+@pytest.mark.parametrize("status", [204, 206, 304, 500, 501])
+def test_other_answers(site: Site, status: int) -> None:
+    site.put("/a", Reply(status=status))
+    said = refusal(wire(site.url, Machine()), want(f"{site.url}/a"))
+
+    assert f"/a: the server answers {status}" in said
+    assert len(site.asked) == 1
+
+
+def test_attempts_end(site: Site) -> None:
+    site.put("/a", Reply(status=503))
+    machine = Machine()
+
+    assert refusal(wire(site.url, machine), want(f"{site.url}/a")) == (
+        f"{site.url}/a: the server answers 503"
+    )
+    assert machine.waits == [0.25, 0.5]
+
+
+@pytest.mark.parametrize(
+    ("value", "waits"),
+    [
+        ("2", [2.0]),
+        ("0", [0.25]),
+        ("soon", [0.25]),
+        ("-5", [0.25]),
+        ("Wed, 18 Nov 2026 11:06:42 GMT", [2.0]),
+        ("Wed, 18 Nov 2026 11:06:42 -0000", [2.0]),
+        ("Wed, 18 Nov 2020 11:06:42 GMT", [0.25]),
+    ],
+)
+def test_what_a_server_asks_for(site: Site, value: str, waits: list[float]) -> None:
+    site.put("/a", Reply(status=429, headers=(("Retry-After", value),)), Reply(b"ok"))
+    machine = Machine()
+
+    assert wire(site.url, machine).get(want(f"{site.url}/a")).body == b"ok"
+    assert machine.waits == waits
+
+
+@pytest.mark.parametrize("value", ["11", "99999999999999999999"])
+def test_nobody_waits_for_long(site: Site, value: str) -> None:
+    site.put("/a", Reply(status=503, headers=(("Retry-After", value),)))
+    machine = Machine()
+    refusal(wire(site.url, machine, timeout_s=9e9), want(f"{site.url}/a"))
+
+    assert machine.waits == []
+
+
+def test_no_attempt_begins_after_the_end(site: Site) -> None:
+    site.put("/a", Reply(status=503))
+    machine = Machine()
+    refusal(wire(site.url, machine, timeout_s=0.3), want(f"{site.url}/a"))
+
+    assert machine.waits == [0.25]
+    refusal(wire(site.url, machine), want(f"{site.url}/a", until=machine.time + 0.1))
+    assert machine.waits == [0.25]
+
+
+def test_nobody_listens() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        url = f"http://127.0.0.1:{server.getsockname()[1]}"
+    machine = Machine()
+
+    assert "cannot connect" in refusal(wire(url, machine), want(f"{url}/"))
+    assert machine.waits == [0.25, 0.5]
+
+
+def test_no_key_is_told(site: Site) -> None:
+    """Neither a query nor a header is in what is raised."""
+    site.put("/a?key=s3cret", Reply(status=500))
+    made = wire(site.url, headers={"Authorization": "s3cret"})
+
+    assert "s3cret" not in refusal(made, want(f"{site.url}/a?key=s3cret"))
+
+
+def test_closing_ends_a_wait(site: Site) -> None:
+    site.put("/a", Reply(status=503, headers=(("Retry-After", "9"),)))
+    made = wire(site.url, timeout_s=30.0)
+    said: list[str] = []
+    thread = threading.Thread(
+        target=lambda: said.append(refusal(made, want(f"{site.url}/a")))
+    )
+    thread.start()
+    for _ in range(500):
+        thread.join(0.01)
+        if site.asked:
+            break
+    made.close()
+    made.close()
+    thread.join(5)
+
+    assert said in (["it is closed"], [f"{site.url}/a: the server answers 503"])
+    assert refusal(made, want(f"{site.url}/a")) == "it is closed"
+
+
+class Spoken(httpcore2.NetworkBackend):
+    """A network on which every server says the same; what it gets is kept."""
+
+    def __init__(self, answer: bytes, deaf: Iterable[str] = ()) -> None:
+        self.answer = answer
+        self.deaf = set(deaf)
+        self.connected: list[tuple[str, int]] = []
+        self.names: list[str | None] = []
+        self.sent = b""
+
+    def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: object = None,
+    ) -> httpcore2.NetworkStream:
+        del timeout, local_address, socket_options
+        self.connected.append((host, port))
+        if host in self.deaf:
+            raise httpcore2.ConnectError("nobody")
+        return _SpokenStream(self)
+
+
+class _SpokenStream(httpcore2.NetworkStream):
+    def __init__(self, network: Spoken) -> None:
+        self._network = network
+        self._left = network.answer
+
+    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        assert timeout is not None
+        piece, self._left = self._left[:max_bytes], self._left[max_bytes:]
+        return piece
+
+    def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        assert timeout is not None
+        self._network.sent += buffer
+
+    def close(self) -> None:
+        pass
+
+    def start_tls(
+        self,
+        ssl_context: ssl.SSLContext,
+        server_hostname: str | None = None,
+        timeout: float | None = None,
+    ) -> httpcore2.NetworkStream:
+        assert timeout is not None
+        assert ssl_context.verify_mode is ssl.CERT_REQUIRED
+        assert ssl_context.check_hostname
+        self._network.names.append(server_hostname)
+        return self
+
+    def get_extra_info(self, info: str) -> object:
+        del info
+        return None

@@ -1,0 +1,48 @@
+"""What the tests put on a server, and the source that reads it."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Final
+
+from satchel import sources
+from satchel.model import Finding, Found
+from tests.unit.sources.mcp.serving import FakeServer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from satchel.sources import McpSource
+
+__all__ = ["REFUNDS", "findings_of", "found_in", "reading", "skill_md"]
+
+
+def skill_md(name: str, description: str = "Use it.", more: str = "") -> bytes:
+    return f"---\nname: {name}\ndescription: {description}\n{more}---\n# Do\n".encode()
+
+
+REFUNDS: Final = {
+    "SKILL.md": skill_md("refunds", "Use for refunds."),
+    "references/rules.md": b"Ask \xc3\xa9 first.\r\n",
+    "scripts/run.py": b"print(1)\n",
+}
+
+
+@contextmanager
+def reading(server: object, **options: object) -> Iterator[McpSource]:
+    """Open a source over a server, and close it."""
+    target = server.server() if isinstance(server, FakeServer) else server
+    given: dict[str, Any] = {"label": "docs", "timeout_s": 5.0, **options}
+    source = sources.mcp(target, **given)
+    try:
+        yield source
+    finally:
+        source.close()
+
+
+def found_in(source: McpSource) -> list[str]:
+    return [each.key for each in source.scan() if isinstance(each, Found)]
+
+
+def findings_of(source: McpSource) -> list[Finding]:
+    return [each for each in source.scan() if isinstance(each, Finding)]

@@ -1,0 +1,152 @@
+"""The usual folders of clients, as scopes."""
+
+from pathlib import Path
+
+import pytest
+
+from satchel import sources
+from satchel.clients import CLIENT_FOLDERS
+from satchel.sources import _client_folders as well_known
+from tests.unit.sources.trees import keys, pack
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    (tmp_path / "home").mkdir()
+    return tmp_path / "home"
+
+
+@pytest.fixture
+def project(home: Path) -> Path:
+    """A repository below the home."""
+    (home / "work" / "repo" / ".git").mkdir(parents=True)
+    return home / "work" / "repo"
+
+
+@pytest.fixture(autouse=True)
+def _no_managed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever this machine's administrator has set up."""
+    monkeypatch.setattr(well_known, "_managed_folders", list)
+
+
+@pytest.mark.row("D34", "D35", "R19", "D42")
+def test_missing_folders_are_tolerated(home: Path, project: Path) -> None:
+    """The two that everybody shares are watched for even before they are there."""
+    found = sources.usual(project, home)
+
+    assert [source.label for source in found] == [
+        "project:.agents/skills",
+        "user:~/.agents/skills",
+    ]
+    assert [list(source.scan()) for source in found] == [[], []]
+
+
+@pytest.mark.row("D34", "D35", "D40", "R03", "R21")
+def test_scopes(home: Path, project: Path) -> None:
+    """Project before user, `.agents` before single clients; trust must be given."""
+    for folder in (".agents", ".claude", ".github"):
+        pack(project, f"{folder}/skills/a")
+    for folder in (".agents", ".claude", ".codex"):
+        pack(home, f"{folder}/skills/b")
+    trusted = sources.usual(project, home, trust=True)
+    order = sorted(trusted, key=lambda source: source.precedence or 0)
+
+    assert [source.label for source in order] == [
+        "project:.agents/skills",
+        "project:.claude/skills",
+        "project:.github/skills",
+        "user:~/.agents/skills",
+        "user:~/.claude/skills",
+        "user:~/.codex/skills",
+    ]
+    assert [keys(source) for source in order] == [["a"]] * 3 + [["b"]] * 3
+    assert [source.scope for source in order] == ["project"] * 3 + ["user"] * 3
+    assert all(source.trusted for source in order)
+
+
+@pytest.mark.row("R21")
+def test_a_project_is_not_trusted_by_itself(home: Path, project: Path) -> None:
+    """And goes last, so that nothing of it can shadow what the user has."""
+    found = {source.scope: source for source in sources.usual(project, home)}
+
+    assert (found["project"].trusted, found["user"].trusted) == (False, True)
+    assert (found["project"].precedence or 0) > (found["user"].precedence or 0)
+
+
+def test_the_folders_above_count_up_to_the_repository(
+    home: Path, project: Path
+) -> None:
+    pack(project, ".agents/skills/top")
+    pack(project, "src/app/.claude/skills/near")
+    pack(home / "work", ".agents/skills/outside")
+    here = project / "src" / "app"
+    found = sources.usual(here, home, trust=True)
+
+    assert [source.label for source in found] == [
+        "project:.agents/skills",
+        "project:.claude/skills",
+        "project:../../.agents/skills",
+        "user:~/.agents/skills",
+    ]
+    assert [keys(source) for source in found] == [[], ["near"], ["top"], []]
+
+
+def test_a_home_that_is_a_repository_stays_the_users(home: Path) -> None:
+    """Its folders are the user's, not those of a project nobody vouched for."""
+    (home / ".git").mkdir()
+    pack(home, ".agents/skills/mine")
+    found = sources.usual(home / "x", home)
+
+    assert [(source.scope, source.trusted, keys(source)) for source in found] == [
+        ("project", False, []),
+        ("user", True, ["mine"]),
+    ]
+
+
+def test_defaults_are_where_we_are(
+    home: Path, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The working folder, the home of the environment, and its variables."""
+    pack(project, ".agents/skills/a")
+    pack(home, "codex/skills/b")
+    monkeypatch.chdir(project)
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("USERPROFILE", str(home))
+    monkeypatch.setenv("CODEX_HOME", str(home / "codex"))
+    found = sources.usual()
+
+    assert [(source.label, keys(source)) for source in found] == [
+        ("project:.agents/skills", ["a"]),
+        ("user:~/.agents/skills", []),
+        ("user:$CODEX_HOME/skills", ["b"]),
+    ]
+    labels = [source.label for source in sources.usual(project, home)]
+    assert labels == ["project:.agents/skills", "user:~/.agents/skills"]
+
+
+def test_managed_folders_go_first(
+    tmp_path: Path, home: Path, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = pack(tmp_path, "etc/skills/m").parent
+    monkeypatch.setattr(
+        well_known, "_managed_folders", lambda: [(folder, "/etc/x/skills")]
+    )
+    first, *_ = sources.usual(project, home)
+
+    assert (first.label, first.scope, first.precedence) == (
+        "managed:/etc/x/skills",
+        "managed",
+        0,
+    )
+
+
+def test_the_table_of_clients() -> None:
+    """The shared folder comes first, and every entry is of the right kind."""
+    first = CLIENT_FOLDERS[0]
+    paths = [path for each in CLIENT_FOLDERS for path in each.project + each.user]
+
+    assert first.project == first.user == (".agents/skills",)
+    assert len({each.name for each in CLIENT_FOLDERS}) == len(CLIENT_FOLDERS)
+    assert not [path for path in paths if path.startswith(("/", "~"))]
+    assert all(path.startswith("/") for each in CLIENT_FOLDERS for path in each.managed)
+    assert all(each.user for each in CLIENT_FOLDERS if each.home_variable)

@@ -1,0 +1,563 @@
+"""Events of every surface that loads: one each, whole, and free of content."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import TYPE_CHECKING, Any, cast
+
+import pytest
+
+from satchel import Policy, Satchel, Skill, SkillError, deny, load_skill
+from satchel.model import Descriptor, Loaded, Request
+from satchel.skills import SkillDiscoverySkill
+from satchel.usage import ListSink, OwnerLookup, Sinks, _events as telling, open_sink
+from satchel.usage._file_store import LineStore
+from tests.fakes import FakeClock, FakeSource, pack
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from satchel.model import Style, UsageEvent
+
+HIDDEN = pack("secret", "d\ndisable-model-invocation: true")
+ODD = "references/my odd file.md"
+PACKS: dict[str, dict[str, str | bytes]] = {
+    "a": {
+        "SKILL.md": pack("a", body="# Do this\n" * 20),
+        "references/r.md": "refer",
+        "scripts/s.py": "pass",
+        ODD: "odd",
+        "assets/x.bin": b"\x00\xff",
+    },
+    "secret": {"SKILL.md": HIDDEN},
+}
+
+
+class Words:
+    """Counts words, and how often it was asked."""
+
+    name = "words"
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def count(self, text: str) -> int:
+        self.asked += 1
+        return len(text.split())
+
+
+def shelf(sink: object, **more: object) -> Satchel:
+    source = FakeSource("shelf", {key: dict(files) for key, files in PACKS.items()})
+    return Satchel(source, sinks=[sink], **more)  # type: ignore[arg-type, list-item]
+
+
+def refused(call: Callable[[], object]) -> None:
+    with pytest.raises(SkillError):
+        call()
+
+
+@pytest.mark.row("C33")
+def test_an_event_has_all_that_is_known() -> None:
+    sink, clock, counter = ListSink(), FakeClock(), Words()
+    skills = shelf(sink, clock=clock, counter=counter)
+    counter.asked = 0
+    view = skills.view(via="mcp", client="Client")
+    view.load("a")
+    clock.time += 5
+    view.load("a", "r.md")
+    view.load("a")
+
+    first, second, third = sink.events
+    assert first.as_dict() == {
+        "event": "skill_loaded",
+        "name": "a",
+        "reference": None,
+        "script": None,
+        "source": "shelf",
+        "duration_s": 0.0,
+        "error": None,
+        "file": "SKILL.md",
+        "via": "mcp",
+        "digest": skills.catalog.entries[0].digest,
+        "size_bytes": len(PACKS["a"]["SKILL.md"]),
+        "code": None,
+        "tokens": 3 * 20 + 8,
+        "release": "",
+        "owner": "",
+        "agent": "",
+        "client": "Client",
+        "at": 1000.0,
+    }
+    assert (second.reference, second.tokens, second.at) == ("references/r.md", 1, 1005)
+    assert second.digest == view.load("a", "r.md").digest
+    assert third.tokens == first.tokens
+    assert counter.asked == 2
+
+
+@pytest.mark.parametrize(
+    ("load", "told"),
+    [
+        (lambda s: s.load("a"), [("a", None, "python", "")]),
+        (lambda s: asyncio.run(s.aload("a")), [("a", None, "python", "")]),
+        (lambda s: s.load("a", via="cli"), [("a", None, "cli", "")]),
+        (
+            lambda s: asyncio.run(load_skill("a", "r.md", "s.py", skills=s)),
+            [("a", "references/r.md", "tool", "")],
+        ),
+        (
+            lambda s: asyncio.run(load_skill("nope", skills=s)),
+            [("nope", None, "tool", "")],
+        ),
+        (
+            lambda s: s.session(agent="desk").call("load_skill", {"skill_id": "a"}),
+            [("a", None, "tool", "desk")],
+        ),
+        (
+            lambda s: s.session(agent="desk").call("load_skill", {"skill_id": "no"}),
+            [("no", None, "tool", "desk")],
+        ),
+        (
+            lambda s: s.session(agent="desk").call(
+                "load_skill", {"skill_id": "secret"}
+            ),
+            [("secret", None, "tool", "desk")],
+        ),
+        (
+            lambda s: asyncio.run(
+                s.session(agent="desk").acall(
+                    "read_skill_file", {"skill_id": "a", "path": "r.md"}
+                )
+            ),
+            [("a", "references/r.md", "tool", "desk")],
+        ),
+        (lambda s: s.session(agent="desk").load("a"), [("a", None, "python", "desk")]),
+        (lambda s: s.session().invoke("secret"), [("secret", None, "user", "")]),
+        (lambda s: s.session(always=["a"]).instructions(), []),
+        (lambda s: s.view(via="http").load("a"), [("a", None, "http", "")]),
+        (
+            lambda s: s.view(via="mcp").tools().call("load_skill", {"skill_id": "a"}),
+            [("a", None, "mcp", "")],
+        ),
+        (
+            lambda s: (
+                s.view(via="mcp").tools().call("load_skill", {"skill_id": "secret"})
+            ),
+            [("secret", None, "mcp", "")],
+        ),
+        (lambda s: s.view(via="mcp").invoke("secret"), [("secret", None, "mcp", "")]),
+        (lambda s: s.view(via="mcp").peek("a"), []),
+        (lambda s: s.view(via="mcp").missed("no"), [("no", None, "mcp", "")]),
+        (lambda s: s.view(via="mcp").missed("a", "x"), [("a", "x", "mcp", "")]),
+        (
+            lambda s: SkillDiscoverySkill(s).tools.call(
+                "load_skill_instructions", {"skill_name": "a"}
+            ),
+            [("a", None, "tool", "")],
+        ),
+        (
+            lambda s: SkillDiscoverySkill(s).tools.call(
+                "load_skill_instructions", {"skill_name": "secret"}
+            ),
+            [("secret", None, "tool", "")],
+        ),
+        (lambda s: (s.manifest("a"), s.resources("a"), s.digest("a")), []),
+        (lambda s: (s.find("do"), s.prompt(), s.why("a")), []),
+    ],
+)
+@pytest.mark.row("X03", "G09")
+def test_every_surface_that_loads_tells_of_it_once(
+    load: Callable[[Satchel], object], told: list[tuple[str, str | None, str, str]]
+) -> None:
+    sink = ListSink()
+    load(shelf(sink))
+
+    assert [(e.name, e.reference or e.script, e.via, e.agent) for e in sink.events] == (
+        told
+    )
+
+
+@pytest.mark.row("X03", "G09")
+@pytest.mark.parametrize(
+    ("name", "file", "told"),
+    [
+        ("nope", None, ("nope", None, "skill-not-found")),
+        ("tell me the salary of Ana", None, ("<invalid>", None, "skill-not-found")),
+        ("請告訴我安娜的薪水", None, ("<invalid>", None, "skill-not-found")),
+        ("n" * 129, None, ("<invalid>", None, "skill-not-found")),
+        ("nope", "the salary of Ana", ("nope", "<invalid>", "skill-not-found")),
+        ("a", "gone.md", ("a", "gone.md", "reference-not-allowed")),
+        ("a", "the salary of Ana", ("a", "<invalid>", "reference-not-allowed")),
+        ("a", "../../etc/passwd", ("a", "<invalid>", "reference-escapes")),
+        ("a", "x/../y", ("a", "<invalid>", "reference-escapes")),
+        ("a", "y" * 257, ("a", "<invalid>", "reference-escapes")),
+        ("a", ODD, ("a", ODD, "reference-not-found")),
+    ],
+)
+def test_what_was_asked_for_in_vain_is_told_without_free_text(
+    name: str, file: str | None, told: tuple[str, str | None, str]
+) -> None:
+    sink = ListSink()
+    source = FakeSource("shelf", {"a": dict(PACKS["a"])})
+    skills = Satchel(source, sinks=[sink])
+    del source.packs["a"][ODD]
+    refused(lambda: skills.load(name, file))
+
+    (event,) = sink.events
+    assert (event.name, event.file, event.code) == told
+    assert event.error
+    for word in ("salary", "薪水", "passwd", "nnn", "yyy"):
+        assert word not in json.dumps(event.as_dict(), ensure_ascii=False)
+
+
+def test_a_fault_in_a_policy_or_load_is_told_and_goes_through(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fail(*_: object, **__: object) -> Loaded:
+        raise RuntimeError("CANARY")
+
+    monkeypatch.setattr("satchel.load._load.load", fail)
+    sink = ListSink()
+    with pytest.raises(RuntimeError):
+        shelf(sink).load("a")
+
+    assert (sink.events[0].error, sink.events[0].code) == (
+        "RuntimeError",
+        "internal-error",
+    )
+
+
+def test_the_advice_on_a_refused_pack_quotes_it_and_is_not_told() -> None:
+    """It tells its author what to write, in words of the pack."""
+    sink = ListSink()
+    source = FakeSource("shelf", {"bare": {"SKILL.md": "CANARY of a text\n"}})
+    skills = Satchel(source, sinks=[sink])
+    with pytest.raises(SkillError, match="CANARY"):
+        skills.load("bare")
+
+    (event,) = sink.events
+    assert event.code == "skill-withheld"
+    assert event.error == "skill 'bare' is refused and cannot be loaded"
+
+
+@pytest.mark.parametrize("name", [None, 5, b"a", ["a"]])
+@pytest.mark.parametrize("file", [None, 5, b"a", ["a"]])
+def test_what_is_no_text_is_told_as_such(name: object, file: object) -> None:
+    sink = ListSink()
+    skills = shelf(sink)
+    with pytest.raises(SkillError):
+        skills.load("a" if name is None else name, file or 7)  # type: ignore[arg-type]
+
+    (event,) = sink.events
+    assert event.name == ("a" if name is None else "<invalid>")
+    assert event.file == "<invalid>"
+    assert event.code in ("skill-not-found", "reference-not-allowed")
+
+
+class Odd:
+    """Counts, and what it says is no count."""
+
+    name = "odd"
+
+    def __init__(self, said: object) -> None:
+        self.said = said
+
+    def count(self, text: str) -> Any:  # noqa: ANN401
+        del text
+        if isinstance(self.said, Exception):
+            raise self.said
+        return self.said
+
+
+@pytest.mark.parametrize(
+    ("said", "tokens"),
+    [(None, 0), ("x", 0), (7.9, 7), (1 << 70, 0), (-3, 0), (OSError(), 0), (True, 1)],
+    ids=str,
+)
+def test_a_counter_that_is_no_good_costs_no_event(said: object, tokens: int) -> None:
+    sink, clock = ListSink(), FakeClock()
+    skills = shelf(ListSink())
+    tell = telling.UsageEvents(
+        Sinks([sink]), clock, Odd(said), OwnerLookup(dict), lambda: skills.catalog
+    )
+    for _ in range(2):
+        loaded = Loaded(Descriptor("x", "d"), "SKILL.md", b"t", "t", "d")
+        tell.loaded(skills.catalog, Request("x"), loaded, 0.0, 0.0)
+
+    assert [event.tokens for event in sink.events] == [tokens, tokens]
+
+
+@pytest.mark.parametrize(
+    ("client", "told"),
+    [
+        ("Claude Code", "Claude Code"),
+        ("a\nb\x1b[31m\u202ec", "a b[31mc"),
+        ("x" * 200, "x" * 64),
+        ("  ", ""),
+    ],
+)
+def test_a_client_is_one_short_line(client: str, told: str) -> None:
+    sink = ListSink()
+    skills = shelf(sink)
+    skills.view(via="mcp", client=client).load("a")
+    refused(lambda: skills.view(via="mcp", client=client).load("no"))
+
+    assert [event.client for event in sink.events] == [told, told]
+
+
+def test_no_text_of_anybody_reaches_an_event(tmp_path: Path) -> None:
+    """Not a skill's, a user's, a query's, an argument's or a dependency's."""
+    canary = "CANARY"
+    of = FakeSource(
+        "shelf",
+        {
+            "a": {
+                "SKILL.md": pack("a", f"{canary} description", f"{canary} body\n"),
+                "references/r.md": f"{canary} reference",
+            },
+            "b": {"SKILL.md": pack("b", f"{canary} b", f"$ARGUMENTS {canary}")},
+        },
+    )
+    kinds = ("jsonl", "chain", "sqlite")
+    urls = [f"{kind}://{tmp_path}/usage.{kind}" for kind in kinds]
+    sinks = [*map(open_sink, urls), listed := ListSink()]
+    rule = deny("b", unless=lambda who: who.get("user") == canary)
+    skills = Satchel(
+        of,
+        Skill("c", instructions=canary, description=f"{canary} c"),
+        sinks=sinks,
+        policy=Policy(rule),
+    )
+    chat = skills.session(agent="desk", who={"user": canary}, deps={"key": canary})
+    chat.instructions(canary)
+    chat.call("load_skill", {"skill_id": "a"})
+    chat.call("read_skill_file", {"skill_id": "a", "path": "r.md"})
+    chat.call("load_skill", {"skill_id": f"please load the {canary} skill"})
+    chat.call("read_skill_file", {"skill_id": "a", "path": f"the {canary} file"})
+    chat.call("find_skills", {"query": canary})
+    chat.invoke("b", canary)
+    refused(lambda: skills.load("b", who={"user": f"not {canary}"}))
+    skills.find(canary)
+    skills.load("c")
+    skills.close()
+    for sink in sinks:
+        if close := getattr(sink, "close", None):
+            close()
+
+    assert len(listed.events) == 7
+    assert canary not in repr([event.as_dict() for event in listed.events])
+    for file in tmp_path.iterdir():
+        assert canary.encode() not in file.read_bytes(), file
+
+
+def test_a_catalog_is_told_of_at_each_sync_and_day() -> None:
+    sink, clock = ListSink(), FakeClock()
+    skills = shelf(sink, clock=clock)
+    skills.load("a")
+    skills.sync()
+    skills.observe()
+    clock.time += 86_400
+    skills.load("a")
+    skills.load("a")
+
+    assert [(s.at, len(s.entries), s.added) for s in sink.syncs] == [
+        (1000.0, 1, ("a",)),
+        (1000.0, 1, ()),
+        (1000.0, 1, ()),
+        (87_400.0, 1, ()),
+    ]
+
+
+def test_without_sinks_nothing_is_told_or_made() -> None:
+    source = FakeSource("shelf", {"a": {"SKILL.md": pack("a")}})
+    skills = Satchel(source, sinks=())
+    skills.observe()
+    skills.sync()
+
+    assert "telling" not in skills._parts.__dict__
+    assert skills.sink_failures == {}
+    skills.close()
+
+
+def test_a_miss_of_an_address_says_why() -> None:
+    sink = ListSink()
+    view = shelf(sink, policy=Policy(deny("secret"))).view(via="mcp")
+    view.missed("no")
+    view.missed("secret")
+    view.missed("a", "r.md")
+
+    assert [event.code for event in sink.events] == [
+        "skill-not-found",
+        "denied-by-policy",
+        "reference-not-allowed",
+    ]
+
+
+def test_what_texts_cost_is_remembered_of_so_many(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(telling, "MAX_COSTS", 2)
+    sink, counter = ListSink(), Words()
+    clock = FakeClock()
+    tell = telling.UsageEvents(
+        Sinks([sink]), clock, counter, OwnerLookup(dict), lambda: skills.catalog
+    )
+    skills = shelf(ListSink())
+    tell.synced()
+    entry = Descriptor("x", "d")
+    for number in (1, 2, 1, 3, 1):
+        loaded = Loaded(entry, "SKILL.md", b"t", f"{number} t", f"d{number}")
+        tell.loaded(skills.catalog, Request("x"), loaded, 0.0, clock.monotonic())
+
+    events: list[UsageEvent] = sink.events
+    assert [(event.digest, event.tokens) for event in events] == [
+        *(("d1", 2), ("d2", 2), ("d1", 2), ("d3", 2), ("d1", 2)),
+    ]
+    assert counter.asked == 4
+
+
+def test_a_release_and_an_owner_come_from_the_source() -> None:
+    class Released(FakeSource):
+        release = "sha256-tree-v1:1234"
+
+        def owner_of(self, key: str) -> str:
+            return f"@{key}"
+
+    sink = ListSink()
+    skills = Satchel(Released("shelf", {"a": {"SKILL.md": pack("a")}}), sinks=[sink])
+    skills.load("a")
+
+    assert sink.events[0].owner == "@a"
+    assert sink.events[0].release == skills.catalog.release_of("shelf")
+
+
+def test_the_line_store_is_what_jsonl_means(tmp_path: Path) -> None:
+    from satchel.usage import parse_location
+    from satchel.usage._location import store_at
+
+    kept = store_at(parse_location(f"jsonl://{tmp_path}/x"))()
+
+    assert type(kept) is LineStore
+
+
+def in_style(style: Style, skills: Satchel) -> Callable[[str, object], object]:
+    def call(name: str, arguments: object) -> object:
+        session = skills.session(style=style, agent="desk")
+        return session.call(name, cast("Any", arguments))
+
+    return call
+
+
+BOTH = {"name": "a", "reference": "r.md", "script": "s.py"}
+
+
+@pytest.mark.row("C33", "T10", "F31")
+def test_one_call_with_reference_and_script_is_one_event_with_both() -> None:
+    sink = ListSink()
+    skills = shelf(sink)
+    result = in_style("packs", skills)("load_skill", BOTH)
+    parts = [skills.view().peek("a", file) for file in ("r.md", "s.py")]
+
+    assert cast("Any", result)["error"] is None
+    (event,) = sink.events
+    assert (event.name, event.reference, event.script, event.error) == (
+        *("a", "references/r.md"),
+        *("scripts/s.py", None),
+    )
+    assert event.size_bytes == sum(len(part.data) for part in parts)
+    assert event.duration_s >= 0
+    assert (event.via, event.agent, event.source) == ("tool", "desk", "shelf")
+    assert event.tokens > 0
+
+
+@pytest.mark.row("C33", "T10", "F31")
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        (
+            {**BOTH, "reference": "gone.md"},
+            ("a", "references/gone.md", "scripts/s.py", "reference-not-allowed"),
+        ),
+        (
+            {**BOTH, "script": "gone.py"},
+            ("a", "references/r.md", "scripts/gone.py", "reference-not-allowed"),
+        ),
+        (
+            {**BOTH, "name": "no"},
+            ("no", "references/r.md", "scripts/s.py", "skill-not-found"),
+        ),
+        (
+            {**BOTH, "name": "what is this?"},
+            ("<invalid>", "references/r.md", "scripts/s.py", "skill-not-found"),
+        ),
+    ],
+)
+def test_one_call_of_which_a_part_fails_is_one_event(
+    asked: dict[str, str], told: tuple[str | None, ...]
+) -> None:
+    sink = ListSink()
+    in_style("packs", shelf(sink))("load_skill", asked)
+
+    (event,) = sink.events
+    assert (event.name, event.reference, event.script, event.code) == told
+
+
+@pytest.mark.row("C33", "T10", "F31")
+@pytest.mark.parametrize(
+    ("style", "tool", "arguments", "told"),
+    [
+        ("packs", "load_skill", {}, ("<invalid>", None)),
+        ("packs", "load_skill", {"name": 3}, ("<invalid>", None)),
+        ("packs", "load_skill", {"name": "a", "file": "r.md"}, ("a", None)),
+        ("packs", "load_skill", {"name": "a", "reference": ["r.md"]}, ("a", None)),
+        (
+            "packs",
+            "load_skill",
+            {"name": "my secret words", "x": 1},
+            ("<invalid>", None),
+        ),
+        ("packs", "load_skill", [], ("<invalid>", None)),
+        ("packs", "load_skill", "a", ("<invalid>", None)),
+        ("packs", "load_skill", '{"name": "a", "x": 1}', ("a", None)),
+        ("packs", "read_skill_file", {"name": "a", "path": "r.md"}, ("a", "r.md")),
+        ("agent-skills", "load_skill", {"name": "a"}, ("a", None)),
+        ("agent-skills", "load_skill", {"skill_id": None}, ("<invalid>", None)),
+        ("agent-skills", "read_skill_file", {"path": "r.md"}, ("<invalid>", "r.md")),
+        (
+            "references",
+            "load_skill_instructions",
+            {"skill_name": []},
+            ("<invalid>", None),
+        ),
+    ],
+)
+def test_a_call_that_is_refused_for_its_form_is_an_event(
+    style: Style, tool: str, arguments: object, told: tuple[str, str | None]
+) -> None:
+    sink = ListSink()
+    skills = shelf(sink)
+    result = in_style(style, skills)(tool, arguments)
+
+    (event,) = sink.events
+    assert (event.name, event.file and event.file.rpartition("/")[2]) == told
+    assert (event.code, event.error) == (
+        "bad-tool-call",
+        f"{tool}: refused for its form",
+    )
+    assert "refused for its form" not in str(result)
+    assert skills.usage_state.lost == 0
+
+
+@pytest.mark.row("C33", "T10")
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [("list_skills", {"x": 1}), ("search_skills", {}), ("no_such_tool", {"name": "a"})],
+)
+def test_a_call_that_asks_for_no_skill_is_no_event(
+    tool: str, arguments: dict[str, object]
+) -> None:
+    sink = ListSink()
+    in_style("references", shelf(sink))(tool, arguments)
+
+    assert sink.events == []

@@ -1,0 +1,48 @@
+"""A contract for import-linter: what begins with an underscore is its package's own.
+
+A module whose path has a part with an underscore is imported only from inside the
+package that holds that part. So one room reaches another through its ``__init__``
+alone, also in imports inside of functions.
+"""
+
+from importlinter import Contract, ContractCheck, fields, output
+
+__all__ = ["DoorsContract"]
+
+
+class DoorsContract(Contract):
+    """No module imports an underscored module of another package."""
+
+    root = fields.StringField()
+
+    def check(self, graph, verbose):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201, ARG002
+        """Collect the imports that go around a door."""
+        around = sorted(
+            (importer, imported)
+            for importer in graph.modules
+            for imported in graph.find_modules_directly_imported_by(importer)
+            if imported.startswith(f"{self.root}.") and not _may(importer, imported)
+        )
+        return ContractCheck(kept=not around, metadata={"around": around})
+
+    def render_broken_contract(self, check):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
+        """Say which import to change, and to what."""
+        for importer, imported in check.metadata["around"]:
+            output.print(
+                f"- {importer} imports {imported}: import it from "
+                f"{_owner(imported)}, whose __init__ names what the room shares"
+            )
+
+
+def _owner(module: str) -> str:
+    """Return the package that holds the first part with an underscore."""
+    parts = module.split(".")
+    for at, part in enumerate(parts):
+        if part.startswith("_") and part != "__main__":
+            return ".".join(parts[:at])
+    return module
+
+
+def _may(importer: str, imported: str) -> bool:
+    owner = _owner(imported)
+    return owner in {imported, importer} or importer.startswith(f"{owner}.")
