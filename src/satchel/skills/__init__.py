@@ -1,8 +1,4 @@
-"""Ready-made skills, each imported from where it is, so that it costs only itself.
-
-``satchel.skills.clock.clock``, ``satchel.skills.calc.calc`` and
-``satchel.skills.discovery.SkillDiscoverySkill``.
-"""
+"""Ready-made skills: the time, exact arithmetic, and finding other skills."""
 
 from typing import TYPE_CHECKING, Final
 

@@ -134,9 +134,10 @@ def reach(room: str) -> set[str]:
 
 @pytest.mark.row("B03", "B04")
 def test_agent_and_skill_never_meet() -> None:
-    assert "compose" in reach("agent")
-    assert reach("agent") & {"skill", "skills", "runtime", "spec"} == set()
-    assert "agent" not in reach("skill")
+    """The agent composes any objects; a skill knows no agent, and neither a catalog."""
+    assert reach("agent") & {"skills", "runtime", "catalog", "skill_md"} == set()
+    assert "satchel.agent" not in (SRC / "agent/_skill.py").read_text("utf-8")
+    assert " Skill," not in (SRC / "agent/_agent.py").read_text("utf-8")
 
 
 @pytest.mark.row("B12")

@@ -326,7 +326,7 @@ def test_a_root_that_was_named_stays(tmp_path: Path) -> None:
 
 END = """
 import os, sys
-from satchel.runtime._staging import LocalStager
+from satchel.runtime import LocalStager
 folder = LocalStager().stage("x", "1", {"a/b": b"1"})
 child = os.fork() if hasattr(os, "fork") else None
 if child == 0:

@@ -315,13 +315,13 @@ def test_an_agent_answers_after_an_error() -> None:
 
 @pytest.mark.row("B22")
 @pytest.mark.parametrize("name", ["clock", "calc"])
-def test_a_ready_made_skill_is_a_sub_package_that_costs_only_itself(name: str) -> None:
-    """It has a skill.py with a function of its name, and brings no parser along."""
+def test_a_ready_made_skill_costs_only_itself(name: str) -> None:
+    """The room imports it when it is first asked for, and it brings no parser along."""
     code = (
-        f"import sys, satchel.skills.{name} as pack\n"
-        f"from satchel.skills.{name}.skill import {name}\n"
-        f"assert pack.__path__ and pack.{name} is {name}\n"
-        "print({'yaml', 'pydantic', 'satchel.skill_md'} & set(sys.modules))"
+        f"import sys; from satchel.skills import {name}; {name}()\n"
+        "others = {'satchel.skills._calc', 'satchel.skills._clock'}"
+        f" - {{'satchel.skills._{name}'}}\n"
+        "print(({'yaml', 'pydantic', 'satchel.skill_md'} | others) & set(sys.modules))"
     )
     out = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
