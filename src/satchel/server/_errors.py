@@ -171,7 +171,7 @@ def _message(error: SkillError) -> str:
 
 _FRAMES: Final = 8
 
-_log = logging.getLogger("satchel.serve")
+_log = logging.getLogger("satchel.server")
 
 
 def log_crash(error: BaseException) -> None:

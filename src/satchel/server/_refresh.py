@@ -21,7 +21,7 @@ OBSERVE_S: Final = 3600.0
 LATE_CHECK_S: Final = 1.0
 """How often it is looked whether a source that took its time has answered."""
 
-_log = logging.getLogger("satchel.serve")
+_log = logging.getLogger("satchel.server")
 
 
 class LibraryRefresher:

@@ -73,7 +73,7 @@ def _escaped(part: str) -> str:
     return quote(part, safe="", errors="replace")
 
 
-_LOG: Final = logging.getLogger("satchel.server._mcp")
+_LOG: Final = logging.getLogger("satchel.server")
 
 _T = TypeVar("_T")
 

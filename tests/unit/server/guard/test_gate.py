@@ -638,7 +638,7 @@ def test_a_fault_of_ours_is_told_in_one_sentence(
         assert "/home/" not in text
         assert "secret" not in text
     if logged:
-        assert "RuntimeError at tests.unit.serve.guard.test_gate.failing:" in (
+        assert "RuntimeError at tests.unit.server.guard.test_gate.failing:" in (
             caplog.text
         )
 

@@ -179,7 +179,7 @@ def test_nobody_is_remembered_who_has_gone(tmp_path: Path) -> None:
         assert served._listeners == []
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("satchel.server._mcp._watchers.Watchers", Counted)
+        patch.setattr("satchel.server._mcp._server.Watchers", Counted)
         run(work())
 
 

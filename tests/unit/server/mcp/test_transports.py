@@ -36,9 +36,8 @@ if TYPE_CHECKING:
 SERVE = """
 import sys, anyio
 from satchel import Satchel
-from satchel.server._library import Library
-from satchel.server._mcp import run_stdio
-anyio.run(run_stdio, Library(Satchel(sys.argv[1], environ={})))
+from satchel.server import ServedLibrary, run_stdio
+anyio.run(run_stdio, ServedLibrary(Satchel(sys.argv[1], environ={})))
 """
 
 
