@@ -489,8 +489,8 @@ def test_nesting_does_not_end_the_process(loader: str) -> None:
     """`yaml.load` and `yaml.compose` overflow the C stack on the same input."""
     script = textwrap.dedent(
         f"""
-        from satchel.skill_md import frontmatter, parse
-        frontmatter._new_parser = frontmatter.{loader}
+        from satchel.skill_md import _frontmatter, parse
+        _frontmatter._new_parser = _frontmatter.{loader}
         for piece in (b"[", b"{{", b"- ", b"? ", b"[" * 9 + b"]" * 9):
             a = b"a: " + piece * 30_000
             parsed = parse(b"---\\nname: x\\ndescription: d\\n" + a + b"\\n---\\n")
@@ -529,7 +529,7 @@ def test_an_exception_of_our_own_is_a_finding(monkeypatch: pytest.MonkeyPatch) -
     def fail(*_: object) -> None:
         raise KeyError("x")
 
-    monkeypatch.setattr("satchel.skill_md._manifest.manifest_of", fail)
+    monkeypatch.setattr("satchel.skill_md._parser.manifest_of", fail)
 
     parsed = parse(CLEAN)
 

@@ -250,7 +250,9 @@ def test_a_description_that_is_no_text_becomes_one() -> None:
 
 def test_what_cannot_be_rewritten_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """The result is read back; one that means something else is never handed out."""
-    monkeypatch.setattr("satchel.skill_md._dialects.to_spec", lambda _: {"name": "x"})
+    monkeypatch.setattr(
+        "satchel.authoring._convert._dialect.to_spec", lambda _: {"name": "x"}
+    )
 
     made = rewrite(b"---\nname: a\ndescription: b\nversion: '1'\n---\n", "spec")
 

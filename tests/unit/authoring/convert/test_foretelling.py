@@ -47,7 +47,7 @@ def test_nothing_is_told_of_what_is_for_no_client() -> None:
 def test_a_client_of_which_nothing_is_known_is_silent(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("satchel.clients._loaders", lambda: (LOADER,))
+    monkeypatch.setattr("satchel.clients.loaders", lambda: (LOADER,))
     made = Conversion("p", PackDraft("a", (PackFile(SKILL_FILE, b""),)))
 
     assert predict_client(made, TARGETS["claude"]).findings == ()
@@ -68,7 +68,7 @@ def test_a_loader_is_known_by_its_name(
     target: str, title: str, known: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     loader = replace(LOADER, title=title)
-    monkeypatch.setattr("satchel.clients._loaders", lambda: (loader,))
+    monkeypatch.setattr("satchel.clients.loaders", lambda: (loader,))
     monkeypatch.setattr(
         "satchel.clients.predict",
         lambda _, chosen: [

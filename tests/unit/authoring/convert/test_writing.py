@@ -279,7 +279,9 @@ def test_what_cannot_be_read_back_counts_as_different(tmp_path: Path) -> None:
 def test_a_rewrite_that_is_given_up_is_refused(
     pack: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("satchel.skill_md._dialects.to_spec", lambda _: {"name": "x"})
+    monkeypatch.setattr(
+        "satchel.authoring._convert._dialect.to_spec", lambda _: {"name": "x"}
+    )
     (pack / SKILL_FILE).write_bytes(SKILL.replace(b"---\nB", b"version: '1'\n---\nB"))
     (read,) = read_packs("packs")
 
