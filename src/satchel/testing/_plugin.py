@@ -1,6 +1,6 @@
 """Fixtures for people who have skills; pytest finds them by itself.
 
-``skill_pack`` writes packs into the test's own folder, ``skill_shelf`` opens them.
+``skill_pack`` writes packs into the test's own folder, ``open_skills`` opens them.
 """
 
 from pathlib import Path

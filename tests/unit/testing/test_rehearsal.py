@@ -170,15 +170,15 @@ def test_pytest_finds_the_fixtures_by_itself(
     pytester.makepyfile("""
         from satchel.testing import assert_listed, call, rehearse
 
-        def test_mine(skill_pack, skill_shelf):
+        def test_mine(skill_pack, open_skills):
             skill_pack("pdf", "Use for forms.")
-            skills = skill_shelf(profile="spec")
+            skills = open_skills(profile="spec")
             assert_listed(skills, "pdf")
             played = rehearse(skills, call("load_skill", skill_id="pdf"))
             assert "Do what" in played.results[0]
 
-        def test_of_nothing(skill_shelf):
-            assert len(skill_shelf().catalog) == 0
+        def test_of_nothing(open_skills):
+            assert len(open_skills().catalog) == 0
     """)
 
     pytester.runpytest_subprocess().assert_outcomes(passed=2)
