@@ -3,9 +3,6 @@
 from typing import TYPE_CHECKING, Final
 
 from satchel._lazy import lazy_door
-from satchel.runtime._clock import SystemClock as SystemClock
-from satchel.runtime._satchel import Satchel
-from satchel.runtime._session_skill import SessionSkill as SessionSkill
 
 if TYPE_CHECKING:
     from satchel.runtime._approvals import (
@@ -16,6 +13,7 @@ if TYPE_CHECKING:
     from satchel.runtime._authorizer import Permit
     from satchel.runtime._background_sync import FolderWatch as FolderWatch
     from satchel.runtime._caller_view import CallerView
+    from satchel.runtime._clock import SystemClock as SystemClock
     from satchel.runtime._edited_pack import retry_after_edit as retry_after_edit
     from satchel.runtime._findings import (
         empty_folder_finding as empty_folder_finding,
@@ -39,9 +37,11 @@ if TYPE_CHECKING:
         check_who as check_who,
         patterns_of as patterns_of,
     )
+    from satchel.runtime._satchel import Satchel
     from satchel.runtime._saved_state import SavedState as SavedState
     from satchel.runtime._session import Session
     from satchel.runtime._session_context import SessionOptions
+    from satchel.runtime._session_skill import SessionSkill as SessionSkill
     from satchel.runtime._staging import Stager, UploadStager
     from satchel.runtime._used_approvals import (
         UsedApprovalsInFolder,
@@ -69,6 +69,9 @@ _LAZY: Final = {
     "question_lines": "satchel.runtime._approvals",
     "question_text": "satchel.runtime._approvals",
     "Permit": "satchel.runtime._authorizer",
+    "Satchel": "satchel.runtime._satchel",
+    "SessionSkill": "satchel.runtime._session_skill",
+    "SystemClock": "satchel.runtime._clock",
     "FolderWatch": "satchel.runtime._background_sync",
     "CallerView": "satchel.runtime._caller_view",
     "retry_after_edit": "satchel.runtime._edited_pack",

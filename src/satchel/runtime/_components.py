@@ -20,7 +20,6 @@ from satchel.model import (
 from satchel.policy import Policy
 from satchel.protocols import Clock, Ranker, TokenCounter, UsageSink
 from satchel.runtime._prompt_snapshot import PromptSnapshots
-from satchel.skill_md import parse
 
 if TYPE_CHECKING:
     from satchel.agent import Skill
@@ -42,6 +41,8 @@ def manifest_of(loaded: Loaded, accept: ParseOptions) -> Manifest:
     Raises:
         SkillManifestError: There is no frontmatter: the source made its manifest up.
     """
+    from satchel.skill_md import parse
+
     parsed = parse(
         loaded.data,
         profile=accept.profile,

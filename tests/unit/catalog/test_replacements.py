@@ -1,4 +1,4 @@
-"""Who took the place of a skill that is gone."""
+"""Which listed skill replaces one that is gone."""
 
 import pytest
 
@@ -7,13 +7,15 @@ from satchel.model import Catalog, Descriptor, Excluded
 LISTED = Descriptor(id="new", description="d", replaces=("old", "older"))
 
 
-def deprecated(id: str, heir: str, *replaces: str) -> Excluded:
-    entry = Descriptor(id=id, description="d", replaced_by=heir, replaces=replaces)
+def deprecated(id: str, replacement: str, *replaces: str) -> Excluded:
+    entry = Descriptor(
+        id=id, description="d", replaced_by=replacement, replaces=replaces
+    )
     return Excluded(entry, "deprecated")
 
 
 @pytest.mark.parametrize(
-    ("id", "withheld", "heir"),
+    ("id", "excluded", "replacement"),
     [
         ("old", (), "new"),
         ("older", (), "new"),
@@ -27,11 +29,13 @@ def deprecated(id: str, heir: str, *replaces: str) -> Excluded:
         ("gone", (Excluded(LISTED, "disabled"),), ""),
     ],
 )
-def test_heirs(id: str, excluded: tuple[Excluded, ...], heir: str) -> None:
-    assert Catalog((LISTED,), excluded).replacement_of(id) == heir
+def test_replacement_of(
+    id: str, excluded: tuple[Excluded, ...], replacement: str
+) -> None:
+    assert Catalog((LISTED,), excluded).replacement_of(id) == replacement
 
 
-def test_of_several_heirs_the_first_by_id_is_named() -> None:
+def test_of_several_replacements_the_first_by_id_is_named() -> None:
     others = tuple(
         Descriptor(id=id, description="d", replaces=("old",)) for id in ("b", "a")
     )
@@ -39,7 +43,7 @@ def test_of_several_heirs_the_first_by_id_is_named() -> None:
     assert Catalog(others).replacement_of("old") == "a"
 
 
-def test_a_long_line_of_heirs_is_not_followed_for_ever() -> None:
+def test_a_long_line_of_replacements_is_not_followed_for_ever() -> None:
     line = tuple(deprecated(f"s{n}", f"s{n + 1}") for n in range(20))
 
     assert (

@@ -19,7 +19,8 @@ MODULE = '''\
 """What plug-ins of tests point at."""
 import sys
 from pathlib import Path
-from satchel.sources import LocalDirSkillSource, memory
+from satchel.compat import LocalDirSkillSource
+from satchel.sources import memory
 
 HERE = Path(__file__).parent
 TEXT = "---\\nname: {0}\\ndescription: About {0}.\\n---\\n"
@@ -266,4 +267,4 @@ def test_an_older_source_that_is_away() -> None:
     source = LegacySourceAdapter(Raising(dead=True), label="plugin:raising")
     with pytest.raises(SkillError, match="ConnectionError: offline"):
         source.scan()
-    assert repr(source).startswith("DuckSource(")
+    assert repr(source).startswith("LegacySourceAdapter(")

@@ -68,7 +68,9 @@ def test_what_the_inner_source_has_shows_through() -> None:
         7,
     ]
     assert not hasattr(source, "read_reference")
-    assert repr(source).startswith("Cached(Only(Prefixed(LocalSource(")
+    assert repr(source).startswith(
+        "CachedSource(FilteredSource(PrefixedSource(LocalSource("
+    )
     assert copy.copy(source).label == "s"
 
 
