@@ -16,7 +16,7 @@ ARGS  ?=
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help run test hostile lint format types layers docs record replay coverage fuzz bench adapters clients generate lock all clean
+.PHONY: help run test hostile lint format types layers docs record replay coverage figures fuzz bench adapters clients generate lock all clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' Makefile
@@ -35,7 +35,7 @@ lint: $(VENV)/.dev ## ruff: rules and format
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
-format: $(VENV)/.dev ## let ruff mend what it can
+format: $(VENV)/.dev ## let ruff fix what it can
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
@@ -59,6 +59,9 @@ replay: $(VENV)/.dev ## ask them again; fails where an answer differs from the r
 
 coverage: $(VENV)/.dev ## what the last `make test` did not reach
 	$(BIN)/coverage report
+
+figures: $(VENV)/.dev ## measure the house: size, doors, routes, each with its bar
+	@$(BIN)/python -m tools.figures $(ARGS)
 
 fuzz: $(VENV)/.dev ## the hypothesis properties alone, with many more examples
 	$(BIN)/python -m pytest -n auto -m property --hypothesis-profile=fuzz $(ARGS)
@@ -113,7 +116,7 @@ COMPILE = $(BIN)/uv pip compile --quiet --upgrade \
   --python-version 3.11 --universal --generate-hashes --exclude-newer "7 days" \
   --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock"
 
-lock: | $(BIN)/python ## resolve requirements/*.txt anew from pyproject.toml
+lock: | $(BIN)/python ## resolve requirements/*.txt again from pyproject.toml
 	@$(PIP) install --require-hashes -r requirements/lock.txt
 	$(COMPILE) pyproject.toml --group build -o requirements/run.txt
 	$(COMPILE) pyproject.toml --group dev --extra tools --extra watch --extra serve --extra mcp --extra http --extra otel -c requirements/run.txt -o requirements/dev.txt

@@ -1,0 +1,292 @@
+"""Measure the house: its size, its doors, its words and its routes.
+
+Run as ``make figures``; ``python -m tools.figures --show ROUTE`` lists what a route
+enters. Each figure has a bar where one was set; `tests/test_house.py` holds those bars.
+
+A route is every file and function of Satchel that one call enters, in all threads,
+counted with `sys.setprofile`; comprehensions, lambdas and generated methods are left
+out. Each is walked once before it is counted, so that imports do not count.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import sys
+import threading
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from types import FrameType
+
+ROOT: Final = Path(__file__).parents[1]
+SOURCE: Final = ROOT / "src" / "satchel"
+MAX_FUNCTION_LINES: Final = 71
+_LEFT_OUT: Final = frozenset(
+    {"<listcomp>", "<genexpr>", "<lambda>", "<dictcomp>", "<setcomp>", "<module>"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One figure; ``bar`` is the most that it may be, None where nothing holds it."""
+
+    name: str
+    value: int
+    bar: int | None = None
+
+    @property
+    def holds(self) -> bool:
+        """Whether it is within its bar."""
+        return self.bar is None or self.value <= self.bar
+
+
+# --- what can be read ----------------------------------------------------------------
+
+
+def source_files() -> list[Path]:
+    """Return the modules of Satchel; what ships as a pack is data."""
+    return sorted(
+        path
+        for path in SOURCE.rglob("*.py")
+        if "packs" not in path.relative_to(SOURCE).parts
+    )
+
+
+def public_modules() -> list[str]:
+    """Return the modules of whose path no part begins with an underscore."""
+    return sorted(
+        name
+        for name in map(_module_of, source_files())
+        if not any(part.startswith("_") for part in name.split("."))
+    )
+
+
+def repeated_classes() -> dict[str, list[str]]:
+    """Return the class names that two modules outside of the adapters define."""
+    homes: dict[str, list[str]] = {}
+    for path in source_files():
+        if path.parent.name == "adapters":
+            continue
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                homes.setdefault(node.name, []).append(_module_of(path))
+    return {name: where for name, where in sorted(homes.items()) if len(where) > 1}
+
+
+def long_functions(lines: int = MAX_FUNCTION_LINES) -> list[tuple[int, str]]:
+    """Return the functions of more than so many lines, the longest first."""
+    return sorted(
+        (
+            (length, f"{_module_of(path)}.{node.name}")
+            for path in source_files()
+            for node in ast.walk(ast.parse(path.read_text("utf-8")))
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+            if (length := (node.end_lineno or 0) - node.lineno + 1) > lines
+        ),
+        reverse=True,
+    )
+
+
+def inner_imports() -> list[tuple[str, str]]:
+    """Return the imports of another room's inner modules: who imports, and what."""
+    found: list[tuple[str, str]] = []
+    for path in source_files():
+        importer = _module_of(path)
+        room = importer.split(".")[1:2]
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.module:
+                parts = node.module.split(".")
+                inside = len(parts) > 2 and parts[0] == "satchel"  # noqa: PLR2004
+                if inside and parts[1:2] != room and parts[1] != "adapters":
+                    found.append((importer, node.module))
+    return found
+
+
+def front_door_keywords() -> int:
+    """Return how many keywords `satchel.Satchel` takes."""
+    from satchel import Satchel
+
+    parameters = inspect.signature(Satchel).parameters.values()
+    return sum(each.kind is inspect.Parameter.KEYWORD_ONLY for each in parameters)
+
+
+def _module_of(path: Path) -> str:
+    parts = path.relative_to(SOURCE.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def _lines(files: Sequence[Path]) -> tuple[int, int]:
+    """Return the lines of files, and those of them that are comments alone."""
+    lines = [line for path in files for line in path.read_bytes().splitlines()]
+    return len(lines), sum(line.lstrip().startswith(b"#") for line in lines)
+
+
+# --- what has to be walked -----------------------------------------------------------
+
+
+class Tracer:
+    """Notes what of Satchel is entered while it is armed."""
+
+    def __init__(self) -> None:
+        """Start disarmed, in this thread and all that begin from now on."""
+        self._entered: dict[tuple[str, str], None] | None = None
+        threading.setprofile(self._note)
+
+    def trace(self, call: Callable[[], object]) -> list[tuple[str, str]]:
+        """Return the file and function of each that ``call`` enters, in order."""
+        entered: dict[tuple[str, str], None] = {}
+        self._entered = entered
+        sys.setprofile(self._note)
+        try:
+            call()
+        finally:
+            sys.setprofile(None)
+            self._entered = None
+        return list(entered)
+
+    def _note(self, frame: FrameType, event: str, argument: object) -> None:  # noqa: ARG002
+        entered = self._entered
+        if event != "call" or entered is None:
+            return
+        code = frame.f_code
+        if code.co_filename.startswith(str(SOURCE)) and code.co_name not in _LEFT_OUT:
+            file = code.co_filename[len(str(SOURCE)) + 1 :]
+            entered.setdefault((file, code.co_qualname))
+
+
+def walk_routes() -> dict[str, list[tuple[str, str]]]:
+    """Return what each route enters, by the route's name."""
+    from satchel import Policy, Satchel, deny
+
+    folder = ROOT / "examples" / "skills"
+    tracer = Tracer()
+
+    def opened(**options: Any) -> Satchel:  # noqa: ANN401
+        return Satchel(folder, sinks=(), **options)
+
+    skills = opened()
+    skill = next(entry for entry in skills.catalog.entries if entry.resources)
+    load = {"skill_id": skill.id}
+    read = {"skill_id": skill.id, "path": skill.resources[0]}
+
+    def loading(session: Any) -> list[tuple[str, str]]:  # noqa: ANN401
+        return tracer.trace(lambda: session.call("load_skill", load))
+
+    refusing = Policy(deny(skill.id, action="load"))
+    for session in (opened().session(), opened(policy=refusing).session()):
+        session.call("load_skill", load)
+        session.call("read_skill_file", read)
+    session = opened().session()
+    routes = {"load_skill": loading(session)}
+    routes["read_skill_file"] = tracer.trace(
+        lambda: session.call("read_skill_file", read)
+    )
+    routes["load_skill, denied"] = loading(opened(policy=refusing).session())
+    routes["load_skill, adapter"] = _through_base(tracer, opened, load)
+    routes["Satchel(folder)"] = tracer.trace(opened)
+    skills.prompt()
+    skills.find("tax form")
+    routes["prompt()"] = tracer.trace(opened().prompt)
+    routes["find()"] = tracer.trace(lambda: skills.find("expense report"))
+    with _client(tracer, opened()) as get:
+        routes["GET /v1/skills/{id}"] = get(f"/v1/skills/{skill.id}")
+    return routes
+
+
+def _through_base(
+    tracer: Tracer, opened: Callable[..., Any], load: dict[str, str]
+) -> list[tuple[str, str]]:
+    """Load through what every adapter is built on, as a framework's loop does."""
+    from satchel.adapters._base import SessionFactory
+
+    def call() -> object:
+        conversation = SessionFactory(opened(), None, None, {}).open(None)
+        return lambda: conversation.answer("load_skill", load)
+
+    call()()
+    return tracer.trace(call())
+
+
+@contextmanager
+def _client(
+    tracer: Tracer,
+    skills: Any,  # noqa: ANN401
+) -> Iterator[Callable[[str], list[tuple[str, str]]]]:
+    from starlette.testclient import TestClient
+
+    from satchel.server import GuardSettings, ServedLibrary, guarded_app
+
+    app: Any = guarded_app(ServedLibrary(skills), GuardSettings())
+    local = {"base_url": "http://127.0.0.1:8000", "client": ("127.0.0.1", 50_000)}
+    with TestClient(app, **local) as client:  # type: ignore[arg-type]
+
+        def get(path: str) -> list[tuple[str, str]]:
+            client.get(path).raise_for_status()
+            return tracer.trace(lambda: client.get(path).raise_for_status())
+
+        yield get
+
+
+# --- together ------------------------------------------------------------------------
+
+# Files and functions that a route may enter. The bars of a denied load, a file read and
+# a load through an adapter are 1.3 times those of the load.
+ROUTE_BARS: Final[dict[str, tuple[int, int]]] = {
+    "load_skill": (18, 60),
+    "read_skill_file": (23, 78),
+    "load_skill, denied": (23, 78),
+    "load_skill, adapter": (23, 78),
+    "Satchel(folder)": (22, 90),
+    "prompt()": (12, 20),
+    "find()": (8, 14),
+    "GET /v1/skills/{id}": (28, 90),
+}
+
+
+def house_figures() -> Iterator[Figure]:
+    """Yield what can be read from the files."""
+    sources = source_files()
+    lines, comments = _lines(sources)
+    tests = sorted((ROOT / "tests").rglob("*.py"))
+    yield Figure("lines of src", lines)
+    yield Figure("... of which comments alone", comments)
+    yield Figure("files of src", len(sources))
+    yield Figure("lines of tests", _lines(tests)[0])
+    yield Figure("public modules", len(public_modules()), 60)
+    api = (ROOT / "tests" / "api.txt").read_text("utf-8")
+    yield Figure("lines of tests/api.txt", api.count("\n"), 350)
+    yield Figure("imports of another room's inner module", len(inner_imports()), 0)
+    yield Figure("class names defined twice", len(repeated_classes()), 3)
+    yield Figure(f"functions over {MAX_FUNCTION_LINES} lines", len(long_functions()), 0)
+    yield Figure("keywords of Satchel", front_door_keywords(), 10)
+
+
+def route_figures() -> Iterator[Figure]:
+    """Yield the files and functions of each route."""
+    for name, entered in walk_routes().items():
+        files, functions = ROUTE_BARS[name]
+        yield Figure(f"{name}: files", len({file for file, _ in entered}), files)
+        yield Figure(f"{name}: functions", len(entered), functions)
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Print the figures, or what one route enters."""
+    if arguments[:1] == ["--show"]:
+        for file, function in walk_routes()[arguments[1]]:
+            print(f"{file}: {function}")
+        return 0
+    figures = [*house_figures(), *route_figures()]
+    for figure in figures:
+        bar = "" if figure.bar is None else f"  (at most {figure.bar})"
+        mark = "" if figure.holds else "  too many"
+        print(f"{figure.name:42} {figure.value:7,}{bar}{mark}")
+    return not all(figure.holds for figure in figures)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
