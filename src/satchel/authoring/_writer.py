@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import stat
 import tempfile
 from collections.abc import Collection, Mapping
 from contextlib import suppress
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from satchel.errors import AlreadyThereError, NotWrittenError
+from satchel.files import staged_file
 
 _READ: Final = 0o444
 _MOST_NAMED: Final = 5
@@ -61,27 +63,23 @@ def put_file(file: Path, data: bytes, *, over: bytes | None = None) -> None:
         AlreadyThereError: Something else is in it.
         NotWrittenError: The system says no.
     """
-    made: list[Path] = []
+    taken = False
     try:
         place = file.resolve() if over is not None else file
         _check_holds(file, over)
         place.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(prefix=".satchel-", dir=place.parent)
-        made.append(Path(name))
-        with os.fdopen(handle, "wb") as out:
-            out.write(data)
-        if over is None:
-            _take(place)
-            made.append(place)
-        Path(name).chmod(place.stat().st_mode)
-        Path(name).replace(place)
-        made.clear()
+        mode = None if over is None else stat.S_IMODE(place.stat().st_mode)
+        with staged_file(place, data, mode):
+            if over is None:
+                _take(place)
+                taken = True
+        taken = False
     except OSError as error:
         raise _not_written(file, error) from error
     finally:
-        for each in made:
+        if taken:  # the file itself could not follow
             with suppress(OSError):
-                each.unlink()
+                place.unlink()
 
 
 def _runnable(mode: int) -> int:

@@ -35,7 +35,11 @@ if TYPE_CHECKING:
         tar_gz as tar_gz,
         zip_pack as zip_pack,
     )
-    from satchel.files._atomic_write import replace_file as replace_file
+    from satchel.files._atomic_write import (
+        replace_file as replace_file,
+        staged_file as staged_file,
+        write_file as write_file,
+    )
     from satchel.files._read_limiter import ReadLimiter as ReadLimiter
     from satchel.files._release_format import (
         FORMAT as FORMAT,
@@ -75,6 +79,8 @@ _LAZY: Final = {
     "tar_gz": "satchel.files._archive_writer",
     "zip_pack": "satchel.files._archive_writer",
     "replace_file": "satchel.files._atomic_write",
+    "staged_file": "satchel.files._atomic_write",
+    "write_file": "satchel.files._atomic_write",
     "ReadLimiter": "satchel.files._read_limiter",
     "FORMAT": "satchel.files._release_format",
     "SITE_FORMAT": "satchel.files._release_format",

@@ -1,19 +1,30 @@
-"""Write a file as a whole, or not at all."""
+"""Write a file as a whole, or not at all: next to its place, then renamed."""
 
 import os
+import secrets
 import stat
-import tempfile
-from contextlib import suppress
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from satchel.errors import NotWrittenError
+
+
+def write_file(path: str | os.PathLike[str], data: bytes, mode: int) -> None:
+    """Put ``data`` at ``path``, with these permissions; a file there is replaced.
+
+    Raises:
+        OSError: It cannot be written; what was there is as it was.
+    """
+    with staged_file(path, data, mode):
+        pass
 
 
 def replace_file(path: str | os.PathLike[str], before: bytes, data: bytes) -> None:
     """Put ``data`` in the place of ``before``; the file's mode and owner stay.
 
     Raises:
-        NotWrittenError: The file holds something else by now, is a link, or may not
+        NotWrittenError: The file holds something else now, is a link, or may not
             be written; nothing was.
         OSError: It cannot be written; it is as it was.
     """
@@ -23,21 +34,43 @@ def replace_file(path: str | os.PathLike[str], before: bytes, data: bytes) -> No
         raise NotWrittenError(str(path), "it is no regular file")
     if not status.st_mode & stat.S_IWUSR:
         raise NotWrittenError(str(path), "it may only be read")
-    handle, beside = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
-    try:
-        with os.fdopen(handle, "wb") as out:
-            out.write(data)
+    with staged_file(file, data, stat.S_IMODE(status.st_mode)) as staged:
         with suppress(OSError, AttributeError):  # not ours to give; Windows
-            os.chown(beside, status.st_uid, status.st_gid)
-        Path(beside).chmod(stat.S_IMODE(status.st_mode))
-        _check_same(file, before)
-        Path(beside).replace(file)
+            os.chown(staged, status.st_uid, status.st_gid)
+            staged.chmod(stat.S_IMODE(status.st_mode))  # a new owner may clear bits
+        if file.read_bytes() != before:
+            raise NotWrittenError(str(file), "somebody else has written it just now")
+
+
+@contextmanager
+def staged_file(
+    path: str | os.PathLike[str], data: bytes, mode: int | None = None
+) -> Generator[Path]:
+    """Write ``data`` next to ``path``; it takes its place when the block ends.
+
+    The block gets the path of the new file, and makes the last checks. If it raises,
+    the new file is removed, and what is at ``path`` stays.
+
+    Args:
+        path: The file to write; its folder must exist.
+        data: All of its bytes.
+        mode: Its permissions; None is what the system gives to a new file.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    place = Path(path)
+    staged = place.with_name(f".satchel-{secrets.token_hex(8)}")
+    # With a mode, nobody else may read it before it has that mode.
+    first_mode = 0o666 if mode is None else 0o600
+    try:
+        with open(staged, "xb", opener=lambda p, f: os.open(p, f, first_mode)) as out:
+            out.write(data)
+        if mode is not None:
+            staged.chmod(mode)
+        yield staged
+        os.replace(staged, place)  # noqa: PTH105 - tests stand in for it
     except BaseException:
         with suppress(OSError):
-            Path(beside).unlink()
+            staged.unlink()
         raise
-
-
-def _check_same(file: Path, before: bytes) -> None:
-    if file.read_bytes() != before:
-        raise NotWrittenError(str(file), "somebody else has written it just now")

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from satchel.runtime import Satchel
 
 
-_FILE_MODE: Final = 0o644
+FILE_MODE: Final = 0o644
 _FOLDER_MODE: Final = 0o755
 
 
@@ -42,7 +42,7 @@ def write_new_file(file: Path, data: bytes) -> None:
     """
     with file.open("xb") as out:
         out.write(data)
-    file.chmod(_FILE_MODE)
+    file.chmod(FILE_MODE)
 
 
 def build_folder(

@@ -1,15 +1,12 @@
 """A static site with releases: anybody's web server can serve it."""
 
-import os
-import secrets
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from satchel.errors import ConfigError, SkillError
-from satchel.files import canonical_json, parse_release_file, render_pointer
+from satchel.files import canonical_json, parse_release_file, render_pointer, write_file
 from satchel.model import RELEASE_FILE, Finding, Release, release_path
 from satchel.release._build import index_entries
 from satchel.release._discovery import (
@@ -19,7 +16,7 @@ from satchel.release._discovery import (
     index_v2,
     plan_publication,
 )
-from satchel.release._folder import check_not_in_release, make_folder, write_new_file
+from satchel.release._folder import FILE_MODE, check_not_in_release, make_folder
 from satchel.sources import ReleaseSource
 
 _V1_FOLDER: Final = INDEX_V1.removesuffix("index.json")
@@ -128,14 +125,7 @@ class _SiteWriter:
             self.kept += 1
             return
         make_folder(file.parent)
-        new = file.parent / f".satchel-{secrets.token_hex(8)}"
-        try:
-            write_new_file(new, data)
-            os.replace(new, file)  # noqa: PTH105 - it says what it does
-        except OSError:
-            with suppress(OSError):
-                new.unlink()
-            raise
+        write_file(file, data, FILE_MODE)
         self.written += 1
 
 

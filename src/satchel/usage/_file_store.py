@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 from satchel.errors import ConfigError, MissingPathError
+from satchel.files import write_file
 from satchel.model import CatalogSynced
 from satchel.usage._process import locked, open_private
 from satchel.usage._records import DAY_S
@@ -154,15 +155,7 @@ class ChainStore(LineStore):
 
     def _write_head(self, number: int, digest: str) -> None:
         head = {"schema_version": SCHEMA_VERSION, "line": number, "digest": digest}
-        path = f"{self._path}{HEAD_SUFFIX}"
-        beside = f"{path}.{os.getpid()}"
-        fd = open_private(beside)
-        try:
-            os.ftruncate(fd, 0)
-            _write_fully(fd, canonical(head) + b"\n")
-        finally:
-            os.close(fd)
-        os.replace(beside, path)  # noqa: PTH105 - strings are what is at hand
+        write_file(f"{self._path}{HEAD_SUFFIX}", canonical(head) + b"\n", 0o600)
 
 
 @contextmanager

@@ -1,7 +1,7 @@
 """Files and folders appear whole, and never in the place of others."""
 
 import os
-import tempfile
+import secrets
 from pathlib import Path
 
 import pytest
@@ -63,13 +63,12 @@ def test_nobody_who_was_quicker_is_lost(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "f"
-    make = tempfile.mkstemp
 
-    def slow(*, prefix: str, dir: Path) -> tuple[int, str]:  # noqa: A002
+    def slow(size: int) -> str:
         file.write_bytes(b"theirs")
-        return make(prefix=prefix, dir=dir)
+        return "0" * size
 
-    monkeypatch.setattr(tempfile, "mkstemp", slow)
+    monkeypatch.setattr(secrets, "token_hex", slow)
     with pytest.raises(AlreadyThereError):
         put_file(file, b"ours")
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 import pytest
@@ -13,6 +12,7 @@ from satchel.files import replace_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
 
 def held(folder: Path) -> dict[str, bytes]:
@@ -88,7 +88,7 @@ def test_a_disk_that_fails_leaves_nothing_behind(
     def fail(*_: object) -> NoReturn:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(Path, "replace", fail)
+    monkeypatch.setattr(os, "replace", fail)
     with pytest.raises(OSError, match="No space"):
         replace_file(file, b"old", b"new")
 

@@ -20,7 +20,7 @@ from satchel.authoring._convert._values import (
     Status,
 )
 from satchel.errors import ConfigError, SkillError
-from satchel.files import check_path, path_problem, read_confined, walk_pack
+from satchel.files import check_path, path_problem, read_confined, walk_pack, write_file
 from satchel.model import SKILL_FILE, Finding, Limits
 
 # What is compared was read within the usual limits, or was made by somebody else.
@@ -85,20 +85,8 @@ def replace_skill_md(
     if file.read_bytes() == draft.skill_md:
         return ConversionResult(conversion, shown, "unchanged")
     if not rehearse:
-        _replace(file, draft.skill_md)
+        write_file(file, draft.skill_md, stat.S_IMODE(file.stat().st_mode))
     return ConversionResult(conversion, shown, "updated")
-
-
-def _replace(file: Path, data: bytes) -> None:
-    """Exchange a file's bytes at one stroke; its rights stay."""
-    handle, name = tempfile.mkstemp(prefix=".satchel-", dir=file.parent)
-    try:
-        with os.fdopen(handle, "wb") as out:
-            out.write(data)
-        shutil.copymode(file, name)
-        Path(name).replace(file)
-    finally:
-        Path(name).unlink(missing_ok=True)
 
 
 def _refusal(

@@ -2,9 +2,7 @@
 
 import os
 import stat
-import tempfile
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
@@ -17,7 +15,8 @@ from satchel.cli._connect._formats import (
     toml_block,
     toml_entry,
 )
-from satchel.errors import ConfigError
+from satchel.errors import ConfigError, NotWrittenError
+from satchel.files import staged_file
 
 WriteOutcome: TypeAlias = Literal["made", "changed", "unchanged"]
 
@@ -109,33 +108,23 @@ def _encoded(text: str, where: str) -> bytes:
         raise ConfigError(where, detail) from None
 
 
-def _umask() -> int:
-    """Return the umask of the process: POSIX tells it only to who sets it."""
-    umask = os.umask(0o077)
-    os.umask(umask)
-    return umask
-
-
 def _replace(file: Path, where: str, before: bytes | None, data: bytes) -> bool:
     """Write the file anew; False where another has written it since it was read."""
     file.parent.mkdir(parents=True, exist_ok=True)
     try:
         mode = stat.S_IMODE(file.stat().st_mode)
     except FileNotFoundError:
-        mode = 0o666 & ~_umask()
-    if not mode & stat.S_IWUSR:
+        mode = None
+    if mode is not None and not mode & stat.S_IWUSR:
         raise ConfigError(where, "may only be read, so nothing was written")
-    handle, beside = tempfile.mkstemp(dir=file.parent, prefix=f"{file.name}.")
     try:
-        with os.fdopen(handle, "wb") as out:
-            out.write(data)
-        Path(beside).chmod(mode)
-        if _read(file, where) != before:
-            Path(beside).unlink()
-            return False
-        Path(beside).replace(file)
-    except BaseException:
-        with suppress(OSError):
-            Path(beside).unlink()
-        raise
+        with staged_file(file, data, mode):
+            _check_unchanged(file, where, before)
+    except NotWrittenError:
+        return False
     return True
+
+
+def _check_unchanged(file: Path, where: str, before: bytes | None) -> None:
+    if _read(file, where) != before:
+        raise NotWrittenError(where, "another program has written it just now")

@@ -3,12 +3,11 @@
 import contextlib
 import os
 import re
-import tempfile
 import threading
 from collections import OrderedDict
 from typing import Final, Generic, TypeVar
 
-from satchel.files import digest_bytes
+from satchel.files import digest_bytes, write_file
 
 _T = TypeVar("_T")
 
@@ -90,15 +89,8 @@ class DiskCache:
         """Keep bytes, which are those of the digest."""
         with contextlib.suppress(OSError):
             os.makedirs(self._folder, mode=0o700, exist_ok=True)  # noqa: PTH103
-            handle, name = tempfile.mkstemp(dir=self._folder)
-            try:
-                with open(handle, "wb") as file:  # noqa: PTH123
-                    file.write(data)
-                os.replace(name, self._place(digest))  # noqa: PTH105
-                self._unlooked += len(data)
-            except OSError:
-                os.unlink(name)  # noqa: PTH108
-                raise
+            write_file(self._place(digest), data, 0o600)
+            self._unlooked += len(data)
 
     def prune(self) -> None:
         """Remove the oldest files, until no more bytes are kept than may be.

@@ -299,7 +299,7 @@ def test_nothing_is_left_where_writing_fails(
 
     file = tmp_path / "mcp.json"
     file.write_text("{}")
-    monkeypatch.setattr(os, "fdopen", fail)
+    monkeypatch.setattr(os, "replace", fail)
 
     with pytest.raises(OSError, match="No space"):
         write_config(file, CURSOR, "satchel", HERE)
