@@ -17,7 +17,8 @@ from typing import Any
 import pytest
 
 from satchel.checking import check
-from satchel.lint import RULES, LintRule, LintSettings, _rules as rules_module
+from satchel.lint import RULES, LintRule, LintSettings
+from satchel.lint._rules import _all as rules_module
 from satchel.lint._settings import thresholds_for
 from satchel.model import Finding, Limits
 

@@ -126,7 +126,7 @@ def test_no_error_shows_a_traceback(
     def fail(*_: object, **__: object) -> None:
         raise error
 
-    monkeypatch.setattr("satchel.cli._options.open_skills", fail)
+    monkeypatch.setattr("satchel.cli._commands.list.open_skills", fail)
     result = run("list")
 
     assert result.exit_code == status
@@ -141,7 +141,7 @@ def test_a_pipe_that_breaks_at_the_end_is_no_complaint(
     def fail(*_: object, **__: object) -> None:
         raise BrokenPipeError
 
-    monkeypatch.setattr("satchel.cli._options.open_skills", fail)
+    monkeypatch.setattr("satchel.cli._commands.list.open_skills", fail)
     result = run("list", "--skills", "skills")
 
     assert result.exit_code == 1

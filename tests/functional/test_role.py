@@ -184,7 +184,7 @@ def test_a_name_that_two_claim_is_status_1_with_the_switch(
 
     plugin = FakeSource("plugin:mine", {"backend": {"SKILL.md": pack("backend")}})
     monkeypatch.setattr(
-        "satchel.sources._factories.load_plugin_sources", lambda **_: [plugin]
+        "satchel.compat._role_library.load_plugin_sources", lambda **_: [plugin]
     )
     result = run("role", "backend")
 
@@ -211,7 +211,7 @@ def test_a_name_that_two_claim_is_not_completed(
 
     plugin = FakeSource("plugin:mine", {"backend": {"SKILL.md": pack("backend")}})
     monkeypatch.setattr(
-        "satchel.sources._factories.load_plugin_sources", lambda **_: [plugin]
+        "satchel.compat._role_library.load_plugin_sources", lambda **_: [plugin]
     )
 
     assert [item.value for item in complete("")] == ["analyst", "qa"]

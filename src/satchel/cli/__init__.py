@@ -6,7 +6,7 @@ from satchel._lazy import lazy_door
 from satchel.cli._app import main
 
 if TYPE_CHECKING:
-    from satchel.cli._terminal import ask_in_terminal
+    from satchel.cli._approval import ask_in_terminal
 
 __all__ = [
     "ask_in_terminal",
@@ -14,7 +14,7 @@ __all__ = [
 ]
 
 _LAZY: Final = {
-    "ask_in_terminal": "satchel.cli._terminal",
+    "ask_in_terminal": "satchel.cli._approval",
 }
 
 __getattr__ = lazy_door(__name__, _LAZY)

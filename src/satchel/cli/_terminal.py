@@ -1,16 +1,13 @@
-"""What reaches a terminal, and what reaches a pipe: text, JSON, columns, questions."""
+"""What reaches a terminal, and what reaches a pipe: text, JSON, columns."""
 
 import os
 import sys
-import threading
 from collections.abc import Iterator, Sequence
 from io import TextIOWrapper
-from typing import Final, TextIO
+from typing import Final
 
 import click
 
-from satchel.model import ApprovalAnswer, Question
-from satchel.runtime import question_lines
 from satchel.text import printable
 
 
@@ -154,45 +151,3 @@ def layout(rows: Sequence[tuple[str, ...]], columns: int | None) -> Iterator[str
         )
         rest = None if columns is None else columns - taken
         yield "  ".join([*padded, clip(last, rest)]).rstrip()
-
-
-_ANSWERS: Final[dict[str, ApprovalAnswer]] = {
-    "y": "yes_once",
-    "yes": "yes_once",
-    "s": "yes_in_session",
-    "session": "yes_in_session",
-}
-_terminal: Final = threading.Lock()
-
-
-def ask_in_terminal(question: Question) -> ApprovalAnswer:
-    """Ask whoever sits at the terminal; the answer to hand to ``session(approve=...)``.
-
-    The question goes to standard error, so that output may go into a pipe. What came
-    from a pack or a model is cleaned of all that a terminal would obey. What was typed
-    before the question is thrown away where the system allows it (not on Windows).
-    Questions of several threads come one after the other. Anything but ``y`` or ``s``
-    is no, and so is a standard input or error that is no terminal.
-    """
-    if not (_is_terminal(sys.stdin) and _is_terminal(sys.stderr)):
-        return "no"
-    with _terminal:
-        _discard_input(sys.stdin)
-        for line in question_lines(question):
-            sys.stderr.write(f"{line}\n")
-        sys.stderr.write("[y] yes, once  [s] yes, for this session  [n] no (default) ")
-        sys.stderr.flush()
-        return _ANSWERS.get(sys.stdin.readline().strip().lower(), "no")
-
-
-def _is_terminal(stream: TextIO | None) -> bool:
-    """Tell whether it is one; a program without a console has no stream at all."""
-    return stream is not None and not stream.closed and stream.isatty()
-
-
-def _discard_input(stream: TextIO) -> None:
-    try:
-        import termios
-    except ImportError:  # Windows
-        return
-    termios.tcflush(stream, termios.TCIFLUSH)

@@ -10,7 +10,7 @@ import threading
 import pytest
 
 from satchel.cli import ask_in_terminal
-from satchel.cli._terminal import _discard_input
+from satchel.cli._approval import _discard_input
 from satchel.model import Question
 
 HOSTILE = "a\x1b[2J\u202eb\n[y] yes"
@@ -57,7 +57,7 @@ class Terminal(io.StringIO):
 def sit_at(stdin: object, monkeypatch: pytest.MonkeyPatch) -> Terminal:
     """Put a terminal in memory at the error output, and ``stdin`` at the input."""
     shown = Terminal()
-    monkeypatch.setattr("satchel.cli._terminal._discard_input", lambda _: None)
+    monkeypatch.setattr("satchel.cli._approval._discard_input", lambda _: None)
     monkeypatch.setattr(sys, "stderr", shown)
     monkeypatch.setattr(sys, "stdin", stdin)
     return shown

@@ -113,7 +113,7 @@ def test_plugins_are_asked_again_after_a_change_only(
 ) -> None:
     plugin = FakeSource("plugin:mine", {"vp": {"SKILL.md": pack("vp")}})
     monkeypatch.setattr(
-        "satchel.sources._factories.load_plugin_sources", lambda **_: [plugin]
+        "satchel.compat._role_library.load_plugin_sources", lambda **_: [plugin]
     )
     resolver = RoleResolver(templates)
     for _ in range(3):

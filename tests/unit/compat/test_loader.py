@@ -228,7 +228,7 @@ def test_a_plugin_that_claims_a_taken_name_is_named_with_the_switch(
     def load_plugins(*, deny: object = ()) -> list[FakeSource]:
         return [] if "plugin:mine" in list(deny) else [plugin]  # type: ignore[call-overload]
 
-    monkeypatch.setattr("satchel.sources._factories.load_plugin_sources", load_plugins)
+    monkeypatch.setattr("satchel.compat._loader.load_plugin_sources", load_plugins)
     local = LocalDirSkillSource(templates)
 
     with pytest.raises(DuplicateSkillError, match="plugin:mine") as caught:
@@ -243,7 +243,7 @@ def test_a_broken_pack_of_a_plugin_is_left_out_and_said(
 ) -> None:
     plugin = FakeSource("plugin:mine", {"broken": {"SKILL.md": "nothing"}})
     monkeypatch.setattr(
-        "satchel.sources._factories.load_plugin_sources", lambda **_: [plugin]
+        "satchel.compat._loader.load_plugin_sources", lambda **_: [plugin]
     )
 
     loader = SkillLoader([LocalDirSkillSource(templates)])

@@ -442,7 +442,7 @@ def add_plugin(
     def load(*, deny: tuple[str, ...] = ()) -> list[FakeSource]:
         return [] if "mine" in deny else [plugin]
 
-    monkeypatch.setattr("satchel.sources._factories.load_plugin_sources", load)
+    monkeypatch.setattr("satchel.compat._role_library.load_plugin_sources", load)
     return plugin
 
 

@@ -288,7 +288,7 @@ def test_the_collector_may_end_a_writer_at_any_moment(
     sink: Background, store: MemoryStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It runs in any thread, and one that holds the writer's lock must not wait."""
-    monkeypatch.setattr("satchel.usage._location.usage_sinks", lambda _: (sink,))
+    monkeypatch.setattr("satchel.usage._events.usage_sinks", lambda _: (sink,))
     skills = Satchel(Skill("a", instructions="x", description="d"))
     skills.load("a")
     gone = weakref.ref(skills)
@@ -368,7 +368,7 @@ def test_what_nobody_closed_ends_with_its_satchel(
     monkeypatch: pytest.MonkeyPatch, store: MemoryStore
 ) -> None:
     sink = Background(lambda: store, interval_s=0.0)
-    monkeypatch.setattr("satchel.usage._location.usage_sinks", lambda _: (sink,))
+    monkeypatch.setattr("satchel.usage._events.usage_sinks", lambda _: (sink,))
     skills = Satchel(Skill("a", instructions="x", description="d"))
     skills.load("a")
     gone = weakref.ref(skills)

@@ -23,11 +23,11 @@ BEGIN = """
 import os, sys, time
 from satchel import Satchel, Skill
 from satchel.usage._background import Background
-from satchel.usage._location import place_of
+from satchel.usage._location import parse_location
 from satchel.usage._location import store_at
 
 def open_all(**more):
-    sink = Background(store_at(place_of(sys.argv[1])), **more)
+    sink = Background(store_at(parse_location(sys.argv[1])), **more)
     made = [Skill(f"s{n}", instructions="Do.", description="d") for n in range(3)]
     return sink, Satchel(*made, sinks=[sink])
 """
