@@ -188,12 +188,7 @@ class Policy:
         return Decision("allow")
 
     def _remember(self, number: int, rule: PolicyRule, kind: str) -> None:
-        found = Finding(
-            "rule-raised",
-            "error",
-            f"rule {number} of the policy, {rule}, raised {kind}, and so it denied",
-            fix="let its condition take every `who`, one without any key too",
-        )
+        found = Finding.of("rule-raised", number=number, rule=rule, kind=kind)
         self._problems.setdefault((number, kind), found)
 
 

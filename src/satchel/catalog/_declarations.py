@@ -75,13 +75,7 @@ def _resolve(
         check_path(name)
     except PackFileError:
         findings.append(
-            Finding(
-                "unsafe-declared-file",
-                "error",
-                f"{bucket} declares {name!r}, which does not stay inside the pack",
-                SKILL_FILE,
-                fix="name a file inside the pack, relative to it, with / between",
-            )
+            Finding.of("unsafe-declared-file", SKILL_FILE, bucket=bucket, name=name)
         )
         return None
     in_bucket = name if name.startswith(f"{bucket}/") else f"{bucket}/{name}"
@@ -90,22 +84,16 @@ def _resolve(
         return path
     if is_excluded_file(path):
         findings.append(
-            Finding(
-                "left-out-file-declared",
-                "error",
-                f"{bucket} declares {name!r}, a kind of file that is never handed out",
-                SKILL_FILE,
-                fix="rename the file, or take it off the list",
-            )
+            Finding.of("left-out-file-declared", SKILL_FILE, bucket=bucket, name=name)
         )
         return None
     findings.append(
-        Finding(
+        Finding.of(
             "listed-file-missing",
-            "error",
-            f"{bucket} declares {name!r}, and there is no such file",
             SKILL_FILE,
-            fix=f"add {in_bucket}, or take it off the list",
+            bucket=bucket,
+            name=name,
+            in_bucket=in_bucket,
         )
     )
     return path
@@ -220,22 +208,12 @@ def _names(value: Json) -> list[str | None]:
 
 
 def _wrong_type(key: str, path: str) -> Finding:
-    return Finding(
-        "field-kind",
-        "warning",
-        f"metadata.{key}: want a list of names of tools, or a text with blanks between",
-        path,
-        fix=f'write `{key}: "first_tool second_tool"`',
-    )
+    return Finding.of("field-kind", path, sentence="tool-names", key=key)
 
 
 def _too_many_tools(count: int, path: str) -> Finding:
-    return Finding(
-        "field-kind",
-        "warning",
-        f"metadata names {count} tools; only the first {MAX_TOOLS} open",
-        path,
-        fix="name the tools that the skill needs",
+    return Finding.of(
+        "field-kind", path, sentence="too-many-tools", count=count, limit=MAX_TOOLS
     )
 
 
@@ -246,10 +224,4 @@ def _closed_tools(names: list[str], path: str) -> Finding:
         if len(names) > MAX_LISTED_TOOLS
         else ""
     )
-    return Finding(
-        "tool-not-allowed",
-        "warning",
-        f"allowed-tools leaves out {told}{more}, which metadata names: closed",
-        path,
-        fix="name the tools in allowed-tools too, or leave that field out",
-    )
+    return Finding.of("tool-not-allowed", path, told=told, more=more)

@@ -228,12 +228,12 @@ def _escaped(
     if any(finding.code == "hidden-text" for finding in findings):
         return
     for hidden in find_hidden(description):
-        yield Finding(
+        yield Finding.of(
             "hidden-text",
-            hidden.severity,
-            f"the description holds {hidden}, written as escapes",
             path,
-            fix="take the escapes out",
+            severity=hidden.severity,
+            sentence="description",
+            hidden=hidden,
         )
 
 

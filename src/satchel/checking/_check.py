@@ -55,13 +55,12 @@ def duplicate_names(claims: Iterable[NameClaim]) -> Iterator[Finding]:
     for claim in claims:
         holder = first.setdefault(claim.name, claim)
         if holder.content != claim.content:
-            yield Finding(
+            yield Finding.of(
                 "duplicate-skill",
-                "error",
-                f"{holder.location} has the name {claim.name!r} too",
                 f"{claim.location}/{SKILL_FILE}",
                 claim.line,
-                "rename one of the two",
+                location=holder.location,
+                name=claim.name,
             )
 
 

@@ -152,7 +152,7 @@ def _registration_errors(descriptors: Iterable[SkillDescriptor]) -> Iterator[Fin
         try:
             registry.register(each)
         except SkillError as error:
-            yield Finding(error.code, "error", str(error), _place(each))
+            yield Finding.of_error(error, _place(each))
 
 
 def _check(
@@ -166,12 +166,12 @@ def _check(
     listed = {path for each in every for path in each.references}
     for path in files_below(home) if home else ():
         if path not in listed:
-            yield Finding(
+            yield Finding.of(
                 "unlisted-reference",
-                "error",
-                f"no skill lists {path}, so no agent can load it",
                 _place(descriptor),
-                fix="add it to references, or delete the file",
+                severity="error",
+                sentence="registered",
+                path=path,
             )
     yield from _of_files(descriptor, home, settings)
 
@@ -179,35 +179,29 @@ def _check(
 def _of_text(descriptor: SkillDescriptor, most: int) -> Iterator[Finding]:
     text = descriptor.instructions
     if 0 < most < len(" ".join(text.split())):
-        yield Finding(
-            "long-instructions",
-            "warning",
-            f"the instructions have {len(text):,} characters, {most:,} are plenty: "
-            "they are in every prompt of an agent that has the skill",
-            _place(descriptor),
-            fix="move the details into a reference, and say when to load it",
+        yield Finding.of(
+            "long-instructions", _place(descriptor), count=len(text), most=most
         )
     for path in descriptor.references:
         name = path.rpartition("/")[2]
         if name not in text:
-            yield Finding(
+            yield Finding.of(
                 "reference-not-mentioned",
-                "error",
-                f"the instructions do not say when to load {name}",
                 _place(descriptor),
-                fix=f"name {name} in the instructions, with the case that it is for",
+                severity="error",
+                sentence="registered",
+                name=name,
             )
 
 
 def _missing(descriptor: SkillDescriptor) -> Iterator[Finding]:
     for path in descriptor.references:
         if stat_file(path) is None:
-            yield Finding(
+            yield Finding.of(
                 "listed-file-missing",
-                "error",
-                f"references lists {path}, and there is no such file in a package",
                 _place(descriptor),
-                fix="begin it with the package that holds it, or take it off",
+                sentence="listed-in-code",
+                path=path,
             )
 
 

@@ -162,7 +162,7 @@ def _of_role(latest: Catalog, folder: str, stock: RoleLibrary) -> Iterator[Findi
             yield finding
     for conflict in latest.unresolved:
         error = stock.duplicate(conflict)
-        yield Finding(error.code, "error", str(error), fix=error.fix)
+        yield Finding.of_error(error, fix=error.fix)
     yield from unavailable_sources(latest)
 
 
@@ -192,12 +192,11 @@ def _elsewhere(
     entry = catalog.get(role)
     if entry is None or entry.origin.source != source or entry.origin.key == role:
         return
-    yield Finding(
+    yield Finding.of(
         "role-pack-elsewhere",
-        "warning",
-        f"the role's pack is in a folder of another name, {entry.origin.key!r}",
         entry.origin.location,
-        fix=f"rename the folder to {folder}, or the pack in its SKILL.md",
+        key=entry.origin.key,
+        folder=folder,
     )
 
 
@@ -207,11 +206,11 @@ def _all(latest: Catalog) -> Iterator[Descriptor]:
 
 
 def _unused(folder: str, reason: str, fix: str = "", *, error: bool = True) -> Finding:
-    return Finding(
+    return Finding.of(
         "role-pack-unused",
-        "error" if error else "warning",
-        f"the role's pack is not used: {reason}",
         folder,
+        severity="error" if error else "warning",
+        reason=reason,
         fix=fix,
     )
 

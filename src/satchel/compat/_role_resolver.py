@@ -197,13 +197,7 @@ class RoleResolver:
 
 
 def _costs_more(tokens: int, legacy: int, folder: str) -> Finding:
-    return Finding(
-        "role-costs-more",
-        "note",
-        f"the prompt has {tokens:,} tokens, the legacy template {legacy:,}",
-        folder,
-        fix="shorten the descriptions in the index, or give it a smaller budget",
-    )
+    return Finding.of("role-costs-more", folder, tokens=tokens, legacy=legacy)
 
 
 def _fixed(path: str) -> str:

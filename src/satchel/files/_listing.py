@@ -150,11 +150,8 @@ def _excluded_finding(kind: ExclusionKind, paths: list[str]) -> Finding:
         named += (
             f" and {len(paths) - _MAX_NAMED} more" if len(paths) > _MAX_NAMED else ""
         )
-    return Finding(
-        "files-left-out",
-        "note",
-        f"never listed: {kind} ({len(paths)} {entries}){named}",
-        fix="put what the skill needs into a file of another name",
+    return Finding.of(
+        "files-left-out", kind=kind, count=len(paths), entries=entries, named=named
     )
 
 

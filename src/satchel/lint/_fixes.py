@@ -9,15 +9,12 @@ twice is to fix once.
 import re
 from collections import Counter
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
+from satchel.lint._fixers import FIXABLE, FIXERS, Fixer, FixInput
 from satchel.model import DEFAULT_LIMITS, SKILL_FILE, Finding, Limits, Manifest
-from satchel.skill_md import body_of, corrected_keys, parse
+from satchel.skill_md import Profile, body_of, corrected_keys, parse
 from satchel.text import LineMatcher, unified_lines
-
-if TYPE_CHECKING:
-    from satchel.lint._fixers import Fixer, FixInput
-    from satchel.skill_md import Profile
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +80,7 @@ def fix_skill(  # noqa: PLR0913 - one pack, its parts by name
     path: str = SKILL_FILE,
     folder: str = "",
     files: tuple[str, ...] = (),
-    profile: "Profile" = "spec",
+    profile: Profile = "spec",
     limits: Limits = DEFAULT_LIMITS,
 ) -> SkillFix | None:
     """Return how a SKILL.md can be mended; None where nothing is to be done.
@@ -98,8 +95,6 @@ def fix_skill(  # noqa: PLR0913 - one pack, its parts by name
         profile: The profile of the check.
         limits: Bounds on what is read.
     """
-    from satchel.lint._fixers import FIXERS
-
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError:
@@ -127,8 +122,8 @@ _NO_FOLDER: Final = "-"
 
 
 def _page(
-    text: str, folder: str, files: tuple[str, ...], profile: "Profile", limits: Limits
-) -> "FixInput | None":
+    text: str, folder: str, files: tuple[str, ...], profile: Profile, limits: Limits
+) -> FixInput | None:
     """Return a page as a lenient reader sees it, even without a description."""
     manifest = parse(
         text.encode(),
@@ -139,8 +134,6 @@ def _page(
     ).manifest
     if manifest is None:
         return None
-    from satchel.lint._fixers import FixInput
-
     return FixInput(
         text=text,
         folder=folder,
@@ -152,11 +145,9 @@ def _page(
 
 
 def _is_safe(
-    before: "FixInput", after: "FixInput", fixer: "Fixer", codes: frozenset[str]
+    before: FixInput, after: FixInput, fixer: Fixer, codes: frozenset[str]
 ) -> bool:
     """Tell whether a page says the same as before, without the findings, for good."""
-    from satchel.lint._fixers import FIXABLE
-
     if body_of(after.text) != body_of(before.text):
         return False
     if _kept(before.manifest, fixer) != _kept(after.manifest, fixer):
@@ -173,7 +164,7 @@ def _is_safe(
     )
 
 
-def _kept(manifest: Manifest, fixer: "Fixer") -> dict[str, object]:
+def _kept(manifest: Manifest, fixer: Fixer) -> dict[str, object]:
     """Return all that a fixer must leave as it is."""
     kept: dict[str, object] = {
         field.name: getattr(manifest, field.name)
@@ -185,7 +176,7 @@ def _kept(manifest: Manifest, fixer: "Fixer") -> dict[str, object]:
     return kept
 
 
-def _codes(page: "FixInput") -> Counter[str]:
+def _codes(page: FixInput) -> Counter[str]:
     """Count what is left by code, for a lenient reader and for the profile."""
     profiles: tuple[Profile, ...] = ("lenient", page.profile)
     return Counter(

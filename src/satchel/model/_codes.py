@@ -1,9 +1,34 @@
-"""The table of codes: a page for each, in Markdown."""
+"""The table of codes: what each means, how severe it is, what it says, what to do.
 
+Each code has one file, ``satchel/codes/CODE.md``: a head between two lines ``---``,
+then the page that ``satchel explain CODE`` prints. The head is the only place where
+the severity, the sentence and the fix of a finding are written::
+
+    ---
+    severity: warning
+    message: the link label {label!r} is not defined
+    fix: add a line `[{label}]: PATH`, or write `[text](PATH)`
+    ---
+
+``message`` and ``fix`` are templates as `str.format` takes them. A code with several
+sentences names the others: ``message.device``, ``fix.device``. ``severity`` lists what
+the code may have, the default first. An indented line continues the one above it.
+The head of an error that is raised has a severity only: its class makes the sentence.
+"""
+
+from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, cast
 
 from satchel.errors import SkillError
+
+if TYPE_CHECKING:
+    from importlib.abc import ResourceLoader
+
+_FOLDER: Final = Path(__file__).parent.parent / "codes"
+"""Read through the loader, for the package may be in a zip file."""
+_FENCE: Final = "---\n"
 
 
 class UnknownCodeError(SkillError, LookupError):
@@ -23,24 +48,73 @@ class UnknownCodeError(SkillError, LookupError):
         return f"no code {self.wanted!r}{close}"
 
 
+@dataclass(frozen=True, slots=True)
+class CodeEntry:
+    """What the table has of one code.
+
+    ``severities`` begins with the default; ``messages`` and ``fixes`` hold templates by
+    the name of their sentence, empty for the usual one.
+    """
+
+    code: str
+    severities: tuple[str, ...]
+    messages: dict[str, str]
+    fixes: dict[str, str]
+    page: str
+
+
+@cache
+def code_entry(code: str) -> CodeEntry:
+    """Return the entry of a code, read when it is first asked for.
+
+    Raises:
+        OSError: The table has no such code.
+    """
+    loader = cast("ResourceLoader", __spec__.loader)
+    text = loader.get_data(str(_FOLDER / f"{code}.md")).decode()
+    head, _, page = text.replace("\r\n", "\n").removeprefix(_FENCE).partition(_FENCE)
+    fields: dict[str, str] = {}
+    for line in head.replace("\n  ", " ").splitlines():
+        key, _, value = line.partition(": ")
+        fields[key] = value
+    return CodeEntry(
+        code,
+        tuple(fields["severity"].split(", ")),
+        _variants(fields, "message"),
+        _variants(fields, "fix"),
+        page,
+    )
+
+
+def _variants(fields: dict[str, str], kind: str) -> dict[str, str]:
+    """Return the templates of a kind, by the name of their sentence."""
+    return {
+        key.removeprefix(kind).removeprefix("."): value
+        for key, value in fields.items()
+        if key.partition(".")[0] == kind
+    }
+
+
 @cache
 def codes() -> tuple[str, ...]:
-    """Return every code that has a page, sorted."""
-    names = (page.name for page in files("satchel.lint").joinpath("pages").iterdir())
-    return tuple(sorted(name[:-3] for name in names if name.endswith(".md")))
+    """Return every code, sorted."""
+    from importlib.resources import files
+
+    pages = files("satchel").joinpath("codes").iterdir()
+    return tuple(sorted(page.name[:-3] for page in pages if page.name.endswith(".md")))
 
 
 def read_page(code: str) -> str:
     """Return the page of a code, in Markdown.
 
     Raises:
-        UnknownCodeError: There is none.
+        UnknownCodeError: There is none; with close codes.
     """
     if code not in codes():
         from difflib import get_close_matches
 
         raise UnknownCodeError(code, tuple(get_close_matches(code, codes())))
-    return files("satchel.lint").joinpath("pages", f"{code}.md").read_text("utf-8")
+    return code_entry(code).page
 
 
 def title_of(code: str) -> str:

@@ -1,8 +1,11 @@
-"""Something to tell the author of a pack: a value, never an exception."""
+"""What an author or an operator should know of a pack: a value, never an exception."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, cast
+
+from satchel.errors import SkillError
+from satchel.model._codes import code_entry
 
 Severity = Literal["error", "warning", "note"]
 
@@ -29,6 +32,51 @@ class Finding:
     fix: str = ""
     before: str = ""
     after: str = ""
+
+    @classmethod
+    def of(  # noqa: PLR0913 - what a finding has, all but the place by name
+        cls,
+        code: str,
+        path: str = "",
+        line: int | None = None,
+        /,
+        *,
+        severity: Severity | None = None,
+        sentence: str = "",
+        before: str = "",
+        after: str = "",
+        **values: object,
+    ) -> "Finding":
+        """Make a finding from the table of codes.
+
+        Args:
+            code: A code that has a page in ``satchel/codes``.
+            path: Where it was noticed, as in `Finding`.
+            line: From 1; None for the whole file.
+            severity: Where it is another than the code's default.
+            sentence: The name of the sentence, where the code has several.
+            before: Text that a repair changed.
+            after: What it became.
+            values: What the placeholders of the sentence and the fix stand for.
+        """
+        entry = code_entry(code)
+        return cls(
+            code,
+            severity or cast("Severity", entry.severities[0]),
+            entry.messages[sentence].format_map(values),
+            path,
+            line,
+            entry.fixes.get(sentence, "").format_map(values),
+            before,
+            after,
+        )
+
+    @classmethod
+    def of_error(
+        cls, error: SkillError, path: str = "", line: int | None = None, fix: str = ""
+    ) -> "Finding":
+        """Make a finding of an error that was caught: its code and its sentence."""
+        return cls(error.code, "error", str(error), path, line, fix)
 
     def __str__(self) -> str:
         """Return ``path:line: severity code: message``, leaving out what is empty."""

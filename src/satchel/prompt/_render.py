@@ -167,11 +167,8 @@ class _BudgetFit:
             for stage, some in ids.items()
             if some
         )
-        finding = Finding(
-            "over-budget",
-            "warning",
-            f"{len(self.lines.ids)} skills do not fit {self.budget} tokens: {done}",
-            fix="raise the budget, shorten descriptions, or take fewer sources",
+        finding = Finding.of(
+            "over-budget", count=len(self.lines.ids), budget=self.budget, done=done
         )
         return Rendered(
             text,

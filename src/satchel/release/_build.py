@@ -57,7 +57,7 @@ def _release_errors(skills: Satchel) -> Iterator[Finding]:
     yield from unavailable_sources(latest)
     for conflict in latest.unresolved:
         error = duplicate_error(conflict)
-        yield Finding(error.code, "error", str(error), fix=error.fix)
+        yield Finding.of_error(error, fix=error.fix)
     yield from (each for each in latest.findings if each.severity == "error")
 
 

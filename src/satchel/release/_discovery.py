@@ -100,11 +100,11 @@ def plan_publication(
         problem, fix = _publication_problem(entry, limits)
         if problem:
             findings.append(
-                Finding(
+                Finding.of(
                     "not-publishable",
-                    "warning",
-                    f"skill {entry.id!r} is in no discovery index: {problem}",
                     f"{entry.origin.location}/{SKILL_FILE}" if entry.origins else "",
+                    id=entry.id,
+                    problem=problem,
                     fix=fix,
                 )
             )

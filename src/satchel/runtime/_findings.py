@@ -192,12 +192,13 @@ def _unused_disabled(registry: "Registry") -> "Iterator[Finding]":
 
         close = nearest(switch.pattern, names, 1)
         fix = f"write {close[0]!r}, or " if close else ""
-        yield Finding(
+        yield Finding.of(
             "disabled-unknown",
-            "warning",
-            f"no {kind} is called {switch.pattern!r}, so that nothing is switched off",
             switch.where.strip("`"),
-            fix=f"{fix}{switch.fix}",
+            kind=kind,
+            pattern=switch.pattern,
+            fix=fix,
+            option=switch.fix,
         )
 
 
@@ -261,13 +262,7 @@ def _names_tools(catalog: Catalog) -> bool:
 
 def empty_folder_finding(label: str) -> Finding:
     """Return what there is to say of a folder that was named and holds no pack."""
-    return Finding(
-        "no-skills",
-        "warning",
-        f"there is no folder with a {SKILL_FILE} in it",
-        label,
-        fix=f"put each skill into a folder of its own, with a {SKILL_FILE}",
-    )
+    return Finding.of("no-skills", label, sentence="folder")
 
 
 MAX_SOURCE_LINES: Final = 3

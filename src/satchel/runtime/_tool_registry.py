@@ -209,10 +209,11 @@ def _tool_not_offered(
     descriptor: Descriptor, name: str, offer: _RegisteredTool | None
 ) -> Finding:
     why = "nobody offers it" if offer is None else f"it belongs to {offer.owner}"
-    return Finding(
+    return Finding.of(
         "tool-not-offered",
-        "error",
-        f"skill {descriptor.id!r} names the tool {name!r}, and {why}",
         f"{descriptor.origin.location}/{SKILL_FILE}",
-        fix=f"offer it: Satchel(..., tools=[{name if name.isidentifier() else '...'}])",
+        id=descriptor.id,
+        name=name,
+        why=why,
+        example=name if name.isidentifier() else "...",
     )

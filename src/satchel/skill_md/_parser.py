@@ -205,15 +205,13 @@ def _warnings(
 
 def _name_refusal(name: str, limits: Limits, path: str) -> Finding | None:
     if not name:
-        return Finding(
-            "missing-name", "error", "there is no name", path, fix="add `name:`"
-        )
+        return Finding.of("missing-name", path)
     if len(name) > limits.name_chars:
         error = LimitExceededError(
             "name_chars", limits.name_chars, len(name), "characters"
         )
         fix = "shorten the name"
-        return Finding(error.code, "error", str(error), path, fix=fix)
+        return Finding.of_error(error, path, fix=fix)
     return None
 
 
@@ -228,26 +226,19 @@ def _unnamed(directory: str) -> Violation:
 
 def _hidden_in_name(name: str, opened: Frontmatter, path: str) -> Iterator[Finding]:
     for hidden in find_hidden(name):
-        yield Finding(
+        yield Finding.of(
             "hidden-text",
-            hidden.severity,
-            f"the name holds {hidden}, left out of it",
             path,
             line_of_key(opened, ("name",)),
-            "write the name without them",
+            severity=hidden.severity,
+            sentence="name",
+            hidden=hidden,
         )
 
 
 def _duplicates(opened: Frontmatter, draft: ManifestDraft, path: str) -> list[Finding]:
     return [
-        Finding(
-            "duplicate-key",
-            "warning",
-            f"the key {each.key!r} stands twice; the later value is used",
-            path,
-            opened.line - 1 + each.line,
-            "keep one of the two",
-        )
+        Finding.of("duplicate-key", path, opened.line - 1 + each.line, key=each.key)
         for each in draft.tree.duplicates[:_MAX_DUPLICATES]
     ]
 

@@ -435,13 +435,7 @@ def no_description(data: bytes, line: int | None, path: str) -> Finding:
 _TEMPLATE: Final = (
     "begin it with a line ---, then `name:`, `description:`, and --- again"
 )
-_OLD_LINE_ENDS: Final = Finding(
-    "old-line-ends",
-    "warning",
-    "lines end in a carriage return alone, so that others see one line",
-    line=1,
-    fix="save the file with line feeds",
-)
+_OLD_LINE_ENDS: Final = Finding.of("old-line-ends", "", 1)
 _LINK: Final = re.compile(r"\s*[^\s:*]+/[^\s:*]+\.md\s*", re.IGNORECASE)
 _FIXES: Final = {
     "yaml-alias": "write the value out, or put it in quotes if it is text",

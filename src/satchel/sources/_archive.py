@@ -129,7 +129,7 @@ class ArchiveSource:
 
     def _told(self, error: SkillError) -> Finding:
         fix = "make it again, with: satchel pack"
-        return Finding(error.code, "error", str(error), self._shown, fix=fix)
+        return Finding.of_error(error, self._shown, fix=fix)
 
 
 def _name_without_suffix(path: str) -> str:

@@ -17,112 +17,57 @@ def placed(findings: Iterable[Finding], where: str) -> Iterator[Finding]:
 def wrong_case(path: str) -> Finding:
     """SKILL.md under another spelling, which only some systems would take for it."""
     name = path.rpartition("/")[2]
-    return Finding(
-        "wrong-case-skill-file",
-        "error",
-        f"the file is called {name}, so this is no pack",
-        path,
-        fix=f"rename it to {SKILL_FILE}",
-    )
+    return Finding.of("wrong-case-skill-file", path, name=name)
 
 
 def no_skill_file(path: str) -> Finding:
     """A pack that was handed over without its one file."""
-    return Finding(
-        "missing-skill-file",
-        "error",
-        f"the pack has no {SKILL_FILE}",
-        path,
-        fix=f"add a {SKILL_FILE}",
-    )
+    return Finding.of("missing-skill-file", path)
 
 
 def missing_reference(path: str, reference: str) -> Finding:
     """A reference of a registered skill that no package holds."""
-    return Finding(
+    return Finding.of(
         "listed-file-missing",
-        "error",
-        f"references declares {reference!r}, and there is no such file in a package",
         f"{path}/{SKILL_FILE}",
-        fix="begin it with the name of the package that holds it, or take it off",
+        sentence="package",
+        reference=reference,
     )
 
 
 def shared_name(path: str, name: str, listed_as: str) -> Finding:
     """A skill whose name another one of its own server has, too."""
-    return Finding(
-        "shared-name",
-        "note",
-        f"its server has several skills named {name!r}; this one is {listed_as!r}",
-        path,
-        fix="nothing, or give them ids of your own with sources.renamed",
-    )
+    return Finding.of("shared-name", path, name=name, listed_as=listed_as)
 
 
 def irregular(path: str, kind: str) -> Finding:
     """A SKILL.md that nobody can read safely."""
-    return Finding(
-        "irregular-skill-file",
-        "error",
-        f"{SKILL_FILE} is {kind}, so this is no pack",
-        f"{path}/{SKILL_FILE}",
-        fix="put a plain file in its place; a link may lead to the whole pack instead",
-    )
+    return Finding.of("irregular-skill-file", f"{path}/{SKILL_FILE}", kind=kind)
 
 
 def linked_pack(path: str, target: str) -> Finding:
     """A pack outside the root that a link at the root's top admits."""
-    return Finding(
-        "linked-pack",
-        "note",
-        f"the pack is outside the folder: this is a link to {escape_name(target)}",
-        path,
-        fix="nothing, if you made the link; else remove it",
-    )
+    return Finding.of("linked-pack", path, target=target)
 
 
 def leaves_root(path: str, target: str) -> Finding:
     """Any other link that leads out of the root."""
-    return Finding(
-        "link-leaves-root",
-        "warning",
-        f"not followed: the link leads out of the folder, to {escape_name(target)}",
-        path,
-        fix="name the other folder as a source of its own",
-    )
+    return Finding.of("link-leaves-root", path, target=target)
 
 
 def broken_link(path: str, target: str) -> Finding:
     """A link to nothing, or to itself."""
-    return Finding(
-        "broken-link",
-        "warning",
-        f"the link leads nowhere: {escape_name(target)}",
-        path,
-        fix="mend the link, or remove it",
-    )
+    return Finding.of("broken-link", path, target=target)
 
 
 def unreadable(path: str, reason: str) -> Finding:
     """A folder or a SKILL.md that the system does not show."""
-    return Finding(
-        "unreadable-folder",
-        "error",
-        f"cannot be read: {reason}",
-        path,
-        fix="give the right to read it, or leave it out",
-    )
+    return Finding.of("unreadable-folder", path, reason=reason)
 
 
 def unsafe_name(path: str) -> Finding:
     """A folder whose name cannot be shown, and is not searched."""
-    return Finding(
-        "unsafe-file-name",
-        "warning",
-        "not searched: the name holds a control character, or is no UTF-8",
-        escape_name(path),
-        fix="rename it",
-    )
+    return Finding.of("unsafe-file-name", escape_name(path))
 
 
 def too_large(path: str, message: str) -> Finding:
@@ -133,22 +78,16 @@ def too_large(path: str, message: str) -> Finding:
 
 def too_many(path: str, limit: int) -> Finding:
     """A search that ended early."""
-    return Finding(
-        "limit-exceeded",
-        "error",
-        f"more than scan_entries = {limit:,} entries; the rest was not searched",
-        path,
-        fix="name the folders with skills one by one, or raise the limit",
-    )
+    return Finding.of("limit-exceeded", path, sentence="entries", limit=limit)
 
 
 def too_deep(path: str, folders: int, limit: int) -> Finding:
     """Folders that were not searched for their depth."""
-    return Finding(
+    return Finding.of(
         "limit-exceeded",
-        "note",
-        f"{folders:,} folders lie deeper than scan_depth = {limit}, and were not "
-        "searched",
         path,
-        fix="name a folder further down, or raise the limit",
+        severity="note",
+        sentence="depth",
+        folders=folders,
+        limit=limit,
     )

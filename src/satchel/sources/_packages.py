@@ -147,12 +147,13 @@ def _free(label: str, point: EntryPoint, taken: Collection[str]) -> str:
 
 def _skipped(name: str, distribution: str, error: BaseException) -> Finding:
     origin = f" of {distribution}" if distribution else ""
-    return Finding(
+    return Finding.of(
         "plugin-skipped",
-        "warning",
-        f"plug-in {name!r}{origin} was skipped: {type(error).__name__}: {error}",
         f"plugin:{name}",
-        fix="tell its author, or put it on the deny list",
+        name=name,
+        origin=origin,
+        kind=type(error).__name__,
+        error=error,
     )
 
 

@@ -187,7 +187,7 @@ class ReleaseSource:
             except SkillError as error:
                 place = f"{self._shown}/{self._use().folder}{file.path}"
                 fix = "build the release anew, or copy it again"
-                yield Finding(error.code, "error", str(error), place, fix=fix)
+                yield Finding.of_error(error, place, fix=fix)
 
     def owner_of(self, key: str) -> str:
         """Return who answers for a skill, as its release says; empty for nobody."""

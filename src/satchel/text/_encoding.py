@@ -81,10 +81,4 @@ def is_text(data: bytes) -> bool:
 
 
 def _not_utf8(found: str, line: int) -> Finding:
-    return Finding(
-        "not-utf8",
-        "warning",
-        f"the file is not UTF-8; it was read as {found}",
-        line=line,
-        fix="save the file as UTF-8",
-    )
+    return Finding.of("not-utf8", "", line, found=found)

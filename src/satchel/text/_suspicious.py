@@ -308,24 +308,12 @@ def hidden_text_findings(text: str, path: str) -> Iterator[Finding]:
     A byte order mark at the very beginning of a file hides nothing.
     """
     for hidden in find_hidden(text.removeprefix("\ufeff")):
-        yield Finding(
-            "hidden-text",
-            hidden.severity,
-            f"the text holds {hidden}, the first in this line",
-            path,
-            hidden.line,
-            fix="remove them, unless a script needs them to be read",
+        yield Finding.of(
+            "hidden-text", path, hidden.line, severity=hidden.severity, hidden=hidden
         )
 
 
 def breakout_findings(text: str, path: str) -> Iterator[Finding]:
     """Yield one finding for each tag of the envelope that the text holds (X12)."""
     for line, tag in find_breakouts(text):
-        yield Finding(
-            "envelope-breakout",
-            "warning",
-            f"{tag!r} is a tag of the envelope that the text is handed out in",
-            path,
-            line,
-            fix="write &lt; in place of <, or say it in other words",
-        )
+        yield Finding.of("envelope-breakout", path, line, tag=tag)

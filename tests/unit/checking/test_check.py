@@ -192,7 +192,7 @@ def test_a_pack_that_goes_meanwhile_is_told(
         return rules_for(settings.asks)
 
     monkeypatch.setattr(
-        "satchel.lint._rules._all.rules_for", lambda _: asked(settings_of())
+        "satchel.checking._check.rules_for", lambda _: asked(settings_of())
     )
     found = check(["skills/" + name]).findings
 

@@ -7,8 +7,8 @@ from typing import Final
 import pytest
 from hypothesis import given, strategies as st
 
-from satchel.lint import FIXABLE, SkillFix, fix_skill
-from satchel.lint._fixers import FIXERS, Fixer, FixInput
+from satchel.lint import SkillFix, fix_skill
+from satchel.lint._fixers import Fixer, FixInput
 from satchel.model import Finding, Limits
 from satchel.skill_md import Profile, body_of, parse
 
@@ -199,7 +199,7 @@ def test_a_fixer_is_not_trusted(
         return proposal
 
     fixers = (Fixer(careless, codes, nothing, nothing),)
-    monkeypatch.setattr("satchel.lint.FIXERS", fixers)
+    monkeypatch.setattr("satchel.lint._fixes.FIXERS", fixers)
 
     assert fix("---\nname: x\ndescription: A: b\n---\nB\n") is None, why
 
@@ -212,18 +212,11 @@ def test_a_fixer_that_goes_on_and_on_is_not_trusted(
 
     nothing = frozenset[str]()
     monkeypatch.setattr(
-        "satchel.lint.FIXERS",
+        "satchel.lint._fixes.FIXERS",
         (Fixer(restless, frozenset({"x-y"}), nothing, nothing),),
     )
 
     assert fix("---\nname: x\ndescription: d\n---\nB\n", also=("x-y",)) is None
-
-
-def test_fixers_are_known_by_their_files() -> None:
-    assert all(
-        fixer.mend.__module__ == f"satchel.lint.{fixer.name}" for fixer in FIXERS
-    )
-    assert frozenset().union(*(fixer.codes for fixer in FIXERS)) == FIXABLE
 
 
 def test_a_file_over_the_limits_is_left_alone() -> None:

@@ -147,7 +147,7 @@ def test_a_rule_of_which_every_code_is_off_is_not_asked() -> None:
     settings = settings_of(select=("hidden-text",))
     asked = {rule.name for rule in RULES if settings.asks(rule) and rule.codes}
 
-    assert asked == {"doubts"}
+    assert asked == {"suspicious_content"}
     assert all(settings_of().asks(rule) for rule in RULES)
 
 

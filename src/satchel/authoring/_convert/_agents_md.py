@@ -194,27 +194,13 @@ def _of_no_section(page: ForeignPage) -> list[Finding]:
     if not page.fields.root:
         return []
     keys = ", ".join(str(key) for key in page.fields.root)
-    return [
-        Finding(
-            "not-carried",
-            "warning",
-            f"the fields at its head belong to no section: {keys}",
-            page.path,
-            1,
-            "add them where they matter, or convert without --split",
-        )
-    ]
+    return [Finding.of("not-carried", page.path, 1, sentence="split-fields", keys=keys)]
 
 
 def _heading_left(page: ForeignPage, headings: list[str]) -> Finding:
     shown = ", ".join(repr(each) for each in headings)
-    return Finding(
-        "not-carried",
-        "warning",
-        f"no text belongs to the heading before the first section: {shown}",
-        page.path,
-        page.line + 1,
-        "write below it what all sections need; else nothing is to be done",
+    return Finding.of(
+        "not-carried", page.path, page.line + 1, sentence="heading", shown=shown
     )
 
 
@@ -222,12 +208,7 @@ def _on_demand(path: str, made: Conversion, more: str = "") -> list[Finding]:
     if made.draft is None:
         return []
     return [
-        Finding(
-            "now-on-demand",
-            "warning",
-            "the file was in every prompt; a pack is loaded when its description fits",
-            path,
-            fix="leave in it what is always needed; or make the pack always-on, "
-            f"always=[{made.draft.name!r}{more}]",
+        Finding.of(
+            "now-on-demand", path, sentence="file", name=made.draft.name, more=more
         )
     ]

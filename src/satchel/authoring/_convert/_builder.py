@@ -107,14 +107,8 @@ def description_finding(
     description: str, path: str, line: int | None = None
 ) -> Finding:
     """Return the note that a description was taken from the text."""
-    return Finding(
-        "check-description",
-        "note",
-        "the description is the text's own beginning; it says what, hardly when",
-        path,
-        line,
-        "say in `description:` what the pack does and when to use it",
-        after=f"description: {description}",
+    return Finding.of(
+        "check-description", path, line, after=f"description: {description}"
     )
 
 
@@ -132,13 +126,7 @@ def for_files(patterns: Sequence[str], description: str) -> str:
 
 def always_applied(path: str, name: str) -> Finding:
     """Return the warning that a rule of every prompt is a pack on demand now."""
-    return Finding(
-        "now-on-demand",
-        "warning",
-        "the rule was in every prompt; a pack is loaded when its description fits",
-        path,
-        fix=f"make it always-on, skills.session(always=[{name!r}]); or leave it there",
-    )
+    return Finding.of("now-on-demand", path, sentence="rule", name=name)
 
 
 _BUCKETS: Final = ("references", "scripts", "assets")
@@ -261,12 +249,8 @@ class _FieldPlacement:
         return top
 
     def _no_place(self, key: str, value: Json) -> Finding:
-        return Finding(
-            "not-carried",
-            "warning",
-            f"dialect strict has no place for {key}: {as_text(value)[:80]!r}",
-            self.source,
-            fix="say it in the body where it matters, or convert --to spec",
+        return Finding.of(
+            "not-carried", self.source, key=key, value=as_text(value)[:80]
         )
 
 
@@ -308,22 +292,8 @@ def _body(material: Material) -> str:
 
 
 def _no_name(source: str, line: int | None) -> Finding:
-    return Finding(
-        "missing-name",
-        "error",
-        "no name can be made of the file's own",
-        source,
-        line,
-        "rename it with letters a-z; or convert it alone, with --name NAME",
-    )
+    return Finding.of("missing-name", source, line, sentence="conversion")
 
 
 def _no_description(source: str, line: int | None) -> Finding:
-    return Finding(
-        "missing-description",
-        "error",
-        "there is no text to take a description from",
-        source,
-        line,
-        "write a sentence that says what it is for, and convert again",
-    )
+    return Finding.of("missing-description", source, line, sentence="conversion")

@@ -258,30 +258,14 @@ def _means(read: Manifest, meant: Manifest) -> bool:
 
 def _comments_dropped(count: int, first: str) -> Finding:
     comments = "1 comment" if count == 1 else f"{count} comments"
-    return Finding(
-        "comments-dropped",
-        "warning",
-        f"the frontmatter was written anew, without {comments}: {first[:80]!r}",
-        fix="write each key on a line of its own, and convert again; or add them again",
-    )
+    return Finding.of("comments-dropped", comments=comments, first=first[:80])
 
 
 def _not_carried(text: str) -> Finding:
-    return Finding(
-        "not-carried",
-        "warning",
-        "what stands before the frontmatter is not in the result",
-        line=1,
-        fix="move it into the body, and convert again",
-        before=text[:300],
+    return Finding.of(
+        "not-carried", "", 1, sentence="before-frontmatter", before=text[:300]
     )
 
 
 def _not_rewritten(path: str) -> Finding:
-    return Finding(
-        "not-carried",
-        "error",
-        "the frontmatter cannot be rewritten without changing what it says",
-        path,
-        fix="write it as block YAML, one key on a line; satchel check PACK helps",
-    )
+    return Finding.of("not-carried", path, severity="error", sentence="frontmatter")

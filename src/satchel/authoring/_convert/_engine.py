@@ -193,12 +193,8 @@ def _others_like_it(thing: Detected, wish: ConvertOptions) -> list[Finding]:
         if (other := read.with_name(name)).is_file() and not other.samefile(read)
     ]
     return [
-        Finding(
-            "not-carried",
-            "warning",
-            f"only {read.name} is converted; there is {name} too",
-            path,
-            fix=f"convert {name} by itself if it says more",
+        Finding.of(
+            "not-carried", path, sentence="second-file", name=read.name, name2=name
         )
         for name in found
     ]
@@ -249,10 +245,10 @@ def _of_dialect(pack: Conversion, of: str, limits: Limits) -> Conversion:
 
 
 def _twice(name: str, conversion: Conversion, first: str) -> Finding:
-    return Finding(
+    return Finding.of(
         "duplicate-skill",
-        "error",
-        f"{first} gives a pack {name!r}, too",
         conversion.source,
-        fix="rename one of the two",
+        sentence="conversion",
+        first=first,
+        name=name,
     )

@@ -196,62 +196,28 @@ _MOST_NAMED: Final = 5
 
 
 def _place_taken(folder: str) -> Finding:
-    return Finding(
-        "place-taken",
-        "error",
-        "something else is there already, and was left as it is",
-        folder,
-        fix="look at the difference, then give --overwrite, or another place by -o",
-    )
+    return Finding.of("place-taken", folder)
 
 
 def _not_there(folder: str, reason: str) -> Finding:
-    return Finding(
-        "place-taken",
-        "error",
-        f"nothing is written there: {reason}",
-        folder,
-        fix="move it away, or give another place by -o",
-    )
+    return Finding.of("place-taken", folder, sentence="unwritable", reason=reason)
 
 
 def _is_source(folder: str, what: str) -> Finding:
-    return Finding(
-        "place-taken",
-        "error",
-        f"{what}, which stays as it is",
-        folder,
-        fix="give another place by -o; or change packs where they are by --in-place",
-    )
+    return Finding.of("place-taken", folder, sentence="reason", what=what)
 
 
 def _no_folder(name: str, source: str) -> Finding:
-    return Finding(
-        "unsafe-file-name",
-        "error",
-        f"no folder is called {name!r} on every system",
-        source,
-        fix="give it another name where it comes from",
+    return Finding.of(
+        "unsafe-file-name", source, severity="error", sentence="conversion", name=name
     )
 
 
 def _removed(folder: str, names: list[str]) -> Finding:
     more = ", ..." if len(names) > _MOST_NAMED else ""
     shown = ", ".join(names[:_MOST_NAMED]) + more
-    return Finding(
-        "not-carried",
-        "warning",
-        f"the pack that was there had other files, which are gone: {shown}",
-        folder,
-        fix="add them to the source if they are wanted",
-    )
+    return Finding.of("not-carried", folder, sentence="files-gone", shown=shown)
 
 
 def _elsewhere(path: str) -> Finding:
-    return Finding(
-        "link-leaves-root",
-        "error",
-        "it lies outside of the folder that was named, and was left as it is",
-        path,
-        fix="name the folder where it really is",
-    )
+    return Finding.of("link-leaves-root", path, severity="error", sentence="conversion")

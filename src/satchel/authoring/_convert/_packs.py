@@ -108,7 +108,7 @@ def _read(source: LocalSource, pack: Found, place: str, limits: Limits) -> Conve
             data = source.read(pack.key, stat.path, limit)
             files.append(PackFile(stat.path, data, is_executable(place, stat)))
     except SkillError as error:
-        finding = Finding(error.code, "error", str(error), place, fix=_FIX)
+        finding = Finding.of_error(error, place, fix=_FIX)
         return Conversion(place, None, (finding,))
     name = pack.key.rpartition("/")[2]
     return Conversion(place, PackDraft(name, tuple(sorted(files, key=_path))))
@@ -145,21 +145,10 @@ def _line_of_name(data: bytes, limits: Limits) -> int | None:
 
 
 def _renamed(old: str, new: str, path: str, line: int | None) -> Finding:
-    return Finding(
-        "pack-renamed",
-        "warning",
-        f"the name {old!r} is refused by the dialect, and became {new!r}",
-        path,
-        line,
-        fix=f"say {new!r} wherever the pack is asked for by its name",
-    )
+    return Finding.of("pack-renamed", path, line, old=old, new=new)
 
 
 def _no_folder(name: str, path: str) -> Finding:
-    return Finding(
-        "unsafe-file-name",
-        "error",
-        f"no folder can be called {name!r}",
-        path,
-        fix="give the pack a name of letters, digits and hyphens",
+    return Finding.of(
+        "unsafe-file-name", path, severity="error", sentence="pack", name=name
     )

@@ -161,15 +161,7 @@ def _other_files(folder: str, paths: list[str]) -> list[Finding]:
     if not paths:
         return []
     shown = ", ".join(paths[:_MOST_LINKS]) + (", ..." if paths[_MOST_LINKS:] else "")
-    return [
-        Finding(
-            "not-carried",
-            "warning",
-            f"not converted, for they are of another kind: {shown}",
-            folder,
-            fix="convert each by itself, or copy it into the pack that needs it",
-        )
-    ]
+    return [Finding.of("not-carried", folder, sentence="other-kinds", shown=shown)]
 
 
 def _named(
@@ -213,15 +205,7 @@ def links_out(body: str, path: str) -> list[Finding]:
     if not there:
         return []
     shown = ", ".join(there[:_MOST_LINKS]) + (", ..." if there[_MOST_LINKS:] else "")
-    return [
-        Finding(
-            "link-to-project",
-            "note",
-            f"it links to files of the project, not of the pack: {shown}",
-            path,
-            fix="copy them into references/, or say where they are in the project",
-        )
-    ]
+    return [Finding.of("link-to-project", path, shown=shown)]
 
 
 def without_links_out(text: str) -> str:
@@ -249,12 +233,11 @@ _MOST_LINKS: Final = 5
 
 
 def _unread(path: str, problem: YamlProblem, head: str) -> Finding:
-    return Finding(
+    return Finding.of(
         "not-carried",
-        "warning",
-        f"the fields at its head cannot be read: {problem.message}",
         path,
         None if problem.line is None else problem.line + 1,
-        "put the values in quotes, and convert again",
+        sentence="fields",
         before=head[:300],
+        message=problem.message,
     )

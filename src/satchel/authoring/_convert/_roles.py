@@ -118,9 +118,7 @@ def _read(
         }
     except SkillError as error:
         fix = "see that every file of the role can be read, and convert again"
-        return Conversion(
-            place, None, (Finding(error.code, "error", str(error), place, fix=fix),)
-        )
+        return Conversion(place, None, (Finding.of_error(error, place, fix=fix),))
     found = [replace(each, path=_join(place, each.path)) for each in walked.findings]
     if SYSTEM_PROMPT not in files:
         return Conversion(place, None, (*found, _no_prompt(place)))
@@ -206,52 +204,24 @@ def _join(place: str, path: str) -> str:
 
 
 def _linked(place: str) -> Conversion:
-    finding = Finding(
-        "link-in-pack",
-        "error",
-        "the role is a link, and a link is not followed",
-        place,
-        fix="name the folder that it leads to, or put the folder itself there",
-    )
+    finding = Finding.of("link-in-pack", place, sentence="role")
     return Conversion(place, None, (finding,))
 
 
 def _comments_dropped(path: str, lost: list[str]) -> Finding:
     comments = "1 comment" if len(lost) == 1 else f"{len(lost)} comments"
-    return Finding(
-        "comments-dropped",
-        "warning",
-        f"its values are in `metadata` now, without {comments}: {lost[0][:80]!r}",
-        path,
-        fix="convert --to strict to keep the file as an asset; or add them again",
+    return Finding.of(
+        "comments-dropped", path, sentence="role", comments=comments, first=lost[0][:80]
     )
 
 
 def _no_prompt(place: str) -> Finding:
-    return Finding(
-        "missing-prompt",
-        "error",
-        f"the role has no {SYSTEM_PROMPT}, so there is nothing to make a body of",
-        place,
-        fix=f"add {SYSTEM_PROMPT}, or take the folder away",
-    )
+    return Finding.of("missing-prompt", place)
 
 
 def _other_name(role: str, name: str, place: str) -> Finding:
-    return Finding(
-        "pack-renamed",
-        "warning",
-        f"no role may be called {role!r}; the pack is called {name!r}",
-        place,
-        fix=f"say {name!r} wherever the role is asked for",
-    )
+    return Finding.of("pack-renamed", place, sentence="role", role=role, name=name)
 
 
 def _kept_as_asset(path: str) -> Finding:
-    return Finding(
-        "kept-as-asset",
-        "note",
-        "its values have no place in the frontmatter; it goes along as an asset",
-        path,
-        fix="convert --to spec to have them in `metadata`",
-    )
+    return Finding.of("kept-as-asset", path)

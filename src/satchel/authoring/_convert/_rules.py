@@ -121,11 +121,4 @@ def _material(page: ForeignPage, form: RuleFormat) -> Material:
 
 
 def _of_its_own(path: str) -> Finding:
-    return Finding(
-        "now-on-demand",
-        "warning",
-        "the agent ran in a context of its own, with its own tools and model; a pack "
-        "is read by the agent that loads it",
-        path,
-        fix="keep the agent where it is if that matters, and let it load the pack",
-    )
+    return Finding.of("now-on-demand", path, sentence="agent")

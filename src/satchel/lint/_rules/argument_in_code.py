@@ -28,14 +28,10 @@ def argument_in_code(pack: LintContext) -> Iterator[Finding]:
         for number, line in enumerate(lines[begin : begin + block.lines - 1]):
             match = _ARGUMENT.search(line)
             if match:
-                yield Finding(
+                yield Finding.of(
                     "argument-in-code",
-                    "note",
-                    f"Claude Code puts an argument in place of {match[0]} here, when "
-                    "the skill is called with some",
                     SKILL_FILE,
                     block.line + 1 + number,
-                    fix="put the command into a script of the pack, or write a "
-                    "backslash before the $",
+                    text=match[0],
                 )
                 return

@@ -41,14 +41,7 @@ def backslash_path(pack: LintContext) -> Iterator[Finding]:
                 continue
             if number in windows or _DRIVE.search(_line_at(text, match)):
                 continue
-            yield Finding(
-                "backslash-path",
-                "warning",
-                f"{match[0]} is a path on Windows alone",
-                path,
-                number,
-                fix="write it with /, which every system takes",
-            )
+            yield Finding.of("backslash-path", path, number, text=match[0])
 
 
 def _line_at(text: str, match: re.Match[str]) -> str:

@@ -23,11 +23,4 @@ def body_too_large(pack: LintContext) -> Iterator[Finding]:
         if 0 < bound < amount
     ]
     if over:
-        yield Finding(
-            "body-too-large",
-            "warning",
-            f"loading the skill brings {'; '.join(over)}",
-            SKILL_FILE,
-            fix="keep the steps; move details to files in references/, and say when "
-            "to read which",
-        )
+        yield Finding.of("body-too-large", SKILL_FILE, over="; ".join(over))

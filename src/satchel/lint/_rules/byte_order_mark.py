@@ -17,12 +17,4 @@ def byte_order_mark(pack: LintContext) -> Iterator[Finding]:
     frontmatter behind it.
     """
     if bytes_of(pack, SKILL_FILE).startswith(_MARK):
-        yield Finding(
-            "byte-order-mark",
-            "warning",
-            "the file begins with a byte order mark, behind which many clients see no "
-            "frontmatter",
-            SKILL_FILE,
-            1,
-            fix="save it as UTF-8 without a byte order mark",
-        )
+        yield Finding.of("byte-order-mark", SKILL_FILE, 1)

@@ -26,12 +26,6 @@ def client_envelope(pack: LintContext) -> Iterator[Finding]:
     behind = body(pack)
     match = _TAG.search(behind.text) if "<" in behind.text else None
     if match:
-        yield Finding(
-            "client-envelope",
-            "warning",
-            f"{match[0]} is a tag of the envelope that some clients hand skills out in",
-            SKILL_FILE,
-            behind.line_at(match.start()),
-            fix="write it another way, such as `[/skill]`, or name the tag without its "
-            "brackets",
+        yield Finding.of(
+            "client-envelope", SKILL_FILE, behind.line_at(match.start()), text=match[0]
         )

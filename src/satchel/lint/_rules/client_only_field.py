@@ -49,11 +49,10 @@ def client_only_field(pack: LintContext) -> Iterator[Finding]:
     for field in (*top, *(f"metadata.{key}" for key in inner)):
         clients = HONOURED_BY.get(field)
         if clients is not None:
-            yield Finding(
+            yield Finding.of(
                 "client-only-field",
-                "note",
-                f"{field} is honoured by {clients}, and ignored by other clients",
                 SKILL_FILE,
                 pack.line_of(field),
-                fix="let the skill work without it, and say in the body what must hold",
+                field=field,
+                clients=clients,
             )

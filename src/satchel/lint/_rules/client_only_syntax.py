@@ -37,11 +37,10 @@ def client_only_syntax(pack: LintContext) -> Iterator[Finding]:
             (each for each in pattern.finditer(behind.text) if mark in each[0]), None
         )
         if match is not None:
-            yield Finding(
+            yield Finding.of(
                 "client-only-syntax",
-                "note",
-                f"{match[0][:60]} is filled in by {client}; others leave it as it is",
                 SKILL_FILE,
                 behind.line_at(match.start()),
-                fix="say it in words too, with paths from the skill's root",
+                text=match[0][:60],
+                client=client,
             )

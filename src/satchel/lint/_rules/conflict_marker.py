@@ -29,14 +29,7 @@ def conflict_marker(pack: LintContext) -> Iterator[Finding]:
             continue
         for line, lines in _conflicts(data):
             if not _is_shown(pack, path, line, lines):
-                yield Finding(
-                    "conflict-marker",
-                    "error",
-                    "a merge is not finished: both sides and its marks are here",
-                    path,
-                    line,
-                    fix="keep the side that is meant, and take the marks out",
-                )
+                yield Finding.of("conflict-marker", path, line)
                 break
 
 

@@ -73,21 +73,13 @@ def _dead(path: str, line: int, kind: str, target: LinkTarget) -> Finding:
         "machine": "copy what is needed into the pack, or name it with a full address",
         "unlisted": "list the file in the frontmatter, or take the link away",
     }[target.state]
-    return Finding(
-        "dead-link", "warning", f"the {kind} leads nowhere: {what}", path, line, fix
-    )
+    return Finding.of("dead-link", path, line, kind=kind, what=what, fix=fix)
 
 
 def _elsewhere(path: str, line: int, target: LinkTarget) -> Finding:
     if target.state == "sibling":
-        return Finding(
-            "sibling-link",
-            "note",
-            f"{target.path} is in the skill {target.skill}: an agent loads that skill "
-            "by its id, and cannot follow the link",
-            path,
-            line,
-            fix=f"name the skill in words, such as `load the skill {target.skill}`",
+        return Finding.of(
+            "sibling-link", path, line, path=target.path, skill=target.skill
         )
     is_there = target.state == "project"
     return Finding(
@@ -106,23 +98,18 @@ def _beside(path: str, links: list[tuple[Link, LinkTarget]]) -> Finding:
     (first, target), *others = links
     more = f", as {len(others)} more links of this file do" if others else ""
     fragment = f"#{target.fragment}" if target.fragment else ""
-    return Finding(
+    return Finding.of(
         "file-relative-link",
-        "note",
-        f"{first.to} counts from this file's folder{more}; agents count from the "
-        "skill's root",
         path,
         first.line,
-        fix=f"write {target.path}{fragment}",
+        to=first.to,
+        more=more,
+        path=target.path,
+        fragment=fragment,
     )
 
 
 def _other_case(path: str, line: int, wanted: str, held: str) -> Finding:
-    return Finding(
-        "file-name-case",
-        "warning",
-        f"{wanted} is {held} in the pack; where case counts, as on Linux, it is lost",
-        path,
-        line,
-        fix=f"write {held}",
+    return Finding.of(
+        "file-name-case", path, line, sentence="link", wanted=wanted, held=held
     )

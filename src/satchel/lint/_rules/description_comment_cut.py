@@ -27,13 +27,11 @@ def description_comment_cut(pack: LintContext) -> Iterator[Finding]:
     cut = _COMMENT.search(match[0]) if match else None
     if match is None or cut is None or cut[1].rstrip() in pack.manifest.description:
         return
-    yield Finding(
+    yield Finding.of(
         "description-comment-cut",
-        "warning",
-        f"YAML takes {_shown(cut[1])} for a comment: the description ends before it",
         SKILL_FILE,
         line + match[0].count("\n", 0, cut.start()),
-        fix="put the description in quotes",
+        rest=_shown(cut[1]),
     )
 
 

@@ -34,11 +34,6 @@ def description_lacks_when(pack: LintContext) -> Iterator[Finding]:
     """
     text = pack.manifest.description
     if text and not _CUES.search(text) and is_english(text):
-        yield Finding(
-            "description-lacks-when",
-            "note",
-            "the description says what the skill does, and not when to use it",
-            SKILL_FILE,
-            pack.line_of("description"),
-            fix="add a sentence such as `Use when ...` with what the user asks for",
+        yield Finding.of(
+            "description-lacks-when", SKILL_FILE, pack.line_of("description")
         )

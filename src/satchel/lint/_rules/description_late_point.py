@@ -18,12 +18,10 @@ def description_late_point(pack: LintContext) -> Iterator[Finding]:
     text = " ".join(pack.manifest.description.split())
     opening = opening_chars(text) if len(text) > room else 0
     if 0 < room <= 2 * opening:
-        yield Finding(
+        yield Finding.of(
             "description-late-point",
-            "note",
-            f"the description begins with {opening} characters that fit any skill; "
-            f"clients that are short of room show some {room}",
             SKILL_FILE,
             pack.line_of("description"),
-            fix="begin with what it does: `Fill in PDF forms. Use when ...`",
+            opening=opening,
+            room=room,
         )

@@ -33,11 +33,12 @@ def description_limits(pack: LintContext) -> Iterator[Finding]:
         what = "profile strict would refuse it"
     else:
         return
-    yield Finding(
+    yield Finding.of(
         "description-limits",
-        "note",
-        f"the description has {length:,} characters: {what}",
         SKILL_FILE,
         pack.line_of("description"),
-        fix=f"{shortest} to {longest} characters are fine everywhere",
+        length=length,
+        what=what,
+        shortest=shortest,
+        longest=longest,
     )

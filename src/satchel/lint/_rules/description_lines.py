@@ -26,12 +26,9 @@ def description_lines(pack: LintContext) -> Iterator[Finding]:
         return
     match = _MARKED.search(text)
     if match:
-        yield Finding(
+        yield Finding.of(
             "description-lines",
-            "warning",
-            f"a line of the description begins with {match[0].strip()!r}, which is "
-            "Markdown in the prompts of clients that keep line breaks",
             SKILL_FILE,
             pack.line_of("description"),
-            fix="write it as one paragraph; move the rest to the body",
+            start=match[0].strip(),
         )

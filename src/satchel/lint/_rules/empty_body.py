@@ -10,10 +10,4 @@ from satchel.model import SKILL_FILE, Finding
 def empty_body(pack: LintContext) -> Iterator[Finding]:
     """Yield a warning where loading the skill gives nothing to follow."""
     if pack.text.strip() and not body(pack).text.strip():
-        yield Finding(
-            "empty-body",
-            "warning",
-            "nothing stands behind the frontmatter: loading the skill tells nothing",
-            SKILL_FILE,
-            fix="write the instructions, or take the skill away",
-        )
+        yield Finding.of("empty-body", SKILL_FILE)

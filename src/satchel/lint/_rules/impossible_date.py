@@ -29,13 +29,11 @@ def impossible_date(pack: LintContext) -> Iterator[Finding]:
     for match in _DATE.finditer(pack.text, span.head, span.end):
         if not _is_date(*(int(part) for part in match.groups())):
             written = "-".join(match.groups())
-            yield Finding(
+            yield Finding.of(
                 "impossible-date",
-                "warning",
-                f"{written} is written as a date, and is none; some clients fail on it",
                 SKILL_FILE,
                 pack.text.count("\n", 0, match.start(1)) + 1,
-                fix=f'put it in quotes: "{written}"',
+                written=written,
             )
 
 

@@ -32,11 +32,4 @@ def interactive_script(pack: LintContext) -> Iterator[Finding]:
                 if _READ.search(line) and not _FED.search(line)
             ]
     for path, line in asks:
-        yield Finding(
-            "interactive-script",
-            "note",
-            "here the script waits for somebody to type; an agent cannot",
-            path,
-            line,
-            fix="take it as an option, an argument or an environment variable",
-        )
+        yield Finding.of("interactive-script", path, line)

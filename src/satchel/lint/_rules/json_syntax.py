@@ -24,14 +24,7 @@ def json_syntax(pack: LintContext) -> Iterator[Finding]:
             continue
         line, problem = _problem(data)
         if problem:
-            yield Finding(
-                "json-syntax",
-                "warning",
-                f"it is no JSON: {problem}",
-                path,
-                line,
-                fix="mend it; JSON takes no comments and no comma behind the last item",
-            )
+            yield Finding.of("json-syntax", path, line, problem=problem)
 
 
 class _NoNumberError(ValueError):

@@ -18,11 +18,4 @@ def large_reference(pack: LintContext) -> Iterator[Finding]:
             continue
         tokens = EstimateCounter().count(text_of(pack, path))
         if tokens > bound:
-            yield Finding(
-                "large-reference",
-                "note",
-                f"reading it brings {tokens:,} tokens; {bound:,} are plenty",
-                path,
-                fix="split it by what a task needs, and say in the body when to read "
-                "which part",
-            )
+            yield Finding.of("large-reference", path, tokens=tokens, bound=bound)

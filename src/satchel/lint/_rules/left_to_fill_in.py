@@ -114,14 +114,7 @@ def left_to_fill_in(pack: LintContext) -> Iterator[Finding]:
 
 
 def _left(path: str, line: int | None, what: str) -> Finding:
-    return Finding(
-        "left-to-fill-in",
-        "warning",
-        f"{what} is left to fill in",
-        path,
-        line,
-        fix="write what is meant, or take it out",
-    )
+    return Finding.of("left-to-fill-in", path, line, what=what)
 
 
 def _first_line(pack: LintContext, path: str) -> tuple[int, str] | None:

@@ -25,11 +25,9 @@ def license_file_missing(pack: LintContext) -> Iterator[Finding]:
     there = {file.path for file in pack.descriptor.files}
     for match in _FILE.finditer(written):
         if match[0] not in there:
-            yield Finding(
+            yield Finding.of(
                 "license-file-missing",
-                "note",
-                f"the licence is said to be in {match[0]}, which is not in the pack",
                 SKILL_FILE,
                 pack.line_of("license"),
-                fix=f"put {match[0]} beside SKILL.md, or name the licence",
+                text=match[0],
             )

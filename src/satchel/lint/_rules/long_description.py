@@ -17,12 +17,11 @@ def long_description(pack: LintContext) -> Iterator[Finding]:
     text = " ".join(pack.manifest.description.split())
     bound = pack.thresholds.description_chars
     if 0 < bound < len(text) <= MAX_DESCRIPTION_CHARS:
-        yield Finding(
+        yield Finding.of(
             "long-description",
-            "note",
-            f"the description has {len(text):,} characters and costs every prompt "
-            f"{EstimateCounter().count(text)} tokens; {bound:,} characters are plenty",
             SKILL_FILE,
             pack.line_of("description"),
-            fix="say what it does and when to use it; move the rest into the body",
+            count=len(text),
+            tokens=EstimateCounter().count(text),
+            bound=bound,
         )

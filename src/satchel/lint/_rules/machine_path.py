@@ -38,13 +38,11 @@ def machine_path(pack: LintContext) -> Iterator[Finding]:
         for match in _HOME.finditer(text):
             if _is_anybody(match[1].lower().rstrip(".")):
                 continue
-            yield Finding(
+            yield Finding.of(
                 "machine-path",
-                "warning",
-                f"{match[0]} is the home folder of one person",
                 path,
                 text.count("\n", 0, match.start()) + 1,
-                fix="write a path from the skill's root, or with `~` for any home",
+                text=match[0],
             )
             break
 

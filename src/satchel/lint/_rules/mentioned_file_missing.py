@@ -119,24 +119,14 @@ def _missing(pack: LintContext, file: str, text: str) -> Iterator[Finding]:
         if case:
             yield _other_case(file, mention, case)
         elif _is_certain(pack, file, mention) and not _is_around(pack, mention):
-            yield Finding(
-                "mentioned-file-missing",
-                "warning",
-                f"the text names {wanted}, and the pack has no such file",
-                file,
-                mention.line,
-                fix="add the file, or name the one that is meant",
+            yield Finding.of(
+                "mentioned-file-missing", file, mention.line, wanted=wanted
             )
 
 
 def _other_case(file: str, mention: _Mention, case: str) -> Finding:
-    return Finding(
-        "file-name-case",
-        "warning",
-        f"{mention.path} is {case} in the pack: where case counts it is not found",
-        file,
-        mention.line,
-        fix=f"write {case}",
+    return Finding.of(
+        "file-name-case", file, mention.line, path=mention.path, case=case
     )
 
 

@@ -20,11 +20,10 @@ def metadata_scalars(pack: LintContext) -> Iterator[Finding]:
     for key, value in written.items():
         if isinstance(value, int | float):
             kind = "true or false" if isinstance(value, bool) else "a number"
-            yield Finding(
+            yield Finding.of(
                 "metadata-not-text",
-                "warning",
-                f"metadata.{key} is {kind} in YAML; clients that want text refuse it",
                 SKILL_FILE,
                 pack.line_of("metadata"),
-                fix=f'write `{key}: "..."`, with the value in quotes',
+                key=key,
+                kind=kind,
             )

@@ -21,11 +21,8 @@ def missing_h1(pack: LintContext) -> Iterator[Finding]:
         return
     if any(_H1.search(piece) for piece in read.html):
         return
-    yield Finding(
+    yield Finding.of(
         "missing-h1",
-        "note",
-        "the body has no heading of level 1",
         SKILL_FILE,
         line + text[: len(text) - len(text.lstrip())].count("\n"),
-        fix="begin the body with `# ` and what the skill does",
     )

@@ -41,22 +41,15 @@ def name_not_portable(pack: LintContext) -> Iterator[Finding]:
             else "use letters a-z, digits behind the first, and single hyphens",
         )
     if _DEVICE.fullmatch(name.lower()):
-        yield Finding(
+        yield Finding.of(
             "name-not-portable",
-            "warning",
-            f"{name!r} is a device on Windows, where no folder can be called so",
             SKILL_FILE,
             line,
-            fix="name the skill, and its folder, by what it does",
+            severity="warning",
+            sentence="device",
+            name=name,
         )
     for word in ("anthropic", "claude"):
         if word in name.lower():
-            yield Finding(
-                "reserved-name",
-                "note",
-                f"the name holds {word!r}, which Anthropic's upload of skills refuses",
-                SKILL_FILE,
-                line,
-                fix="name the skill by what it does",
-            )
+            yield Finding.of("reserved-name", SKILL_FILE, line, word=word)
             break

@@ -24,19 +24,9 @@ def pack_too_large(pack: LintContext) -> Iterator[Finding]:
         if 0 < bound < amount
     ]
     if over:
-        yield Finding(
-            "pack-too-large",
-            "warning",
-            f"the pack has {'; '.join(over)}",
-            SKILL_FILE,
-            fix="take out what no task needs, or let a script fetch it",
-        )
+        yield Finding.of("pack-too-large", SKILL_FILE, over="; ".join(over))
     for file in files:
         if 0 < bounds.file_bytes < file.size:
-            yield Finding(
-                "large-file",
-                "note",
-                f"the file has {file.size:,} bytes; {bounds.file_bytes:,} are plenty",
-                file.path,
-                fix="make it smaller, split it, or let a script fetch it",
+            yield Finding.of(
+                "large-file", file.path, size=file.size, file_bytes=bounds.file_bytes
             )

@@ -43,23 +43,17 @@ def python_syntax(pack: LintContext) -> Iterator[Finding]:
 def _refused(pack: LintContext, path: str, program: ProgramCheck) -> Finding:
     later = later_version_for(text_of(pack, path), program.line, program.error)
     if later:
-        return Finding(
+        return Finding.of(
             "python-syntax",
-            "note",
-            f"this is for Python {later} or later: {_VERSION} cannot compile it",
             path,
             program.line,
-            fix=f'say so with `# requires-python = ">={later}"`, or write it so that '
-            "earlier ones take it",
+            severity="note",
+            sentence="later",
+            later=later,
+            version=_VERSION,
         )
-    return Finding(
-        "python-syntax",
-        "error",
-        f"Python {_VERSION} cannot compile it: {program.error}",
-        path,
-        program.line,
-        fix="fix it; `python -m py_compile` says more. A script for a later Python "
-        "says so with `requires-python`",
+    return Finding.of(
+        "python-syntax", path, program.line, version=_VERSION, error=program.error
     )
 
 

@@ -24,4 +24,4 @@ def readable(pack: LintContext) -> Iterator[Finding]:
                 if isinstance(error, LimitExceededError)
                 else "let whoever runs the agent read it, or take it out of the pack"
             )
-            yield Finding(error.code, "error", str(error), path, fix=fix)
+            yield Finding.of_error(error, path, fix=fix)

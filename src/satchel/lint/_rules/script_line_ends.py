@@ -23,11 +23,4 @@ def script_line_ends(pack: LintContext) -> Iterator[Finding]:
             what = _OF_COMMAND
         else:
             continue
-        yield Finding(
-            "script-line-ends",
-            "error",
-            f"the first line ends in CR LF, so that {what}",
-            path,
-            1,
-            fix="save it with LF line ends",
-        )
+        yield Finding.of("script-line-ends", path, 1, what=what)

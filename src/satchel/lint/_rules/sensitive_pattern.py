@@ -104,12 +104,4 @@ def sensitive_pattern(pack: LintContext) -> Iterator[Finding]:
             else bytes_of(pack, path)
         )
         for line, kind in find_secrets(data):
-            yield Finding(
-                "sensitive-pattern",
-                "error",
-                f"this has the shape of {kind}",
-                path,
-                line,
-                fix="revoke it if it is real, and let a script take it from the "
-                "environment; write an example so that it shows: `YOUR_KEY`",
-            )
+            yield Finding.of("sensitive-pattern", path, line, kind=kind)

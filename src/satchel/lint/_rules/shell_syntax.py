@@ -30,13 +30,13 @@ def shell_syntax(pack: LintContext) -> Iterator[Finding]:
         if program is None or not program.checked:
             unchecked.append(path)
         elif program.error:
-            yield Finding(
+            yield Finding.of(
                 "shell-syntax",
-                "error",
-                f"{shell} cannot read it: {program.error}",
                 path,
                 program.line,
-                fix=f"mend it; `{shell} -n {path}` reads a script and does not run it",
+                shell=shell,
+                error=program.error,
+                path=path,
             )
     if unchecked:
         yield Finding(

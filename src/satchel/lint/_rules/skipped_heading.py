@@ -18,12 +18,12 @@ def skipped_heading(pack: LintContext) -> Iterator[Finding]:
             if heading.quoted:
                 continue
             if heading.level > level + 1:
-                yield Finding(
+                yield Finding.of(
                     "skipped-heading",
-                    "warning",
-                    f"a heading of level {heading.level} follows one of level {level}",
                     path,
                     heading.line,
-                    fix=f"write it with {'#' * (level + 1)}",
+                    level=heading.level,
+                    level2=level,
+                    marks="#" * (level + 1),
                 )
             level = heading.level

@@ -20,12 +20,9 @@ def spec_incompatible(pack: LintContext) -> Iterator[Finding]:
     moved = [field for field in written if field not in to_spec(written)]
     others = [field for field in written if field not in {*SPEC_FIELDS, *moved}]
     if moved and not others:
-        yield Finding(
+        yield Finding.of(
             "spec-incompatible",
-            "note",
-            f"{', '.join(moved)}: the public specification has no such fields, and "
-            "validators and uploads that keep to it refuse the pack as it stands",
             SKILL_FILE,
             pack.line_of(moved[0]),
-            fix="`satchel convert --to spec` moves them into metadata",
+            fields=", ".join(moved),
         )

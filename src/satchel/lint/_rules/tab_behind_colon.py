@@ -19,11 +19,9 @@ def tab_behind_colon(pack: LintContext) -> Iterator[Finding]:
     head = pack.text[: len(pack.text) - len(body(pack).text)]
     match = _TAB.search(head) if "\t" in head else None
     if match:
-        yield Finding(
+        yield Finding.of(
             "tab-behind-colon",
-            "warning",
-            f"a tab stands behind `{match[1]}:`; many clients drop the pack for it",
             SKILL_FILE,
             head.count("\n", 0, match.start()) + 1,
-            fix="write a blank in place of the tab",
+            text=match[1],
         )

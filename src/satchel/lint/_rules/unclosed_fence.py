@@ -15,14 +15,5 @@ def unclosed_fence(pack: LintContext) -> Iterator[Finding]:
     for path, document in documents(pack):
         for block in document.blocks:
             if not block.closed:
-                yield Finding(
-                    "unclosed-fence",
-                    "warning",
-                    "this code block has no closing fence: the rest of the file, or of "
-                    "the list it stands in, is code",
-                    path,
-                    block.line,
-                    fix="close it with the same marks, no fewer and as far indented; "
-                    "a block that shows another block needs a longer fence",
-                )
+                yield Finding.of("unclosed-fence", path, block.line)
                 break

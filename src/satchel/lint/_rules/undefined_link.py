@@ -24,14 +24,7 @@ def undefined_link(pack: LintContext) -> Iterator[Finding]:
     for path, document in documents(pack):
         for link in document.undefined:
             if _is_meant(link):
-                yield Finding(
-                    "undefined-link",
-                    "warning",
-                    f"the link label {link.label!r} is not defined",
-                    path,
-                    link.line,
-                    fix=f"add a line `[{link.label}]: PATH`, or write `[text](PATH)`",
-                )
+                yield Finding.of("undefined-link", path, link.line, label=link.label)
 
 
 def _is_meant(link: UndefinedLink) -> bool:

@@ -21,12 +21,6 @@ def unlimited_shell(pack: LintContext) -> Iterator[Finding]:
     tools = pack.manifest.allowed_tools
     wide = next((tool for tool in tools if _SHELL.fullmatch(tool.strip(","))), None)
     if wide is not None:
-        yield Finding(
-            "unlimited-shell",
-            "note",
-            f"allowed-tools asks for {wide} without a bound: any command would run "
-            "without a question",
-            SKILL_FILE,
-            pack.line_of("allowed-tools"),
-            fix="name the commands, such as `Bash(git:*) Bash(python:*)`",
+        yield Finding.of(
+            "unlimited-shell", SKILL_FILE, pack.line_of("allowed-tools"), wide=wide
         )

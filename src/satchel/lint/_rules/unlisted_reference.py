@@ -19,11 +19,11 @@ def unlisted_reference(pack: LintContext) -> Iterator[Finding]:
     for file in pack.descriptor.files:
         if file.path.startswith("references/") and file.path not in listed:
             name = file.path.removeprefix("references/")
-            yield Finding(
+            yield Finding.of(
                 "unlisted-reference",
-                "error" if pack.profile == "strict" else "warning",
-                f"{file.path} is not listed, so no agent can load it",
                 SKILL_FILE,
                 line,
-                fix=f"add {name} to references, or delete the file",
+                severity="error" if pack.profile == "strict" else "warning",
+                path=file.path,
+                name=name,
             )

@@ -56,14 +56,7 @@ def too_many_finding(where: str, message: str) -> Finding:
 
 def no_digests_finding(where: str) -> Finding:
     """An index of v0.1.0: nothing says which bytes its publisher meant."""
-    return Finding(
-        "no-digest",
-        "warning",
-        "an index of v0.1.0 announces no digests: the bytes that came first hold until "
-        "the next sync, and nobody can tell whether they are the publisher's",
-        where,
-        fix="ask its publisher for an index of v0.2.0, or for a release to pin",
-    )
+    return Finding.of("no-digest", where)
 
 
 def partial_finding(where: str, missing: int, total: int) -> Finding:
@@ -82,18 +75,12 @@ def more_failed_finding(where: str, count: int) -> Finding:
 def not_fetched_finding(where: str, error: SkillError) -> Finding:
     """A skill that is not there, because what the index leads to cannot be used."""
     fix = "sync again later; if it stays, tell the publisher"
-    return Finding(error.code, "error", str(error), where, fix=fix)
+    return Finding.of_error(error, where, fix=fix)
 
 
 def stale_finding(where: str, error: SkillError) -> Finding:
     """A skill that is served as it was, because the newer one cannot be used."""
-    return Finding(
-        "stale-skill",
-        "warning",
-        f"it is served as it was at an earlier sync: {error}",
-        where,
-        fix="sync again later; if it stays, tell the publisher",
-    )
+    return Finding.of("stale-skill", where, error=error)
 
 
 SCHEMA: Final = "https://schemas.agentskills.io/discovery/0.2.0/schema.json"

@@ -226,24 +226,11 @@ def _is_nested(path: str) -> bool:
 
 def _nested_skill_findings(listed: Mapping[str, ListedFile]) -> Iterator[Finding]:
     for path in filter(_is_nested, sorted(listed)):
-        yield Finding(
-            "nested-skill",
-            "note",
-            "it is a skill of its own, and no file of the one around it",
-            path,
-            fix="load it under its own name, if its server lists it",
-        )
+        yield Finding.of("nested-skill", path)
 
 
 def _dynamic_entry(root: str, frontmatter: Mapping[str, Json]) -> McpSkillEntry:
-    said = Finding(
-        "unverified-skill",
-        "warning",
-        "its server publishes no digests of it, so nothing tells whether it is what it "
-        f"was; only its {SKILL_FILE} is read",
-        SKILL_FILE,
-        fix="use it only if you trust the server with every answer",
-    )
+    said = Finding.of("unverified-skill", SKILL_FILE)
     listed = {SKILL_FILE: ListedFile(root + _NESTED)}
     files = (FileStat(SKILL_FILE, 0),)
     return McpSkillEntry(root, frontmatter, files, listed, findings=(said,))
@@ -316,20 +303,14 @@ def _skill_md_stat(digest: str, archive: str) -> FileStat:
 
 def _older_index_finding(digest: str) -> Finding:
     if digest:
-        return Finding(
-            "older-index",
-            "note",
-            f"the server lists no files of it, so only its {SKILL_FILE} is read",
-            SKILL_FILE,
-            fix=_ASK_FOR_EXTENSION,
+        return Finding.of(
+            "older-index", SKILL_FILE, ASK_FOR_EXTENSION=_ASK_FOR_EXTENSION
         )
-    return Finding(
+    return Finding.of(
         "unverified-skill",
-        "warning",
-        "its server publishes no digest of it, so nothing tells whether it is what it "
-        f"was; only its {SKILL_FILE} is read",
         SKILL_FILE,
-        fix=_ASK_FOR_EXTENSION,
+        sentence="older-index",
+        ASK_FOR_EXTENSION=_ASK_FOR_EXTENSION,
     )
 
 

@@ -156,11 +156,11 @@ def ungranted_tools_finding(
         approval = f'{{"{entry.uri}": "{entry.digest}"}}'
         fix = f"to give them to it as it is now: allowed_tools={approval}"
     changed = " (it changed since it was approved)" if entry.uri in approved else ""
-    return Finding(
+    return Finding.of(
         "tools-not-granted",
-        "note",
-        f"ignored, since it comes from a server: {', '.join(fields)}{changed}",
         SKILL_FILE,
+        fields=", ".join(fields),
+        changed=changed,
         fix=fix,
     )
 

@@ -1,0 +1,200 @@
+"""The table of codes: every code has a page, every page a head, all pages one shape."""
+
+from __future__ import annotations
+
+import ast
+import re
+import string
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+import satchel
+from satchel import errors
+from satchel.model import Finding, UnknownCodeError, codes, read_page, title_of
+from satchel.model._codes import code_entry
+
+SOURCE = Path(satchel.__file__).parent
+ROOMS = (
+    *("authoring", "catalog", "checking", "compat", "files", "lint", "load"),
+    *("prompt", "release", "runtime", "skill_md", "sources", "text"),
+)
+"""Where findings are made; every kebab-case literal there is a code, but for these:"""
+
+NO_CODES = frozenset(
+    """
+    agent-skills agents-md allowed-tools argument-hint breaks-neighbours cat-file
+    command-arg-mode command-dispatch command-tool disable-model-invocation
+    disallowed-tools dot-file ls-tree merge-base no-model-invocation
+    not-user-invocable replaced-by rev-parse satchel-release satchel-site
+    satchel-resync satchel-watch short-description skill-md user-invocable
+    user-invokable xml-id xml-spec
+    """.split()  # noqa: SIM905 - a list would be a column of words
+)
+_KEBAB = re.compile(r"[a-z]+(-[a-z0-9]+)+")
+_ENCODINGS = re.compile(r"utf-\d+(-sig)?|windows-\d+|cp\d+|latin-\d+")
+SEVERITIES = {"error", "warning", "note"}
+
+
+class Call(NamedTuple):
+    """One ``Finding.of`` with a literal code: its sentence, severity and values."""
+
+    place: str
+    code: str
+    sentence: str
+    severity: str
+    values: frozenset[str]
+
+
+def calls_in(tree: ast.AST, place: str) -> list[Call]:
+    calls: list[Call] = []
+    for node in ast.walk(tree):
+        if not (isinstance(node, ast.Call) and ast.unparse(node.func) == "Finding.of"):
+            continue
+        given = {key.arg or "": key.value for key in node.keywords}
+        literal = {
+            key: value.value if isinstance(value, ast.Constant) else None
+            for key, value in given.items()
+        }
+        code, sentence = node.args[0], literal.get("sentence", "")
+        if isinstance(code, ast.Constant) and isinstance(sentence, str):
+            values = given.keys() - {"sentence", "severity", "before", "after"}
+            severity = str(literal.get("severity") or "")
+            line = f"{place}:{node.lineno}"
+            calls.append(
+                Call(line, str(code.value), sentence, severity, frozenset(values))
+            )
+    return calls
+
+
+def literals(tree: ast.AST) -> set[str]:
+    """Return every string in kebab-case, but encodings and names of sentences."""
+    sentences = {
+        id(node.value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.keyword) and node.arg == "sentence"
+    }
+    return {
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant)
+        and isinstance(node.value, str)
+        and id(node) not in sentences
+        and _KEBAB.fullmatch(node.value)
+        and not _ENCODINGS.fullmatch(node.value)
+    }
+
+
+TREES = {
+    str(path.relative_to(SOURCE)): ast.parse(path.read_text("utf-8"))
+    for path in sorted(SOURCE.rglob("*.py"))
+    if "packs" not in path.parts
+}
+CALLS = [call for place, tree in TREES.items() for call in calls_in(tree, place)]
+FOUND = {
+    code
+    for place, tree in TREES.items()
+    if place.split("/")[0] in {*ROOMS, "policy.py"}
+    for code in literals(tree)
+} - NO_CODES
+RAISED = {
+    getattr(errors, name).code
+    for name in errors.__all__
+    if name.endswith(("Error", "Sources"))
+}
+CLASSES = {
+    node.value.value
+    for tree in TREES.values()
+    for node in ast.walk(tree)
+    if isinstance(node, ast.Assign | ast.AnnAssign)
+    and isinstance(node.value, ast.Constant)
+    and isinstance(node.value.value, str)
+    and node.value.value
+    and ast.unparse(node.targets[0] if isinstance(node, ast.Assign) else node.target)
+    == "code"
+}
+"""The codes of error classes, wherever they are defined."""
+# One word, or made by the edges.
+OTHERS = {"indentation", "internal-error", "skill-withheld", "unknown-loader"}
+
+
+def test_every_code_has_a_page() -> None:
+    assert sorted((FOUND | RAISED | CLASSES) - set(codes())) == []
+
+
+def test_every_page_has_a_use() -> None:
+    assert sorted(set(codes()) - FOUND - RAISED - CLASSES - OTHERS) == []
+
+
+@pytest.mark.parametrize("call", CALLS, ids=lambda call: call.place)
+def test_a_finding_fills_in_its_sentence(call: Call) -> None:
+    """Every placeholder of the message and the fix is given, and nothing else."""
+    entry = code_entry(call.code)
+    texts = entry.messages[call.sentence] + entry.fixes.get(call.sentence, "")
+    fields = {field for _, field, _, _ in string.Formatter().parse(texts) if field}
+
+    assert call.values == fields
+    assert not call.severity or call.severity in entry.severities
+
+
+@pytest.mark.parametrize("code", codes())
+def test_a_head_is_whole_and_every_sentence_has_a_use(code: str) -> None:
+    entry = code_entry(code)
+    used = {call.sentence for call in CALLS if call.code == code}
+
+    assert entry.severities
+    assert SEVERITIES.issuperset(entry.severities)
+    assert entry.messages.keys() >= entry.fixes.keys()
+    assert sorted(entry.messages.keys() - used) == []
+
+
+@pytest.mark.parametrize("code", codes())
+def test_pages_have_one_shape(code: str) -> None:
+    """A title, what it means, why it matters, what to do, an example."""
+    page = read_page(code)
+    heads = re.findall(r"^(?:# .*|\*\*[^*]+\*\*)", page, re.MULTILINE)
+
+    assert heads == [
+        f"# {code}",
+        "**Why it matters.**",
+        "**What to do.**",
+        "**Example.**",
+    ]
+    assert page.endswith("\n")
+    assert not page.endswith("\n\n")
+    assert max(map(len, page.splitlines())) <= 80
+
+
+def test_a_finding_comes_from_the_table() -> None:
+    assert Finding.of("undefined-link", "a.md", 3, label="{x}") == Finding(
+        "undefined-link",
+        "warning",
+        "the link label '{x}' is not defined",
+        "a.md",
+        3,
+        "add a line `[{x}]: PATH`, or write `[text](PATH)`",
+    )
+
+
+def test_a_title_is_the_first_paragraph_on_one_line() -> None:
+    title = title_of("envelope-breakout")
+
+    assert title.startswith("The text contains a tag")
+    assert title.endswith("`<execution_directive>`.")
+    assert "\n" not in title
+
+
+def test_an_unknown_code_offers_close_ones() -> None:
+    with pytest.raises(
+        UnknownCodeError, match="did you mean unlisted-reference"
+    ) as got:
+        read_page("unlisted-refrence")
+
+    assert got.value.close[0] == "unlisted-reference"
+
+
+@pytest.mark.parametrize("code", ["", "../__init__", "pages", "unlisted-reference.md"])
+def test_only_a_code_is_a_code(code: str) -> None:
+    with pytest.raises(UnknownCodeError):
+        read_page(code)
