@@ -136,7 +136,7 @@ def test_what_tools_pack_comes_back(files: dict[str, bytes], folder: str) -> Non
     for data in (plain_zip(*members), plain_tar(*members, style=2)):
         found = attempt(data)
         if isinstance(found, SkillError):
-            reasons = ("on some systems", "no folder", "twice", "archive_files")
+            reasons = ("on some systems", "not a folder", "twice", "archive_files")
             assert any(reason in str(found) for reason in reasons)
         else:
             assert found == pack

@@ -1,12 +1,9 @@
-"""The files of an archive while it is unpacked: counted, bounded.
-
-And each path taken once.
-"""
+"""The files of an archive while it is unpacked: counted, limited, each path once."""
 
 import unicodedata
 import zlib
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, NoReturn
 
 from satchel.errors import ArchiveError, LimitExceededError
 from satchel.files._paths import escape_name, is_excluded_file, path_problem
@@ -17,14 +14,14 @@ CHUNK_BYTES: Final = 65_536
 RATIO_FROM_BYTES: Final = 262_144
 """Below this nothing is a bomb; a tar of tiny files is mostly padding."""
 MEMBERS_PER_FILE: Final = 4
-"""Folders and extended headers count, too, but may be more than the files."""
+"""Folders and extended headers count too, and may be more than the files."""
 
 
 class ArchiveBudget:
-    """Counts members, files and bytes of one archive; over the limit is an error."""
+    """Counts members, files and bytes of one archive, and refuses too many."""
 
     def __init__(self, limits: Limits, packed: int, where: str) -> None:
-        """Take the limits; ``packed`` is the size of the archive itself, in bytes."""
+        """Start at zero; ``packed`` is the size of the archive itself, in bytes."""
         self.where: Final = where
         self._packed = max(packed, 1)
         self._ratio = limits.archive_ratio
@@ -34,63 +31,47 @@ class ArchiveBudget:
 
     @property
     def most_members(self) -> int:
-        """How many members an archive may have, of all kinds together."""
+        """How many members of all kinds an archive may have."""
         return self._most_files[1] * MEMBERS_PER_FILE
 
     def take_member(self) -> None:
-        """Count one member of any kind.
-
-        Raises:
-            LimitExceededError: It is one too many.
-        """
+        """Count one member of any kind, or raise `LimitExceededError`."""
         self._members += 1
         self.check_members(self._members)
 
     def check_members(self, count: int) -> None:
-        """Refuse more members than there may be.
-
-        Raises:
-            LimitExceededError: They are too many.
-        """
+        """Raise `LimitExceededError` if these are too many members."""
         if count > self.most_members:
-            name, _ = self._most_files
-            most = self.most_members
-            raise LimitExceededError(name, most, count, "members", self.where)
+            self._refuse(self._most_files[0], self.most_members, count, "members")
 
     def take_file(self, size: int) -> None:
-        """Count one file and its bytes.
-
-        Raises:
-            LimitExceededError: It is one file too many, or too large.
-        """
+        """Count one file and its bytes, or raise `LimitExceededError`."""
         self._files += 1
-        name, most = self._most_files
-        if self._files > most:
-            raise LimitExceededError(name, most, self._files, "files", self.where)
+        if self._files > self._most_files[1]:
+            self._refuse(*self._most_files, self._files, "files")
         self._bytes += size
-        name, most = self._most_bytes
-        if self._bytes > most:
-            raise LimitExceededError(name, most, self._bytes, "bytes", self.where)
+        if self._bytes > self._most_bytes[1]:
+            self._refuse(*self._most_bytes, self._bytes, "bytes")
 
     def take_out(self, size: int, *, overhead: int = 0) -> None:
-        """Count bytes that a decompressor gave.
+        """Count bytes that came out of a decompressor.
 
         Args:
             size: How many.
-            overhead: How many of all of them may be no file's.
+            overhead: How many of all these bytes may belong to no file.
 
         Raises:
             LimitExceededError: They are too many, or too many for this archive.
         """
         self._streamed += size
-        name, most = self._most_bytes
-        if self._streamed > most + overhead:
-            raise LimitExceededError(name, most, self._streamed, "bytes", self.where)
-        ratio = self._ratio
-        if self._streamed > max(RATIO_FROM_BYTES, ratio * self._packed):
+        if self._streamed > self._most_bytes[1] + overhead:
+            self._refuse(*self._most_bytes, self._streamed, "bytes")
+        if self._streamed > max(RATIO_FROM_BYTES, self._ratio * self._packed):
             times = -(-self._streamed // self._packed)
-            unit = "times its size"
-            raise LimitExceededError("archive_ratio", ratio, times, unit, self.where)
+            self._refuse("archive_ratio", self._ratio, times, "times its size")
+
+    def _refuse(self, limit: str, maximum: int, actual: int, unit: str) -> NoReturn:
+        raise LimitExceededError(limit, maximum, actual, unit, self.where)
 
 
 def _smaller(limits: Limits, *names: str) -> tuple[str, int]:
@@ -101,23 +82,23 @@ def _smaller(limits: Limits, *names: str) -> tuple[str, int]:
 def inflate(
     data: bytes | memoryview, wbits: int, budget: ArchiveBudget, *, overhead: int = 0
 ) -> Iterator[bytes]:
-    """Yield what ``data`` holds compressed, in pieces of `CHUNK_BYTES` at most.
+    """Yield the decompressed bytes, in pieces of `CHUNK_BYTES` at most.
 
     Args:
-        data: One stream, all of it, and nothing behind it.
+        data: One compressed stream, whole, with nothing after it.
         wbits: Its kind, as `zlib.decompressobj` names it.
-        budget: What counts the bytes as they come.
-        overhead: As for `Budget.take_out`.
+        budget: Counts the bytes as they come.
+        overhead: As for `ArchiveBudget.take_out`.
 
     Raises:
-        ArchiveError: It is damaged, ends early, or something stands behind its end.
+        ArchiveError: It is damaged, ends early, or there is data after its end.
         LimitExceededError: Too much comes out.
     """
     engine = zlib.decompressobj(wbits)
     for start in range(0, len(data), CHUNK_BYTES):
         feed = bytes(data[start : start + CHUNK_BYTES])
         out = b""
-        # A full piece may leave more behind although all input is eaten.
+        # After a full piece there may be more output, even without more input.
         while feed or len(out) == CHUNK_BYTES:
             try:
                 out = engine.decompress(feed, CHUNK_BYTES)
@@ -129,14 +110,14 @@ def inflate(
             feed = engine.unconsumed_tail
             if engine.eof:
                 if engine.unused_data or start + CHUNK_BYTES < len(data):
-                    detail = "something stands behind the end of the compressed data"
+                    detail = "there is data after the end of the compressed data"
                     raise ArchiveError(budget.where, detail)
                 return
     raise ArchiveError(budget.where, "the compressed data ends early")
 
 
 _HIDDEN_CATEGORIES: Final = frozenset({"Cc", "Cf", "Co", "Cs", "Zl", "Zp"})
-"""Categories of characters that nobody sees, or that turn others around."""
+"""Categories of invisible characters, and of those that change the direction."""
 _SHOWN_CHARS: Final = 80
 
 
@@ -152,10 +133,14 @@ def shown_name(name: str) -> str:
 
 
 class ArchiveTree:
-    """Files and folders by path, each path plain, and no two alike on any system."""
+    """Files and folders by path: each path is plain, and no two are one on any system.
+
+    A member is added in two steps, so that nothing of it is unpacked before its path is
+    accepted: `place`, then `put`.
+    """
 
     def __init__(self, budget: ArchiveBudget, depth: int, where: str) -> None:
-        """Hold nothing yet; ``depth`` counts folders below the pack's own."""
+        """Start empty; ``depth`` is how many folders may be below the pack's own."""
         self._budget = budget
         self._depth = depth
         self._where = where
@@ -165,12 +150,12 @@ class ArchiveTree:
         self._spellings: dict[str, str] = {}
 
     def place(self, name: str, *, folder: bool) -> str:
-        """Return the path that a member's name means, and take its place.
+        """Reserve the path that a member's name means, and return it.
 
-        That of the root, ``./``, is empty.
+        The path of the root, ``./``, is empty.
 
         Raises:
-            ArchiveError: The path is not plain, or its place is taken.
+            ArchiveError: The path is not plain, or another member has it.
             LimitExceededError: It is too deep, or one member too many.
         """
         self._budget.take_member()
@@ -181,21 +166,13 @@ class ArchiveTree:
         problem = path_problem(path) or _hidden_character_problem(path)
         if problem:
             raise self.refused(name, problem)
-        # One more than the pack's own depth: a folder around it is taken away.
-        if path.count("/") > self._depth + 1:
-            depth = path.count("/")
-            raise LimitExceededError(
-                "pack_depth", self._depth, depth, "folders", self._where
-            )
-        self._take(name, path, folder=folder)
+        # One more than the pack's own depth: a folder around the pack does not count.
+        self._check_depth(path, self._depth + 1)
+        self._reserve(name, path, folder=folder)
         return path
 
     def put(self, path: str, data: bytes) -> None:
-        """Hold a file at the place that it has taken.
-
-        Raises:
-            LimitExceededError: It is one file too many, or too large.
-        """
+        """Set the content of a reserved path, or raise `LimitExceededError`."""
         self._budget.take_file(len(data))
         self._files[path] = data
 
@@ -205,11 +182,7 @@ class ArchiveTree:
 
     @property
     def folder(self) -> str:
-        """The name of the one folder that the pack lies in; empty at the root.
-
-        Raises:
-            ArchiveError: As for `pack`.
-        """
+        """The name of the one folder that the pack is in; empty at the root."""
         return self._root().removesuffix("/")
 
     def pack(self) -> dict[str, bytes]:
@@ -225,12 +198,16 @@ class ArchiveTree:
             for path, data in sorted(self._files.items())
             if path.startswith(root)
         }
-        deepest = max(path.count("/") for path in pack)
-        if deepest > self._depth:
-            raise LimitExceededError(
-                "pack_depth", self._depth, deepest, "folders", self._where
-            )
+        for path in pack:
+            self._check_depth(path, self._depth)
         return pack
+
+    def _check_depth(self, path: str, most: int) -> None:
+        depth = path.count("/")
+        if depth > most:
+            raise LimitExceededError(
+                "pack_depth", self._depth, depth, "folders", self._where
+            )
 
     def _root(self) -> str:
         """Return what all paths of the pack begin with: nothing, or one folder."""
@@ -243,14 +220,14 @@ class ArchiveTree:
             return inside
         other = self._spellings.get(SKILL_FILE.casefold(), "")
         hint = f"; rename {shown_name(other)}" if other else ""
-        detail = f"it has no {SKILL_FILE} at its root, nor in its one folder{hint}"
+        detail = f"it has no {SKILL_FILE} at its root or in its one folder{hint}"
         raise ArchiveError(self._where, detail)
 
-    def _take(self, name: str, path: str, *, folder: bool) -> None:
-        """Let each part of a path have one spelling, and one kind.
+    def _reserve(self, name: str, path: str, *, folder: bool) -> None:
+        """Check that each part of a path has one spelling, and is a file or a folder.
 
-        macOS and Windows fold case, macOS composes Unicode: there one file would
-        replace the other, or fill its folder.
+        macOS and Windows fold case, and macOS composes Unicode: there one file would
+        replace the other, or be put into its folder.
         """
         parts = path.split("/")
         for count in range(1, len(parts) + 1):
@@ -262,11 +239,11 @@ class ArchiveTree:
                 raise self.refused(name, problem)
             inner = count < len(parts)
             if inner and part in self._files:
-                raise self.refused(name, f"{shown_name(part)} is a file, and no folder")
+                raise self.refused(name, f"{shown_name(part)} is a file, not a folder")
             if inner:
                 self._folders.add(part)
         if path in self._members or (path in self._folders and not folder):
-            raise self.refused(name, "the archive holds it twice")
+            raise self.refused(name, "the archive has it twice")
         self._members.add(path)
         if folder:
             self._folders.add(path)
@@ -278,5 +255,5 @@ def _hidden_character_problem(path: str) -> str:
     if not path.isascii() and any(
         unicodedata.category(c) in _HIDDEN_CATEGORIES for c in path
     ):
-        return "it holds an invisible or a direction-changing character"
+        return "it has an invisible or a direction-changing character"
     return ""

@@ -19,12 +19,11 @@ _ZIP_PROGRAM_MODE: Final = stat.S_IFREG | 0o755
 def zip_pack(
     folder: str, files: Mapping[str, bytes], programs: Collection[str] = ()
 ) -> bytes:
-    """Return a .zip with one folder in it, and ``files`` by path in that.
+    """Return a .zip with one folder, which has ``files`` by path.
 
     Sorted by path by code point; no entries for folders, no time, no owner, mode 0644,
-    and 0755 for those of ``programs``. The files are stored as they are: how deflate
-    packs them is up to the zlib that Python was built with, and equal packs would then
-    differ between machines.
+    and 0755 for those of ``programs``. Files are stored without compression, because
+    the output of deflate depends on the zlib that Python was built with.
     """
     whole = io.BytesIO()
     with ZipFile(whole, "w", ZIP_STORED) as archive:
@@ -41,9 +40,9 @@ def zip_pack(
 _TAR_MODE: Final = 0o644
 _TAR_ENCODING: Final = "utf-8", "strict"
 _MAX_MEMBER_BYTES: Final = 8**11 - 1
-"""Bytes of one member: 11 octal digits are what the header has room for."""
+"""Bytes of one member: the header has room for 11 octal digits."""
 
-# Deflate, no flags, no time, no hint at the level, and no word on the system (255).
+# Deflate, no flags, no time, no level, and an unknown system (255).
 _GZIP_HEAD: Final = b"\x1f\x8b\x08\x00" + bytes(4) + b"\x00\xff"
 _MAX_STORED_BYTES: Final = 0xFFFF
 """Bytes of one stored block (RFC 1951, section 3.2.4)."""
@@ -53,11 +52,10 @@ def tar_gz(files: Iterable[tuple[str, bytes]]) -> bytes:
     """Return a USTAR archive inside gzip, with ``files`` (path, bytes) at its root.
 
     Sorted by path by code point; no ``./``, no folders, no time, no owner, mode 0644.
-    The gzip holds the bytes as they are: how deflate packs them is up to the zlib that
-    Python was built with, and a digest would then tell the machine apart.
+    Not compressed, for the reason given at `zip_pack`.
 
     Raises:
-        ValueError: A path is given twice, or `archive_problem` has something to say.
+        ValueError: A path is given twice, or has an `archive_problem`.
 
     Source: what ``npx skills`` 1.7.4 unpacks: it drops members that begin with ``./``,
     and does not read the PAX headers that long names would need.
@@ -66,18 +64,15 @@ def tar_gz(files: Iterable[tuple[str, bytes]]) -> bytes:
 
 
 def archive_problem(path: str, size: int = 0) -> str:
-    """Return what keeps a file from an archive of `tar_gz`; empty if nothing.
-
-    ``size`` is in bytes.
-    """
+    """Return why `tar_gz` cannot take a file of ``size`` bytes; empty if it can."""
     if path.startswith(("/", "./")):
-        return "a path in an archive begins with neither / nor ./"
+        return "a path in an archive does not begin with / or ./"
     if size > _MAX_MEMBER_BYTES:
         return f"it has more than {_MAX_MEMBER_BYTES:,} bytes"
     try:
         _tar_header(path, 0)
     except UnicodeEncodeError:
-        return "its path is no valid Unicode"
+        return "its path is not valid Unicode"
     except ValueError:
         return (
             "its path is too long for a USTAR archive: at most 100 bytes for the name, "
@@ -100,7 +95,7 @@ def _tar(files: list[tuple[str, bytes]]) -> Iterator[bytes]:
         yield data
         yield bytes(padding)
         total += BLOCKSIZE + len(data) + padding
-    # Two empty blocks end an archive, filled up to a whole record as tar does it.
+    # Two empty blocks end an archive; tar pads it to a whole record.
     yield bytes(2 * BLOCKSIZE + -(total + 2 * BLOCKSIZE) % RECORDSIZE)
 
 

@@ -1,24 +1,29 @@
-"""A strict reader of .tar.gz files: what can be read in two ways is refused.
+"""A strict reader of .tar.gz files: it refuses what programs read differently.
+
+Headers are decoded by the standard library's ``tarfile``. The walk over them, and the
+extended headers of pax and GNU, are read here: ``TarFile`` takes a damaged header for
+the end of the archive, calls itself for every extended header, lets the last of two
+records win, and searches each with a regular expression whose time grows with the
+square of its length (CVE-2024-6232, in every Python 3.11 before 3.11.10). Its
+extraction filters do not apply, because nothing is extracted to a disk.
 
 Source: POSIX.1-2017, pax; the manual of GNU tar for its long names.
 """
 
 import re
 import zlib
-from collections.abc import Iterator
-from dataclasses import dataclass
+from tarfile import BLOCKSIZE, HeaderError, TarInfo
 from typing import Final
 
 from satchel.errors import ArchiveError
 from satchel.files._archive_tree import ArchiveBudget, ArchiveTree, inflate, shown_name
 
-_BLOCK: Final = 512
+_END: Final = bytes(BLOCKSIZE)
 _GZIP_WBITS: Final = 16 + zlib.MAX_WBITS
-_EMPTY: Final = bytes(_BLOCK)
-_LONGEST_HEADER_BYTES: Final = 65_536
+_MAX_EXTENDED_BYTES: Final = 65_536
 """Bytes of one extended header; a path has at most 1,024."""
 
-_FILE: Final = (b"0", b"\0")
+_FILES: Final = frozenset({b"0", b"\0"})
 _FOLDER: Final = b"5"
 _PAX: Final = b"x"
 _PAX_FOR_ALL: Final = b"g"
@@ -39,39 +44,14 @@ _REFUSED: Final = {
 _POSIX: Final = b"ustar\x0000"
 _GNU: Final = b"ustar  \0"
 
-_OCTAL: Final = re.compile(rb" *([0-7]+)[ \0]*")
-# Mode, user, group, time and device are not kept. But Python's own reader takes a
-# header in which one is no number for the end, and shows nothing of what follows.
-_NOT_KEPT: Final = (
-    (100, 108),
-    (108, 116),
-    (116, 124),
-    (136, 148),
-    (329, 337),
-    (337, 345),
-)
-_NUMBER: Final = re.compile(rb" *[0-7]*[ \0]*|[\x80\xff].*", re.DOTALL)
+# `int`, which tarfile uses, also accepts a sign, an underscore and 0o.
+_OCTAL: Final = re.compile(rb" *[0-7]+[ \0]*")
 _RECORD: Final = re.compile(rb"([1-9][0-9]{0,5}) ")
-# What these would change, programs change in different ways, or not at all.
+# Programs apply these records in different ways, or not at all.
 _AMBIGUOUS: Final = re.compile(r"linkpath|hdrcharset|charset|GNU\.sparse\..*")
 _HARMLESS_FOR_ALL: Final = frozenset(
     {"comment", "mtime", "atime", "ctime", "uid", "gid", "uname", "gname"}
 )
-
-
-@dataclass(frozen=True, slots=True)
-class _Header:
-    """One header; ``content`` is where the member's bytes begin."""
-
-    name: str
-    kind: bytes
-    size: int
-    content: int
-
-    @property
-    def next(self) -> int:
-        """Where the next header begins."""
-        return self.content + -(-self.size // _BLOCK) * _BLOCK
 
 
 def read_tar(data: bytes, tree: ArchiveTree, budget: ArchiveBudget) -> None:
@@ -81,8 +61,9 @@ def read_tar(data: bytes, tree: ArchiveTree, budget: ArchiveBudget) -> None:
         ArchiveError: See `satchel.files.unpack`.
         LimitExceededError: As there.
     """
-    # Headers, names and filling up are no file's bytes, and bounded with the members.
-    overhead = budget.most_members * 4 * _BLOCK
+    # Headers, names and padding are not part of a file; the number of members bounds
+    # them.
+    overhead = budget.most_members * 4 * BLOCKSIZE
     out = inflate(data, _GZIP_WBITS, budget, overhead=overhead)
     _TarReader(b"".join(out), tree, budget).read()
 
@@ -97,119 +78,102 @@ class _TarReader:
         return ArchiveError(self._budget.where, detail)
 
     def read(self) -> None:
+        """Read all members, up to the two empty blocks that end the archive."""
+        position = 0
         long_name: str | None = None
-        for header in self._headers():
-            kind = header.kind
-            if kind in {_PAX, _GNU_NAME}:
+        while (header := self._header(position)) is not None:
+            start = position + BLOCKSIZE
+            if start + header.size > len(self._data):
+                raise self._tree.refused(header.name, "it ends early")
+            content = self._data[start : start + header.size]
+            position = start + header.size + -header.size % BLOCKSIZE
+            if header.type == _PAX_FOR_ALL:
+                self._check_for_all(content)
+            elif header.type in {_PAX, _GNU_NAME}:
                 if long_name is not None:
                     raise self.error("two extended headers stand before one member")
-                long_name = self._long_name(header)
-                continue
-            if kind == _PAX_FOR_ALL:
-                self._check_for_all(header)
-                continue
-            self._take(header, long_name or header.name)
-            long_name = None
+                long_name = self._long_name(header.type, content, position)
+            else:
+                self._take(header, long_name or header.name, content)
+                long_name = None
         if long_name is not None:
             raise self.error("an extended header stands before no member")
 
-    def _headers(self) -> Iterator[_Header]:
-        """Yield the headers up to the two empty blocks; behind these all is empty."""
-        position = 0
-        while True:
-            block = self._data[position : position + _BLOCK]
-            if len(block) < _BLOCK:
-                raise self.error("the .tar ends early")
-            if block == _EMPTY:
-                rest = self._data[position:]
-                if len(rest) < 2 * _BLOCK or rest.strip(b"\0"):
-                    raise self.error("something stands behind the end of the .tar")
-                return
-            header = self._header(block, position + _BLOCK)
-            if header.content + header.size > len(self._data):
-                raise self._tree.refused(header.name, "it ends early")
-            yield header
-            position = header.next
-
-    def _header(self, block: bytes, content: int) -> _Header:
-        magic = block[257:265]
+    def _header(self, position: int) -> TarInfo | None:
+        """Return the header at ``position``; None at the end of the archive."""
+        block = self._data[position : position + BLOCKSIZE]
+        if len(block) < BLOCKSIZE:
+            raise self.error("the .tar ends early")
+        if block == _END:
+            rest = self._data[position:]
+            if len(rest) < 2 * BLOCKSIZE or rest.strip(b"\0"):
+                raise self.error("there is data after the end of the .tar")
+            return None
+        magic, has_prefix = block[257:265], block[345] != 0
         if magic not in {_POSIX, _GNU}:
             raise self.error("it is no .tar of a kind that is written today")
-        blanked = block[:148] + b" " * 8 + block[156:]
-        if sum(blanked) != self._octal(block[148:156], "checksum"):
-            raise self.error("a header of the .tar is damaged")
-        if not all(_NUMBER.fullmatch(block[start:end]) for start, end in _NOT_KEPT):
-            raise self.error("a mode, an owner, a time or a device is no number")
-        name = _string(block[:100])
-        prefix = _string(block[345:500])
-        if prefix and magic == _GNU:  # the time of a backup, or a folder
-            raise self.error("a header has what each program reads in another way")
-        if prefix:
-            name = prefix + b"/" + name
-        size = self._octal(block[124:136], "size")
-        return _Header(self._text(name), block[156:157], size, content)
-
-    def _octal(self, field: bytes, what: str) -> int:
-        # Numbers that are not octal are for files of 8 GiB and more.
-        found = _OCTAL.fullmatch(field)
-        if found is None:
-            raise self.error(f"the {what} of a member is no octal number")
-        return int(found[1], 8)
+        if has_prefix and magic == _GNU:  # the time of a backup, or a folder
+            raise self.error("a header has a field that programs read differently")
+        try:
+            header = TarInfo.frombuf(block, "utf-8", "surrogateescape")
+        except HeaderError:
+            raise self.error("a header of the .tar is damaged") from None
+        if not _OCTAL.fullmatch(block[124:136]):  # other numbers are for 8 GiB and more
+            raise self.error("the size of a member is no octal number")
+        header.name = self._text(header.name.encode("utf-8", "surrogateescape"))
+        return header
 
     def _text(self, name: bytes) -> str:
         try:
             return name.decode()
         except UnicodeDecodeError:
-            detail = f"{shown_name(name.decode('latin-1'))}: the name is no UTF-8"
-            raise self.error(detail) from None
+            shown = shown_name(name.decode("latin-1"))
+            raise self.error(f"{shown}: the name is not UTF-8") from None
 
-    def _take(self, header: _Header, name: str) -> None:
-        folder = header.kind == _FOLDER
-        if not folder and header.kind not in _FILE:
-            kind = header.kind.decode("latin-1")
-            problem = _REFUSED.get(
-                header.kind, f"its kind {shown_name(kind)} is unknown"
-            )
-            raise self._tree.refused(name, problem)
-        if folder and header.size:
+    def _take(self, header: TarInfo, name: str, content: bytes) -> None:
+        folder = header.type == _FOLDER
+        if not folder and header.type not in _FILES:
+            unknown = f"its kind {shown_name(header.type.decode('latin-1'))} is unknown"
+            raise self._tree.refused(name, _REFUSED.get(header.type, unknown))
+        if folder and content:
             raise self._tree.refused(name, "it is a folder, and has content")
         path = self._tree.place(name, folder=folder)
         if not folder:
-            content = self._data[header.content : header.content + header.size]
             self._tree.put(path, content)
 
-    def _extended(self, header: _Header) -> bytes:
+    def _check_extended(self, content: bytes) -> None:
         self._budget.take_member()
-        if header.size > _LONGEST_HEADER_BYTES:
+        if len(content) > _MAX_EXTENDED_BYTES:
             raise self.error("an extended header is too long")
-        return self._data[header.content : header.content + header.size]
 
-    def _long_name(self, header: _Header) -> str:
-        """Return the name for the next member; empty where it keeps its own."""
-        content = self._extended(header)
-        if header.kind == _GNU_NAME:
+    def _long_name(self, kind: bytes, content: bytes, position: int) -> str:
+        """Return the name of the next member; empty if its header has it.
+
+        Args:
+            kind: Of the extended header.
+            content: Of the extended header.
+            position: Of the member's own header.
+        """
+        self._check_extended(content)
+        if kind == _GNU_NAME:
             name = self._text(content.removesuffix(b"\0"))
             if not name:
                 raise self.error("a long name is empty")
             return name
         records = self._records(content)
         size = records.get("size")
-        if size is not None and size != str(self._size_behind(header)):
-            raise self.error("a member has two sizes")
+        if size is not None:
+            member = self._header(position)
+            if member is None or size != str(member.size):
+                raise self.error("a member has two sizes")
         return records.get("path", "")
 
-    def _size_behind(self, header: _Header) -> int:
-        """Return the size that the member's own header declares."""
-        block = self._data[header.next : header.next + _BLOCK]
-        return self._header(block, 0).size if len(block) == _BLOCK else -1
-
-    def _check_for_all(self, header: _Header) -> None:
-        """Let a header for all members pass where it changes none (git writes one)."""
-        for key in self._records(self._extended(header)):
+    def _check_for_all(self, content: bytes) -> None:
+        """Accept a header for all members if it changes none, as the one of git."""
+        self._check_extended(content)
+        for key in self._records(content):
             if key not in _HARMLESS_FOR_ALL:
-                raise self.error(
-                    f"{shown_name(key)} is declared for all members at once"
-                )
+                raise self.error(f"{shown_name(key)} is declared for all members")
 
     def _records(self, content: bytes) -> dict[str, str]:
         """Return the records of an extended header: ``length key=value``."""
@@ -220,21 +184,14 @@ class _TarReader:
             end = position + int(length[1]) if length else 0
             if length is None or end > len(content) or end <= length.end():
                 raise self.error("an extended header is damaged")
-            line = content[length.end() : end]
-            key, equals, value = line.partition(b"=")
+            key, equals, value = content[length.end() : end].partition(b"=")
             if not (equals and value.endswith(b"\n")):
                 raise self.error("an extended header is damaged")
             name = self._text(key)
             if name in records or _AMBIGUOUS.fullmatch(name):
-                raise self.error(
-                    f"an extended header may not say {shown_name(name)} here"
-                )
-            # Other values, of extended attributes say, may be any bytes.
-            known = name in {"path", "size"}
-            records[name] = self._text(value[:-1]) if known else ""
+                raise self.error(f"an extended header may not say {shown_name(name)}")
+            # Other values, for example extended attributes, may be any bytes.
+            is_used = name in {"path", "size"}
+            records[name] = self._text(value[:-1]) if is_used else ""
             position = end
         return records
-
-
-def _string(field: bytes) -> bytes:
-    return field.partition(b"\0")[0]

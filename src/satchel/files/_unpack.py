@@ -14,18 +14,18 @@ _ZIP: Final = b"PK"
 _GZIP: Final = b"\x1f\x8b"
 
 _HEADERS_BYTES: Final = 2_048
-"""Bytes that a member costs beside its own: headers, names, and filling up."""
+"""Bytes of one member that are not its content: headers, names, and padding."""
 _TAIL_BYTES: Final = 16_384
-"""Bytes at the end of an archive: tar fills up a record of 10,240."""
+"""Bytes at the end of an archive: tar pads to a record of 10,240."""
 
 
 def is_archive(data: bytes) -> bool:
-    """Tell by the first bytes whether ``data`` is meant to be unpacked."""
+    """Return whether ``data`` begins like an archive."""
     return data.startswith((_ZIP, _GZIP))
 
 
 def archive_size_limit(limits: Limits = DEFAULT_LIMITS) -> int:
-    """Return the bytes beyond which an archive cannot be within ``limits``.
+    """Return the size above which an archive cannot be within ``limits``, in bytes.
 
     A release stores files without compressing them, so this is a little more than
     what may come out.
@@ -38,7 +38,7 @@ def archive_size_limit(limits: Limits = DEFAULT_LIMITS) -> int:
 class UnpackedArchive:
     """The pack of one archive: its files by path, sorted.
 
-    ``folder`` is the one folder that it lay in, empty where it lay at the root.
+    ``folder`` is the one folder that it was in, empty for the root.
     """
 
     folder: str
@@ -50,25 +50,25 @@ def unpack(
 ) -> dict[str, bytes]:
     """Return the files of a pack by path, sorted, from a .zip, .skill, .tar.gz or .tgz.
 
-    Which it is, its first bytes tell. The pack lies at the archive's root, or in the
-    one folder that is there; a leading ``./`` and what macOS adds are passed over. Only
-    regular files and folders are accepted; their modes, owners and times are not kept.
-    What comes out is counted while it does; what the archive declares is compared
-    with it, never believed.
+    The first bytes say which format it is. The pack is at the archive's root, or in its
+    one folder; a leading ``./`` and the files that macOS adds are ignored. Only regular
+    files and folders are accepted; their modes, owners and times are dropped. Bytes are
+    counted as they come out; sizes that the archive declares are compared with these
+    counts, and never trusted.
 
     Args:
         data: The whole archive, from anybody.
         limits: ``archive_files``, ``archive_bytes``, ``archive_ratio`` and
-            ``pack_depth`` are kept, ``pack_files`` and ``pack_bytes`` where smaller.
+            ``pack_depth`` apply, ``pack_files`` and ``pack_bytes`` if smaller.
         where: What to call the archive in errors.
 
     Raises:
-        ArchiveError: It is damaged, no archive, without a SKILL.md, or holds what no
+        ArchiveError: It is damaged, not an archive, without a SKILL.md, or has what no
             pack needs: links, devices, paths that are not plain, two files of one
-            name, something encrypted, bytes that no member accounts for.
-        LimitExceededError: More would come out than was agreed to accept.
+            name, encrypted members, bytes that belong to no member.
+        LimitExceededError: More would come out than ``limits`` allow.
 
-    Source: the attacks in the tests, each of which some unpacker fell to or may.
+    Source: the attacks in the tests, which worked against other unpackers.
     """
     return dict(open_archive(data, limits=limits, where=where).files)
 
@@ -76,7 +76,7 @@ def unpack(
 def open_archive(
     data: bytes, *, limits: Limits = DEFAULT_LIMITS, where: str = ""
 ) -> UnpackedArchive:
-    """Return what `unpack` does, and the folder that it lay in.
+    """Return the files as `unpack` does, and the folder that they were in.
 
     Raises:
         ArchiveError, LimitExceededError: As for `unpack`.

@@ -1,9 +1,9 @@
-"""A strict reader of .zip files: every byte of one is accounted for, once.
+"""A strict reader of .zip files: every byte of one belongs to one member or header.
 
-The standard library's is made to open what can be opened. This one has to be sure that
-no other program sees other files: members lie one behind the other from the first byte
-to the central directory, that ends where the end record begins, and what stands in both
-headers of a member is the same.
+The standard library's reader opens all that can be opened. This one must be sure that
+no other program sees other files: members follow one another from the first byte to the
+central directory, that ends where the end record begins, and both headers of a member
+say the same.
 
 Source: PKWARE's APPNOTE.TXT 6.3.10; sections are named where they matter.
 """
@@ -28,10 +28,10 @@ _CENTRAL_SIGN: Final = 0x02014B50
 _LOCAL_SIGN: Final = 0x04034B50
 _DESCRIPTOR_SIGN: Final = b"PK\7\x08"
 
-# 4.4.4: how hard deflate tried (1, 2), lengths behind the data (3), UTF-8 names (11).
+# 4.4.4: how hard deflate tried (1, 2), lengths after the data (3), UTF-8 names (11).
 _ENCRYPTED: Final = 0x2041
-_LENGTHS_BEHIND: Final = 0x0008
-_KNOWN_FLAGS: Final = 0x0806 | _LENGTHS_BEHIND
+_LENGTHS_FOLLOW: Final = 0x0008
+_KNOWN_FLAGS: Final = 0x0806 | _LENGTHS_FOLLOW
 _STORED: Final = 0
 _DEFLATED: Final = 8
 _ZIP64: Final = 0x0001
@@ -55,9 +55,9 @@ class _ZipMember:
     kind: int
 
     @property
-    def lengths_behind(self) -> bool:
-        """Whether the local header may leave lengths and checksum to what follows."""
-        return bool(self.flags & _LENGTHS_BEHIND)
+    def lengths_follow(self) -> bool:
+        """Whether lengths and checksum may follow the data instead of preceding it."""
+        return bool(self.flags & _LENGTHS_FOLLOW)
 
 
 def read_zip(data: bytes, tree: ArchiveTree, budget: ArchiveBudget) -> None:
@@ -72,10 +72,10 @@ def read_zip(data: bytes, tree: ArchiveTree, budget: ArchiveBudget) -> None:
     position = 0
     for member in sorted(members, key=lambda each: each.offset):
         if member.offset != position:
-            raise reader.error("there are bytes that belong to no member, or to two")
+            raise reader.error("it has bytes that belong to no member, or to two")
         position = reader.read(member)
     if position != central:
-        raise reader.error("there are bytes that belong to no member, or to two")
+        raise reader.error("it has bytes that belong to no member, or to two")
 
 
 class _ZipReader:
@@ -96,19 +96,19 @@ class _ZipReader:
             self._data, end
         )
         if end + _END.size + comment != len(self._data):
-            raise self.error("something stands behind the end of the .zip")
+            raise self.error("there is data after the end of the .zip")
         if disk or first_disk or here != count:
             raise self.error("it is one part of a .zip in several parts")
         if start + size != end:
-            # Here the records of zip64 would stand, and what is put in front shows.
+            # The records of zip64 would be here, and data in front of the .zip shows.
             raise self.error(
                 "its central directory is not where the end record says: there is "
-                "something in front of the .zip, or it is a zip64"
+                "data in front of the .zip, or it is a zip64"
             )
         self._budget.check_members(count)
         members = list(self._members(start, end))
         if len(members) != count:
-            raise self.error("its end record counts other members than there are")
+            raise self.error("its end record counts more or fewer members")
         return start, members
 
     def _members(self, position: int, end: int) -> Iterator[_ZipMember]:
@@ -124,12 +124,12 @@ class _ZipReader:
             position += name_size + extra_size
             self._slice(position, comment_size, end)
             position += comment_size
-            del made_by  # a link is refused, whatever system is said to have made it
+            del made_by  # a link is refused, whichever system made it
             kind = stat.S_IFMT(attributes >> 16)
             yield _ZipMember(name, flags, method, crc, packed, size, offset, kind)
 
     def read(self, member: _ZipMember) -> int:
-        """Take in one member; return where it ends."""
+        """Add one member to the tree; return where it ends."""
         name = self._name(member.name)
         folder = name.endswith("/")
         self._check(member, name, folder=folder)
@@ -148,23 +148,23 @@ class _ZipReader:
         return self._described(member, name, begin + member.packed)
 
     def _name(self, raw: bytes) -> str:
-        # Flag 11 promises UTF-8. Without it macOS writes UTF-8 all the same, and what
-        # else it may be nobody can tell.
+        # Flag 11 promises UTF-8. Without it macOS writes UTF-8 as well, and any other
+        # encoding would be a guess.
         try:
             return raw.decode()
         except UnicodeDecodeError:
-            detail = f"{shown_name(raw.decode('latin-1'))}: the name is no UTF-8"
+            detail = f"{shown_name(raw.decode('latin-1'))}: the name is not UTF-8"
             raise self.error(detail) from None
 
     def _check(self, member: _ZipMember, name: str, *, folder: bool) -> None:
-        """Refuse what is no plain member, before any of it is unpacked."""
+        """Refuse all but plain members, before any of it is unpacked."""
         problem = ""
         if member.flags & _ENCRYPTED:
             problem = "it is encrypted"
         elif member.flags & ~_KNOWN_FLAGS:
             problem = f"it has unknown flags ({member.flags:#06x})"
         elif member.method not in {_STORED, _DEFLATED}:
-            problem = f"method {member.method} is neither stored nor deflated"
+            problem = f"method {member.method} is not stored or deflated"
         elif member.kind not in {0, stat.S_IFDIR if folder else stat.S_IFREG}:
             problem = f"it is {_KINDS.get(member.kind, 'of an unknown kind')}"
         if problem:
@@ -181,17 +181,17 @@ class _ZipReader:
         extra = self._slice(position, extra_size, len(self._data))
         self._check_extra(extra, local_name)
         declared = (crc, packed, size)
-        wanted = (member.crc, member.packed, member.size)
-        same = declared == wanted
-        if member.lengths_behind:
-            same = all(a in {0, b} for a, b in zip(declared, wanted, strict=True))
+        directory = (member.crc, member.packed, member.size)
+        same = declared == directory
+        if member.lengths_follow:
+            same = all(a in {0, b} for a, b in zip(declared, directory, strict=True))
         if (sign, flags, method, local_name) != (
             _LOCAL_SIGN,
             member.flags,
             member.method,
             member.name,
         ) or not same:
-            problem = "its two headers differ, so that programs would see two files"
+            problem = "its two headers differ, so programs would see two files"
             raise self._tree.refused(name, problem)
         return position + extra_size
 
@@ -205,14 +205,14 @@ class _ZipReader:
             yield from inflate(packed, _RAW, self._budget)
 
     def _described(self, member: _ZipMember, name: str, position: int) -> int:
-        """Return where a member ends: behind the lengths that follow it (4.3.9)."""
-        if not member.lengths_behind:
+        """Return where a member ends: after the lengths that follow it (4.3.9)."""
+        if not member.lengths_follow:
             return position
         lengths = _DATA_DESCRIPTOR.pack(member.crc, member.packed, member.size)
         for described in (_DESCRIPTOR_SIGN + lengths, lengths):
             if self._data.startswith(described, position):
                 return position + len(described)
-        raise self._tree.refused(name, "the lengths behind it are not its own")
+        raise self._tree.refused(name, "the lengths after it are not its own")
 
     def _check_extra(self, extra: bytes, name: bytes) -> None:
         """Refuse extra fields (4.5) that would change name or lengths."""
@@ -224,7 +224,7 @@ class _ZipReader:
             if position > len(extra) or fields > _MOST_FIELDS:
                 raise self.error("an extra field is damaged")
             if kind == _ZIP64:
-                raise self.error("it is a zip64, which nothing of this size needs")
+                raise self.error("it is a zip64, which is not needed at this size")
             # A version, a checksum of the other name, then the name.
             field = extra[position - size : position] if kind == _UNICODE_PATH else b""
             if field and field[5:] != name:

@@ -81,8 +81,8 @@ def test_the_size_is_a_whole_number_of_records(size: int) -> None:
         (LONG, ""),
         (f"{'f' * 156}/n", "too long"),
         ("ü" * 51, "too long"),
-        ("./a", "neither"),
-        ("/a", "neither"),
+        ("./a", "does not begin"),
+        ("/a", "does not begin"),
         ("\ud800", "Unicode"),
     ],
 )

@@ -234,7 +234,7 @@ def test_no_two_files_of_one_name(kind: str, names: tuple[str, str]) -> None:
         ]
         data = raw_tar(tar_block(), *blocks)
 
-    with pytest.raises(ArchiveError, match=r"twice|same as|no folder"):
+    with pytest.raises(ArchiveError, match=r"twice|same as|not a folder"):
         unpack(data)
 
 
@@ -270,9 +270,9 @@ HOSTILE_ZIPS: dict[str, tuple[bytes, str]] = {
     ),
     "lengths behind that lie": (
         zipped(Zipped(flags=8, behind=behind(packed=3))),
-        "lengths behind",
+        "lengths after",
     ),
-    "lengths behind that lack": (zipped(Zipped(flags=8)), "lengths behind"),
+    "lengths behind that lack": (zipped(Zipped(flags=8)), "lengths after"),
     "a wrong checksum": (
         zipped(Zipped(local={"crc": 7}, central={"crc": 7})),
         "checksum is wrong",
@@ -298,7 +298,7 @@ HOSTILE_ZIPS: dict[str, tuple[bytes, str]] = {
                 central={"packed": len(Zipped(method=8).packed) + 2},
             )
         ),
-        "behind the end",
+        "after the end",
     ),
     "no deflate at all": (
         zipped(Zipped(data=b"\xff" * 9, local={"method": 8}, central={"method": 8})),
@@ -313,13 +313,13 @@ HOSTILE_ZIPS: dict[str, tuple[bytes, str]] = {
         zipped(Zipped(), front=b"PK\0\0"),
         "no member",
     ),
-    "something behind": (zipped(Zipped(), end=b"<html>"), "behind the end"),
+    "something behind": (zipped(Zipped(), end=b"<html>"), "after the end"),
     "something between": (zipped(Zipped(), Zipped(b"b", b""), gap=b"x"), "no member"),
     "something before the end record": (
         zipped(Zipped(), before_end=b"12345678"),
         "in front",
     ),
-    "a comment that is said": (zipped(Zipped(), comment_size=9), "behind the end"),
+    "a comment that is said": (zipped(Zipped(), comment_size=9), "after the end"),
     "members that overlap": (
         zipped(Zipped(), Zipped(b"b.md", central={"offset": 0})),
         "no member, or to two",
@@ -330,7 +330,7 @@ HOSTILE_ZIPS: dict[str, tuple[bytes, str]] = {
     ),
     "a member without an entry": (
         zipped(Zipped(), Zipped(b"b.md"), before_end=b"", count=1, here=1),
-        "counts other",
+        "counts more",
     ),
     "several disks": (zipped(Zipped(), disk=1), "several parts"),
     "here and there": (zipped(Zipped(), here=1, count=2), "several parts"),
@@ -402,7 +402,7 @@ HOSTILE_TARS: dict[str, tuple[bytes, str]] = {
         "may not say",
     ),
     "another size by pax": (raw_tar(pax((b"size", b"3")), tar_block()), "two sizes"),
-    "a size of nothing": (raw_tar(pax((b"size", b"3")), end=b""), "two sizes"),
+    "a size of nothing": (raw_tar(pax((b"size", b"3"))), "two sizes"),
     "a path for all": (
         raw_tar(pax((b"path", b"evil.md"), kind=b"g"), tar_block()),
         "for all members",
@@ -456,7 +456,7 @@ HOSTILE_TARS: dict[str, tuple[bytes, str]] = {
         # Python's own reader takes such a header for the end of the archive.
         f"a {field} that is no number": (
             raw_tar(tar_block(), tar_block(b"evil.md", more=[(at, b"zzzzzzz\0")])),
-            "no number",
+            "damaged",
         )
         for field, at in (
             ("mode", 100),
@@ -472,27 +472,27 @@ HOSTILE_TARS: dict[str, tuple[bytes, str]] = {
             tar_block(magic=b"ustar  \0"),
             tar_block(b"x.md", prefix=b"a", magic=b"ustar  \0"),
         ),
-        "reads in another way",
+        "read differently",
     ),
     "a size beyond the end": (raw_tar(tar_block(size=b"77777777777\0")), "ends early"),
     "a folder with content": (raw_tar(tar_block(b"a", b"x", b"5")), "has content"),
     "a file that is called a folder": (raw_tar(tar_block(b"a/", b"x")), "part that is"),
     "a wrong checksum": (raw_tar(tar_block(checksum=b"000001\0 ")), "damaged"),
-    "a checksum of garbage": (raw_tar(tar_block(checksum=b"garbage!")), "no octal"),
+    "a checksum of garbage": (raw_tar(tar_block(checksum=b"garbage!")), "damaged"),
     "an old kind of tar": (raw_tar(tar_block(magic=bytes(8))), "no .tar"),
     "no tar": (gzip.compress(b"hello" * 200), "no .tar"),
     "a gzip of nothing": (gzip.compress(b""), "ends early"),
     "no end": (raw_tar(tar_block(), end=b""), "ends early"),
-    "half an end": (raw_tar(tar_block(), end=bytes(512)), "behind the end"),
+    "half an end": (raw_tar(tar_block(), end=bytes(512)), "after the end"),
     "something behind the end": (
         raw_tar(tar_block(), end=bytes(1024) + tar_block(b"evil.md")),
-        "behind the end",
+        "after the end",
     ),
-    "something behind the gzip": (raw_tar(tar_block()) + b"x", "behind the end"),
-    "two gzips": (raw_tar(tar_block()) * 2, "behind the end"),
+    "something behind the gzip": (raw_tar(tar_block()) + b"x", "after the end"),
+    "two gzips": (raw_tar(tar_block()) * 2, "after the end"),
     "something far behind the gzip": (
         raw_tar(tar_block()) + b"x" * 200_000,
-        "behind the end",
+        "after the end",
     ),
     "a gzip cut off": (raw_tar(tar_block())[:-9], "ends early"),
     "a gzip with a wrong checksum": (
