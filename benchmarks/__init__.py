@@ -1,4 +1,4 @@
-"""Figures for the docs: ours beside a floor, and beside other Python skill loaders.
+"""Figures for the docs: ours next to a floor, and next to other Python skill loaders.
 
 ``python -m benchmarks`` runs them; docs/benchmarks.md has the results and what they do
 not show. `measure` has the rounds and the tables, `library` the packs, `floor` what any

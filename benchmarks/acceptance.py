@@ -8,7 +8,7 @@ what is right. The texts fall into three groups:
 - valid: it reads a name and a description in the frontmatter. A loader's description
   is right, a beginning of the right one (cut), or another or empty one (wrong).
 - no YAML: it refuses the frontmatter. There is no right answer that a program could
-  give, so the description is set beside Satchel's.
+  give, so the description is compared with Satchel's.
 - rest: there is no frontmatter between two fences, or one of the two is missing in it.
 
 Descriptions are compared with their white space folded. The table is Markdown.
@@ -169,7 +169,7 @@ def rename_packs(library: Path, truths: Mapping[str, Truth]) -> None:
 
 
 def run(library: Path, peers: Iterable[Peer]) -> Iterator[tuple[Peer, Outcome]]:
-    """Yield how each peer did; one that came to no end is told of, and left out."""
+    """Yield how each peer did; one that came to no end is reported, and left out."""
     for peer in peers:
         outcome = run_peer(peer.name, library, TIMEOUT_S, form="each")
         if outcome.error is None:

@@ -6,7 +6,7 @@ What a set-up adds is its time for each model call less that of the agent withou
 skills, each the least of many conversations held in turn in one process: what others do
 on the machine can only add to a time. A round is one process of each framework.
 
-The bars are on processor time, all threads together; wall times are told beside.
+The bars are on processor time, all threads together; wall times are shown next to it.
 """
 
 from __future__ import annotations

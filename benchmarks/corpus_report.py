@@ -4,7 +4,7 @@ CORPUS is a gzipped file of JSON lines, as `benchmarks.corpus` reads it; each te
 parsed as the pack of its folder. Prints, as Markdown, how many packs are clean,
 repaired and refused, by code; how often a second YAML 1.2 parser (yaml-rs, else
 ruamel.yaml, whichever is installed) agrees with the values; and what parsing costs
-beside the events of the C parser alone.
+next to the events of the C parser alone.
 
 ``--sample N`` prints N repaired packs instead, drawn in turn from each kind of repair
 with a fixed seed, to be read by a person: docs/reference/repaired-200.md is their list.

@@ -1,6 +1,6 @@
-"""Set loaders beside each other on hostile packs: ``python -m benchmarks.hostile``.
+"""Set loaders next to each other on hostile packs: ``python -m benchmarks.hostile``.
 
-Every pack of `satchel.testing.hostile_packs` stands beside one good neighbour, in a
+Every pack of `satchel.testing.hostile_packs` is next to one good neighbour, in a
 folder of its own; each loader discovers each folder in a process that is killed at the
 deadline. Ours is run as anybody's is by ``python -m satchel.testing.hostile``; a peer
 is imported once, and forked for each folder. What a fork could not answer is asked of
@@ -214,7 +214,7 @@ Made by `python -m benchmarks.hostile` on {date}, on {system} with Python {pytho
 loaders want 3.12), not edited by hand. It needs the peers:
 `python -m benchmarks.peers install`.
 
-{packs} packs of {kinds} kinds, each beside one good pack in a folder of its own. Each
+{packs} packs of {kinds} kinds, each next to one good pack in a folder of its own. Each
 loader discovers each folder in a process of its own, with {timeout} s after its imports
 and {memory} GiB. It *serves* the good neighbour where it finds it under its name with
 its own description, and where its prompt, if we could ask for one, was made.

@@ -1,4 +1,4 @@
-"""`load()` of one SKILL.md, beside a confined open, read, SHA-256 and decode of it.
+"""`load()` of one SKILL.md, next to a confined open, read, SHA-256 and decode of it.
 
 Cold is a load without a turn: every byte is read, checked and decoded. Warm is the
 second load of a turn, which is answered from what the turn has read. The system's file

@@ -1,4 +1,4 @@
-"""Rendering 1,000 skills, beside `html.escape` and join over the same texts."""
+"""Rendering 1,000 skills, next to `html.escape` and join over the same texts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whole processes: the command and the front door beside importing what they need."""
+"""Whole processes: the command and the front door next to importing what they need."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def run(rounds: int) -> list[Bar]:
 
 
 def _satchel() -> tuple[str | Path, ...]:
-    """Return the command as a shell would find it beside this Python."""
+    """Return the command as a shell would find it next to this Python."""
     script = Path(sys.executable).with_name("satchel")
     return (script,) if script.exists() else (sys.executable, "-m", "satchel")
 

@@ -1,4 +1,4 @@
-"""Set loaders beside each other on 22 tricky packs: ``python -m benchmarks.tricky``.
+"""Set loaders next to each other on 22 tricky packs: ``python -m benchmarks.tricky``.
 
 FOLDER holds one folder for each case of `CASES`, as `benchmarks.tricky_packs`
 writes them, with the case's pack inside. Each peer discovers every case by itself, then

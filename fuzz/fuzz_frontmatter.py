@@ -2,7 +2,7 @@
 
 A child process parses what a coverage-guided fuzzer makes of the seeds (atheris, if
 it is installed; else the seeds and simple mutations of them), so that even a crash of
-the interpreter is seen and told. For every input:
+the interpreter is seen and reported. For every input:
 
 - nothing is raised, in any profile, within a second of processor time;
 - a file is refused exactly where an error finding says so and no profile matched;

@@ -16,6 +16,7 @@ import sys
 import threading
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -204,12 +205,12 @@ def _through_base(
     """Load through what every adapter is built on, as a framework's loop does."""
     from satchel.adapters._base import SessionFactory
 
-    def call() -> object:
-        conversation = SessionFactory(opened(), None, None, {}).open(None)
-        return lambda: conversation.answer("load_skill", load)
+    def ready() -> Callable[[], object]:
+        factory = SessionFactory[object](opened(), None, None, {})
+        return partial(factory.open(None).answer, "load_skill", load)
 
-    call()()
-    return tracer.trace(call())
+    ready()()
+    return tracer.trace(ready())
 
 
 @contextmanager

@@ -55,7 +55,7 @@ def render_results(skills: Satchel) -> str:
 
 
 def render_page(page: str, skills: Satchel) -> str:
-    """Return the page with its table made anew.
+    """Return the page with its table made again.
 
     Raises:
         ValueError: The page has lost the two comments around the table.

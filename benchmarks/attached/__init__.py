@@ -1,4 +1,4 @@
-"""Agents with skills: each framework's own feature beside Satchel's adapter.
+"""Agents with skills: each framework's own feature next to Satchel's adapter.
 
 One file for each framework says how an agent of it is made, without skills and with
 them; the framework's environment is that of a peer (`benchmarks.peers`), and Satchel is

@@ -1,4 +1,4 @@
-"""Google ADK: ``SkillToolset`` over all packs, telling their names or not.
+"""Google ADK: ``SkillToolset`` over all packs, naming them or not.
 
 ``EAGER`` puts all of them into the instructions, as Satchel does; ``LAZY``, which is
 its default, none: the model has to ask for the list in a call of its own.

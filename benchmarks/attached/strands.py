@@ -1,4 +1,4 @@
-"""Strands Agents: the plugin ``AgentSkills``; each conversation begins anew."""
+"""Strands Agents: the plugin ``AgentSkills``; each conversation begins again."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from benchmarks.faults import public
-from benchmarks.faults.misses import all_faults
+from benchmarks.faults.not_found import all_faults
 from benchmarks.faults.outcomes import find
 from benchmarks.faults.page import Measured, render
 from benchmarks.faults.running import ALONE_TIMEOUT_S, library, run
@@ -115,8 +115,8 @@ def speed(
     validators: Sequence[Validator], packs: Sequence[Pack], rounds: int
 ) -> dict[str, tuple[Spread, Spread]]:
     """Return seconds, and the ratio to ours, over the packs of one library."""
-    shelf = [packs[index] for index in public.shelve(packs)[0]]
-    with library(shelf) as root:
+    group = [packs[index] for index in public.group_packs(packs)[0]]
+    with library(group) as root:
         competitors = {each.name: partial(_seconds, each, root) for each in validators}
         for each in competitors.values():  # the first run of each fills caches
             each()
@@ -137,7 +137,7 @@ def _seconds(validator: Validator, root: Path) -> float:
 
 
 def tell(text: str) -> None:
-    """Say what is being done, beside the page."""
+    """Say what is being done, next to the page."""
     sys.stderr.write(f"{text}\n")
 
 

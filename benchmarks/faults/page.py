@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
-from benchmarks.faults.misses import MISSES
+from benchmarks.faults.not_found import NOT_FOUND
 from benchmarks.faults.outcomes import FOUND, NOTED, SILENT
 from benchmarks.faults.subjects import NOT_OURS, PARTLY, SUBJECTS
 from benchmarks.faults.threats import NOT_IN_A_PACK
@@ -78,7 +78,7 @@ _NOT_SHOWN: Final = """
   a model is not run.
 - `claude plugin validate` is made for plugins, and asks what its own client asks; the
   specification's rules on names are no faults there.
-- Files beside SKILL.md are not among the public packs: each link to one is dead there.
+- Files next to SKILL.md are not among the public packs: each link to one is dead there.
 """
 
 
@@ -152,7 +152,7 @@ def _totals(measured: Measured) -> Iterator[str]:
         f"all {len(faulty)}",
         "crashed",
         "hung",
-        "nothing wrong, and told of",
+        "nothing wrong, and reported of",
         "twins with a report",
     ]
     yield "Found, and in brackets with what is only a note.\n"
@@ -161,9 +161,9 @@ def _totals(measured: Measured) -> Iterator[str]:
 
 def _alarms(measured: Measured, found: Outcomes) -> tuple[str, str]:
     harmless = [fault for fault in measured.faults if fault.harmless]
-    told = sum(found[fault.group, fault.id].mark == FOUND for fault in harmless)
+    reported = sum(found[fault.group, fault.id].mark == FOUND for fault in harmless)
     alarms = sum(outcome.alarm for outcome in found.values())
-    return f"{told} of {len(harmless)}", f"{alarms} of {len(found)}"
+    return f"{reported} of {len(harmless)}", f"{alarms} of {len(found)}"
 
 
 def _missed(measured: Measured) -> Iterator[str]:
@@ -175,7 +175,7 @@ def _missed(measured: Measured) -> Iterator[str]:
     ]
     yield "`satchel check` says nothing of:\n"
     for fault in missed:
-        why = MISSES.get(fault.id, "**no reason is known**")
+        why = NOT_FOUND.get(fault.id, "**no reason is known**")
         yield f"- {fault.row}, `{fault.id}`, {fault.about}: {why}."
     yield "" if missed else "- nothing.\n"
 
@@ -214,7 +214,7 @@ def _public(measured: Measured) -> Iterator[str]:
         "`satchel check` says one of the codes that mean the same: the list was made\n"
         "by hand, and `benchmarks/faults/subjects.py` has it.\n"
     )
-    told = [kind for kind in measured.kinds if (kind.peer, kind.kind) in SUBJECTS]
+    reported = [kind for kind in measured.kinds if (kind.peer, kind.kind) in SUBJECTS]
     rows = [
         [
             kind.peer,
@@ -223,7 +223,7 @@ def _public(measured: Measured) -> Iterator[str]:
             str(len(kind.packs)),
             *_share(kind),
         ]
-        for kind in told
+        for kind in reported
     ]
     yield from table(["peer", "kind", "level", "packs", "ours too", "the rest"], rows)
     yield "Kinds that we do not report, and why:\n"

@@ -1,4 +1,4 @@
-"""Public packs: the kinds of report that peers have on them, beside ours."""
+"""Public packs: the kinds of report that peers have on them, next to ours."""
 
 from __future__ import annotations
 
@@ -41,24 +41,24 @@ def draw(corpus: Path, seed: int, count: int) -> list[Pack]:
     return [Pack(text.dir, {"SKILL.md": text.data}) for text in drawn]
 
 
-def shelve(packs: Sequence[Pack]) -> list[list[int]]:
+def group_packs(packs: Sequence[Pack]) -> list[list[int]]:
     """Share packs out to libraries in which no two folders have one name."""
-    shelves: list[dict[str, int]] = []
+    groups: list[dict[str, int]] = []
     for index, pack in enumerate(packs):
-        shelf = next((each for each in shelves if pack.folder not in each), None)
-        if shelf is None:
-            shelf = {}
-            shelves.append(shelf)
-        shelf[pack.folder] = index
-    return [list(shelf.values()) for shelf in shelves]
+        group = next((each for each in groups if pack.folder not in each), None)
+        if group is None:
+            group = {}
+            groups.append(group)
+        group[pack.folder] = index
+    return [list(group.values()) for group in groups]
 
 
 def say(validator: Validator, packs: Sequence[Pack]) -> list[Said]:
     """Return what one validator says of each pack."""
     said: dict[int, Said] = {}
-    for shelf in shelve(packs):
-        answers = validate(validator, [packs[index] for index in shelf])
-        said.update(zip(shelf, answers, strict=True))
+    for group in group_packs(packs):
+        answers = validate(validator, [packs[index] for index in group])
+        said.update(zip(group, answers, strict=True))
     return [said[index] for index in range(len(packs))]
 
 

@@ -23,7 +23,7 @@ _VARIES: Final = (
 
 @dataclass(frozen=True, slots=True, order=True)
 class Report:
-    """One kind of report, and how grave its validator finds it."""
+    """One kind of report, and how severe its validator finds it."""
 
     kind: str
     level: Level

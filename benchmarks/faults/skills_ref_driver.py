@@ -12,7 +12,7 @@ from skills_ref import validate
 
 
 def main() -> None:
-    """Print folder to messages; an exception of one pack is told as a crash."""
+    """Print folder to messages; an exception of one pack is reported as a crash."""
     said: dict[str, list[str]] = {}
     for argument in sys.argv[1:]:
         path = Path(argument)

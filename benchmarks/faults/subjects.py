@@ -1,6 +1,6 @@
 """Which of our codes tell of the same as a peer's kind of report, read by hand.
 
-A kind that is in neither table is new, and is told as missed without a reason.
+A kind that is in neither table is new, and is reported as missed without a reason.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ A fork starts where a fresh process would be after its imports, so that nothing 
 folder is left for the next, and heavy imports are paid once. Threads do not survive a
 fork: where one hangs or dies, a fresh process must be asked, too.
 
-A peer's file may have ``catalog(folder)``, beside ``discover``: what its library puts
+A peer's file may have ``catalog(folder)``, next to ``discover``: what its library puts
 into a prompt, by the library's public API. It is called after ``discover``.
 """
 
@@ -151,7 +151,7 @@ def _read(pipe: int, timeout_s: float) -> tuple[bytes, bool]:
 
 
 def _sibling(name: str) -> ModuleType:
-    """Import a file beside this one by its path."""
+    """Import a file next to this one by its path."""
     path = Path(__file__).with_name(f"{name}.py")
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:

@@ -1,4 +1,4 @@
-"""AgentScope: its local loader, told to look into all sub-folders."""
+"""AgentScope: its local loader, which looks into all sub-folders."""
 
 from agentscope.skill import LocalSkillLoader
 

@@ -8,5 +8,5 @@ LARGE = "each"
 
 
 def discover(folder: str) -> dict[str, str]:
-    """Load without ``strict``, as ``AgentSkills`` does unless told otherwise."""
+    """Load without ``strict``, as ``AgentSkills`` does unless asked to."""
     return {skill.name: skill.description for skill in Skill.from_directory(folder)}

@@ -1,1 +1,1 @@
-"""A server under load: rates, memory, start-up, each beside servers of others."""
+"""A server under load: rates, memory, start-up, each next to servers of others."""

@@ -1,7 +1,7 @@
 """What an event costs the thread that loads, as a share of a cold load.
 
 Time is that of the caller's thread alone (`time.thread_time`), for what a writer does
-in its own thread delays nobody who waits for a file. The wall clock is told beside it:
+in its own thread delays nobody who waits for a file. The wall clock is next to it:
 there the two threads share one interpreter, and one machine with whatever else runs.
 
 All sinks take turns on one Satchel, pass by pass, so that they find the same memory and
@@ -139,10 +139,10 @@ def _passes(
     sinks = Sinks(given)
     clock = SystemClock()
     owners = OwnerLookup(lambda: skills.registry.sources)
-    telling = UsageEvents(
+    events = UsageEvents(
         sinks, clock, EstimateCounter(), owners, lambda: skills.catalog
     )
-    path = LoadService(telling, clock, skills.limits)
+    path = LoadService(events, clock, skills.limits)
     load, parts = skills.load, skills.__dict__["_parts"]
 
     def one_pass() -> tuple[float, float]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchmarks.faults.misses import MISSES, all_faults
+from benchmarks.faults.not_found import NOT_FOUND, all_faults
 from benchmarks.faults.outcomes import FOUND, NOTED, SILENT, judge
 from benchmarks.faults.reports import Report, Said, kind_of, level_of
 from benchmarks.faults.subjects import NOT_OURS, SUBJECTS, unknown
@@ -48,7 +48,7 @@ def ids(fault: Fault) -> str:
 def test_it_is_found_or_known_to_be_missed(fault: Fault, tmp_path: Path) -> None:
     outcome = judge(said(fault.bad, tmp_path / "1"), said(fault.good, tmp_path / "2"))
 
-    if fault.id in MISSES or fault.harmless:
+    if fault.id in NOT_FOUND or fault.harmless:
         assert (outcome.mark, outcome.kinds) == (SILENT, ())
     else:
         assert outcome.mark in {FOUND, NOTED}
@@ -61,7 +61,7 @@ def test_each_has_a_name_of_its_own() -> None:
 
         assert [name for name, count in folders.items() if count > 1] == []
     assert len({fault.id for fault in FAULTS}) == len(FAULTS)
-    assert set(MISSES) <= {fault.id for fault in FAULTS}
+    assert set(NOT_FOUND) <= {fault.id for fault in FAULTS}
 
 
 @pytest.mark.parametrize("fault", [f for f in FAULTS if not f.alone], ids=ids)

@@ -4,7 +4,7 @@ list               the adapters, and what is installed for each
 run [NAME...]      the whole suite, each adapter in its environment; --lowest: also at
                    the lower bounds. Status 1 if anything failed or could not be run.
 run NAME -- ARGS   chosen tests of one adapter: ARGS go to pytest
-lock [NAME...]     resolve requirements/adapters/*.txt anew, newest and lowest
+lock [NAME...]     resolve requirements/adapters/*.txt again, newest and lowest
 table              write tested.json and docs/reference/adapters.md from the results
 """
 

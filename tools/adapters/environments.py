@@ -29,7 +29,7 @@ class CommandFailedError(Exception):
 
 
 def ensure_uv() -> None:
-    """Install uv beside the other tools, from its lock file, where it is missing."""
+    """Install uv next to the other tools, from its lock file, where it is missing."""
     if not _UV.exists():
         lock = ROOT / "requirements" / "lock.txt"
         python = str(_UV.with_name("python"))
@@ -72,7 +72,7 @@ def ensure_environment(adapter: Adapter) -> Path:
 
 
 def lock(adapter: Adapter) -> None:
-    """Resolve an adapter's lock file anew from its extra, with the newest releases.
+    """Resolve an adapter's lock file again from its extra, with the newest releases.
 
     At the lower bounds the requirements of the extra are at exactly these, and all else
     is the newest that goes with them. `make lock` waits a week before it takes a

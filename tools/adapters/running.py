@@ -25,7 +25,7 @@ COVERAGE: Final = 95
 
 _TAIL: Final = 40
 
-# Nothing is told to anybody, and no framework warns that it cannot.
+# Nothing is reported to anybody, and no framework warns that it cannot.
 _QUIET: Final = {
     "AGNO_TELEMETRY": "false",
     "ANONYMIZED_TELEMETRY": "false",

@@ -224,15 +224,17 @@ def _private(name: str) -> list[str]:
     return private_names(source.read_text("utf-8")) if source.exists() else []
 
 
-def _cell(name: str, row: str, told: Mapping[str, Any], reasons: dict[str, int]) -> str:
-    missing = told["missing"].get(row, [])
+def _cell(
+    name: str, row: str, result: Mapping[str, Any], reasons: dict[str, int]
+) -> str:
+    missing = result["missing"].get(row, [])
     if not missing:
         return "yes"
     numbers = [
         str(reasons.setdefault(f"`{name}`: {each}", len(reasons) + 1))
         for each in missing
     ]
-    fails = "fails " if row in told["failed"] else ""
+    fails = "fails " if row in result["failed"] else ""
     return f"{fails}{', '.join(numbers)}"
 
 

@@ -4,7 +4,7 @@ list            the checks
 run [NAME...]   those, or the usual ones; --all: every one. Status 1 if one failed.
                 What cannot be had here is said, and is no failure
 corpus FILE     verify a whole library of skills: lines of JSON with id, dir and text
-lock            resolve the lock files in tests/clients anew
+lock            resolve the lock files in tests/clients again
 table           write docs/reference/clients.md and its data from the last runs
 """
 

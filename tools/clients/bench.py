@@ -29,7 +29,7 @@ _ADDRESS: Final = re.compile(r"http://127\.0\.0\.1:\d+")
 _NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
 _COLOURS: Final = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
-# Nothing is told to anybody, nothing updates itself, nothing colours what it says.
+# Nothing is reported to anybody, nothing updates itself, nothing colours what it says.
 _QUIET: Final = {
     "CI": "true",
     "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",

@@ -121,7 +121,7 @@ def _served(figures: dict[str, Any]) -> Step:
     return Step(
         "served",
         "failed" if figures["conflicts"] else "passed",
-        f"{figures['served']:,} skills by the tools; with a finding withheld from the "
+        f"{figures['served']:,} skills by the tools; with a finding excluded from the "
         f"extension: {sum(excluded.values()):,} ({reasons})",
     )
 
@@ -155,9 +155,11 @@ def _verify(
     yield _unlisted(transport, wanted - good, figures["unlisted"])
 
 
-def _hidden(bench: Bench, address: str, wanted: set[str], told: dict[str, str]) -> Step:
+def _hidden(
+    bench: Bench, address: str, wanted: set[str], reasons: dict[str, str]
+) -> Step:
     """Verify those that are for users alone: they are not listed, and answered for."""
-    hidden = [uri for uri in sorted(wanted) if told.get(_id(uri)) == "hidden"]
+    hidden = [uri for uri in sorted(wanted) if reasons.get(_id(uri)) == "hidden"]
     mine = ("--verify", "--protocol-era", "modern", "--require-digests")
     bad = [
         uri
@@ -175,13 +177,13 @@ def _id(uri: str) -> str:
     return uri.removeprefix("skill://").partition("/")[0]
 
 
-def _unlisted(transport: str, missing: set[str], told: dict[str, str]) -> Step:
+def _unlisted(transport: str, missing: set[str], reasons: dict[str, str]) -> Step:
     """Say which valid packs are not listed: those alone that are for users alone."""
     ids = {uri: _id(uri) for uri in missing}
-    counts = Counter(told.get(each, "no reason") for each in ids.values())
+    counts = Counter(reasons.get(each, "no reason") for each in ids.values())
     said = ", ".join(f"{code} {count:,}" for code, count in sorted(counts.items()))
     what = f"valid packs that are not listed over {transport}"
-    excluded = sorted(uri for uri, each in ids.items() if told.get(each) != "hidden")
+    excluded = sorted(uri for uri, each in ids.items() if reasons.get(each) != "hidden")
     if excluded:
         return Step(what, "failed", f"{len(missing):,} ({said}), {excluded[:5]}")
     return Step(what, "passed", f"{len(missing):,} ({said})" if missing else "none")

@@ -100,7 +100,7 @@ def _ensure_environment(name: str) -> None:
 
 
 def ensure_uv() -> None:
-    """Install uv beside the other tools, from its lock file, where it is missing.
+    """Install uv next to the other tools, from its lock file, where it is missing.
 
     Raises:
         UnavailableError: It cannot be installed.
@@ -113,7 +113,7 @@ def ensure_uv() -> None:
 
 
 def lock() -> None:
-    """Resolve the lock files anew from what is asked for by name, with the newest.
+    """Resolve the lock files again from what is asked for by name, with the newest.
 
     Raises:
         UnavailableError: No set of releases fits.
@@ -157,8 +157,8 @@ def _run(command: list[str], folder: Path) -> str:
         raise UnavailableError(f"{' '.join(command[:4])}: {error}") from error
     if done.returncode:
         said = (done.stderr or done.stdout).strip()
-        told = f"{' '.join(command[:4])} ...: {said}"
+        message = f"{' '.join(command[:4])} ...: {said}"
         if any(word in said for word in _OTHER_BYTES):
-            raise OtherBytesError(told)
-        raise UnavailableError(told)
+            raise OtherBytesError(message)
+        raise UnavailableError(message)
     return done.stdout

@@ -125,7 +125,7 @@ Prompt with arguments: arg1='$arg1', arg2='$arg2'
 }
 """Packs with names that the specification forbids, and the conformance suite expects.
 
-They are served as prompts and by the tools, and withheld from the skills extension.
+They are served as prompts and by the tools, and excluded from the skills extension.
 """
 
 

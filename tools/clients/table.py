@@ -36,7 +36,7 @@ _TAIL: Final = """
   is no text, such as `version: 1.0` without quotes, or a mapping.
 - `npx skills` escapes no `?` in the name of a file that an index of v0.1.0 names. An
   archive, which is what v0.2.0 has, carries it.
-- MCP Inspector asks in the earlier era of the protocol unless it is told
+- MCP Inspector asks in the earlier era of the protocol unless told
   `--protocol-era modern`, and knows of skills in the later one only.
 - A program that ends with an error passes the conformance suite's client scenarios; the
   check here fails it.

@@ -1,12 +1,12 @@
 """Measure how other loaders see packs: ``python -m tools.loaders``.
 
 list                 the loaders, and what was last measured of each
-install [KEY...]     make their environments, with the newest releases; --anew: again
+install [KEY...]     make their environments, with the newest releases; --again: again
 measure [KEY...]     run them over the packs of all properties, and write measured.json;
                      --missing: only what was not measured of this version;
                      --property P: that one (again), and what is missing
-show KEY [PROPERTY]  what one finds of each property's packs, alone and beside others
-agree CORPUS [KEY..] compare what is foretold with what they do on --count packs of a
+show KEY [PROPERTY]  what one finds of each property's packs, alone and next to others
+agree CORPUS [KEY..] compare what is predicted with what they do on --count packs of a
                      library of public ones, drawn with --seed, those left out that
                      --without SEED:COUNT draws; --keep writes the figures for the page
 table                write docs/reference/truth-table.md
@@ -42,7 +42,7 @@ def main(arguments: list[str]) -> int:
     commands = ["list", "install", "measure", "show", "agree", "table"]
     parser.add_argument("command", choices=commands)
     parser.add_argument("names", nargs="*", metavar="NAME")
-    parser.add_argument("--anew", action="store_true")
+    parser.add_argument("--again", action="store_true")
     parser.add_argument("--missing", action="store_true")
     parser.add_argument("--property", action="append", default=[])
     parser.add_argument("--without", action="append", default=[], type=_draw)
@@ -61,7 +61,7 @@ def _carry_out(options: argparse.Namespace) -> int:
     names: list[str] = options.names
     match options.command:
         case "install":
-            return _each(chosen(names), lambda driver: _install(driver, options.anew))
+            return _each(chosen(names), lambda driver: _install(driver, options.again))
         case "measure":
             return _each(chosen(names), lambda driver: _measure(driver, options))
         case "show" if names:
@@ -106,8 +106,8 @@ def _each(drivers: list[Driver], act: Callable[[Driver], str]) -> int:
     return status
 
 
-def _install(driver: Driver, anew: bool) -> str:  # noqa: FBT001 - an option, passed on
-    if anew:
+def _install(driver: Driver, again: bool) -> str:  # noqa: FBT001 - an option, passed on
+    if again:
         from tools.loaders.drivers.peers import PeerDriver
 
         if isinstance(driver, PeerDriver):
@@ -134,10 +134,10 @@ def _show(driver: Driver, keys: list[str]) -> int:
     rows = [(key, pack) for key in keys or PACKS for pack in PACKS[key]]
     packs = [pack for _, pack in rows]
     driver.prepare()
-    alone = look(driver, packs, beside=False)
-    beside = list(look(driver, packs, beside=True))
-    for (key, _), one, two in zip(rows, alone, beside, strict=True):
-        print(f"{key}\n  alone:  {one}\n  beside: {two}")
+    alone = look(driver, packs, with_neighbours=False)
+    with_neighbours = list(look(driver, packs, with_neighbours=True))
+    for (key, _), one, two in zip(rows, alone, with_neighbours, strict=True):
+        print(f"{key}\n  alone:  {one}\n  with neighbours: {two}")
     return 0
 
 

@@ -1,4 +1,4 @@
-"""Compare what is foretold with what loaders do, on packs nobody made for it."""
+"""Compare what is predicted with what loaders do, on packs nobody made for it."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Disagreement:
-    """One pack of which one loader makes something else than was foretold."""
+    """One pack of which one loader makes something else than was predicted."""
 
     folder: str
     properties: tuple[str, ...]
-    foretold: LoaderVerdict
+    predicted: LoaderVerdict
     reasons: tuple[str, ...]
     real: LoaderVerdict
     error: str
@@ -36,7 +36,7 @@ class Disagreement:
         said = f"; it said {self.error[:120]!r}" if self.error else ""
         has = ", ".join(self.properties) or PLAIN
         return (
-            f"{self.folder!a} [{has}]: foretold {self.foretold}{why}, is"
+            f"{self.folder!a} [{has}]: predicted {self.predicted}{why}, is"
             f" {self.real}{said}"
         )
 
@@ -68,15 +68,24 @@ def agree(driver: Driver, packs: Sequence[Candidate]) -> Agreement:
     if entry is None:
         raise LookupError(f"run `python -m tools.loaders measure {driver.key}` first")
     differing: list[Disagreement] = []
-    for pack, seen in zip(packs, look(driver, packs, beside=True), strict=True):
+    for pack, seen in zip(
+        packs, look(driver, packs, with_neighbours=True), strict=True
+    ):
         real = judge(seen, expected_of(pack)).verdict
         reading = PackReader(pack)
         keys = properties_in(reading)
-        told = predict_for(_loader(driver, entry), entry, keys or (PLAIN,), reading)
-        if told.verdict != real:
+        predicted = predict_for(
+            _loader(driver, entry), entry, keys or (PLAIN,), reading
+        )
+        if predicted.verdict != real:
             differing.append(
                 Disagreement(
-                    pack.folder, keys, told.verdict, told.reasons, real, seen.error
+                    pack.folder,
+                    keys,
+                    predicted.verdict,
+                    predicted.reasons,
+                    real,
+                    seen.error,
                 )
             )
     return Agreement(driver.key, version, len(packs), tuple(differing))

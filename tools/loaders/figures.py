@@ -1,4 +1,4 @@
-"""The figures of one comparison: told, and kept for the page."""
+"""The figures of one comparison: printed, and kept for the page."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FILE: Final = ROOT / "tools" / "loaders" / "agreement.json"
 
 @dataclass(frozen=True, slots=True)
 class Agreed:
-    """Of how many pairs of a pack and a loader what was foretold is what is."""
+    """Of how many pairs of a pack and a loader what was predicted is what is."""
 
     checked: str
     seed: int

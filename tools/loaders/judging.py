@@ -51,9 +51,11 @@ def names_of(declared: str, folder: str) -> frozenset[str]:
     return frozenset(plain | normal | set(map(portable_name, plain)))
 
 
-def write_library(library: Path, candidate: Candidate, *, beside: bool) -> None:
-    """Write one pack, and good ones beside it, into an empty folder."""
-    if beside:
+def write_library(
+    library: Path, candidate: Candidate, *, with_neighbours: bool
+) -> None:
+    """Write one pack, and good ones next to it, into an empty folder."""
+    if with_neighbours:
         for name in NEIGHBOURS:
             text = f"---\nname: {name}\ndescription: A good neighbour.\n---\n\n# Good\n"
             _write(library / name, "SKILL.md", text.encode())
@@ -76,7 +78,7 @@ def _write(folder: Path, name: str, data: bytes) -> None:
 
 
 def look(
-    driver: Driver, candidates: Sequence[Candidate], *, beside: bool
+    driver: Driver, candidates: Sequence[Candidate], *, with_neighbours: bool
 ) -> Iterator[Seen]:
     """Yield what a loader finds in a library of each pack, in their order.
 
@@ -87,14 +89,14 @@ def look(
         libraries = [Path(home, f"{at:04}") for at in range(len(candidates))]
         for library, candidate in zip(libraries, candidates, strict=True):
             library.mkdir()
-            write_library(library, candidate, beside=beside)
+            write_library(library, candidate, with_neighbours=with_neighbours)
         for library, seen in zip(libraries, driver.look(libraries), strict=True):
             yield seen
             shutil.rmtree(library, ignore_errors=True)
 
 
 def judge(seen: Seen, expected: Expected) -> Judged:
-    """Return the verdict on what was found beside good neighbours."""
+    """Return the verdict on what was found next to good neighbours."""
     names = {name for name, _ in seen.found}
     if not names.issuperset(NEIGHBOURS):
         return Judged("breaks-neighbours")

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 def measure(
     driver: Driver, *, only_missing: bool = False, only: Collection[str] = ()
 ) -> LoaderData:
-    """Return what one loader makes of each property's packs, beside good neighbours.
+    """Return what one loader makes of each property's packs, next to good neighbours.
 
     With ``only_missing``, what was measured of the same version stays; with ``only``,
     what was measured of it of other properties.
@@ -49,7 +49,7 @@ def measure(
         for pack in packs
         if old is None or key not in old.verdicts or key in only
     ]
-    seen = list(look(driver, [pack for _, pack in rows], beside=True))
+    seen = list(look(driver, [pack for _, pack in rows], with_neighbours=True))
     judged: dict[str, list[_Row]] = {}
     for (key, pack), each in zip(rows, seen, strict=True):
         judged.setdefault(key, []).append(_row(each, pack))

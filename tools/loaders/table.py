@@ -37,7 +37,7 @@ is given a library of that pack with a good one before and one behind it.
 _MEANING: Final = """
 A name counts as the pack's own if it is the declared one or the folder's, or either as
 a portable name. Descriptions are compared with their white space folded. What is right
-is what Satchel reads, which mends broken YAML where that has one meaning; a pack that
+is what Satchel reads, which repairs broken YAML where that has one meaning; a pack that
 has no description is *wrong* wherever it is listed. Of a validator, *loaded* means that
 it finds no error.
 
@@ -106,7 +106,7 @@ def _agreement() -> str:
     worst = min(kept.loaders.values())
     least = ", ".join(sorted(k for k, n in kept.loaders.items() if n == worst))
     return (
-        f"On {kept.checked} what these tables foretell was compared with what"
+        f"On {kept.checked} what these tables predict was compared with what"
         f" {len(kept.loaders)} of the loaders do\non {kept.packs} public packs, drawn"
         f" with the seed {kept.seed}, none of which was looked at to make\nthe tables."
         f" {kept.agreed:,} of {kept.pairs:,} verdicts are the same, {share:.2f} %. The"

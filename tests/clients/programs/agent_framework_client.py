@@ -8,7 +8,10 @@ from __future__ import annotations
 import asyncio
 import sys
 
-from agent_framework import MCPSkillsSource, SkillsSourceContext
+from agent_framework import (  # type: ignore[import-not-found]
+    MCPSkillsSource,
+    SkillsSourceContext,
+)
 from mcp.client import Client
 
 from tests.clients.programs.steps import same, step

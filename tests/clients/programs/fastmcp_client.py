@@ -12,7 +12,9 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from fastmcp import Client  # type: ignore[import-not-found]
-from fastmcp.skills.client import SkillsClientExtension
+from fastmcp.skills.client import (  # type: ignore[import-not-found]
+    SkillsClientExtension,
+)
 from fastmcp.utilities import skills as older  # type: ignore[import-not-found]
 
 from tests.clients.programs.steps import digest, files_of, same, step

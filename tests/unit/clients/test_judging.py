@@ -106,7 +106,7 @@ def test_a_library_has_the_pack_between_good_ones(tmp_path: Path) -> None:
     library = tmp_path / "library"
     library.mkdir()
     candidate = Candidate(b"x", "p", "skill.md", depth=2, files=("a/b.txt",))
-    write_library(library, candidate, beside=True)
+    write_library(library, candidate, with_neighbours=True)
 
     found = {path.relative_to(library).as_posix() for path in library.rglob("*.*")}
     assert found == {
@@ -120,7 +120,7 @@ def test_a_library_has_the_pack_between_good_ones(tmp_path: Path) -> None:
 def test_a_linked_pack_lies_outside_the_library(tmp_path: Path) -> None:
     library = tmp_path / "library"
     library.mkdir()
-    write_library(library, Candidate(b"x", "p", is_link=True), beside=False)
+    write_library(library, Candidate(b"x", "p", is_link=True), with_neighbours=False)
 
     assert (library / "p").is_symlink()
     assert (library / "p" / "SKILL.md").read_bytes() == b"x"

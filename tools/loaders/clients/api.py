@@ -122,8 +122,8 @@ def answer(path: str, *, streams: bool) -> str:
     if path.endswith("/chat/completions"):
         return _chat() if streams else json.dumps(_completion())
     if "enerateContent" in path:
-        told = json.dumps(_gemini())
-        return f"data: {told}\r\n\r\n" if streams else told
+        text = json.dumps(_gemini())
+        return f"data: {text}\r\n\r\n" if streams else text
     return json.dumps({"input_tokens": 1, "totalTokens": 1})
 
 
@@ -197,8 +197,8 @@ def _chat() -> str:
         {**head, "model": "fake", "choices": [{**said, "finish_reason": None}]},
         {**head, "model": "fake", "choices": [ended], "usage": _USAGE},
     ]
-    told = "".join(f"data: {json.dumps(chunk)}\n\n" for chunk in chunks)
-    return f"{told}data: [DONE]\n\n"
+    text = "".join(f"data: {json.dumps(chunk)}\n\n" for chunk in chunks)
+    return f"{text}data: [DONE]\n\n"
 
 
 def _completion() -> dict[str, Any]:

@@ -132,9 +132,9 @@ def qwen_code(desk: Desk) -> Seen:
     return _seen(
         done,
         tuple(
-            (name, told.removesuffix(ours).strip() or None)
-            for name, told in pairs
-            if told and told.endswith(ours)
+            (name, description.removesuffix(ours).strip() or None)
+            for name, description in pairs
+            if description and description.endswith(ours)
         ),
     )
 

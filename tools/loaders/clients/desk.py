@@ -1,6 +1,6 @@
 """A home and scratch projects for one client, and how it is run there.
 
-The client is told of no proxy but one that refuses, and of no model but the fake one:
+The client knows no proxy but one that refuses, and of no model but the fake one:
 nothing leaves the machine.
 """
 

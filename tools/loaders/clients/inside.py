@@ -59,7 +59,9 @@ def ask(process: Popen[str], folder: Path) -> dict[str, Any]:
 
 def pairs(answer: dict[str, Any]) -> Seen:
     """Return the skills that a program listed."""
-    found = tuple((name, told) for name, told in answer.get("found") or ())
+    found = tuple(
+        (name, description) for name, description in answer.get("found") or ()
+    )
     return Seen(found, answer.get("error", ""))
 
 

@@ -1,6 +1,6 @@
 """Read the skills out of what clients print, and out of what they ask a model.
 
-Each function returns pairs of a name and a description, None where none is told.
+Each function returns pairs of a name and a description, None where none is description.
 """
 
 from __future__ import annotations
@@ -19,12 +19,15 @@ _SKILL: Final = re.compile(
     r"<skill>\s*<name>(.*?)</name>\s*<description>(.*?)</description>", re.DOTALL
 )
 _GEMINI: Final = re.compile(
-    r"^(?P<name>[^\n]+) \[Enabled\]\n  Description: (?P<told>.*?)\n  Location:    ",
+    r"^(?P<name>[^\n]+) \[Enabled\]\n"
+    r"  Description: (?P<description>.*?)\n  Location:    ",
     re.DOTALL | re.MULTILINE,
 )
-_CODEX: Final = re.compile(r"^- (?P<name>.*?): (?P<told>.*) \(file: (?P<file>.*)\)$")
+_CODEX: Final = re.compile(
+    r"^- (?P<name>.*?): (?P<description>.*) \(file: (?P<file>.*)\)$"
+)
 _KIMI: Final = re.compile(
-    r"^- (?P<name>[^\n]+?)(?:: (?P<told>(?:(?!\n  Path: ).)*?))?"
+    r"^- (?P<name>[^\n]+?)(?:: (?P<description>(?:(?!\n  Path: ).)*?))?"
     r"(?:\n  When to use: (?:(?!\n  Path: ).)*?)?\n  Path: (?P<path>[^\n]+)$",
     re.DOTALL | re.MULTILINE,
 )
@@ -56,11 +59,11 @@ def bullets(text: str, folders: Iterable[str]) -> Pairs:
     for at, start in enumerate(starts):
         last = at + 1 == len(starts)
         end = len(text) if last else starts[at + 1].start()
-        told = text[start.end() : end]
+        description = text[start.end() : end]
         if last:
-            told = told.split("\n- ", 1)[0].split("\n</", 1)[0]
-        told = told.strip()
-        found.append((start[1], told or None))
+            description = description.split("\n- ", 1)[0].split("\n</", 1)[0]
+        description = description.strip()
+        found.append((start[1], description or None))
     return tuple(found)
 
 
@@ -70,21 +73,21 @@ def angle_brackets(pairs: Pairs) -> Pairs:
     def plain(text: str | None) -> str | None:
         return text and text.replace("&lt;", "<").replace("&gt;", ">")
 
-    return tuple((name, plain(told)) for name, told in pairs)
+    return tuple((name, plain(description)) for name, description in pairs)
 
 
 def xml(text: str) -> Pairs:
     """Read ``<skill>`` elements whose text is escaped."""
     return tuple(
-        (html.unescape(name.strip()), html.unescape(told.strip()) or None)
-        for name, told in _SKILL.findall(text)
+        (html.unescape(name.strip()), html.unescape(description.strip()) or None)
+        for name, description in _SKILL.findall(text)
     )
 
 
 def gemini(text: str) -> Pairs:
     """Read ``gemini skills list --all``; its own skills are marked, and left out."""
     return tuple(
-        (match["name"], match["told"].strip() or None)
+        (match["name"], match["description"].strip() or None)
         for match in _GEMINI.finditer(text)
         if not match["name"].endswith("[Built-in]")
     )
@@ -99,7 +102,7 @@ def codex(text: str, root: str) -> Pairs:
     inside = (f"{root}/", *(f"{key}/" for key, path in aliases if path == root))
     matches = filter(None, map(_CODEX.match, text.splitlines()))
     return tuple(
-        (match["name"], match["told"] or None)
+        (match["name"], match["description"] or None)
         for match in matches
         if match["file"].startswith(inside)
     )
@@ -108,7 +111,7 @@ def codex(text: str, root: str) -> Pairs:
 def kimi(text: str, root: str) -> Pairs:
     """Read Kimi's list; of skills below a folder alone."""
     return tuple(
-        (match["name"], match["told"])
+        (match["name"], match["description"])
         for match in _KIMI.finditer(text)
         if match["path"].startswith(f"{root}/")
     )
@@ -127,7 +130,9 @@ def npx_skills(text: str) -> Pairs:
             break
         elif not line.startswith("│") and found and found[-1][1]:
             found[-1][1].append(line)
-    return tuple((name, "\n".join(told).strip() or None) for name, told in found)
+    return tuple(
+        (name, "\n".join(description).strip() or None) for name, description in found
+    )
 
 
 def hermes(text: str) -> Pairs:
@@ -137,6 +142,6 @@ def hermes(text: str) -> Pairs:
     found: list[tuple[str, str | None]] = []
     for line in inside.splitlines():
         if line.startswith("    - "):
-            name, _, told = line.removeprefix("    - ").partition(": ")
-            found.append((name, told or None))
+            name, _, description = line.removeprefix("    - ").partition(": ")
+            found.append((name, description or None))
     return tuple(found)

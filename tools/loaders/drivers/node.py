@@ -65,7 +65,7 @@ class Client:
 
 
 def _each(ask: Ask) -> Begin:
-    """Start the client anew for each project."""
+    """Start the client again for each project."""
 
     @contextmanager
     def begin(desk: Desk) -> Generator[Ask]:  # noqa: ARG001  # it is given to each

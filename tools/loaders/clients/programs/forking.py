@@ -1,6 +1,6 @@
 """Answer for one folder after another, each in a fork that ends with its answer.
 
-Its argument is the module beside it that has ``look``.
+Its argument is the module next to it that has ``look``.
 
 It runs in the client's own environment, and imports nothing of this project.
 """
@@ -30,16 +30,16 @@ def answer_all(look: Callable[[str], object]) -> None:
             os._exit(0)
         os.close(writer)
         with os.fdopen(reader, encoding="utf-8") as pipe:
-            told = pipe.read()
+            answer = pipe.read()
         os.waitpid(child, 0)
-        print(told or json.dumps({"error": "it ended"}), flush=True)
+        print(answer or json.dumps({"error": "it ended"}), flush=True)
 
 
 def _answer(look: Callable[[str], object], folder: str) -> str:
     try:
         with contextlib.redirect_stdout(sys.stderr):
             return json.dumps({"found": look(folder)})
-    except Exception as error:  # noqa: BLE001  # whatever a client raises is told
+    except Exception as error:  # noqa: BLE001  # whatever a client raises is answer
         return json.dumps({"error": repr(error)})
 
 

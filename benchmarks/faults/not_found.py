@@ -12,7 +12,7 @@ from benchmarks.faults.tricky import tricky_faults
 if TYPE_CHECKING:
     from benchmarks.faults.fault import Fault
 
-MISSES: Final[dict[str, str]] = {
+NOT_FOUND: Final[dict[str, str]] = {
     "metadata-key": "a key is taken as it is written, and is text to most clients",
     "tools-number": "a number is taken as the text that it was written as",
     "reference-hard-link": (
