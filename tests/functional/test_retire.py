@@ -292,7 +292,7 @@ def test_nobody_is_told_of_an_heir_that_is_not_for_them(shelf: Path) -> None:
             skills.view().load("old")
 
     assert "takes its place" not in said
-    assert told.value.heir == ""
+    assert told.value.replacement == ""
 
 
 @pytest.mark.parametrize("style", ["agent-skills", "packs", "references"])
@@ -320,4 +320,4 @@ def test_a_release_and_a_user_know_the_heir_too(shelf: Path, tmp_path: Path) -> 
         build_folder(skills, tmp_path / "dist")
     with Satchel(tmp_path / "dist") as skills, pytest.raises(SkillNotFoundError) as got:
         skills.load("old")
-    assert got.value.heir == "new"
+    assert got.value.replacement == "new"

@@ -153,10 +153,10 @@ def test_a_budget_is_obeyed_and_told() -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["../x"], "satchel: '../x' is no name of a role"),
-        ([""], "satchel: '' is no name of a role"),
-        (["Backend"], "is no name of a role"),
-        (["a\x1b[31m\n"], "is no name of a role"),
+        (["../x"], "satchel: '../x' is not the name of a role"),
+        ([""], "satchel: '' is not the name of a role"),
+        (["Backend"], "is not the name of a role"),
+        (["a\x1b[31m\n"], "is not the name of a role"),
         (["backend", "--templates", "nowhere"], "nowhere: no such file or folder"),
         (["backend", "--templates", ""], "no such file or folder"),
         (["backend", "--templates", __file__], "not a file"),

@@ -230,7 +230,7 @@ class SourceScanner:
         try:
             self._answer = self._scan()
         except SourceUnavailableError as error:
-            self._answer = error.detail if error.source == self.label else str(error)
+            self._answer = error.detail if error.name == self.label else str(error)
         except SkillError as error:
             self._answer = str(error)
         except Exception as error:  # noqa: BLE001 - a source is a plug-in: R33

@@ -84,7 +84,7 @@ def resolve_role_prompt(  # noqa: PLR0913 - one call, its options all by name
         limits: Bounds on packs and templates.
 
     Raises:
-        InvalidRoleError: ``role`` is no name of a role; no file was looked at.
+        InvalidRoleError: ``role`` is not the name of a role; no file was looked at.
         DuplicateSkillError: Two packs claim the role; names both, and a plug-in with
             the switch that leaves it out.
         ValueError: ``primary`` is neither of its two values.

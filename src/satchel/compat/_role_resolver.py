@@ -107,7 +107,7 @@ class RoleResolver:
         """Return the prompt of a role; see `satchel.resolve_role_prompt`.
 
         Raises:
-            InvalidRoleError: ``role`` is no name of a role; nothing was looked at.
+            InvalidRoleError: ``role`` is not the name of a role; nothing was looked at.
             DuplicateSkillError: Two packs claim the role.
             ValueError: ``primary`` is neither of its two values.
         """

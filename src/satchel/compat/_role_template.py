@@ -312,7 +312,7 @@ def render_role_prompt(
         shell: Whether commands in the template are run; by default they stay as text.
 
     Raises:
-        InvalidRoleError: ``role`` is no name of a role.
+        InvalidRoleError: ``role`` is not the name of a role.
         TemplateNotFoundError: It has no template.
         TemplateError: The template cannot be used.
     """

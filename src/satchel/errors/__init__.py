@@ -1,10 +1,25 @@
-"""Every exception that Satchel raises, and the one table of their codes.
+"""Every exception that Satchel raises on purpose, and its stable code.
 
     SkillError
-    ├── SkillManifestError (ValueError)        a manifest that cannot be used
-    ├── SkillNotFoundError (KeyError)          every source answered, none has it
-    ├── SkillWithheldError                     it is there, and not handed out
-    ├── DuplicateSkillError (RuntimeError)     two packs claim one id
+    ├── PathError                              a file or folder: path, detail, line
+    │   ├── SkillManifestError (ValueError)    a manifest that cannot be used
+    │   ├── ConfigError (ValueError)           satchel.toml, or an argument, is wrong
+    │   ├── MissingPathError                   a folder that was named is not there
+    │   ├── InvalidReleaseError (ValueError)   not a release, or of a later format
+    │   ├── NotEditableError (ValueError)      a SKILL.md that no small change fits
+    │   ├── AlreadyThereError                  nothing is written over what is there
+    │   ├── NotWrittenError                    a file could not be written
+    │   └── TemplateError (ValueError)         a legacy template that cannot be used
+    │       └── TemplateNotFoundError (FileNotFoundError)  there is none
+    ├── NamedError                             one named thing: name, detail
+    │   ├── SourceUnavailableError             a source gave no answer
+    │   ├── NoSkillsError                      no skill where some were expected
+    │   ├── NotStagedError                     a skill's files could not be copied
+    │   ├── ArchiveError (ValueError)          an archive that is not unpacked
+    │   ├── RevisionError                      no earlier state to compare with
+    │   ├── CannotRetireError (ValueError)     a skill that is not retired this way
+    │   ├── InvalidRoleError (ValueError)      not a name that a role could have
+    │   └── ToolError                          a tool call that cannot be run
     ├── PackFileError                          one file of a pack
     │   ├── ReferenceNotFoundError (KeyError)  listed, and missing
     │   ├── ReferenceNotAllowedError           not listed
@@ -13,33 +28,20 @@
     │   ├── ReferenceUnreadableError           there, and cannot be read
     │   ├── ChangedSinceSyncError              not the bytes that were catalogued
     │   └── DigestMismatchError                not the bytes that were announced
-    ├── LimitExceededError (ValueError)        more than was agreed to accept
-    ├── ArchiveError (ValueError)              an archive that is not unpacked
-    ├── SourceUnavailableError                 a source gave no answer
-    ├── NoSkillsError                          no skill where some were expected
-    ├── NoSources                              nothing says where skills are
-    ├── MissingPathError                       a folder that was named is not there
-    ├── ConfigError (ValueError)               satchel.toml cannot be used
-    ├── RevisionError                          no earlier state to compare with
-    ├── InvalidReleaseError (ValueError)       no release, or one of a later format
-    ├── RefusedReleaseError                    no release is built of skills like these
-    ├── RefusedPackError                       no archive is made of a pack like this
-    ├── NotEditableError (ValueError)          a SKILL.md that no small change fits
-    ├── UnknownFieldError (ValueError)         a field that no layer may change
-    ├── CannotRetireError (ValueError)         a skill that is not retired this way
-    ├── AlreadyThereError                      nothing is written over what is there
-    ├── NotWrittenError                        a file could not be written
-    ├── DeniedError                            the policy does not let it be done
-    │   ├── ApprovalNeededError                somebody has to be asked, and was not
-    │   ├── ApprovalDeclinedError              somebody was asked, and said no
+    ├── DeniedError                            the policy does not allow it
+    │   ├── ApprovalNeededError                a person has to be asked, and was not
+    │   ├── ApprovalDeclinedError              a person was asked, and said no
     │   └── ApprovalUsedError                  the yes was for a call that was made
-    ├── StateError (ValueError)                a state that nothing can resume from
-    ├── NotStagedError                         a skill's files could not be copied
-    ├── InvalidRoleError (ValueError)          no name that a role could have
-    ├── TemplateError (ValueError)             a legacy template that cannot be used
-    │   └── TemplateNotFoundError (FileNotFoundError)  there is none
-    ├── ToolError                              a tool call that cannot be carried out
+    ├── SkillNotFoundError (KeyError)          every source answered, none has it
+    ├── SkillExcludedError                     known, and not loaded: with a reason
+    ├── DuplicateSkillError (RuntimeError)     two packs claim one id
     ├── DuplicateToolError (RuntimeError)      two tools of one name
+    ├── LimitExceededError (ValueError)        more than is accepted
+    ├── NoSources                              nothing says where skills are
+    ├── RefusedReleaseError                    no release is built of such skills
+    ├── RefusedPackError                       no archive is made of such a pack
+    ├── UnknownFieldError (ValueError)         a field that no layer may change
+    ├── StateError (ValueError)                a state that nothing can resume from
     └── ExtraMissingError (ImportError)        an optional extra is not installed
 
 Each class carries its objects, ``args`` equal to its signature so that it pickles.
@@ -52,15 +54,15 @@ from satchel.errors._access import (
     ApprovalDeclinedError,
     ApprovalNeededError,
     ApprovalUsedError,
-    ArchiveError,
     ChangedSinceSyncError,
     DeniedError,
     DigestMismatchError,
     DuplicateSkillError,
     DuplicateToolError,
-    LimitExceededError,
+    NamedError as NamedError,
     NotStagedError,
     PackFileError,
+    PathError as PathError,
     ReferenceEscapesError,
     ReferenceNotAllowedError,
     ReferenceNotFoundError,
@@ -73,14 +75,17 @@ from satchel.errors._access import (
     ToolError,
     echo as echo,
     error_payload as error_payload,
+    rename_advice as rename_advice,
 )
 from satchel.errors._setup import (
     AlreadyThereError,
+    ArchiveError,
     CannotRetireError as CannotRetireError,
     ConfigError,
     ExtraMissingError,
     InvalidReleaseError,
     InvalidRoleError,
+    LimitExceededError,
     MissingPathError,
     NoSkillsError,
     NoSources,
@@ -132,3 +137,7 @@ __all__ = [
     "TemplateNotFoundError",
     "ToolError",
 ]
+
+# A traceback names what a user can import.
+for _name in __all__:
+    globals()[_name].__module__ = __name__

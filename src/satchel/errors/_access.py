@@ -1,24 +1,29 @@
-"""The base of every error, and the errors of using a skill: the skill, its files.
-
-Its tools, the policy.
-"""
+"""The bases, and the errors of using a skill: the skill, its files, its tools."""
 
 from typing import ClassVar, Final
 
 MAX_ECHO: Final = 100
-"""Characters of what somebody sent that a message or a result repeats."""
+"""Characters of a caller's text that a message or a result repeats."""
+
+MAX_NAMED: Final = 20
+"""Files that a message names; the attribute ``listed`` has them all."""
 
 
 def echo(sent: object) -> str:
-    """Return what somebody sent so that a message or a result may repeat it.
+    """Return what a caller sent so that a message or a result may repeat it.
 
     Text is cut to `MAX_ECHO` characters, the last three of them dots; of anything else
-    the type is named. Every text that goes back to a model or a client, and that one
-    of them has sent, goes through this.
+    the type is named. Every text that a model or a client sent, and that goes back to
+    one of them, goes through this.
     """
     if not isinstance(sent, str):
         return type(sent).__name__
     return sent if len(sent) <= MAX_ECHO else f"{sent[: MAX_ECHO - 3]}..."
+
+
+def rename_advice(*alternatives: str) -> str:
+    """Return what to do about two things of one name: rename one, or an alternative."""
+    return ", or ".join(("rename one of the two", *alternatives))
 
 
 class SkillError(Exception):
@@ -32,29 +37,51 @@ class SkillError(Exception):
 
 
 def error_payload(error: SkillError) -> dict[str, dict[str, str]]:
-    """Return the one form in which an edge hands an error to a model or a program."""
+    """Return the form in which an edge hands an error to a model or a program."""
     return {"error": {"code": error.code, "message": str(error)}}
 
 
-class SkillManifestError(SkillError, ValueError):
-    """A manifest, or several, cannot be used.
+class NamedError(SkillError):
+    """The base of errors about one named thing: its ``name``, and the ``detail``."""
 
-    ``path`` is the file as the user wrote it, ``detail`` what is wrong with it.
+    sentence: ClassVar[str] = "{name}: {detail}"
+
+    def __init__(self, name: str, detail: str) -> None:
+        """Keep the name and what is wrong."""
+        super().__init__(name, detail)
+        self.name = name
+        self.detail = detail
+
+    def __str__(self) -> str:
+        """Return the sentence of the class, filled in."""
+        return self.sentence.format(name=self.name, detail=self.detail)
+
+
+class PathError(SkillError):
+    """The base of errors about a file or folder: its ``path``, and the ``detail``.
+
+    ``path`` is as the user wrote it. ``line`` counts from 1; None is the whole file.
     """
 
-    code: ClassVar[str] = "invalid-manifest"
+    sentence: ClassVar[str] = "{place}: {detail}"
 
     def __init__(self, path: str, detail: str, line: int | None = None) -> None:
-        """Keep where it went wrong and what is wrong."""
+        """Keep the path, what is wrong, and the line."""
         super().__init__(path, detail, line)
         self.path = path
         self.detail = detail
         self.line = line
 
     def __str__(self) -> str:
-        """Return ``path[:line]: detail``."""
-        line = f":{self.line}" if self.line else ""
-        return f"{self.path}{line}: {self.detail}"
+        """Return the sentence of the class, filled in; the line follows the path."""
+        place = f"{self.path}:{self.line}" if self.line else self.path
+        return self.sentence.format(place=place, detail=self.detail)
+
+
+class SkillManifestError(PathError, ValueError):
+    """A manifest, or several, cannot be used."""
+
+    code: ClassVar[str] = "invalid-manifest"
 
 
 class SkillNotFoundError(SkillError, KeyError):
@@ -65,24 +92,26 @@ class SkillNotFoundError(SkillError, KeyError):
 
     code: ClassVar[str] = "skill-not-found"
 
-    def __init__(self, name: str, close: tuple[str, ...] = (), heir: str = "") -> None:
-        """Keep the id as it was asked for, close ones, and the one in its place now."""
-        super().__init__(name, close, heir)
+    def __init__(
+        self, name: str, close: tuple[str, ...] = (), replacement: str = ""
+    ) -> None:
+        """Keep the id as it was asked for, close ones, and the one that replaced it."""
+        super().__init__(name, close, replacement)
         self.name = name
         self.close = close
-        self.heir = heir
+        self.replacement = replacement
 
     def __str__(self) -> str:
-        """Return a sentence, with its heir, else close names where there are any."""
-        if self.heir:
+        """Return a sentence, with the replacement or else close names."""
+        if self.replacement:
             name = echo(self.name)
-            return f"skill {name!r} not found; {self.heir!r} takes its place"
+            return f"skill {name!r} not found; {self.replacement!r} takes its place"
         close = f"; did you mean {', '.join(self.close)}?" if self.close else ""
         return f"skill {echo(self.name)!r} not found{close}"
 
 
 class SkillExcludedError(SkillError):
-    """The skill is known, and is not handed out: disabled, untrusted, filtered."""
+    """The skill is known and cannot be loaded: disabled, untrusted, filtered."""
 
     code: ClassVar[str] = "skill-withheld"
 
@@ -124,10 +153,6 @@ class DuplicateSkillError(SkillError, RuntimeError):
         )
 
 
-MAX_NAMED: Final = 20
-"""Files that a message names; the attribute ``listed`` has them all."""
-
-
 class PackFileError(SkillError):
     """One file of a pack cannot be handed out; the base of the reasons why."""
 
@@ -147,19 +172,18 @@ class PackFileError(SkillError):
     def __str__(self) -> str:
         """Return a sentence, the detail, and what could be asked for instead."""
         detail = f": {self.detail}" if self.detail else ""
-        listed = f"; listed files: {_some(self.listed)}" if self.listed else ""
         sentence = self.sentence.format(file=echo(self.file), name=echo(self.name))
-        return f"{sentence}{detail}{listed}"
-
-
-def _some(paths: tuple[str, ...]) -> str:
-    """Return the first paths; a message, often read by a model, names no thousands."""
-    more = len(paths) - MAX_NAMED
-    return ", ".join(paths[:MAX_NAMED]) + (f" and {more} more" if more > 0 else "")
+        if not self.listed:
+            return f"{sentence}{detail}"
+        # A message, often read by a model, names no thousands.
+        more = len(self.listed) - MAX_NAMED
+        listed = ", ".join(self.listed[:MAX_NAMED])
+        listed += f" and {more} more" if more > 0 else ""
+        return f"{sentence}{detail}; listed files: {listed}"
 
 
 class ReferenceNotFoundError(PackFileError, KeyError):
-    """The file is listed, and is not there any more."""
+    """The file is listed and missing."""
 
     code: ClassVar[str] = "reference-not-found"
     sentence: ClassVar[str] = "{file!r} is listed by skill {name!r} and is missing"
@@ -173,21 +197,21 @@ class ReferenceNotAllowedError(PackFileError):
 
 
 class ReferenceEscapesError(ReferenceNotAllowedError):
-    """The path would leave the pack, or is no plain relative path."""
+    """The path would leave the pack, or is not a plain relative path."""
 
     code: ClassVar[str] = "reference-escapes"
     sentence: ClassVar[str] = "{file!r} does not stay inside skill {name!r}"
 
 
 class AmbiguousReferenceError(PackFileError):
-    """A short name that several listed files bear; ``listed`` are the candidates."""
+    """A short name that fits several listed files; ``listed`` are the candidates."""
 
     code: ClassVar[str] = "ambiguous-reference"
     sentence: ClassVar[str] = "{file!r} names several files of skill {name!r}"
 
 
 class ReferenceUnreadableError(PackFileError):
-    """The file is listed and there, and the system does not let it be read."""
+    """The file is listed and exists, and the system does not let it be read."""
 
     code: ClassVar[str] = "reference-unreadable"
     sentence: ClassVar[str] = "{file!r} of skill {name!r} cannot be read"
@@ -196,7 +220,7 @@ class ReferenceUnreadableError(PackFileError):
 class ChangedSinceSyncError(PackFileError):
     """The bytes are not those that were catalogued.
 
-    A load reads an edited pack again before it raises this: somebody goes on writing
+    A load reads an edited pack again before it raises this: a program goes on writing
     the file, or the pack is one that is not read again.
     """
 
@@ -209,79 +233,25 @@ class ChangedSinceSyncError(PackFileError):
 class DigestMismatchError(PackFileError):
     """The bytes are not those that the source, or a pin, announced; none is used.
 
-    ``detail`` says which digest or size was wanted and which came.
+    ``detail`` says which digest or size was expected and which came.
     """
 
     code: ClassVar[str] = "digest-mismatch"
     sentence: ClassVar[str] = "{file!r} of skill {name!r} is not what was announced"
 
 
-class LimitExceededError(SkillError, ValueError):
-    """More than was agreed to accept; a retry cannot help.
-
-    ``limit`` is a field of `satchel.model.Limits`, ``unit`` what it counts.
-    """
-
-    code: ClassVar[str] = "limit-exceeded"
-
-    def __init__(
-        self, limit: str, maximum: int, actual: int, unit: str, where: str = ""
-    ) -> None:
-        """Keep the limit's name, its value, the actual amount and the unit."""
-        super().__init__(limit, maximum, actual, unit, where)
-        self.limit = limit
-        self.maximum = maximum
-        self.actual = actual
-        self.unit = unit
-        self.where = where
-
-    def __str__(self) -> str:
-        """Return a sentence with limit, actual and unit."""
-        where = f"{self.where}: " if self.where else ""
-        return (
-            f"{where}{self.actual:,} {self.unit} exceed the limit "
-            f"{self.limit} = {self.maximum:,} {self.unit}"
-        )
-
-
-class ArchiveError(SkillError, ValueError):
-    """An archive is damaged, or holds what none should; nothing of it is used."""
-
-    code: ClassVar[str] = "unsafe-archive"
-
-    def __init__(self, where: str, detail: str) -> None:
-        """Keep which archive, empty where nobody said, and what is wrong with it."""
-        super().__init__(where, detail)
-        self.where = where
-        self.detail = detail
-
-    def __str__(self) -> str:
-        """Return a sentence."""
-        where = f" {self.where}" if self.where else ""
-        return f"the archive{where} is not unpacked: {self.detail}"
-
-
-class NotStagedError(SkillError):
-    """A skill's files could not be put to where an agent's tools see them."""
+class NotStagedError(NamedError):
+    """A skill's files could not be copied to where an agent's tools see them."""
 
     code: ClassVar[str] = "not-staged"
-
-    def __init__(self, name: str, detail: str) -> None:
-        """Keep the skill, and what the system said."""
-        super().__init__(name, detail)
-        self.name = name
-        self.detail = detail
-
-    def __str__(self) -> str:
-        """Return a sentence."""
-        return f"the files of skill {self.name!r} were not staged: {self.detail}"
+    sentence: ClassVar[str] = "the files of skill {name!r} were not staged: {detail}"
 
 
 class DeniedError(SkillError):
-    """The policy does not let it be done.
+    """The policy does not allow it.
 
-    ``action`` is what was wanted with the skill, ``tool`` the tool where it was a call,
-    ``reason`` for the operator: it is not told to a model.
+    ``action`` is what the caller wanted to do with the skill, ``tool`` the tool of a
+    call. ``reason`` is for the operator: no model reads it.
     """
 
     code: ClassVar[str] = "denied-by-policy"
@@ -290,7 +260,7 @@ class DeniedError(SkillError):
     def __init__(
         self, action: str, skill: str, tool: str = "", reason: str = ""
     ) -> None:
-        """Keep what was wanted, and why it is not done."""
+        """Keep what was asked for, and why it is not done."""
         super().__init__(action, skill, tool, reason)
         self.action = action
         self.skill = skill
@@ -300,23 +270,24 @@ class DeniedError(SkillError):
     def __str__(self) -> str:
         """Return a sentence without the reason."""
         if self.tool:
-            of = f" of skill {echo(self.skill)!r}" if self.skill else ""
-            what = f"calling {echo(self.tool)!r}{of}"
+            owner = f" of skill {echo(self.skill)!r}" if self.skill else ""
+            what = f"calling {echo(self.tool)!r}{owner}"
         else:
-            done = {"load": "loading", "read": "reading a file of"}
-            what = f"{done.get(self.action, self.action)} skill {echo(self.skill)!r}"
+            verbs = {"load": "loading", "read": "reading a file of"}
+            verb = verbs.get(self.action, self.action)
+            what = f"{verb} skill {echo(self.skill)!r}"
         return self.sentence.format(what=what)
 
 
 class ApprovalNeededError(DeniedError):
-    """Somebody has to be asked first, and there is nobody who could be."""
+    """A person has to approve it first, and there is nobody to ask."""
 
     code: ClassVar[str] = "approval-required"
     sentence: ClassVar[str] = "{what} needs an approval; it was not done"
 
 
 class ApprovalDeclinedError(DeniedError):
-    """Somebody was asked and said no; it may be asked again later.
+    """A person was asked and said no; the question may be asked again later.
 
     ``words`` are what they said to the model with it.
     """
@@ -332,7 +303,7 @@ class ApprovalDeclinedError(DeniedError):
         reason: str = "",
         words: str = "",
     ) -> None:
-        """Keep what was wanted, why it is not done, and what the user said."""
+        """Keep what was asked for, why it is not done, and what the user said."""
         super().__init__(action, skill, tool, reason)
         self.args = (*self.args, words)
         self.words = words
@@ -365,23 +336,17 @@ class StateError(SkillError, ValueError):
 
     def __str__(self) -> str:
         """Return a sentence."""
-        return f"not the state of a session: {self.detail}"
+        return f"this is not the state of a session: {self.detail}"
 
 
-class ToolError(SkillError):
-    """A tool call that cannot be carried out: unknown tool, wrong arguments."""
+class ToolError(NamedError):
+    """A tool call that cannot be run: ``name`` is the tool as it was asked for."""
 
     code: ClassVar[str] = "bad-tool-call"
 
-    def __init__(self, tool: str, detail: str) -> None:
-        """Keep the tool's name and what is wrong with the call."""
-        super().__init__(tool, detail)
-        self.tool = tool
-        self.detail = detail
-
     def __str__(self) -> str:
         """Return ``tool: detail``."""
-        return f"{echo(self.tool)}: {self.detail}"
+        return f"{echo(self.name)}: {self.detail}"
 
 
 class DuplicateToolError(SkillError, RuntimeError):

@@ -1,43 +1,70 @@
-"""Errors of sources, settings and releases, and of what is written: packs.
-
-Archives, role prompts.
-"""
+"""Errors of limits, sources, settings and releases, and of what is written."""
 
 from typing import ClassVar
 
-from satchel.errors._access import SkillError
+from satchel.errors._access import NamedError, PathError, SkillError
 
 
-class SourceUnavailableError(SkillError):
-    """A source gave no answer now; the same call may work later."""
+class LimitExceededError(SkillError, ValueError):
+    """More than is accepted; a retry cannot help.
 
-    code: ClassVar[str] = "source-unavailable"
+    ``limit`` is a field of `satchel.model.Limits`, ``unit`` what it counts.
+    """
 
-    def __init__(self, source: str, detail: str) -> None:
-        """Keep the source's label and what happened."""
-        super().__init__(source, detail)
-        self.source = source
-        self.detail = detail
+    code: ClassVar[str] = "limit-exceeded"
+
+    def __init__(
+        self, limit: str, maximum: int, actual: int, unit: str, where: str = ""
+    ) -> None:
+        """Keep the limit's name, its value, the actual amount and the unit."""
+        super().__init__(limit, maximum, actual, unit, where)
+        self.limit = limit
+        self.maximum = maximum
+        self.actual = actual
+        self.unit = unit
+        self.where = where
+
+    def __str__(self) -> str:
+        """Return a sentence with limit, actual and unit."""
+        where = f"{self.where}: " if self.where else ""
+        return (
+            f"{where}{self.actual:,} {self.unit} exceed the limit "
+            f"{self.limit} = {self.maximum:,} {self.unit}"
+        )
+
+
+class ArchiveError(NamedError, ValueError):
+    """An archive is damaged or unsafe, and is not unpacked; ``name`` may be empty."""
+
+    code: ClassVar[str] = "unsafe-archive"
 
     def __str__(self) -> str:
         """Return a sentence."""
-        return f"source {self.source!r} did not answer: {self.detail}"
+        name = f" {self.name}" if self.name else ""
+        return f"the archive{name} is not unpacked: {self.detail}"
 
 
-class NoSkillsError(SkillError):
-    """A source, or all of them together, hold no skill, and some were expected."""
+class SourceUnavailableError(NamedError):
+    """A source gave no answer now; the same call may work later.
+
+    ``name`` is the source's label.
+    """
+
+    code: ClassVar[str] = "source-unavailable"
+    sentence: ClassVar[str] = "source {name!r} did not answer: {detail}"
+
+
+class NoSkillsError(NamedError):
+    """A source, or all of them together, hold no skill, and some were expected.
+
+    ``name`` is the place as the user wrote it, empty for all sources.
+    """
 
     code: ClassVar[str] = "no-skills"
 
-    def __init__(self, place: str, detail: str) -> None:
-        """Keep the place, as the user wrote it, and what is missing there."""
-        super().__init__(place, detail)
-        self.place = place
-        self.detail = detail
-
     def __str__(self) -> str:
         """Return ``place: detail``."""
-        return f"{self.place}: {self.detail}" if self.place else self.detail
+        return super().__str__() if self.name else self.detail
 
 
 class NoSources(SkillError):
@@ -46,72 +73,39 @@ class NoSources(SkillError):
     code: ClassVar[str] = "no-sources"
 
     def __init__(self, detail: str) -> None:
-        """Keep what lies about and the line to write."""
+        """Keep what is there, and the line to write."""
         super().__init__(detail)
         self.detail = detail
 
 
-class MissingPathError(SkillError):
+class MissingPathError(PathError):
     """A file or folder that was named does not exist."""
 
     code: ClassVar[str] = "path-not-found"
 
     def __init__(self, path: str) -> None:
         """Keep the path as it was written."""
-        super().__init__(path)
-        self.path = path
-
-    def __str__(self) -> str:
-        """Return a sentence."""
-        return f"{self.path}: no such file or folder"
+        super().__init__(path, "no such file or folder")
+        self.args = (path,)
 
 
-class ConfigError(SkillError, ValueError):
-    """satchel.toml (or its table in pyproject.toml) cannot be used."""
+class ConfigError(PathError, ValueError):
+    """satchel.toml (or its table in pyproject.toml), or an argument, cannot be used."""
 
     code: ClassVar[str] = "invalid-config"
 
-    def __init__(self, path: str, detail: str) -> None:
-        """Keep the file and what is wrong in it."""
-        super().__init__(path, detail)
-        self.path = path
-        self.detail = detail
 
-    def __str__(self) -> str:
-        """Return ``path: detail``."""
-        return f"{self.path}: {self.detail}"
-
-
-class RevisionError(SkillError):
-    """An earlier state of a library cannot be read from git's history."""
+class RevisionError(NamedError):
+    """An earlier state of a library, ``name``, cannot be read from git's history."""
 
     code: ClassVar[str] = "no-revision"
-
-    def __init__(self, rev: str, detail: str) -> None:
-        """Keep the revision as it was written, and why it cannot be read."""
-        super().__init__(rev, detail)
-        self.rev = rev
-        self.detail = detail
-
-    def __str__(self) -> str:
-        """Return a sentence."""
-        return f"cannot compare with {self.rev!r}: {self.detail}"
+    sentence: ClassVar[str] = "cannot compare with {name!r}: {detail}"
 
 
-class InvalidReleaseError(SkillError, ValueError):
-    """What was taken for a release is none, or not one that this version reads."""
+class InvalidReleaseError(PathError, ValueError):
+    """This is not a release, or not one that this version reads."""
 
     code: ClassVar[str] = "invalid-release"
-
-    def __init__(self, path: str, detail: str) -> None:
-        """Keep the place, as the user wrote it, and what is wrong there."""
-        super().__init__(path, detail)
-        self.path = path
-        self.detail = detail
-
-    def __str__(self) -> str:
-        """Return ``path: detail``."""
-        return f"{self.path}: {self.detail}"
 
 
 class ExtraMissingError(SkillError, ImportError):
@@ -126,7 +120,7 @@ class ExtraMissingError(SkillError, ImportError):
         self.extra = extra
 
     def __str__(self) -> str:
-        """Return a sentence with the command that mends it."""
+        """Return a sentence with the command that installs it."""
         return f"{self.what} needs: pip install 'satchel[{self.extra}]'"
 
 
@@ -161,26 +155,15 @@ class RefusedPackError(SkillError):
         return f"{self.path}: no archive is made: {'; '.join(self.reasons)}"
 
 
-class NotEditableError(SkillError, ValueError):
-    """A SKILL.md cannot be changed by a small change to its text; nothing was."""
+class NotEditableError(PathError, ValueError):
+    """No small change to the text of a SKILL.md does what was asked."""
 
     code: ClassVar[str] = "not-editable"
-
-    def __init__(self, path: str, detail: str, line: int | None = None) -> None:
-        """Keep the file, why not, and the line."""
-        super().__init__(path, detail, line)
-        self.path = path
-        self.detail = detail
-        self.line = line
-
-    def __str__(self) -> str:
-        """Return ``path[:line]: detail`` and what to do."""
-        line = f":{self.line}" if self.line else ""
-        return f"{self.path}{line}: {self.detail}; change it by hand"
+    sentence: ClassVar[str] = "{place}: {detail}; change it by hand"
 
 
 class UnknownFieldError(SkillError, ValueError):
-    """A layer says something of a skill that no rule merges."""
+    """A layer has a field that no rule merges."""
 
     code: ClassVar[str] = "unknown-field"
 
@@ -195,30 +178,21 @@ class UnknownFieldError(SkillError, ValueError):
         """Return a sentence, and what to do."""
         return (
             f"layer {self.layer!r} of skill {self.name!r}: unknown field "
-            f"{self.field!r}; mend its spelling, or move it into metadata"
+            f"{self.field!r}; fix its spelling, or move it into metadata"
         )
 
 
-class CannotRetireError(SkillError, ValueError):
+class CannotRetireError(NamedError, ValueError):
     """A skill is not marked as retired the way it was asked for; nothing was written.
 
-    Its heir is itself, or leads back to it; or it is not kept in a folder.
+    Its replacement is itself, or leads back to it; or it is not kept in a folder.
     """
 
     code: ClassVar[str] = "cannot-retire"
-
-    def __init__(self, name: str, detail: str) -> None:
-        """Keep the skill and why not."""
-        super().__init__(name, detail)
-        self.name = name
-        self.detail = detail
-
-    def __str__(self) -> str:
-        """Return a sentence."""
-        return f"skill {self.name!r} is not retired: {self.detail}"
+    sentence: ClassVar[str] = "skill {name!r} is not retired: {detail}"
 
 
-class AlreadyThereError(SkillError):
+class AlreadyThereError(PathError):
     """Something is there already, and nothing is written over it."""
 
     code: ClassVar[str] = "already-there"
@@ -226,8 +200,7 @@ class AlreadyThereError(SkillError):
     def __init__(self, path: str, detail: str = "") -> None:
         """Keep the path, and what is there."""
         super().__init__(path, detail)
-        self.path = path
-        self.detail = detail
+        self.args = (path, detail)
 
     def __str__(self) -> str:
         """Return a sentence."""
@@ -235,52 +208,24 @@ class AlreadyThereError(SkillError):
         return f"{self.path} is there already{detail}; nothing was written"
 
 
-class NotWrittenError(SkillError):
-    """A file or a folder could not be written; nothing half-made is left."""
+class NotWrittenError(PathError):
+    """A file or a folder could not be written; no half-written one is left."""
 
     code: ClassVar[str] = "not-written"
-
-    def __init__(self, path: str, detail: str) -> None:
-        """Keep the path, and what the system said."""
-        super().__init__(path, detail)
-        self.path = path
-        self.detail = detail
-
-    def __str__(self) -> str:
-        """Return a sentence."""
-        return f"{self.path} was not written: {self.detail}"
+    sentence: ClassVar[str] = "{place} was not written: {detail}"
 
 
-class InvalidRoleError(SkillError, ValueError):
-    """A role's name is none, so that no file was looked for by it."""
+class InvalidRoleError(NamedError, ValueError):
+    """A role's name is not valid, so no file was looked for."""
 
     code: ClassVar[str] = "invalid-role"
-
-    def __init__(self, role: str, detail: str) -> None:
-        """Keep the name as it was given, and what is wrong with it."""
-        super().__init__(role, detail)
-        self.role = role
-        self.detail = detail
-
-    def __str__(self) -> str:
-        """Return a sentence."""
-        return f"{self.role!r} is no name of a role: {self.detail}"
+    sentence: ClassVar[str] = "{name!r} is not the name of a role: {detail}"
 
 
-class TemplateError(SkillError, ValueError):
-    """A role's legacy template is there, and cannot be used."""
+class TemplateError(PathError, ValueError):
+    """A role's legacy template exists and cannot be used."""
 
     code: ClassVar[str] = "template-unusable"
-
-    def __init__(self, path: str, detail: str) -> None:
-        """Keep the file, as the user wrote its folder, and what is wrong with it."""
-        super().__init__(path, detail)
-        self.path = path
-        self.detail = detail
-
-    def __str__(self) -> str:
-        """Return ``path: detail``."""
-        return f"{self.path}: {self.detail}"
 
 
 class TemplateNotFoundError(TemplateError, FileNotFoundError):

@@ -147,7 +147,7 @@ class CallerView:
         found = self._reading.descriptor(skill_id)
         if found is None:
             heir = self.catalog.replacement_of(skill_id)
-            raise SkillNotFoundError(skill_id, heir=heir)
+            raise SkillNotFoundError(skill_id, replacement=heir)
         if self._reading.in_use(skill_id) is None:
             raise DeniedError("load", skill_id)
         return found

@@ -48,7 +48,7 @@ def redact_request(
     if isinstance(error, SkillExcludedError):
         error = SkillExcludedError(name, error.reason)  # its advice quotes the pack
     if isinstance(error, ToolError):  # its detail quotes the call
-        error = ToolError(error.tool, "refused for its form")
+        error = ToolError(error.name, "refused for its form")
     if file == INVALID and isinstance(error, PackFileError):
         error = type(error)(error.name, INVALID, error.listed)
     if error is None:

@@ -194,7 +194,7 @@ def test_a_role_is_checked_before_any_file_is_looked_at(
             resolve_role_prompt(role, templates / "roles")
 
     assert isinstance(caught.value, ValueError)
-    assert caught.value.role == role
+    assert caught.value.name == role
 
 
 @pytest.mark.row("C02", "G15", "C01")

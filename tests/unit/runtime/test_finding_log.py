@@ -175,7 +175,7 @@ def test_an_id_whose_source_is_away_is_not_called_unknown() -> None:
     for act in (skills.load, skills.resources, skills.digest):
         with pytest.raises(SourceUnavailableError) as caught:
             act("other")
-        assert caught.value.source == "gone"
+        assert caught.value.name == "gone"
 
 
 @pytest.mark.row("T04")

@@ -167,4 +167,4 @@ def test_what_is_no_state_is_refused(dumped: Any, why: str) -> None:  # noqa: AN
     with pytest.raises(StateError, match=why) as caught:
         SavedState.from_dict(dumped)
 
-    assert str(caught.value).startswith("not the state of a session: ")
+    assert str(caught.value).startswith("this is not the state of a session: ")

@@ -124,7 +124,7 @@ def test_a_lane_that_moves_takes_all_and_one_that_is_stuck_does_not() -> None:
         try:
             await lanes.run("far", let_go.wait)
         except SourceUnavailableError as error:
-            refused.append(error.source)
+            refused.append(error.name)
 
     async def work() -> None:
         nonlocal time
