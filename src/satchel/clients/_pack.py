@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final
+from typing import Final, TypeAlias
 
 from satchel.model import Limits
 from satchel.skill_md import (
@@ -171,13 +171,16 @@ class PackReader:
 
 @dataclass(frozen=True, slots=True)
 class PackProperty:
-    """What a pack may be like.
+    """What a pack may be like, by which loaders differ.
 
-    ``key`` is stable; ``about`` is a noun phrase, as the head of a table's row;
-    ``fix`` says, in the imperative, how a pack loses it; ``applies`` finds it.
+    ``key`` is stable; ``about`` is a noun phrase, as the head of a table's row; ``fix``
+    says in the imperative how a pack loses it; ``detect`` finds it.
     """
 
     key: str
     about: str
     fix: str
-    applies: Callable[[PackReader], bool]
+    detect: "Detector"
+
+
+Detector: TypeAlias = Callable[[PackReader], bool]

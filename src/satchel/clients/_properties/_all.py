@@ -1,5 +1,7 @@
-"""The properties that loaders differ by, each with the look that finds it."""
+"""The properties that loaders differ by: their texts with their detectors."""
 
+import tomllib
+from importlib.resources import files as resources
 from typing import Final
 
 from satchel.clients._pack import Candidate, PackProperty, PackReader
@@ -8,7 +10,7 @@ from satchel.clients._properties import (
     descriptions,
     fences,
     fields,
-    files as place,
+    files,
     names,
     yaml,
 )
@@ -16,20 +18,27 @@ from satchel.clients._properties import (
 PLAIN: Final = "plain"
 """The key of a pack that has none of the properties."""
 
+_DETECTORS: Final = {
+    **files.DETECTORS,
+    **fences.DETECTORS,
+    **broken.DETECTORS,
+    **yaml.DETECTORS,
+    **names.DETECTORS,
+    **descriptions.DETECTORS,
+    **fields.DETECTORS,
+}
+_TEXTS: Final = resources("satchel.clients").joinpath("properties.toml")
+
 GROUPS: Final[dict[str, tuple[PackProperty, ...]]] = {
-    "Place and bytes": place.PROPERTIES,
-    "Fences": fences.PROPERTIES,
-    "Frontmatter that is no YAML": broken.PROPERTIES,
-    "YAML that not every loader reads": yaml.PROPERTIES,
-    "Names": names.PROPERTIES,
-    "Descriptions": descriptions.PROPERTIES,
-    "Further fields": fields.PROPERTIES,
+    title: tuple(
+        PackProperty(key, texts["about"], texts["fix"], _DETECTORS[key])
+        for key, texts in group.items()
+    )
+    for title, group in tomllib.loads(_TEXTS.read_text("utf-8")).items()
 }
 """By what they are about, in the order of the table."""
 
-PROPERTIES: Final[dict[str, PackProperty]] = {
-    each.key: each for group in GROUPS.values() for each in group
-}
+PROPERTIES: Final = {one.key: one for group in GROUPS.values() for one in group}
 """By key, in the order of the table."""
 
 
@@ -41,6 +50,6 @@ def properties_of(candidate: Candidate) -> tuple[str, ...]:
     return properties_in(PackReader(candidate))
 
 
-def properties_in(reading: PackReader) -> tuple[str, ...]:
+def properties_in(pack: PackReader) -> tuple[str, ...]:
     """Return the same of a pack that is being read already."""
-    return tuple(key for key, each in PROPERTIES.items() if each.applies(reading))
+    return tuple(key for key, one in PROPERTIES.items() if one.detect(pack))

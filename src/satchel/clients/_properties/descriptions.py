@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from satchel.clients._pack import PackProperty, PackReader
+from satchel.clients._pack import Detector, PackReader
 
 _BLOCK: Final = re.compile(r"[|>][-+0-9]*[ \t]*(?:#.*)?")
 _COMMENT: Final = re.compile(r"\s#(?:\s|$)|\s#")
@@ -48,229 +48,71 @@ def _is_longer(reading: PackReader, chars: int) -> bool:
     return len(reading.description) > chars
 
 
-PROPERTIES: Final = (
-    PackProperty(
-        "missing-description",
-        "there is no `description:`",
-        "say in `description:` what the skill does and when to use it",
-        lambda r: bool(r.root) and "description" not in r.root,
+DETECTORS: Final[dict[str, Detector]] = {
+    "missing-description": lambda r: bool(r.root) and "description" not in r.root,
+    "empty-description": lambda r: (
+        "description" in r.root
+        and r.root["description"] is None
+        and not _NULL.fullmatch(_value(r))
     ),
-    PackProperty(
-        "empty-description",
-        "`description:` is empty",
-        "say in `description:` what the skill does and when to use it",
-        lambda r: (
-            "description" in r.root
-            and r.root["description"] is None
-            and not _NULL.fullmatch(_value(r))
-        ),
+    "null-description": lambda r: (
+        "description" in r.root and bool(_NULL.fullmatch(_value(r)))
     ),
-    PackProperty(
-        "null-description",
-        "the description is `~` or `null`",
-        "say in `description:` what the skill does and when to use it",
-        lambda r: "description" in r.root and bool(_NULL.fullmatch(_value(r))),
+    "empty-quotes": lambda r: r.root.get("description") == "",
+    "blank-quotes": lambda r: (
+        isinstance(r.root.get("description"), str)
+        and str(r.root["description"]).isspace()
     ),
-    PackProperty(
-        "empty-quotes",
-        'the description is `""`',
-        "say in `description:` what the skill does and when to use it",
-        lambda r: r.root.get("description") == "",
+    "description-list": lambda r: isinstance(r.root.get("description"), list),
+    "description-mapping": lambda r: isinstance(r.root.get("description"), dict),
+    "description-number": lambda r: _is_word(r, _NUMBER) and not _is_word(r, _DATE),
+    "description-boolean": lambda r: _is_word(r, _YAML_BOOLEAN),
+    "description-date": lambda r: _is_word(r, _DATE),
+    "description-over-60": lambda r: _is_longer(r, 60),
+    "description-over-250": lambda r: _is_longer(r, 250),
+    "description-over-1024": lambda r: _is_longer(r, 1024),
+    "description-over-1536": lambda r: _is_longer(r, 1536),
+    "description-over-4096": lambda r: _is_longer(r, 4096),
+    "description-angle-brackets": lambda r: bool(re.search(r"[<>]", r.description)),
+    "description-folded-block": lambda r: _is_block(r, ">"),
+    "description-literal-block": lambda r: _is_block(r, "|"),
+    "description-many-lines": lambda r: bool(r.root) and "\n" in r.description,
+    "description-wrapped": lambda r: _is_plain(r) and bool(_more(r)),
+    "description-below-key": lambda r: (
+        bool(_more(r))
+        and not _value(r)
+        and isinstance(r.root.get("description"), str)
+        and _more(r)[0].strip()[:1] not in "\"'"
     ),
-    PackProperty(
-        "blank-quotes",
-        "the description is a quoted blank",
-        "say in `description:` what the skill does and when to use it",
-        lambda r: (
-            isinstance(r.root.get("description"), str)
-            and str(r.root["description"]).isspace()
-        ),
+    "description-quoted": lambda r: _quote(r) == '"',
+    "description-single-quoted": lambda r: _quote(r) == "'",
+    "description-quoted-wrapped": lambda r: bool(_quote(r)) and bool(_more(r)),
+    "description-quoted-below-key": lambda r: (
+        bool(_more(r)) and not _value(r) and _more(r)[0].strip()[:1] in {'"', "'"}
     ),
-    PackProperty(
-        "description-list",
-        "the description is a list",
-        "write the description as one text, in quotes",
-        lambda r: isinstance(r.root.get("description"), list),
+    "description-escaped-quote": lambda r: _quote(r) == '"' and '\\"' in _value(r),
+    "description-escape": lambda r: (
+        _quote(r) == '"' and bool(re.search(r'\\[^"]', _value(r)))
     ),
-    PackProperty(
-        "description-mapping",
-        "the description is a mapping",
-        "write the description as one text, in quotes",
-        lambda r: isinstance(r.root.get("description"), dict),
+    "description-doubled-quote": lambda r: _quote(r) == "'" and "''" in _value(r),
+    "description-quote-inside": lambda r: (
+        _is_plain(r) and '"' in _value(r) and not _value(r).endswith('"')
     ),
-    PackProperty(
-        "description-number",
-        "the description is a number",
-        "write the description as text, in quotes",
-        lambda r: _is_word(r, _NUMBER) and not _is_word(r, _DATE),
+    "description-quote-at-end": lambda r: (
+        _is_plain(r) and not _more(r) and _value(r)[-1] in "\"'"
     ),
-    PackProperty(
-        "description-boolean",
-        "the description is a word that YAML takes for yes or no",
-        "write the description as text, in quotes",
-        lambda r: _is_word(r, _YAML_BOOLEAN),
+    "description-comment": lambda r: (
+        _is_plain(r) and not _more(r) and bool(_COMMENT.search(_value(r)))
     ),
-    PackProperty(
-        "description-date",
-        "the description is a date",
-        "write the description as text, in quotes",
-        lambda r: _is_word(r, _DATE),
+    "comment-behind-description": lambda r: (
+        bool(_quote(r))
+        and not _more(r)
+        and bool(re.search(r"[\"']\s+#[^\"']*$", _value(r)))
     ),
-    PackProperty(
-        "description-over-60",
-        "the description has more than 60 characters",
-        "say the point of the description in its first 57 characters",
-        lambda r: _is_longer(r, 60),
+    "description-blank-around": lambda r: (
+        bool(_quote(r)) and " " in {_value(r)[1:2], _value(r)[-2:-1]}
     ),
-    PackProperty(
-        "description-over-250",
-        "the description has more than 250 characters",
-        "shorten the description to 250 characters",
-        lambda r: _is_longer(r, 250),
+    "description-bracketed": lambda r: (
+        bool(_quote(r)) and r.description[:1] == "[" and r.description[-1:] == "]"
     ),
-    PackProperty(
-        "description-over-1024",
-        "the description has more than 1,024 characters",
-        "shorten the description to 1,024 characters",
-        lambda r: _is_longer(r, 1024),
-    ),
-    PackProperty(
-        "description-over-1536",
-        "the description has more than 1,536 characters",
-        "shorten the description to 1,024 characters",
-        lambda r: _is_longer(r, 1536),
-    ),
-    PackProperty(
-        "description-over-4096",
-        "the description has more than 4,096 characters",
-        "shorten the description to 1,024 characters",
-        lambda r: _is_longer(r, 4096),
-    ),
-    PackProperty(
-        "description-angle-brackets",
-        "the description has angle brackets",
-        "write the description without < and >",
-        lambda r: bool(re.search(r"[<>]", r.description)),
-    ),
-    PackProperty(
-        "description-folded-block",
-        "the description is a block behind `>`",
-        "write the description on the line of `description:`, in double quotes",
-        lambda r: _is_block(r, ">"),
-    ),
-    PackProperty(
-        "description-literal-block",
-        "the description is a block behind `|`",
-        "write the description on the line of `description:`, in double quotes",
-        lambda r: _is_block(r, "|"),
-    ),
-    PackProperty(
-        "description-many-lines",
-        "the description has line breaks in it",
-        "write the description as one line",
-        lambda r: bool(r.root) and "\n" in r.description,
-    ),
-    PackProperty(
-        "description-wrapped",
-        "a plain description goes on in the next line",
-        "write the description on one line",
-        lambda r: _is_plain(r) and bool(_more(r)),
-    ),
-    PackProperty(
-        "description-below-key",
-        "a plain description begins in the line below `description:`",
-        "write the description on the line of `description:`",
-        lambda r: (
-            bool(_more(r))
-            and not _value(r)
-            and isinstance(r.root.get("description"), str)
-            and _more(r)[0].strip()[:1] not in "\"'"
-        ),
-    ),
-    PackProperty(
-        "description-quoted",
-        "the description is in double quotes",
-        "write the description without quotes",
-        lambda r: _quote(r) == '"',
-    ),
-    PackProperty(
-        "description-single-quoted",
-        "the description is in single quotes",
-        "put the description in double quotes",
-        lambda r: _quote(r) == "'",
-    ),
-    PackProperty(
-        "description-quoted-wrapped",
-        "a quoted description goes on in the next line",
-        "write the description on one line",
-        lambda r: bool(_quote(r)) and bool(_more(r)),
-    ),
-    PackProperty(
-        "description-quoted-below-key",
-        "a quoted description begins in the line below `description:`",
-        "write the description on the line of `description:`",
-        lambda r: (
-            bool(_more(r)) and not _value(r) and _more(r)[0].strip()[:1] in {'"', "'"}
-        ),
-    ),
-    PackProperty(
-        "description-escaped-quote",
-        "the description has an escaped double quote in double quotes",
-        "write single quotes inside the description",
-        lambda r: _quote(r) == '"' and '\\"' in _value(r),
-    ),
-    PackProperty(
-        "description-escape",
-        "the description has a backslash escape other than of a quote",
-        "write the character itself",
-        lambda r: _quote(r) == '"' and bool(re.search(r'\\[^"]', _value(r))),
-    ),
-    PackProperty(
-        "description-doubled-quote",
-        "the description has a doubled single quote in single quotes",
-        "put the description in double quotes",
-        lambda r: _quote(r) == "'" and "''" in _value(r),
-    ),
-    PackProperty(
-        "description-quote-inside",
-        "a plain description has double quotes in it",
-        "put the description in double quotes, and write single ones inside",
-        lambda r: _is_plain(r) and '"' in _value(r) and not _value(r).endswith('"'),
-    ),
-    PackProperty(
-        "description-quote-at-end",
-        "a plain description ends with a quote",
-        "put the description in double quotes, and write single ones inside",
-        lambda r: _is_plain(r) and not _more(r) and _value(r)[-1] in "\"'",
-    ),
-    PackProperty(
-        "description-comment",
-        "a plain description has a ` #` in it, where YAML begins a comment",
-        "put the description in double quotes",
-        lambda r: _is_plain(r) and not _more(r) and bool(_COMMENT.search(_value(r))),
-    ),
-    PackProperty(
-        "comment-behind-description",
-        "a comment follows a quoted description",
-        "take the comment away",
-        lambda r: (
-            bool(_quote(r))
-            and not _more(r)
-            and bool(re.search(r"[\"']\s+#[^\"']*$", _value(r)))
-        ),
-    ),
-    PackProperty(
-        "description-blank-around",
-        "a quoted description begins or ends with a blank",
-        "take the blank away",
-        lambda r: bool(_quote(r)) and " " in {_value(r)[1:2], _value(r)[-2:-1]},
-    ),
-    PackProperty(
-        "description-bracketed",
-        "a quoted description stands in brackets",
-        "begin the description with a letter",
-        lambda r: (
-            bool(_quote(r)) and r.description[:1] == "[" and r.description[-1:] == "]"
-        ),
-    ),
-)
+}

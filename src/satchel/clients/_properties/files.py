@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from satchel.clients._pack import PackProperty, PackReader
+from satchel.clients._pack import Detector, PackReader
 
 _UTF8_MARK: Final = b"\xef\xbb\xbf"
 # What PyYAML's reader refuses.
@@ -28,107 +28,26 @@ def _has_old_line_ends(reading: PackReader) -> bool:
     return b"\r" in data and b"\n" not in data
 
 
-PROPERTIES: Final = (
-    PackProperty(
-        "lower-case-file",
-        "the file is called `skill.md`",
-        "call the file SKILL.md",
-        lambda r: r.candidate.file != "SKILL.md",
+DETECTORS: Final[dict[str, Detector]] = {
+    "lower-case-file": lambda r: r.candidate.file != "SKILL.md",
+    "nested": lambda r: r.candidate.depth == 2,  # noqa: PLR2004
+    "deeply-nested": lambda r: r.candidate.depth > 2,  # noqa: PLR2004
+    "linked-folder": lambda r: r.candidate.is_link,
+    "empty-file": lambda r: not r.candidate.data.strip(),
+    "byte-order-mark": lambda r: r.candidate.data.startswith(_UTF8_MARK),
+    "windows-line-ends": lambda r: b"\r\n" in r.candidate.data,
+    "old-line-ends": _has_old_line_ends,
+    "not-utf8": _is_not_utf8,
+    "control-character": lambda r: bool(_CONTROL.search(r.head)),
+    "control-character-in-body": lambda r: (
+        not _CONTROL.search(r.head) and bool(_CONTROL.search(r.body))
     ),
-    PackProperty(
-        "nested",
-        "the folder lies two levels deep",
-        "put the pack's folder right into the library",
-        lambda r: r.candidate.depth == 2,  # noqa: PLR2004
+    "odd-line-break": lambda r: bool(_ODD_BREAKS.search(r.head)),
+    "next-line-character": lambda r: "\x85" in r.head,
+    "not-ascii": lambda r: (
+        not r.description.isascii() and not max(r.description) > "\uffff"
     ),
-    PackProperty(
-        "deeply-nested",
-        "the folder lies three levels deep or more",
-        "put the pack's folder right into the library",
-        lambda r: r.candidate.depth > 2,  # noqa: PLR2004
-    ),
-    PackProperty(
-        "linked-folder",
-        "the folder is a symbolic link",
-        "put the folder itself there",
-        lambda r: r.candidate.is_link,
-    ),
-    PackProperty(
-        "empty-file",
-        "the file is empty",
-        "write frontmatter and a body",
-        lambda r: not r.candidate.data.strip(),
-    ),
-    PackProperty(
-        "byte-order-mark",
-        "the file begins with a UTF-8 byte order mark",
-        "save the file without a byte order mark",
-        lambda r: r.candidate.data.startswith(_UTF8_MARK),
-    ),
-    PackProperty(
-        "windows-line-ends",
-        "lines end in CR LF",
-        "end lines with a line feed",
-        lambda r: b"\r\n" in r.candidate.data,
-    ),
-    PackProperty(
-        "old-line-ends",
-        "lines end in CR alone",
-        "end lines with a line feed",
-        _has_old_line_ends,
-    ),
-    PackProperty(
-        "not-utf8",
-        "the file is not UTF-8",
-        "save the file as UTF-8",
-        _is_not_utf8,
-    ),
-    PackProperty(
-        "control-character",
-        "the frontmatter holds a control character",
-        "delete the control characters",
-        lambda r: bool(_CONTROL.search(r.head)),
-    ),
-    PackProperty(
-        "control-character-in-body",
-        "the body holds a NUL or another control character",
-        "delete the control characters",
-        lambda r: not _CONTROL.search(r.head) and bool(_CONTROL.search(r.body)),
-    ),
-    PackProperty(
-        "odd-line-break",
-        "the frontmatter holds a Unicode line separator",
-        "write ordinary line ends",
-        lambda r: bool(_ODD_BREAKS.search(r.head)),
-    ),
-    PackProperty(
-        "next-line-character",
-        "the frontmatter holds the control character NEXT LINE, U+0085",
-        "write ordinary line ends",
-        lambda r: "\x85" in r.head,
-    ),
-    PackProperty(
-        "not-ascii",
-        "the description holds letters outside ASCII",
-        "write it in ASCII",
-        lambda r: not r.description.isascii() and not max(r.description) > "\uffff",
-    ),
-    PackProperty(
-        "emoji",
-        "the description holds an emoji",
-        "leave the emoji out",
-        lambda r: not r.description.isascii() and max(r.description) > "\uffff",
-    ),
-    PackProperty(
-        "empty-body",
-        "nothing stands behind the frontmatter",
-        "write a body",
-        lambda r: r.span is not None and not r.body.strip(),
-    ),
-    PackProperty(
-        "huge-body",
-        "the file is larger than 1 MiB",
-        "move most of the body to files beside it",
-        lambda r: len(r.candidate.data) > _BIG_BODY_BYTES,
-    ),
-)
+    "emoji": lambda r: not r.description.isascii() and max(r.description) > "\uffff",
+    "empty-body": lambda r: r.span is not None and not r.body.strip(),
+    "huge-body": lambda r: len(r.candidate.data) > _BIG_BODY_BYTES,
+}
