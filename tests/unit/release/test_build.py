@@ -231,7 +231,7 @@ def test_a_release_of_nothing_is_refused() -> None:
 @pytest.mark.parametrize(
     ("skill_id", "problem"),
     [
-        ("a/b", "it holds a slash"),
+        ("a/b", "it has a slash"),
         (".a", "it begins with a dot"),
         ("a.", "ends in a dot"),
         ("nul", "a device on Windows"),

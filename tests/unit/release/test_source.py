@@ -71,7 +71,9 @@ def test_another_release_than_the_pinned_one_is_an_error_at_once(place: str) -> 
 def test_a_damaged_release_is_an_error_and_no_plain_folder(tmp_path: Path) -> None:
     (tmp_path / "dist" / "release.json").write_text("x")
 
-    with pytest.raises(InvalidReleaseError, match=r"dist/release\.json: it is no JSON"):
+    with pytest.raises(
+        InvalidReleaseError, match=r"dist/release\.json: it is not JSON"
+    ):
         Satchel("dist")
 
 
@@ -93,7 +95,7 @@ def test_a_pin_that_nothing_checks_is_an_error(
 
 @pytest.mark.usefixtures("release")
 def test_a_pin_that_is_no_id_is_an_error() -> None:
-    with pytest.raises(InvalidReleaseError, match="want sha256-tree-v1:"):
+    with pytest.raises(InvalidReleaseError, match="expected sha256-tree-v1:"):
         Satchel("dist", pin="latest")
 
 
