@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from benchmarks.corpus import write_corpus
-from satchel import Satchel
+from satchel import Options, Satchel
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -97,7 +97,7 @@ def _discounted(gains: Sequence[float]) -> float:
 def measure(folder: Path, queries: Sequence[Query]) -> dict[str, list[Measures]]:
     """Return the measures of every query, by the set it belongs to."""
     found: dict[str, list[Measures]] = defaultdict(list)
-    with Satchel(folder, on_conflict="precedence") as skills:
+    with Satchel(folder, options=Options(on_conflict="precedence")) as skills:
         for query in queries:
             hits = skills.find(query.text, HITS)
             entries = (skills.catalog.get(hit.id) for hit in hits)

@@ -16,7 +16,7 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import Final
 
-from satchel import Finding, Satchel, SkillError
+from satchel import Finding, Options, Satchel, SkillError
 from satchel.skills import calc
 from satchel.text import EstimateCounter, printable
 from satchel.tools import result_text
@@ -37,7 +37,7 @@ def main(arguments: list[str]) -> int:
     """Show the library in ``arguments``, or the one that ships; return the status."""
     folder = arguments[0] if arguments else LIBRARY
     try:
-        skills = Satchel(folder, on_conflict="precedence")
+        skills = Satchel(folder, options=Options(on_conflict="precedence"))
     except SkillError as error:
         print(printable(f"satchel: {error}", keep=""), file=sys.stderr)
         return 2

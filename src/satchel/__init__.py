@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     )
     from satchel.policy import Policy, allow, ask, deny
     from satchel.protocols import SkillSource
-    from satchel.runtime import Satchel, Session
+    from satchel.runtime import Options, Satchel, Session
     from satchel.skills import SkillDiscoverySkill
     from satchel.sources import load_plugin_sources
     from satchel.tools import Run
@@ -47,6 +47,7 @@ __all__ = [
     "Loaded",
     "LocalDirSkillSource",
     "NoSources",
+    "Options",
     "Policy",
     "ReferenceNotFoundError",
     "Rendered",
@@ -97,6 +98,7 @@ _HOMES: Final = {
     "SkillSource": ("satchel.protocols", "SkillSource"),
     "resolve_role_prompt": ("satchel.compat", "resolve_role_prompt"),
     "default_registry": ("satchel.compat", "default_registry"),
+    "Options": ("satchel.runtime", "Options"),
     "Satchel": ("satchel.runtime", "Satchel"),
     "SkillLoader": ("satchel.compat", "SkillLoader"),
     "Session": ("satchel.runtime", "Session"),

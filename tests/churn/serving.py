@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 import anyio
 
-from satchel import Satchel, sources
+from satchel import Options, Satchel, sources
 from satchel.server import (
     GuardSettings,
     LibraryRefresher,
@@ -71,7 +71,9 @@ def main() -> None:
     """Serve, and say the port on a line of its own."""
     kind, folder, *urls = sys.argv[1:]
     far = far_sources(*urls) if urls else []
-    skills = Satchel(folder, *far, sinks=(), far_s=FAR_S if far else None)
+    skills = Satchel(
+        folder, *far, sinks=(), options=Options(far_s=FAR_S if far else None)
+    )
     library = ServedLibrary(skills)
     app: ASGIApp = guarded_app(library, SETTINGS)
     if kind != "library":

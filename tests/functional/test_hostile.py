@@ -13,7 +13,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from satchel import Limits, Satchel
+from satchel import Limits, Options, Satchel
 from satchel.testing import hostile_packs, run_loader
 from satchel.testing.hostile import _loader as loader
 from satchel.testing.hostile.__main__ import SATCHEL_LOADER, main
@@ -130,7 +130,7 @@ def test_a_flood_of_entries_leaves_room_for_the_rest(kind: str, tmp_path: Path) 
         path = flood / str(i // 20) / str(i) if kind == "nested" else flood / str(i)
         path.touch() if kind == "files" else path.mkdir(parents=True)
 
-    with Satchel(library, limits=Limits(scan_entries=200)) as skills:
+    with Satchel(library, options=Options(limits=Limits(scan_entries=200))) as skills:
         found = [entry.id for entry in skills.catalog]
         over = [each.path for each in skills.findings if each.code == "limit-exceeded"]
 

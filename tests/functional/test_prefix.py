@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from satchel import Satchel, sources
+from satchel import Options, Satchel, sources
 from satchel.errors import ConfigError
 from tests.functional.library import run, write_pack
 
@@ -53,7 +53,9 @@ PARENT = ["acme-tools-pdf", "libs-top", "other-pdf"]
 def test_the_folders_of_a_pack_stand_in_front_of_its_name(
     prefix: str, expected: list[str]
 ) -> None:
-    assert [e.id for e in Satchel("libs", prefix=prefix).catalog] == expected
+    assert [
+        e.id for e in Satchel("libs", options=Options(prefix=prefix)).catalog
+    ] == expected
     around = sources.prefixed(sources.folder("libs"), prefix)
     assert [e.id for e in Satchel(around).catalog] == expected
     assert listed("--skills", "libs", "--prefix", prefix) == expected
@@ -63,14 +65,14 @@ def test_a_folder_tells_apart_packs_that_are_neighbours(tmp_path: Path) -> None:
     write_pack(tmp_path / "near/one", text("same"))
     write_pack(tmp_path / "near/two", text("same", "Something else."))
 
-    skills = Satchel("near", prefix="{folder}")
+    skills = Satchel("near", options=Options(prefix="{folder}"))
 
     assert [e.id for e in skills.catalog] == ["one-same", "two-same"]
     assert skills.load("two-same").descriptor.name == "same"
 
 
 def test_one_pack_is_in_the_folder_above_it() -> None:
-    skills = Satchel("libs/other/pdf", prefix="{parent}")
+    skills = Satchel("libs/other/pdf", options=Options(prefix="{parent}"))
 
     assert [e.id for e in skills.catalog] == ["other-pdf"]
 
@@ -98,9 +100,9 @@ def test_a_prefix_may_be_for_some_places_only(tmp_path: Path) -> None:
 
     expected = ["my-pdf", "pdf"]
     assert listed(*places, "--prefix", "mine=my-") == expected
-    by_place = Satchel("mine", "libs/other", prefix={"mine": "my-"})
+    by_place = Satchel("mine", "libs/other", options=Options(prefix={"mine": "my-"}))
     assert [e.id for e in by_place.catalog] == expected
-    from_file = Satchel(config="sub/satchel.toml")
+    from_file = Satchel(options=Options(config="sub/satchel.toml"))
     assert [e.id for e in from_file.catalog] == expected
 
 
@@ -119,11 +121,13 @@ def test_a_way_out_of_the_message_is_a_way_out(tmp_path: Path) -> None:
     (conflict,) = skills.conflicts
     assert 'prefix="{parent}"' in conflict.fix
 
-    assert Satchel("libs", prefix="{parent}").conflicts == ()
+    assert Satchel("libs", options=Options(prefix="{parent}")).conflicts == ()
     write_pack(tmp_path / "twin/other/pdf", text("pdf", "The third."))
     two = Satchel("libs/other", "twin/other")
     assert 'prefix={"twin/other": "other-"}' in two.conflicts[0].fix
-    told = Satchel("libs/other", "twin/other", prefix={"twin/other": "other-"})
+    told = Satchel(
+        "libs/other", "twin/other", options=Options(prefix={"twin/other": "other-"})
+    )
     assert told.conflicts == ()
 
 
@@ -137,7 +141,7 @@ def test_a_way_out_of_the_message_is_a_way_out(tmp_path: Path) -> None:
 )
 def test_a_wrong_prefix_is_refused(given: str | dict[str, str], said: str) -> None:
     with pytest.raises(ConfigError) as caught:
-        Satchel("libs", prefix=given)
+        Satchel("libs", options=Options(prefix=given))
     assert said in str(caught.value)
 
 

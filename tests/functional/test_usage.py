@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from satchel import Satchel
+from satchel import Options, Satchel
 from satchel.usage import host_mark, open_sink
 from satchel.usage._background import Background
 from satchel.usage._process import process_mark
@@ -221,7 +221,7 @@ def test_the_variable_names_the_file_for_all(
     kind: str, shelf: Path, tmp_path: Path
 ) -> None:
     env = {"SATCHEL_USAGE": f"{kind}://{tmp_path}/usage"}
-    with Satchel(shelf, environ=env) as skills:
+    with Satchel(shelf, options=Options(environ=env)) as skills:
         skills.load("alpha")
     run_process("show", "alpha", "--skills", "skills", env=env)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from satchel import Satchel, Skill
+from satchel import Options, Satchel, Skill
 from satchel.model import Question, Reply, SeenMessage
 from satchel.policy import Policy, ask, deny
 from satchel.runtime import question_text
@@ -126,7 +126,11 @@ def open_session(till: Till, **options: Any) -> Session:  # noqa: ANN401
     rules = Policy(ask("till", tool="pay"), ask("ask"), deny("shut", action="load"))
     look = Tool("look", "Look.", {"type": "object", "properties": {}}, lambda: "seen")
     skills = Satchel(
-        FakeSource("s", packs), skill, policy=rules, tools=[look], environ=ENVIRON
+        FakeSource("s", packs),
+        skill,
+        policy=rules,
+        tools=[look],
+        options=Options(environ=ENVIRON),
     )
     return skills.session(always=["till"], **options)
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import settings, strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from satchel import Satchel
+from satchel import Options, Satchel
 from satchel.model import SeenMessage
 from satchel.tools import Tool
 from tests.fakes import FakeClock, FakeSource
@@ -42,7 +42,7 @@ class Conversation(RuleBasedStateMachine):
         self.skills = Satchel(
             self.source,
             tools=[tool(f"t-{name}") for name in NAMES],
-            clock=self.clock,
+            options=Options(clock=self.clock),
         )
         self.messages: list[SeenMessage] = [SeenMessage("user", "hi")]
         self.session = self._open(None)

@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 from starlette.testclient import TestClient
 
-from satchel import Satchel
+from satchel import Options, Satchel
 from satchel.server import ServedLibrary, create_app
 from tools.record.answers import Answer, answer
 
@@ -43,7 +43,9 @@ HEADERS: Final = ("content-type", "etag", "cache-control", "x-content-type-optio
 def ask(home: Path, libraries: Mapping[str, Path]) -> Iterator[Answer]:
     """Ask a server in this process, for every library."""
     for name, folder in libraries.items():
-        with Satchel(folder, on_conflict="precedence", sinks=()) as skills:
+        with Satchel(
+            folder, sinks=(), options=Options(on_conflict="precedence")
+        ) as skills:
             client = TestClient(
                 create_app(ServedLibrary(skills)), raise_server_exceptions=False
             )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, get_args
 from mcp.client import Client
 from mcp.shared.exceptions import MCPError
 
-from satchel import Satchel
+from satchel import Options, Satchel
 from satchel.model import Style
 from satchel.server import ServedLibrary, ServerSettings, build_server
 from tools.record.answers import Answer, answer
@@ -33,7 +33,9 @@ def ask(home: Path, libraries: Mapping[str, Path]) -> Iterator[Answer]:
     """Ask a server in this process, for every library and style."""
     for name, folder in libraries.items():
         for style in STYLES:
-            with Satchel(folder, on_conflict="precedence", sinks=()) as skills:
+            with Satchel(
+                folder, sinks=(), options=Options(on_conflict="precedence")
+            ) as skills:
                 found = asyncio.run(_asked(skills, style))
             for case, result in found:
                 yield answer(f"{name}/{style}/{case}", result, home)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import product
 from typing import TYPE_CHECKING, Any, Final, get_args
 
-from satchel import Policy, Satchel, Skill, deny
+from satchel import Options, Policy, Satchel, Skill, deny
 from satchel.errors import SkillError
 from satchel.model import Style
 from tools.record.answers import Answer, answer
@@ -34,7 +34,9 @@ QUERIES: Final = (
 def ask(home: Path, libraries: Mapping[str, Path]) -> Iterator[Answer]:
     """Ask every library through Python."""
     for name, folder in libraries.items():
-        with Satchel(folder, on_conflict="precedence", sinks=()) as skills:
+        with Satchel(
+            folder, sinks=(), options=Options(on_conflict="precedence")
+        ) as skills:
             yield from _of_library(name, skills, home)
             yield from _of_conversations(name, skills, home)
     with Satchel(libraries["made-up"], sinks=()) as skills:

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast, get_args
 
 import click
@@ -144,15 +145,15 @@ def open_named_skills(
     """Open what the user named, else what the nearest configuration file says.
 
     ``client_folders`` searches those below a folder that was named too. ``options`` are
-    more of those that `satchel.Satchel` takes. Without ``sinks`` no event is made: most
-    commands load nothing, and opening a sink takes time.
+    those of `satchel.Satchel` and fields of `satchel.Options`. Without ``sinks`` no
+    event is made: most commands load nothing, and opening a sink takes time.
 
     Raises:
         MissingPathError: A path that was named does not exist.
         NoSources: Nothing was named, and there is no configuration file.
         ConfigError: It cannot be used, or a path is a file, and no SKILL.md.
     """
-    from satchel.runtime import Satchel, without_logging
+    from satchel.runtime import Options, Satchel, without_logging
 
     ctx = click.get_current_context(silent=True)
     if ctx is not None:
@@ -166,8 +167,10 @@ def open_named_skills(
         # Whoever types an address of this machine means it; no site may lead there.
         options.setdefault("allow_private", all(map(_is_private, urls)))
     options.setdefault("sinks", ())
+    moved = {field.name for field in fields(Options)} & options.keys()
+    rare = Options(**{name: options.pop(name) for name in moved})
     with without_logging():  # each command prints what its user has to know
-        skills = Satchel(*folders, **options)
+        skills = Satchel(*folders, options=rare, **options)
     try:
         yield skills
     finally:

@@ -20,7 +20,7 @@ from satchel.model import (
     Limits,
     Manifest,
 )
-from satchel.runtime import Satchel, SystemClock
+from satchel.runtime import Options, Satchel, SystemClock
 from satchel.skill_md import Profile
 from satchel.sources import SourceWrapper, load_plugin_sources
 
@@ -219,8 +219,7 @@ class RoleLibrary:
                     LocalDirSkillSource(self.skills, limits=options.limits),
                     *self._plugins,
                     profile=options.profile,
-                    limits=options.limits,
-                    deadline_s=DEADLINE_S,
+                    options=Options(limits=options.limits, deadline_s=DEADLINE_S),
                 )
             elif latest is not self._of:
                 self._skills.sync()

@@ -56,9 +56,10 @@ class Conflict:
         """The ways out, each with its line for code, command line and satchel.toml."""
         code, option, line = self._prefixes()
         return (
-            f"rename one in its SKILL.md; or put a prefix in front of ids: {code} in "
-            f"Satchel(...), {option} on the command line, {line} in satchel.toml; or "
-            'let the first one win: on_conflict="precedence" in Satchel(...), '
+            "rename one in its SKILL.md; or put a prefix in front of ids: "
+            f"options=Options({code}) in Satchel(...), {option} on the command line, "
+            f"{line} in satchel.toml; or let the first one win: "
+            'options=Options(on_conflict="precedence") in Satchel(...), '
             '--on-conflict precedence on the command line, on_conflict = "precedence" '
             "in satchel.toml"
         )

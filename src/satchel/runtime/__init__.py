@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     )
     from satchel.runtime._local_copy import LocalStager
     from satchel.runtime._options import (
+        Options,
         check_approve as check_approve,
         check_choice as check_choice,
         check_only as check_only,
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
 __all__ = [
     "CallerView",
     "LocalStager",
+    "Options",
     "Permit",
     "Satchel",
     "Session",
@@ -84,6 +86,7 @@ _LAZY: Final = {
     "SkillInputs": "satchel.runtime._inputs",
     "no_input_advice": "satchel.runtime._inputs",
     "LocalStager": "satchel.runtime._local_copy",
+    "Options": "satchel.runtime._options",
     "check_approve": "satchel.runtime._options",
     "check_choice": "satchel.runtime._options",
     "check_only": "satchel.runtime._options",

@@ -1,10 +1,7 @@
-"""What a user gives a Satchel, as sources: folders, sources, skills made in code.
-
-A file.
-"""
+"""What a user names for a Satchel, as sources: folders, files, sources, skills."""
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
@@ -14,7 +11,16 @@ from satchel.errors import ConfigError, MissingPathError, NoSources
 from satchel.files import is_archive_name
 from satchel.model import DEFAULT_LIMITS, RELEASE_FILE, SKILL_FILE, Limits
 from satchel.protocols import SkillSource
-from satchel.sources import folder, layered, memory, packages, prefixed, released, usual
+from satchel.runtime._options import DEFAULT_OPTIONS, Options, Prefix
+from satchel.sources import (
+    LocalSource,
+    layered,
+    memory,
+    packages,
+    prefixed,
+    released,
+    usual,
+)
 
 if TYPE_CHECKING:  # it costs start-up time
     from pathlib import Path
@@ -23,8 +29,6 @@ if TYPE_CHECKING:  # it costs start-up time
 
 SkillInput: TypeAlias = "str | os.PathLike[str] | SkillSource | LegacySource | Skill"
 SkillInputs: TypeAlias = "SkillInput | Sequence[SkillInput]"
-Prefix: TypeAlias = str | Mapping[str, str]
-"""What stands in front of ids: of everything that is named, or by place."""
 
 _COMMON_FOLDERS: Final = (
     "skills",
@@ -36,10 +40,14 @@ _COMMON_FOLDERS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class OpenedInputs:
-    """Sources in order, and the labels of those that a user named as a folder.
+    """Sources in order.
 
-    ``skills`` are those made in code; they are in a source too, and may bring tools.
-    ``advice`` says what to do where nothing says which skills are meant.
+    Attributes:
+        sources: One for each place; all skills made in code share one.
+        named: The labels of folders that the user named, which should have packs.
+        config: What the configuration file says; defaults without one.
+        skills: The skills made in code, which may bring tools.
+        advice: What to do if nothing says which skills are meant.
     """
 
     sources: tuple[SkillSource, ...]
@@ -47,6 +55,41 @@ class OpenedInputs:
     config: Config
     skills: tuple[Skill, ...] = ()
     advice: str = ""
+
+
+def open_inputs_or_config(
+    what: tuple[SkillInputs, ...], pin: str | None, options: Options
+) -> OpenedInputs:
+    """Open what was named; if nothing was, what a configuration file says.
+
+    Without a configuration file there are no sources.
+
+    Raises:
+        SkillError: As for `open_inputs` and `open_config`.
+    """
+    limits = options.limits or DEFAULT_LIMITS
+    if what:
+        if options.config is not None:
+            detail = "it is read only if nothing is named; add the folders to the file"
+            raise ConfigError("config", detail)
+        return open_inputs(
+            what,
+            limits=limits,
+            pin=pin,
+            allow_private=options.allow_private,
+            prefix=options.prefix or "",
+        )
+    if pin is not None:
+        detail = "name the release that it is for; satchel.toml is not read for it"
+        raise ConfigError("pin", detail)
+    from pathlib import Path
+
+    here = Path.cwd()
+    path = Path(options.config) if options.config else find_config(here)
+    if path is None:
+        advice = no_input_advice(here)
+        return OpenedInputs((), frozenset(), Config(limits=limits), advice=advice)
+    return open_config(path, options)
 
 
 def open_inputs(
@@ -57,52 +100,59 @@ def open_inputs(
     allow_private: bool = False,
     prefix: Prefix = "",
 ) -> OpenedInputs:
-    """Turn what was named into sources, in order; all skills made in code are one.
+    """Turn what was named into sources, in order.
 
-    A file named like an archive is opened as one. A folder that is a release, or a site
-    of releases, is opened as one, and so is an
-    ``http(s)`` address, which may end in ``#`` and the id of a release. ``pin`` is for
-    the one release that is among them. ``allow_private`` lets addresses lead to this
-    machine and its network. ``prefix`` goes in front of the ids of every place, or of
-    those that it names (`satchel.sources.prefixed`).
+    A path may lead to a folder of packs, a pack, its SKILL.md, an archive, a release or
+    a site of releases. An ``http(s)`` address may end in ``#`` and the id of a release.
+
+    Args:
+        what: Paths, addresses, sources and skills.
+        limits: Bounds on what is accepted.
+        pin: The id of the one release among ``what``.
+        allow_private: Whether addresses may lead to this machine and its network.
+        prefix: Goes in front of the ids of every place, or of those that it names.
 
     Raises:
         MissingPathError: A path does not exist.
-        ConfigError: ``pin`` is given, and not exactly one release is named; or a path
-            is a file that is no SKILL.md and no archive; or ``prefix`` names what is
-            not there.
+        ConfigError: ``pin`` is given and not exactly one release is named; or a file is
+            neither a SKILL.md nor an archive; or ``prefix`` names an unknown place.
         InvalidReleaseError, DigestMismatchError: A release in a folder cannot be used,
             or is not the pinned one.
-        TypeError: Something is none of these; a `BaseSkill`, say, can only be worn.
+        TypeError: Something is none of these; a `BaseSkill`, for example, can only be
+            given to an agent or a session.
     """
+    inputs = [
+        cast("SkillInput", one)
+        for entry in what
+        for one in (entry if isinstance(entry, (list, tuple)) else (entry,))
+    ]
     sources: list[SkillSource] = []
     skills: list[Skill] = []
     named: set[str] = set()
-    flat = list(_flatten(what))
-    pinned = None if pin is None else _pinned_input(flat)
-    for each in flat:
-        if isinstance(each, (str, os.PathLike)):
-            path = os.fspath(each)
+    pinned = None if pin is None else _pinned_input(inputs)
+    for entry in inputs:
+        if isinstance(entry, (str, os.PathLike)):
+            path = os.fspath(entry)
             if path not in named:
-                own = pin if path == pinned else None
-                sources.append(_open_path(path, own, limits, private=allow_private))
+                own_pin = pin if path == pinned else None
+                source = _open_path(path, own_pin, limits, private=allow_private)
+                sources.append(source)
                 named.add(path)
-        elif isinstance(each, Skill):
-            skills.append(each)
-        elif hasattr(each, "label"):
-            source = cast("SkillSource", each)
+        elif isinstance(entry, Skill):
+            skills.append(entry)
+        elif hasattr(entry, "label"):
+            source = cast("SkillSource", entry)
             sources.append(source)
-            named |= _required_labels(source)
-            if getattr(each, "client_folders", False):  # a command made it of a path
-                named.add(sources[-1].label)
-        elif hasattr(each, "iter_skills"):
+            if _needs_packs(source):
+                named.add(source.label)
+        elif hasattr(entry, "iter_skills"):
             from satchel.sources import as_source
 
-            sources.append(as_source(each, limits=limits))
+            sources.append(as_source(entry, limits=limits))
         else:
-            kind = type(each).__name__
-            hint = _advice_for(each)
-            raise TypeError(f"want a folder, a source or a Skill, got a {kind}{hint}")
+            kind = type(entry).__name__
+            expected = "expected a folder, a source or a Skill"
+            raise TypeError(f"{expected}; got {kind}{_advice_for(entry)}")
     if prefix:
         sources = _with_prefixes(sources, prefix)
     if skills:
@@ -111,14 +161,49 @@ def open_inputs(
     return OpenedInputs(tuple(sources), frozenset(named), config, tuple(skills))
 
 
-def _required_labels(source: SkillSource) -> set[str]:
-    """Return the label of a source that is a folder and has to be there."""
+def open_config(path: "Path", options: Options = DEFAULT_OPTIONS) -> OpenedInputs:
+    """Open what a configuration file says.
+
+    ``limits`` and ``prefix`` of the options win over those of the file, and
+    ``allow_private`` of either allows.
+
+    Raises:
+        NoSources: The file names no skills.
+        ConfigError: It cannot be used.
+        MissingPathError: A folder that it names does not exist.
+    """
+    config = load_config(path)
+    if options.limits is not None:
+        config = replace(config, limits=options.limits)
+    limits = config.limits
+    opened = open_inputs(
+        config.skills,
+        limits=limits,
+        allow_private=options.allow_private or config.allow_private,
+        prefix=config.prefix if options.prefix is None else options.prefix,
+    )
+    more: list[SkillSource] = []
+    if config.packages:
+        names = config.packages if isinstance(config.packages, tuple) else None
+        more += packages(only=names, limits=limits)
+    if config.layers is not None:
+        more.append(layered(**dict(config.layers), limits=limits))
+    if config.usual:
+        more += usual(project=path.parent, trust=config.trust, limits=limits)
+    if not opened.sources and not more:
+        raise NoSources(f'{path} names no skills; add: skills = ["skills"]')
+    return OpenedInputs(opened.sources + tuple(more), opened.named, config)
+
+
+def _needs_packs(source: SkillSource) -> bool:
+    """Tell whether a source is a folder that has to exist and hold a pack."""
     is_folder = hasattr(source, "root") and not getattr(source, "missing_ok", False)
-    return {source.label} if is_folder else set()
+    # A command made such a source from a path that a user typed.
+    return is_folder or getattr(source, "client_folders", False)
 
 
 def _with_prefixes(sources: list[SkillSource], prefix: Prefix) -> list[SkillSource]:
-    """Return the sources with their prefixes; skills made in code have none.
+    """Return the sources with their prefixes.
 
     Raises:
         ConfigError: ``prefix`` is for a place that was not named.
@@ -136,26 +221,26 @@ def _with_prefixes(sources: list[SkillSource], prefix: Prefix) -> list[SkillSour
     ]
 
 
-def _advice_for(what: object) -> str:
-    """Return what to do with something that cannot be listed as it is."""
-    if isinstance(what, type):
-        return f", the class {what.__name__}"
-    if hasattr(what, "import_path"):
+def _advice_for(value: object) -> str:
+    """Return what to do with a value that is no input."""
+    if isinstance(value, type):
+        return f", the class {value.__name__}"
+    if hasattr(value, "import_path"):
         return "; put it into a SkillRegistry"
-    if hasattr(what, "instructions"):
+    if hasattr(value, "instructions"):
         return "; give it to an agent, or to session(always=[...])"
     return ""
 
 
-def _pinned_input(what: Iterable[SkillInput]) -> str:
-    """Return the one place that a pin can be for: a pin that nothing checks is none."""
-    paths = [os.fspath(e) for e in what if isinstance(e, (str, os.PathLike))]
-    places = {path for path in paths if _is_url(path) or _is_release(path)}
-    if len(places) == 1:
-        return places.pop()
-    if places:
-        raise ConfigError("pin", f"for which of {', '.join(sorted(places))} is it?")
-    detail = "nothing that was named is a release; name its folder, or its address"
+def _pinned_input(inputs: Iterable[SkillInput]) -> str:
+    """Return the one input that a pin can be for: a pin must never go unchecked."""
+    paths = [os.fspath(one) for one in inputs if isinstance(one, (str, os.PathLike))]
+    releases = {path for path in paths if _is_url(path) or _is_release(path)}
+    if len(releases) == 1:
+        return releases.pop()
+    if releases:
+        raise ConfigError("pin", f"for which of {', '.join(sorted(releases))} is it?")
+    detail = "nothing that was named is a release; name its folder or its address"
     raise ConfigError("pin", detail)
 
 
@@ -175,23 +260,29 @@ def _open_path(
     path: str, pin: str | None, limits: Limits, *, private: bool
 ) -> SkillSource:
     if _is_url(path):
-        from satchel.sources import http
-
-        # Whatever stands there is meant as a pin; one that is mistyped is not none.
-        address, mark, digest = path.partition("#")
-        if mark and pin not in (None, digest):
-            raise ConfigError("pin", f"there are two pins for {address}")
-        pin = digest if mark else pin
-        return http(address, pin=pin, allow_private=private, limits=limits)
+        return _open_address(path, pin, limits, private=private)
     if not os.path.exists(path):  # noqa: PTH110 - pathlib costs time
         raise MissingPathError(path)
     if os.path.isfile(path):  # noqa: PTH113
         return _open_file(path, limits)
-    if not _is_release(path):
-        return folder(path, limits=limits)
-    source = released(path, pin=pin, limits=limits)
-    source.open()  # what is wrong with it is said at once, and not by an empty catalog
-    return source
+    if _is_release(path):
+        release = released(path, pin=pin, limits=limits)
+        release.open()  # if it is broken: an error now, not an empty catalog later
+        return release
+    return LocalSource(path, limits=limits)
+
+
+def _open_address(
+    url: str, pin: str | None, limits: Limits, *, private: bool
+) -> SkillSource:
+    from satchel.sources import http
+
+    # Anything after the # is meant as a pin; a mistyped one must not be ignored.
+    address, mark, digest = url.partition("#")
+    if mark and pin not in (None, digest):
+        raise ConfigError("pin", f"there are two pins for {address}")
+    pin = digest if mark else pin
+    return http(address, pin=pin, allow_private=private, limits=limits)
 
 
 def _open_file(path: str, limits: Limits) -> SkillSource:
@@ -202,114 +293,18 @@ def _open_file(path: str, limits: Limits) -> SkillSource:
         return archive(path, limits=limits)
     head, tail = os.path.split(path)
     if tail != SKILL_FILE:
-        detail = f"want a folder of packs, a pack or its {SKILL_FILE}, or an archive"
+        detail = f"expected a folder of packs, a pack, its {SKILL_FILE} or an archive"
         raise ConfigError(path, detail)
-    return folder(head or os.curdir, limits=limits)
-
-
-def open_config(
-    path: "Path | None",
-    *,
-    start: "Path",
-    limits: Limits | None = None,
-    allow_private: bool = False,
-    prefix: Prefix | None = None,
-) -> OpenedInputs:
-    """Open what a configuration file says; the nearest one where none is given.
-
-    ``limits`` and ``prefix`` go before those of the file; ``allow_private`` is added to
-    what it says.
-
-    Raises:
-        NoSources: There is no file; says what lies about and the line to write.
-        ConfigError: It cannot be used.
-        MissingPathError: A folder that it names does not exist.
-    """
-    found = path or find_config(start)
-    if found is None:
-        raise NoSources(no_input_advice(start))
-    config = load_config(found)
-    if limits is not None:
-        config = replace(config, limits=limits)
-    limits = config.limits
-    private = allow_private or config.allow_private
-    opened = open_inputs(
-        config.skills,
-        limits=limits,
-        allow_private=private,
-        prefix=config.prefix if prefix is None else prefix,
-    )
-    more: list[SkillSource] = []
-    if config.packages:
-        named = config.packages
-        only = named if isinstance(named, tuple) else None
-        more += packages(only=only, limits=limits)
-    if config.layers is not None:
-        more.append(layered(**dict(config.layers), limits=limits))
-    if config.usual:
-        more += usual(project=found.parent, trust=config.trust, limits=limits)
-    if not opened.sources and not more:
-        raise NoSources(f'{found} names no skills; add: skills = ["skills"]')
-    return OpenedInputs(opened.sources + tuple(more), opened.named, config)
-
-
-def open_inputs_or_config(  # noqa: PLR0913 - what the front door was given
-    what: tuple[SkillInputs, ...],
-    config: str | os.PathLike[str] | None,
-    limits: Limits | None,
-    pin: str | None = None,
-    *,
-    allow_private: bool = False,
-    prefix: Prefix | None = None,
-) -> OpenedInputs:
-    """Open what was named; with nothing, what a configuration file says.
-
-    Without a configuration file, too, there are no sources.
-
-    Raises:
-        SkillError: As for `open_named` and `open_config`.
-    """
-    if what and config is not None:
-        detail = "it is read where nothing is named; write what is named into it"
-        raise ConfigError("config", detail)
-    if what:
-        return open_inputs(
-            what,
-            limits=limits or DEFAULT_LIMITS,
-            pin=pin,
-            allow_private=allow_private,
-            prefix=prefix or "",
-        )
-    if pin is not None:
-        detail = "name what it is for; satchel.toml is not looked at for it"
-        raise ConfigError("pin", detail)
-    from pathlib import Path
-
-    path, here = Path(config) if config else None, Path.cwd()
-    if path is None and find_config(here) is None:
-        config_of = Config(limits=limits or DEFAULT_LIMITS)
-        return OpenedInputs((), frozenset(), config_of, advice=no_input_advice(here))
-    return open_config(
-        path, start=here, limits=limits, allow_private=allow_private, prefix=prefix
-    )
-
-
-def _flatten(what: Iterable[SkillInputs]) -> Iterable[SkillInput]:
-    for each in what:
-        if isinstance(each, (list, tuple)):
-            yield from each
-        else:
-            yield cast("SkillInput", each)
+    return LocalSource(head or os.curdir, limits=limits)
 
 
 def no_input_advice(start: "Path") -> str:
-    """Return what to do where no folder is named and no configuration file is."""
-    near = [name for name in _COMMON_FOLDERS if (start / name).is_dir()]
-    if near:
-        line = f'skills = ["{near[0]}"]'
+    """Return what to do if no folder is named and there is no configuration file."""
+    nearby = next((name for name in _COMMON_FOLDERS if (start / name).is_dir()), None)
+    if nearby is not None:
         return (
-            f"no {CONFIG_FILE} here or above; there is a folder {near[0]}: "
-            f"name it, or write {line} into {CONFIG_FILE}"
+            f"no {CONFIG_FILE} here or above; there is a folder {nearby}: "
+            f'name it, or write skills = ["{nearby}"] into {CONFIG_FILE}'
         )
     return (
         f"no {CONFIG_FILE} here or above, and no folder was named; name one, or "

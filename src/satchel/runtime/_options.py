@@ -1,22 +1,102 @@
-"""Options of a Satchel and of a session: each is checked.
-
-And an unknown value fails with the known ones.
-"""
+"""Options of a Satchel and of a session, each checked where it is given."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal, NoReturn, TypeAlias
 
 from satchel.catalog import DisabledPattern, is_pattern
 from satchel.config import CHOICES, names_in
 from satchel.errors import ConfigError, SkillNotFoundError
 
 if TYPE_CHECKING:
-    from satchel.model import Catalog, Finding
+    import os
+
+    from satchel.model import Catalog, Finding, Limits, OnConflict
+    from satchel.protocols import Clock, Ranker, TokenCounter
+
+Prefix: TypeAlias = str | Mapping[str, str]
+"""What goes in front of ids: of every place that is named, or by place."""
+
+_DISABLED: Final[tuple[tuple[Literal["skill", "source"], str], ...]] = (
+    ("skill", "SATCHEL_DISABLED"),
+    ("source", "SATCHEL_DISABLED_SOURCES"),
+)
+"""The variables that switch off more: what they name, and their names."""
 
 
-_DISABLED_SKILLS: Final = "SATCHEL_DISABLED"
-_DISABLED_SOURCES: Final = "SATCHEL_DISABLED_SOURCES"
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """What few programs change about a `Satchel`: ``Satchel(..., options=Options())``.
+
+    Attributes:
+        config: The configuration file to read where nothing is named; None is the
+            nearest satchel.toml or ``[tool.satchel]``.
+        allow_private: Whether addresses may lead to this machine and its network. A
+            program that takes addresses from other people should leave it off.
+        prefix: Goes in front of the ids of the places that are named; ``{parent}`` in
+            it is the folder that a pack's folder is in (`satchel.sources.prefixed`). A
+            mapping gives a prefix to some places: ``{"shared": "team-"}``.
+        limits: Bounds on what is accepted; None is those of the configuration file.
+        on_conflict: What happens to an id that several packs claim: ``error`` lists
+            none of them, ``precedence`` the first one.
+        allow_empty_description: Whether a pack without a description is accepted.
+        counter: Counts tokens; None is an estimate.
+        ranker: Ranks skills for `Satchel.find`; None is the full-text index.
+        clock: Tells the time; None is the system's clock.
+        deadline_s: Seconds for which a source may make no progress before it is given
+            up. A source that makes progress is waited for. What was read until then is
+            used, and its last answer if there is one.
+        far_s: Seconds for which a sync waits for sources on other machines if those of
+            this machine have skills; None waits until they are given up.
+            `Satchel.apply_late_answers` uses what they answer later.
+        environ: The environment variables; None is those of the process.
+            ``SATCHEL_DISABLED`` switches off more skills and
+            ``SATCHEL_DISABLED_SOURCES`` sources, by label: a JSON array, or names
+            separated by commas. ``SATCHEL_USAGE`` chooses the sinks, and
+            ``SATCHEL_APPROVALS`` where used approvals are noted.
+
+    Raises:
+        ConfigError: A value is not known.
+    """
+
+    config: "str | os.PathLike[str] | None" = None
+    allow_private: bool = False
+    prefix: Prefix | None = None
+    limits: "Limits | None" = None
+    on_conflict: "OnConflict | None" = None
+    allow_empty_description: bool = False
+    counter: "TokenCounter | None" = None
+    ranker: "Ranker | None" = None
+    clock: "Clock | None" = None
+    deadline_s: float = 30.0
+    far_s: float | None = None
+    environ: Mapping[str, str] | None = None
+
+    def __post_init__(self) -> None:
+        """Check the values that have a fixed set or range."""
+        if self.on_conflict is not None:
+            check_choices(on_conflict=self.on_conflict)
+        if not self.deadline_s > 0:
+            detail = f"expected a number of seconds above 0; got {self.deadline_s!r}"
+            raise ConfigError("deadline_s", detail)
+
+
+DEFAULT_OPTIONS: Final = Options()
+
+
+def refuse_keywords(names: Iterable[str]) -> NoReturn:
+    """Refuse keywords that `Satchel` does not take.
+
+    Raises:
+        TypeError: Always; says where an option is that `Options` has.
+    """
+    known = {field.name for field in fields(Options)}
+    for name in names:
+        if name in known:
+            hint = f"write Satchel(..., options=Options({name}=...))"
+            raise TypeError(f"{name} is a field of satchel.Options; {hint}")
+    raise TypeError(f"Satchel() has no keyword {', '.join(map(repr, names))}")
 
 
 def disabled_patterns(
@@ -24,39 +104,37 @@ def disabled_patterns(
 ) -> tuple[DisabledPattern, ...]:
     """Return what is off: what was named, and what the environment adds.
 
-    The environment can only switch off more, so that an operator can without a change
-    of the program.
+    The environment can only switch off more, so that an operator can do it without a
+    change of the program.
 
     Raises:
-        ConfigError: A variable is neither a JSON array of strings nor names parted by
-            commas.
+        ConfigError: A variable is neither a JSON array of strings nor a list of names
+            separated by commas.
     """
     return (
         *(DisabledPattern(pattern) for pattern in disabled),
         *(
-            DisabledPattern(pattern, where=_DISABLED_SKILLS)
-            for pattern in names_in(environ, _DISABLED_SKILLS)
-        ),
-        *(
-            DisabledPattern(pattern, "source", _DISABLED_SOURCES)
-            for pattern in names_in(environ, _DISABLED_SOURCES)
+            DisabledPattern(pattern, kind, variable)
+            for kind, variable in _DISABLED
+            if variable in environ
+            for pattern in names_in(environ, variable)
         ),
     )
 
 
-def patterns_of(given: Iterable[str]) -> tuple[str, ...]:
-    """Return the patterns that were given; a mere text is one pattern.
+def patterns_of(patterns: Iterable[str]) -> tuple[str, ...]:
+    """Return patterns as a tuple; a plain string is one pattern.
 
-    Letter by letter it would fit everything wherever there is a ``*`` in it.
+    Read letter by letter, a string with a ``*`` in it would match everything.
     """
-    return (given,) if isinstance(given, str) else tuple(given)
+    return (patterns,) if isinstance(patterns, str) else tuple(patterns)
 
 
 def check_choice(option: str, value: object, known: Sequence[str]) -> None:
-    """Refuse a value that is not one of a few words; None is always one.
+    """Refuse a value that is not one of a few words; None always passes.
 
     Raises:
-        ConfigError: It is not; says what was meant, and what there is.
+        ConfigError: It is not; suggests the closest word and lists all.
     """
     if value is None or value in known:
         return
@@ -69,13 +147,13 @@ def check_choice(option: str, value: object, known: Sequence[str]) -> None:
     )
 
 
-def check_choices(**given: object) -> None:
-    """Refuse what satchel.toml would refuse: a profile, a style, a way with conflicts.
+def check_choices(**values: object) -> None:
+    """Refuse what satchel.toml would refuse: a profile, a style, a conflict rule.
 
     Raises:
         ConfigError: As for `check_choice`.
     """
-    for option, value in given.items():
+    for option, value in values.items():
         check_choice(option, value, CHOICES[option])
 
 
@@ -88,70 +166,60 @@ def check_budget(tokens: int | str | None) -> None:
     if isinstance(tokens, str):
         check_choice("budget_tokens", tokens, ("default",))
     elif tokens is not None and (isinstance(tokens, bool) or tokens < 1):
-        detail = f"want a count from 1, or None for no limit, got {tokens!r}"
+        detail = f"expected a count from 1, or None for no limit; got {tokens!r}"
         raise ConfigError("budget_tokens", detail)
 
 
-def check_seconds(option: str, seconds: float) -> None:
-    """Refuse a time in which nothing could be done.
-
-    Raises:
-        ConfigError: It is not above 0.
-    """
-    if not seconds > 0:
-        raise ConfigError(option, f"want a number of seconds above 0, got {seconds!r}")
-
-
 def check_who(who: object) -> None:
-    """Refuse a ``who`` that no rule of a policy could ask.
+    """Refuse a ``who`` that no rule of a policy could look into.
 
     Raises:
-        TypeError: It is no mapping.
+        TypeError: It is not a mapping.
     """
     if who is not None and not isinstance(who, Mapping):
         kind = type(who).__name__
-        raise TypeError(f'who: want a mapping such as {{"user": "ana"}}, not {kind}')
+        expected = 'expected a mapping such as {"user": "ana"}'
+        raise TypeError(f"who: {expected}; got {kind}")
 
 
 def check_approve(approve: object) -> None:
-    """Refuse an approver that cannot be asked.
+    """Refuse an approver that cannot be called.
 
     Raises:
         TypeError: It is not callable.
     """
     if approve is not None and not callable(approve):
         kind = type(approve).__name__
-        raise TypeError(f"approve: want a function that answers a question, not {kind}")
+        raise TypeError(
+            f"approve: expected a function that answers a question; got {kind}"
+        )
 
 
 def check_only(
     only: Iterable[str], catalog: "Catalog", may_exist: Callable[[str], bool]
 ) -> None:
-    """Refuse ids that no skill has; log it where patterns leave nothing at all.
+    """Refuse ids that no skill has; log a warning if the patterns leave no skill.
 
     Args:
         only: Shell patterns over ids.
-        catalog: What there is to choose from.
+        catalog: The skills to choose from.
         may_exist: Whether an id was there before, or may be in a source that is away.
 
     Raises:
-        SkillNotFoundError: A plain id is none; carries close ones.
+        SkillNotFoundError: No skill has a plain id; carries close ones.
     """
-    only = tuple(only)
+    patterns = tuple(only)
     ids = {entry.id for entry in catalog.entries}
-    for name in only:
-        if not (name in ids or is_pattern(name) or may_exist(name)):
+    for pattern in patterns:
+        if not (pattern in ids or is_pattern(pattern) or may_exist(pattern)):
             from satchel.text import nearest
 
-            raise SkillNotFoundError(name, tuple(nearest(name, sorted(ids), 3)))
-    if (
-        only
-        and ids
-        and not any(fnmatchcase(each, name) for each in ids for name in only)
-    ):
+            raise SkillNotFoundError(pattern, tuple(nearest(pattern, sorted(ids), 3)))
+    matches = any(fnmatchcase(id, pattern) for id in ids for pattern in patterns)
+    if patterns and ids and not matches:
         import logging
 
-        names = ", ".join(map(repr, only))
+        names = ", ".join(map(repr, patterns))
         logger = logging.getLogger("satchel")
         logger.warning("only=: none of the %d skills fits %s", len(ids), names)
 
@@ -159,14 +227,14 @@ def check_only(
 def unknown_disabled_error(
     findings: "Iterable[Finding]", latest: "Catalog"
 ) -> ConfigError | None:
-    """Return the error for a name in ``disabled`` that no skill has; None for none.
+    """Return the error for a name in ``disabled`` that no skill has, or None.
 
-    Where a source is away nobody knows, and the finding has to do; so it has for what
-    the environment switches off, which may be meant for another program.
+    While a source is away nobody can tell, so the finding has to do. The same holds
+    for what the environment switches off, which may be meant for another program.
     """
-    if latest.away is not None:
-        return None
     for finding in findings:
         if (finding.code, finding.path) == ("disabled-unknown", "disabled"):
+            if latest.away is not None:
+                return None
             return ConfigError("disabled", f"{finding.message}; {finding.fix}")
     return None

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Iterable, Mapping
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, get_args
+from typing import TYPE_CHECKING, Any, Never, Self, get_args
 
 from satchel.catalog import CatalogRules, Health, ParseOptions, Registry
 from satchel.errors import NoSources
@@ -16,7 +16,6 @@ from satchel.model import (
     Limits,
     Loaded,
     Manifest,
-    OnConflict,
     Rendered,
     Request,
     Resource,
@@ -24,7 +23,7 @@ from satchel.model import (
     SyncReport,
 )
 from satchel.policy import OPEN_POLICY, Policy
-from satchel.protocols import Approver, Clock, Ranker, TokenCounter, UsageSink
+from satchel.protocols import Approver, UsageSink
 from satchel.runtime._clock import SystemClock
 from satchel.runtime._components import Components, PromptSections
 from satchel.runtime._findings import (
@@ -33,17 +32,19 @@ from satchel.runtime._findings import (
     first_error,
     library_findings,
 )
-from satchel.runtime._inputs import Prefix, SkillInputs, open_inputs_or_config
+from satchel.runtime._inputs import SkillInputs, open_inputs_or_config
 from satchel.runtime._options import (
+    DEFAULT_OPTIONS,
+    Options,
     check_approve,
     check_budget,
     check_choice,
     check_choices,
     check_only,
-    check_seconds,
     check_who,
     disabled_patterns,
     patterns_of,
+    refuse_keywords,
     unknown_disabled_error,
 )
 from satchel.text import EstimateCounter
@@ -66,110 +67,99 @@ class Satchel:
     """Skills from anywhere, as one catalog that a model can ask.
 
     Made from folders, sources and `Skill` objects; with nothing, from the nearest
-    satchel.toml (or ``[tool.satchel]``). What is given by name here goes before what
-    the file says. It syncs once at once and again when `sync` is called. Safe to
+    satchel.toml (or ``[tool.satchel]``). A value that is given here wins over that of
+    the file. The sources are read once now, and again when `sync` is called. Safe to
     share between threads and agents.
 
-    ``pin`` is the id of the one release among what is named, in a folder or at an
-    address: with another one nothing of it is used. ``allow_private`` lets addresses
-    lead to this machine and its network; a program that takes them from others should
-    not.
+    What was refused, unreachable, in conflict, misspelled or empty is logged, each as a
+    WARNING (logger ``satchel``; more than ten of one code are counted), and is in
+    `findings`.
 
-    ``prefix`` goes in front of the ids of the places that are named; ``{parent}`` in it
-    is the folder that a pack's folder is in (`satchel.sources.prefixed`). A mapping
-    gives one to some places: ``{"shared": "team-"}``.
-
-    ``disabled`` are ids, or shell patterns over ids. ``environ`` may switch off more,
-    by ``SATCHEL_DISABLED`` and, for labels of sources, ``SATCHEL_DISABLED_SOURCES``:
-    a JSON array, or names parted by commas. None is that of the process.
-
-    ``deadline_s`` is how long a source may make no progress before it is given up; one
-    that makes progress is waited for. What was read of it until then is used, and its
-    last answer where there is one. ``far_s`` is how long a sync waits for sources
-    elsewhere, where those of this machine have skills; None is until they are given up.
-    `take_late` takes in what they answer later.
-
-    ``sinks`` take an event for every load. None is what ``SATCHEL_USAGE`` says, and
-    without it a line of `logging` each: no event is ever written to disk unasked. Sinks
-    that are given here are flushed by `close`, and closed by whoever made them.
-    ``SATCHEL_APPROVALS`` says where approvals are noted once they are used, by default
-    in the user's state folder: see docs/how-to/policy.md.
-
-    What was refused, unreachable, in conflict, misspelled or empty is logged as a
-    WARNING each (logger ``satchel``; more than ten of a kind are counted), and is in
-    `findings`. With ``strict`` it is an error: the first one is raised, the others are
-    its notes.
+    Args:
+        what: Folders, addresses, files, sources and skills.
+        profile: Which manifests are accepted: ``strict``, ``spec``, ``lenient`` or
+            ``auto``.
+        style: Names and shapes of what a model sees.
+        policy: Who may list, find, load and call what.
+        tools: Tools that skills may name; see `offer`.
+        budget_tokens: What the section of `prompt` may cost; None is no limit.
+        disabled: Ids, or shell patterns over ids, to leave out.
+        sinks: Take an event for every load. None is what ``SATCHEL_USAGE`` chooses, by
+            default a line of `logging` each: no event is written to disk unasked.
+            Sinks that are given here are flushed by `close`, and closed by their owner.
+        strict: Raise the first of what would be logged; the others are its notes.
+        pin: The id of the one release among ``what``, in a folder or at an address.
+            Another release is not used at all.
+        options: What few programs change; see `Options`.
 
     Raises:
-        NoSources: ``strict`` was asked for, nothing was named and there is no
-            satchel.toml; or the file names no skills.
+        NoSources: ``strict`` is set, nothing was named and there is no satchel.toml; or
+            the file names no skills.
         MissingPathError: A path that was named does not exist.
-        ConfigError: satchel.toml, or one of the variables, cannot be used; or ``pin``
-            is given, and not exactly one release is named.
+        ConfigError: satchel.toml, a variable or an option cannot be used; or ``pin`` is
+            given, and not exactly one release is named.
         InvalidReleaseError, DigestMismatchError: A folder is no release that can be
-            used, or not the pinned one. An address that is in such a state is a source
-            that does not answer: see `health`.
+            used, or not the pinned one. An address in such a state is a source that
+            does not answer: see `health`.
         DuplicateSkillError, SourceUnavailableError, SkillManifestError, NoSkillsError:
-            ``strict`` was asked for, and something is not as it should be.
+            ``strict`` is set, and something is wrong.
+        TypeError: A keyword is unknown, or is a field of `Options`.
     """
 
-    def __init__(  # noqa: PLR0913 - the options of the front door, all by name
+    def __init__(  # noqa: PLR0913 - the options that most programs know, all by name
         self,
         *what: SkillInputs,
-        config: str | os.PathLike[str] | None = None,
-        pin: str | None = None,
-        allow_private: bool = False,
-        prefix: Prefix | None = None,
         profile: "Profile | None" = None,
-        limits: Limits | None = None,
-        on_conflict: OnConflict | None = None,
-        disabled: Iterable[str] = (),
-        allow_empty_description: bool = False,
-        budget_tokens: int | str | None = "default",
         style: Style | None = None,
-        counter: TokenCounter | None = None,
-        ranker: Ranker | None = None,
-        sinks: Iterable[UsageSink] | None = None,
-        tools: Iterable[object] = (),
         policy: Policy = OPEN_POLICY,
-        clock: Clock | None = None,
-        deadline_s: float = 30.0,
-        far_s: float | None = None,
-        environ: Mapping[str, str] | None = None,
+        tools: Iterable[object] = (),
+        budget_tokens: int | str | None = "default",
+        disabled: Iterable[str] = (),
+        sinks: Iterable[UsageSink] | None = None,
         strict: bool = False,
+        pin: str | None = None,
+        options: Options = DEFAULT_OPTIONS,
+        **unknown: Never,
     ) -> None:
         """Open the sources and sync once."""
-        check_choices(profile=profile, on_conflict=on_conflict, style=style)
-        check_budget(budget_tokens)
-        check_seconds("deadline_s", deadline_s)
-        opened = open_inputs_or_config(
-            what, config, limits, pin, allow_private=allow_private, prefix=prefix
-        )
-        said = opened.config
-        environ = os.environ if environ is None else environ
-        clock, counter = clock or SystemClock(), counter or EstimateCounter()
-        accept = ParseOptions(
-            profile=profile or said.profile,
-            limits=said.limits,
-            allow_empty_description=allow_empty_description,
-        )
-        off = disabled_patterns((*patterns_of(disabled), *said.disabled), environ)
+        if unknown:
+            refuse_keywords(unknown)
+        if profile is not None or style is not None:
+            check_choices(profile=profile, style=style)
+        if budget_tokens != "default":
+            check_budget(budget_tokens)
+        opened = open_inputs_or_config(what, pin, options)
+        config = opened.config
         self._named, self._advice = opened.named, opened.advice
         if strict and opened.advice:
             raise NoSources(opened.advice)
+        environ = os.environ if options.environ is None else options.environ
+        clock = options.clock or SystemClock()
+        counter = options.counter or EstimateCounter()
+        accept = ParseOptions(
+            profile=profile or config.profile,
+            limits=config.limits,
+            allow_empty_description=options.allow_empty_description,
+        )
+        rules = CatalogRules(
+            on_conflict=options.on_conflict or config.on_conflict,
+            disabled=disabled_patterns(
+                (*patterns_of(disabled), *config.disabled), environ
+            ),
+        )
         self.policy = policy
-        self.style: Style = style or said.style
+        self.style: Style = style or config.style
         self.registry = Registry(
             opened.sources,
             accept=accept,
-            rules=CatalogRules(
-                on_conflict=on_conflict or said.on_conflict, disabled=off
-            ),
+            rules=rules,
             clock=clock,
-            deadline_s=deadline_s,
-            far_s=far_s,
+            deadline_s=options.deadline_s,
+            far_s=options.far_s,
         )
-        budget = said.budget_tokens if isinstance(budget_tokens, str) else budget_tokens
+        budget = (
+            config.budget_tokens if isinstance(budget_tokens, str) else budget_tokens
+        )
         self._parts = Components(
             registry=self.registry,
             accept=accept,
@@ -177,14 +167,14 @@ class Satchel:
             counter=counter,
             clock=clock,
             sections=PromptSections(counter, budget),
-            ranker=ranker,
+            ranker=options.ranker,
             tools=tuple(tools),
             skills=opened.skills,
             sinks=None if sinks is None else tuple(sinks),
             environ=environ,
         )
-        announcer = FindingLog()
-        self.listen(lambda _: announcer.tell(self._found))
+        log = FindingLog()
+        self.listen(lambda _: log.tell(self._found))
         self.sync()
         error = (first_error if strict else unknown_disabled_error)(
             self._found, self.registry.latest

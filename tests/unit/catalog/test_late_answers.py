@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from satchel import Satchel
+from satchel import Options, Satchel
 from tests.fakes import FakeSource, pack
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def test_what_is_here_is_served_before_what_is_elsewhere_has_answered(
     far: Gate,
 ) -> None:
     reports: list[SyncReport] = []
-    skills = Satchel(here(), far, far_s=0.0)
+    skills = Satchel(here(), far, options=Options(far_s=0.0))
     skills.listen(reports.append)
     assert [entry.id for entry in skills.catalog] == ["a"]
     assert skills.load("a").id == "a"
@@ -87,7 +87,9 @@ def test_what_is_here_is_in_use_while_a_sync_waits_for_the_rest(far: Gate) -> No
 @pytest.mark.row("F41", "T04")
 def test_with_nothing_here_the_rest_is_waited_for(far: Gate) -> None:
     made: list[Satchel] = []
-    making = threading.Thread(target=lambda: made.append(Satchel(far, far_s=0.0)))
+    making = threading.Thread(
+        target=lambda: made.append(Satchel(far, options=Options(far_s=0.0)))
+    )
     making.start()
     while not far.scans:
         far.may_answer.set()

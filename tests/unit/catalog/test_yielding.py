@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from satchel import Satchel, sources
+from satchel import Options, Satchel, sources
 from satchel.errors import DuplicateSkillError
 from satchel.model import SKILL_FILE, FileStat, Found, Manifest
 
@@ -69,7 +69,9 @@ def test_it_yields_to_one_in_a_conflict_it_does_not_decide() -> None:
         with pytest.raises(DuplicateSkillError, match=r"one.* two"):
             skills.load("x")
 
-    with Satchel(far, here("one"), here("two"), on_conflict="precedence") as skills:
+    with Satchel(
+        far, here("one"), here("two"), options=Options(on_conflict="precedence")
+    ) as skills:
         (conflict,) = skills.conflicts
         assert conflict.kept is not None
         assert conflict.kept.source == "one"
@@ -95,7 +97,7 @@ def test_two_that_yield_are_an_ordinary_conflict() -> None:
 @pytest.mark.parametrize("digest", ["", f"sha256:{'0' * 64}"], ids=["none", "known"])
 def test_nothing_of_it_is_read_for_the_catalog(digest: str) -> None:
     one, two = Elsewhere("a", digest), Elsewhere("b", digest)
-    with Satchel(one, two, on_conflict="precedence") as skills:
+    with Satchel(one, two, options=Options(on_conflict="precedence")) as skills:
         skills.prompt()
         skills.find("far away")
         skills.sync()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from satchel import Satchel
+from satchel import Options, Satchel
 from satchel.errors import SkillNotFoundError, SourceUnavailableError
 from satchel.files import ReadLimiter
 from satchel.files._read_limiter import HANG_S, PAUSE_S, TIMEOUT_S
@@ -169,7 +169,7 @@ def test_a_plug_in_that_hangs_is_asked_seldom_and_others_are_not_touched() -> No
     clock = FakeClock()
     far = Far("far", {"a": {"SKILL.md": pack("a")}})
     near = FakeSource("near", {"b": {"SKILL.md": pack("b")}})
-    with Satchel(far, near, clock=clock) as skills:
+    with Satchel(far, near, options=Options(clock=clock)) as skills:
         far.hangs, far.reads = True, 0
         for _ in range(41):
             with pytest.raises(SourceUnavailableError):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from satchel import Satchel, sources
+from satchel import Options, Satchel, sources
 from satchel.errors import (
     LimitExceededError,
     RefusedReleaseError,
@@ -331,10 +331,12 @@ def test_limits_are_those_that_the_skills_were_opened_with() -> None:
     big = {"a": {"SKILL.md": pack("a").encode(), "x.md": b"x" * 20}}
 
     assert "exceed the limit file_bytes" in refused(
-        Satchel(memory(big), limits=Limits(file_bytes=10))
+        Satchel(memory(big), options=Options(limits=Limits(file_bytes=10)))
     )
     with (
-        Satchel(memory(big), limits=Limits(release_bytes=100)) as skills,
+        Satchel(
+            memory(big), options=Options(limits=Limits(release_bytes=100))
+        ) as skills,
         pytest.raises(LimitExceededError, match="release_bytes"),
     ):
         build_release(skills, nowhere)

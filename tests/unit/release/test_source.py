@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from satchel import Satchel
+from satchel import Options, Satchel
 from satchel.errors import ConfigError, DigestMismatchError, InvalidReleaseError
 from satchel.release import publish
 from satchel.runtime._inputs import open_config, open_inputs
@@ -53,7 +53,9 @@ def test_another_folder_is_none() -> None:
 
 
 def test_a_release_beside_other_skills_is_pinned_alone(release: Release) -> None:
-    with Satchel("skills", "dist", pin=release.id, on_conflict="precedence") as skills:
+    with Satchel(
+        "skills", "dist", pin=release.id, options=Options(on_conflict="precedence")
+    ) as skills:
         assert skills.catalog.release_of("dist") == release.id
         assert skills.catalog.release_of("skills") == ""
         assert skills.catalog.release == ""
@@ -83,7 +85,7 @@ def test_a_damaged_release_is_an_error_and_no_plain_folder(tmp_path: Path) -> No
         (("skills",), "nothing that was named is a release"),
         (("dist", "site"), "for which of dist, site is it"),
         (("dist", URL), f"for which of dist, {URL} is it"),
-        ((), "name what it is for"),
+        ((), "name the release that it is for"),
     ],
 )
 def test_a_pin_that_nothing_checks_is_an_error(
@@ -140,7 +142,7 @@ def test_a_pin_in_the_address_holds_against_another(release: Release) -> None:
 def test_an_address_may_stand_in_satchel_toml(tmp_path: Path) -> None:
     (tmp_path / "satchel.toml").write_text(f'skills = ["{URL}#{OTHER}"]\n')
 
-    [source] = open_config(None, start=tmp_path).sources
+    [source] = open_config(tmp_path / "satchel.toml").sources
 
     assert isinstance(source, PinnedSource)
     assert source.pin == OTHER

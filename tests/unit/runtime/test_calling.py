@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast, get_args
 
 import pytest
 
-from satchel import Satchel, Skill
+from satchel import Options, Satchel, Skill
 from satchel.model import Question, Reply, Style
 from satchel.policy import Policy, ask, deny
 from satchel.runtime import question_text
@@ -76,7 +76,7 @@ def open_till(
         FakeSource("s", {"wages": {"SKILL.md": pack("wages")}}),
         skill,
         policy=Policy(*rules or (ask("till", tool="pay"),)),
-        environ=environ,
+        options=Options(environ=environ),
     )
     return skills.session(always=["till"], **options)
 

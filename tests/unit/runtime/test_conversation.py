@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import pytest
 
-from satchel import Satchel, Skill
+from satchel import Options, Satchel, Skill
 from satchel.errors import (
     DeniedError,
     DuplicateToolError,
@@ -74,7 +74,9 @@ TOOLS = [tool(name) for name in ("refund", "status", "book")]
 
 
 def shelf(of: FakeSource | None = None, **options: Any) -> Satchel:  # noqa: ANN401
-    return Satchel(of or source(), tools=TOOLS, clock=FakeClock(), **options)
+    return Satchel(
+        of or source(), tools=TOOLS, options=Options(clock=FakeClock()), **options
+    )
 
 
 def names(session: Session) -> list[str]:
@@ -329,7 +331,7 @@ class TestSkillsInUse:
 
     def test_the_newest_go_first_and_what_has_no_room_is_named(self) -> None:
         clock = FakeClock()
-        skills = Satchel(source(), tools=TOOLS, clock=clock)
+        skills = Satchel(source(), tools=TOOLS, options=Options(clock=clock))
         session = skills.session(reinject_tokens=280)
         for skill_id in ("refunds", "travel"):
             clock.time += 1

@@ -8,7 +8,7 @@ import pytest
 
 from satchel.errors import ConfigError, SkillExcludedError
 from satchel.load import error_result, render_context_error
-from satchel.runtime import Satchel
+from satchel.runtime import Options, Satchel
 from tests.fakes import FakeSource, pack
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def listed(skills: Satchel) -> list[str]:
 def test_the_environment_switches_off_by_id_and_by_source(
     variable: str, value: str, left: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert listed(Satchel(*shelf(), environ={variable: value})) == left
+    assert listed(Satchel(*shelf(), options=Options(environ={variable: value}))) == left
 
     monkeypatch.setenv(variable, value)
 
@@ -60,7 +60,10 @@ def test_it_adds_to_what_the_program_and_the_file_switch_off(tmp_path: Path) -> 
     settings = tmp_path / "satchel.toml"
     settings.write_text('skills = ["."]\ndisabled = ["a"]\n')
 
-    skills = Satchel(config=settings, disabled=["b"], environ={"SATCHEL_DISABLED": "c"})
+    skills = Satchel(
+        disabled=["b"],
+        options=Options(config=settings, environ={"SATCHEL_DISABLED": "c"}),
+    )
 
     assert listed(skills) == ["d"]
 
@@ -70,7 +73,7 @@ def test_a_program_can_leave_the_environment_alone(
 ) -> None:
     monkeypatch.setenv("SATCHEL_DISABLED", "*")
 
-    assert len(Satchel(*shelf(), environ={}).catalog) == 4
+    assert len(Satchel(*shelf(), options=Options(environ={})).catalog) == 4
 
 
 @pytest.mark.parametrize(
@@ -92,13 +95,13 @@ def test_a_program_can_leave_the_environment_alone(
 def test_the_reason_and_the_fix_are_told(
     environ: dict[str, str], detail: str, fix: str
 ) -> None:
-    why = Satchel(*shelf(), environ=environ).why("pdf")
+    why = Satchel(*shelf(), options=Options(environ=environ)).why("pdf")
 
     assert (why.stage, why.message, why.fix) == ("disabled", detail, fix)
 
 
 def test_what_is_off_gives_a_structured_result() -> None:
-    skills = Satchel(*shelf(), environ={"SATCHEL_DISABLED": "pdf"})
+    skills = Satchel(*shelf(), options=Options(environ={"SATCHEL_DISABLED": "pdf"}))
 
     with pytest.raises(SkillExcludedError) as caught:
         skills.load("pdf")
@@ -119,6 +122,6 @@ def test_what_is_off_gives_a_structured_result() -> None:
 def test_a_variable_that_cannot_be_read_is_loud(value: str) -> None:
     """A switch that silently switches nothing off would be found too late."""
     with pytest.raises(ConfigError, match="SATCHEL_DISABLED: want a JSON array") as got:
-        Satchel(*shelf(), environ={"SATCHEL_DISABLED": value})
+        Satchel(*shelf(), options=Options(environ={"SATCHEL_DISABLED": value}))
 
     assert len(str(got.value)) < 300

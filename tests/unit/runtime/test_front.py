@@ -15,6 +15,7 @@ import satchel
 from satchel import (
     DuplicateSkillError,
     NoSources,
+    Options,
     ReferenceNotFoundError,
     Satchel,
     Skill,
@@ -142,7 +143,7 @@ def test_different_errors(shelf: Path) -> None:
     home = write(shelf, "many", references__gone_md="x", references__big_md="x" * 100)
     write(shelf, "many", references__edited_md="old", references__piped_md="x")
     (home / ".env").write_text("KEY=1")
-    skills = Satchel(shelf, limits=Limits(file_bytes=50))
+    skills = Satchel(shelf, options=Options(limits=Limits(file_bytes=50)))
     (home / "references/gone.md").unlink()
     (home / "references/piped.md").unlink()
     (home / "references/piped.md").mkdir()
@@ -254,7 +255,7 @@ def test_without_any_folder_there_are_the_skills_that_are_always_on(
     assert 'skills = ["path/to/skills"]' in skills.findings[0].fix
     (line,) = caplog.messages
     assert "no skill is listed" in line
-    assert len(Satchel(limits=Limits(scan_entries=5)).catalog) == 0
+    assert len(Satchel(options=Options(limits=Limits(scan_entries=5))).catalog) == 0
 
 
 def test_satchel_toml_is_found_from_below_and_relative_to_itself(
@@ -316,7 +317,7 @@ def test_a_configuration_that_cannot_be_used_names_the_key(
     path.write_text(text)
 
     with pytest.raises(ConfigError, match=says.replace("[", r"\[")):
-        Satchel(config=path)
+        Satchel(options=Options(config=path))
 
 
 def test_a_pyproject_without_the_table_is_no_configuration(tmp_path: Path) -> None:
@@ -324,7 +325,7 @@ def test_a_pyproject_without_the_table_is_no_configuration(tmp_path: Path) -> No
     path.write_text("[tool.other]\n")
 
     with pytest.raises(ConfigError, match=r"no table \[tool.satchel\]"):
-        Satchel(config=path)
+        Satchel(options=Options(config=path))
 
 
 def test_skills_made_in_code_stand_beside_those_of_folders(shelf: Path) -> None:
@@ -550,7 +551,7 @@ def test_what_is_given_by_name_goes_before_the_file(
     assert Satchel(budget_tokens=None).prompt().budget_tokens is None
     with pytest.raises(LimitExceededError):
         Satchel().load("pdf-forms", "fields.md")
-    assert Satchel(limits=Limits()).load("pdf-forms", "fields.md").text
+    assert Satchel(options=Options(limits=Limits())).load("pdf-forms", "fields.md").text
 
 
 def test_a_file_can_ask_for_packages_and_for_the_usual_folders(
@@ -599,7 +600,7 @@ def test_the_policy_holds_without_a_session_too(shelf: Path) -> None:
 
 
 def test_what_is_no_source_is_named() -> None:
-    with pytest.raises(TypeError, match="a source or a Skill, got a int"):
+    with pytest.raises(TypeError, match="a source or a Skill; got int"):
         Satchel(3)  # type: ignore[arg-type]
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from satchel import Satchel, sources
+from satchel import Options, Satchel, sources
 from satchel.errors import ConfigError, SkillNotFoundError
 from tests.fakes import FakeSource, away, pack
 
@@ -29,7 +29,7 @@ WORDS: dict[str, tuple[Callable[[Any], object], str, str]] = {
     "style of a library": (lambda w: Satchel(source(), style=w), "pack", "packs"),
     "profile": (lambda w: Satchel(source(), profile=w), "lenien", "lenient"),
     "on_conflict": (
-        lambda w: Satchel(source(), on_conflict=w),
+        lambda w: Satchel(source(), options=Options(on_conflict=w)),
         "precedense",
         "precedence",
     ),
@@ -90,24 +90,26 @@ def test_a_word_that_is_like_no_other_is_refused_with_all_that_there_are() -> No
     ids=["session", "view", "load"],
 )
 def test_who_is_a_mapping(act: Callable[[Satchel], object]) -> None:
-    with pytest.raises(TypeError, match="who: want a mapping"):
+    with pytest.raises(TypeError, match="who: expected a mapping"):
         act(Satchel(source()))
 
 
 def test_who_approves_can_be_called() -> None:
-    with pytest.raises(TypeError, match="approve: want a function"):
+    with pytest.raises(TypeError, match="approve: expected a function"):
         Satchel(source()).session(approve="yes")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("seconds", [0, -1.0, float("nan")])
 def test_a_deadline_in_which_nothing_can_be_read_is_refused(seconds: float) -> None:
     with pytest.raises(ConfigError, match="deadline_s"):
-        Satchel(source(), deadline_s=seconds)
+        Satchel(source(), options=Options(deadline_s=seconds))
 
 
 def test_a_configuration_file_that_would_not_be_read_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="config: it is read where nothing is named"):
-        Satchel(source(), config=tmp_path / "satchel.toml")
+    with pytest.raises(
+        ConfigError, match="config: it is read only if"
+    ):
+        Satchel(source(), options=Options(config=tmp_path / "satchel.toml"))
 
 
 @pytest.mark.row("F12")
@@ -173,7 +175,7 @@ def test_what_is_disabled_by_a_name_that_no_skill_has_is_refused(
     (tmp_path / "web" / "SKILL.md").write_text(pack("web"))
     (tmp_path / "satchel.toml").write_text('skills = ["."]\ndisabled = ["wep"]\n')
     with pytest.raises(ConfigError, match="'wep'"):
-        Satchel(config=tmp_path / "satchel.toml")
+        Satchel(options=Options(config=tmp_path / "satchel.toml"))
 
 
 @pytest.mark.row("F12")
@@ -198,7 +200,7 @@ def test_what_the_environment_disables_by_a_wrong_name_is_a_warning(
     variable: str, value: str, kind: str, fix: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Several programs may share it, and each has skills of its own."""
-    skills = Satchel(source(), environ={variable: value})
+    skills = Satchel(source(), options=Options(environ={variable: value}))
 
     (finding,) = skills.findings
     assert (finding.code, finding.path) == ("disabled-unknown", variable)
@@ -206,7 +208,7 @@ def test_what_the_environment_disables_by_a_wrong_name_is_a_warning(
     assert finding.fix.startswith(fix)
     assert len(caplog.records) == 1
     with pytest.raises(ConfigError):
-        Satchel(source(), environ={variable: value}, strict=True)
+        Satchel(source(), strict=True, options=Options(environ={variable: value}))
 
 
 @pytest.mark.row("F12")
@@ -231,7 +233,7 @@ def test_settings_that_are_not_known_are_refused_with_what_was_meant(
     (tmp_path / "satchel.toml").write_text(f"{line}\n")
 
     with pytest.raises(ConfigError) as caught:
-        Satchel(config=tmp_path / "satchel.toml")
+        Satchel(options=Options(config=tmp_path / "satchel.toml"))
     assert said in str(caught.value)
 
 
@@ -241,6 +243,6 @@ def test_a_budget_in_which_nothing_fits_is_refused(tokens: int) -> None:
         lambda: Satchel(source(), budget_tokens=tokens),
         lambda: Satchel(source()).prompt(budget_tokens=tokens),
     ):
-        with pytest.raises(ConfigError, match="want a count from 1"):
+        with pytest.raises(ConfigError, match="expected a count from 1"):
             act()
     assert Satchel(source(), budget_tokens=1).prompt(budget_tokens=None).text

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from satchel import Satchel, sources
+from satchel import Options, Satchel, sources
 from satchel.runtime._why import Stage
 from tests.fakes import FakeSource, away, pack
 
@@ -79,7 +79,7 @@ def test_trust_and_filter_and_shadow(tmp_path: Path) -> None:
         sources.usual(project=project, home=tmp_path / "home"),
         sources.only(sources.folder(tmp_path / "mine"), include=["web-*"]),
         tmp_path / "yours",
-        on_conflict="precedence",
+        options=Options(on_conflict="precedence"),
     )
 
     assert skills.why("theirs").stage == "trust"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from satchel import Satchel
+from satchel import Options, Satchel
 from satchel.errors import DuplicateSkillError
 from satchel.runtime import _access as reading
 from satchel.server import Caller, ServedLibrary
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 def open_library(folder: Path) -> ServedLibrary:
     write_pack(folder, "alpha")
-    return ServedLibrary(Satchel(folder, environ={}))
+    return ServedLibrary(Satchel(folder, options=Options(environ={})))
 
 
 def test_one_caller_has_one_view(tmp_path: Path) -> None:
@@ -72,7 +72,7 @@ def test_a_new_name_of_a_client_costs_no_look_at_every_skill(
 
 
 def test_a_later_conflict_is_the_same_for_callers_old_and_new(tmp_path: Path) -> None:
-    served = ServedLibrary(Satchel(tmp_path, environ={}))
+    served = ServedLibrary(Satchel(tmp_path, options=Options(environ={})))
     old = served.view()
     write_pack(tmp_path, "alpha")
     for place in ("one", "two"):
@@ -92,7 +92,7 @@ def test_a_server_that_starts_with_a_conflict_serves_the_rest(tmp_path: Path) ->
     write_pack(tmp_path, "alpha")
     for place in ("one", "two"):
         write_pack(tmp_path / place, "secret", body=f"From {place}.\n")
-    served = ServedLibrary(Satchel(tmp_path, environ={}))
+    served = ServedLibrary(Satchel(tmp_path, options=Options(environ={})))
 
     assert [entry.id for entry in served.view().catalog] == ["alpha"]
     with pytest.raises(DuplicateSkillError):

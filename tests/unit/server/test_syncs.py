@@ -13,7 +13,7 @@ import uvicorn
 from mcp_types import PromptReference, ResourceTemplateReference
 from starlette.testclient import TestClient
 
-from satchel import Policy, Satchel, deny, sources
+from satchel import Options, Policy, Satchel, deny, sources
 from satchel.errors import ConfigError, SkillError
 from satchel.release import build_folder
 from satchel.server import (
@@ -67,7 +67,7 @@ def test_a_site_that_is_opened_has_loaded_nothing(shelf: Path, path: str) -> Non
     with (
         Satchel(shelf, sinks=[sink]) as skills,
         listening(skills) as url,
-        Satchel(f"{url}{path}", allow_private=True) as there,
+        Satchel(f"{url}{path}", options=Options(allow_private=True)) as there,
     ):
         assert [entry.id for entry in there.catalog] == [*NAMES]
         there.sync()
@@ -89,7 +89,9 @@ def test_a_release_that_is_opened_has_loaded_nothing(
     with (
         Satchel(tmp_path / "dist", sinks=[sink]) as skills,
         listening(skills) as url,
-        Satchel(url, pin=skills.catalog.release, allow_private=True) as there,
+        Satchel(
+            url, pin=skills.catalog.release, options=Options(allow_private=True)
+        ) as there,
     ):
         assert len(there.catalog) == len(NAMES)
         there.load("alpha")
@@ -164,7 +166,7 @@ def test_what_is_loaded_from_a_copy_can_be_told_back(shelf: Path) -> None:
     sink = ListSink()
     with Satchel(shelf, sinks=[sink]) as skills, listening(skills) as url:
         back = report_to(url)
-        with Satchel(url, allow_private=True, sinks=[back]) as there:
+        with Satchel(url, sinks=[back], options=Options(allow_private=True)) as there:
             there.load("alpha")
             there.load("beta", "more.md")
             there.load("beta", via="cli")

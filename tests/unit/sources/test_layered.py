@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from satchel import Satchel, sources
+from satchel import Options, Satchel, sources
 from satchel.errors import (
     ConfigError,
     ReferenceNotFoundError,
@@ -432,4 +432,4 @@ def test_settings_of_layers_are_checked(folders: Path, toml: str, said: str) -> 
     (folders / "satchel.toml").write_text(toml, "utf-8")
 
     with pytest.raises(ConfigError, match=said):
-        Satchel(config=folders / "satchel.toml")
+        Satchel(options=Options(config=folders / "satchel.toml"))

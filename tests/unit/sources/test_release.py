@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from satchel import Satchel, sources
+from satchel import Options, Satchel, sources
 from satchel.errors import (
     ChangedSinceSyncError,
     DigestMismatchError,
@@ -354,7 +354,9 @@ def test_other_ids_can_be_given_to_its_skills() -> None:
 
 
 def test_a_pack_over_the_limits_of_who_opens_it_is_refused_alone() -> None:
-    with Satchel(at(built(PACKS)), limits=Limits(pack_files=4)) as skills:
+    with Satchel(
+        at(built(PACKS)), options=Options(limits=Limits(pack_files=4))
+    ) as skills:
         assert "files" not in skills.catalog
         assert "alone" in skills.catalog
         assert [each.code for each in skills.findings if each.severity == "error"] == [

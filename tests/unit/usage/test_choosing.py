@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from satchel import Satchel, Skill
+from satchel import Options, Satchel, Skill
 from satchel.errors import ConfigError
 from satchel.usage import (
     LoggingSink,
@@ -104,14 +104,16 @@ def test_the_library_refuses_it_where_it_is_opened() -> None:
     made = Skill("a", instructions="x", description="d")
 
     with pytest.raises(ConfigError, match="SATCHEL_USAGE"):
-        Satchel(made, environ={"SATCHEL_USAGE": "nowhere"})
-    Satchel(made, environ={"SATCHEL_USAGE": "nowhere"}, sinks=())
+        Satchel(made, options=Options(environ={"SATCHEL_USAGE": "nowhere"}))
+    Satchel(made, sinks=(), options=Options(environ={"SATCHEL_USAGE": "nowhere"}))
 
 
 def test_the_library_closes_what_it_opened(tmp_path: Path) -> None:
     file = tmp_path / "usage.jsonl"
     made = Skill("a", instructions="x", description="d")
-    with Satchel(made, environ={"SATCHEL_USAGE": f"jsonl://{file}"}) as skills:
+    with Satchel(
+        made, options=Options(environ={"SATCHEL_USAGE": f"jsonl://{file}"})
+    ) as skills:
         skills.load("a")
 
     lines = file.read_text().splitlines()

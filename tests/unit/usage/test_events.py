@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
-from satchel import Policy, Satchel, Skill, SkillError, deny, load_skill
+from satchel import Options, Policy, Satchel, Skill, SkillError, deny, load_skill
 from satchel.model import Descriptor, Loaded, Request
 from satchel.skills import SkillDiscoverySkill
 from satchel.usage import ListSink, OwnerLookup, Sinks, _events as telling, open_sink
@@ -61,7 +61,7 @@ def refused(call: Callable[[], object]) -> None:
 @pytest.mark.row("C33")
 def test_an_event_has_all_that_is_known() -> None:
     sink, clock, counter = ListSink(), FakeClock(), Words()
-    skills = shelf(sink, clock=clock, counter=counter)
+    skills = shelf(sink, options=Options(clock=clock, counter=counter))
     counter.asked = 0
     view = skills.view(via="mcp", client="Client")
     view.load("a")
@@ -353,7 +353,7 @@ def test_no_text_of_anybody_reaches_an_event(tmp_path: Path) -> None:
 
 def test_a_catalog_is_told_of_at_each_sync_and_day() -> None:
     sink, clock = ListSink(), FakeClock()
-    skills = shelf(sink, clock=clock)
+    skills = shelf(sink, options=Options(clock=clock))
     skills.load("a")
     skills.sync()
     skills.observe()

@@ -20,11 +20,11 @@ _TOLD: Final = ("code", "severity", "path", "message", "fix")
 def main() -> None:
     """Discover the folder that is the last argument, and print the answer."""
     from satchel.prompt import Format
-    from satchel.runtime import Satchel
+    from satchel.runtime import Options, Satchel
 
     _say("ready")
     # Packs of one name in one folder: the pack in the folder of that name goes first.
-    with Satchel(sys.argv[-1], on_conflict="precedence") as skills:
+    with Satchel(sys.argv[-1], options=Options(on_conflict="precedence")) as skills:
         answer = {
             "found": {each.id: each.description for each in skills.catalog},
             "catalog": {

@@ -10,7 +10,7 @@ import pytest
 import uvicorn
 from starlette.testclient import TestClient
 
-from satchel import Policy, Satchel, deny, sources
+from satchel import Options, Policy, Satchel, deny, sources
 from satchel.cli import _options as opening, main
 from satchel.release import build_folder
 from satchel.server import ServedLibrary, create_app
@@ -69,14 +69,14 @@ def test_the_front_door_may_be_told_to_go_there(
     pin = Satchel(dist).catalog.release
 
     with listening(Satchel(dist)) as url:
-        with Satchel(url, pin=pin, allow_private=True) as there:
+        with Satchel(url, pin=pin, options=Options(allow_private=True)) as there:
             assert there.load("alpha").data == Satchel(dist).load("alpha").data
         with Satchel(url, pin=pin) as refused:
             assert len(refused.catalog) == 0
             assert "allow_private=True" in refused.health().problems[0]
         settings = tmp_path / "satchel.toml"
         settings.write_text(f'skills = ["{url}#{pin}"]\nallow_private = true\n')
-        with Satchel(config=settings) as there:
+        with Satchel(options=Options(config=settings)) as there:
             assert there.catalog.release == pin
 
 

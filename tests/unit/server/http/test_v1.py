@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from starlette.testclient import TestClient
 
-from satchel import Policy, Satchel, ask, deny
+from satchel import Options, Policy, Satchel, ask, deny
 from satchel.errors import ConfigError, DigestMismatchError, SkillManifestError
 from satchel.model import Limits, Manifest
 from satchel.server import Caller, ServedLibrary, create_app, public_labels
@@ -108,7 +108,7 @@ def test_a_skill_is_its_whole_text_and_what_lies_beside_it(
 
 def test_one_file_that_is_too_large_costs_itself_alone(tmp_path: Path) -> None:
     write_pack(tmp_path, "a", files={"assets/big.bin": b"x" * 99, "b.md": "# B\n"})
-    skills = Satchel(tmp_path, limits=Limits(file_bytes=50))
+    skills = Satchel(tmp_path, options=Options(limits=Limits(file_bytes=50)))
     client = TestClient(create_app(ServedLibrary(skills)))
 
     skill = client.get("/v1/skills/a").json()

@@ -12,7 +12,7 @@ from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 from pydantic import ConfigDict
 
-from satchel import Policy, Satchel
+from satchel import Options, Policy, Satchel
 from satchel.policy import OPEN_POLICY
 from satchel.server import ServedLibrary, ServerSettings, build_server
 from satchel.testing import write_pack
@@ -79,7 +79,7 @@ def library(
 ) -> ServedLibrary:
     """Return an open library; ``settings`` are those of serving."""
     sinks = [sink] if sink else ()
-    skills = Satchel(*what, sinks=sinks, policy=policy, environ={})  # type: ignore[arg-type]
+    skills = Satchel(*what, sinks=sinks, policy=policy, options=Options(environ={}))  # type: ignore[arg-type]
     return ServedLibrary(skills, ServerSettings(**settings))
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from satchel import Satchel
+from satchel import Options, Satchel
 from satchel.model import Catalog, Limits
 from satchel.server import ServedLibrary, ServerSettings, excluded_from_mcp
 from satchel.server._mcp._portability import REPAIR_CODES
@@ -45,7 +45,9 @@ def test_a_file_that_no_load_gives_is_a_reason(tmp_path: Path) -> None:
     write_pack(tmp_path, "big", files={"a.bin": b"\0" * 3_000})
     limits = Limits(file_bytes=2_999)
 
-    served = ServedLibrary(Satchel(tmp_path, environ={}, limits=limits))
+    served = ServedLibrary(
+        Satchel(tmp_path, options=Options(environ={}, limits=limits))
+    )
 
     assert codes(served) == [("big", "mcp-file-size")]
 
@@ -169,7 +171,7 @@ def test_what_only_the_file_tells_is_not_listed_either(tmp_path: Path) -> None:
     """A release, for one, says nothing of a skill's fields."""
     field = ODD["number"]
     raw(tmp_path, "number", f"---\nname: number\ndescription: Use it.\n{field}---\n")
-    skills = Satchel(tmp_path, environ={})
+    skills = Satchel(tmp_path, options=Options(environ={}))
     catalog = skills.registry.latest
     entries = tuple(replace(each, odd_fields=()) for each in catalog.entries)
 
@@ -208,7 +210,9 @@ def test_every_repair_of_a_frontmatter_withholds_it() -> None:
 
 
 def test_no_file_is_read_to_say_so(tmp_path: Path) -> None:
-    served = ServedLibrary(Satchel(write_shelf(tmp_path), environ={}), ServerSettings())
+    served = ServedLibrary(
+        Satchel(write_shelf(tmp_path), options=Options(environ={})), ServerSettings()
+    )
     (tmp_path / "alpha" / "SKILL.md").unlink()
 
     assert excluded_from_mcp(served) == ()

@@ -10,7 +10,7 @@ import pytest
 from mcp.client import Client
 from starlette.testclient import TestClient
 
-from satchel import Satchel, sources
+from satchel import Options, Satchel, sources
 from satchel.catalog._declarations import TOOL_KEYS
 from satchel.cli._inventory import take_inventory
 from satchel.errors import (
@@ -362,7 +362,7 @@ def test_a_local_skill_is_never_shadowed(
     (tmp_path / "refunds" / "SKILL.md").write_bytes(skill_md("refunds", "Local."))
     with reading(server) as source:
         given = (source, tmp_path) if first else (tmp_path, source)
-        with Satchel(*given, on_conflict=order) as skills:
+        with Satchel(*given, options=Options(on_conflict=order)) as skills:
             assert b"Local." in skills.load("refunds").data
             assert "MCP server" not in str(skills.prompt())
             held = [(w.reason, w.descriptor.source) for w in skills.catalog.excluded]
@@ -389,7 +389,7 @@ def test_a_local_skill_in_error_is_not_shadowed_either(
     server.add("skill://other", {"SKILL.md": skill_md("other")})
     with reading(server) as source:
         given = (source, tmp_path) if first else (tmp_path, source)
-        with Satchel(*given, on_conflict=order) as skills:
+        with Satchel(*given, options=Options(on_conflict=order)) as skills:
             assert [entry.id for entry in skills.catalog] == ["other"]
             held = {w.descriptor.source: w for w in skills.catalog.excluded}
             assert held[str(tmp_path)].reason == "refused"
@@ -418,7 +418,9 @@ def test_no_wrapper_lets_it_shadow(
             "only": lambda: sources.only(inner, ["refunds"]),
             "twice": lambda: sources.cached(sources.prefixed(inner, "x-"), 60.0),
         }[kind]()
-        with Satchel(source, tmp_path, on_conflict="precedence") as skills:
+        with Satchel(
+            source, tmp_path, options=Options(on_conflict="precedence")
+        ) as skills:
             assert {entry.source for entry in skills.catalog} == {str(tmp_path)}
             assert "MCP server" not in str(skills.prompt())
             (held,) = skills.catalog.excluded
@@ -581,7 +583,7 @@ def test_two_dynamic_skills_are_not_one() -> None:
     with (
         reading(one, label="one") as first,
         reading(two, label="two") as second,
-        Satchel(first, second, on_conflict="precedence") as skills,
+        Satchel(first, second, options=Options(on_conflict="precedence")) as skills,
     ):
         assert [held.reason for held in skills.catalog.excluded] == ["shadowed"]
     assert one.reads == two.reads == []
