@@ -106,9 +106,7 @@ def test_a_deadline_in_which_nothing_can_be_read_is_refused(seconds: float) -> N
 
 
 def test_a_configuration_file_that_would_not_be_read_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(
-        ConfigError, match="config: it is read only if"
-    ):
+    with pytest.raises(ConfigError, match="config: it is read only if"):
         Satchel(source(), options=Options(config=tmp_path / "satchel.toml"))
 
 
