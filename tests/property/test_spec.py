@@ -7,12 +7,11 @@ import re
 import pytest
 from hypothesis import example, given, strategies as st
 
-from satchel.model import ClientFields, Finding, Json, Manifest
+from satchel.model import ClientFields, Finding, Json, Manifest, portable_name
 from satchel.skill_md import (
     body_of,
     from_spec,
     parse,
-    portable_name,
     render_frontmatter,
     to_spec,
     write_manifest,

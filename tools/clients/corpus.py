@@ -17,7 +17,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
 
-from satchel.skill_md import parse, portable_name
+from satchel.model import portable_name
+from satchel.skill_md import parse
 from tools.clients.bench import Bench, npm_command, serving
 from tools.clients.checks.inspector import inspect, reports_of
 from tools.clients.environments import NODE, ensure_npm

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from satchel.clients import ShownEntry
-from satchel.skill_md import portable_name
+from satchel.model import portable_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -3,7 +3,6 @@
 Equal requests give equal bytes.
 """
 
-import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -13,11 +12,20 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from satchel.errors import SkillManifestError, SkillNotFoundError
 from satchel.files import is_excluded_file, path_problem
-from satchel.model import DEFAULT_LIMITS, SKILL_FILE, Finding, Found, Json
+from satchel.model import (
+    DEFAULT_LIMITS,
+    MAX_NAME_CHARS,
+    PORTABLE_NAME,
+    SKILL_FILE,
+    Finding,
+    Found,
+    Json,
+    is_name,
+    portable_name,
+)
 from satchel.skill_md import (
     from_spec,
     parse,
-    portable_name,
     read_as_written,
     render_frontmatter,
     to_spec,
@@ -170,9 +178,6 @@ def _role_keys(source: "SkillSource") -> dict[str, str]:
 
 PackDialect: TypeAlias = Literal["spec", "strict"]
 
-MAX_NAME_CHARS: Final = 64
-_NAME: Final = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewPackRequest:
@@ -206,12 +211,12 @@ def name_problem(name: str) -> str:
     Only names are taken that every profile and every client takes (X05): ``a-z``, then
     ``a-z`` and ``0-9``, single hyphens between, at most 64 characters.
     """
-    if _NAME.fullmatch(name) and len(name) <= MAX_NAME_CHARS:
+    if is_name(name, PORTABLE_NAME):
         problem = path_problem(name)
         return f"{name!r} is no name for a folder: {problem}" if problem else ""
     folder, slash, last = name.rstrip("/").rpartition("/")
     near = portable_name(last)
-    usable = _NAME.fullmatch(near) and not path_problem(near)
+    usable = near and not path_problem(near)
     place = f" --in {folder}" if slash and folder != "." else ""
     offer = f"; try {near}{place}" if usable else ""
     return (

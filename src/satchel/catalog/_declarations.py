@@ -10,7 +10,15 @@ from typing import Final
 
 from satchel.errors import PackFileError
 from satchel.files import check_path, is_excluded_file
-from satchel.model import SKILL_FILE, FileStat, Finding, Json, Manifest, bucket_of
+from satchel.model import (
+    MAX_DESCRIPTION_CHARS,
+    SKILL_FILE,
+    FileStat,
+    Finding,
+    Json,
+    Manifest,
+    bucket_of,
+)
 from satchel.skill_md import decode_items
 
 _BUCKETS = ("references", "scripts", "assets")
@@ -99,7 +107,7 @@ def _resolve(
     return path
 
 
-MAX_KEYWORD_CHARS: Final = 1_024
+MAX_KEYWORD_CHARS: Final = MAX_DESCRIPTION_CHARS
 """As much as the public specification allows a description; the rest is not searched.
 
 A pack is untrusted: without a bound its keywords could outweigh everybody's text.

@@ -1,7 +1,6 @@
 """A role: its name, what a call asks for, and its prompt as a value."""
 
 import inspect
-import re
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -11,16 +10,11 @@ from typing import TYPE_CHECKING, Any, Final, Literal, Self
 
 from satchel.errors import InvalidRoleError
 from satchel.files import path_problem
-from satchel.model import Finding, Rendered
+from satchel.model import MAX_NAME_CHARS, STRICT_NAME, Finding, Rendered
 from satchel.protocols import TokenCounter
 
 if TYPE_CHECKING:
     from satchel.compat._role_template import LegacyRenderer
-
-MAX_ROLE_CHARS: Final = 64
-"""As long as a skill's name may be by the public specification."""
-
-_ROLE: Final = re.compile(r"[a-z][a-z0-9-]*")
 
 
 def check_role(role: str) -> None:
@@ -45,9 +39,9 @@ def is_role(name: str) -> bool:
 def _problem(role: str) -> str:
     if not role:
         return "it is empty"
-    if len(role) > MAX_ROLE_CHARS:
-        return f"it has {len(role):,} characters, more than {MAX_ROLE_CHARS}"
-    if not _ROLE.fullmatch(role):
+    if len(role) > MAX_NAME_CHARS:
+        return f"it has {len(role):,} characters, more than {MAX_NAME_CHARS}"
+    if not STRICT_NAME.fullmatch(role):
         return "want a-z, 0-9 and hyphens, and a letter first"
     return path_problem(role)
 

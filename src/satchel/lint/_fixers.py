@@ -5,13 +5,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from satchel.model import DEFAULT_LIMITS, Limits, Manifest
+from satchel.model import DEFAULT_LIMITS, Limits, Manifest, portable_name
 from satchel.skill_md import (
     MisspelledKey,
     Profile,
     entry_text,
     find_misspelled,
-    portable_name,
     quoted,
     render_frontmatter,
     repaired_text,

@@ -21,6 +21,7 @@ from satchel.files import check_path
 from satchel.load._fetch import MARKDOWN, TurnCache, fetch, has_changed, media_type
 from satchel.model import (
     DEFAULT_LIMITS,
+    MAX_NAME_CHARS,
     SKILL_FILE,
     Action,
     Catalog,
@@ -79,8 +80,6 @@ def _is_shown_as(path: str, file: str) -> bool:
 _STILL_LOADS: Final = frozenset({"deprecated", "hidden"})
 _UNREADABLE: Final = "unreadable-folder"
 _CLOSE_NAMES: Final = 3
-_LONGEST_GUESSED: Final = 64
-"""Characters of an id for which close ones are sought: the longest valid name."""
 
 
 def look_up(catalog: Catalog, id: str) -> tuple[Descriptor, tuple[str, ...]]:
@@ -113,7 +112,7 @@ def look_up(catalog: Catalog, id: str) -> tuple[Descriptor, tuple[str, ...]]:
 
 
 def _not_found(catalog: Catalog, id: str) -> SkillError:
-    if len(id) > _LONGEST_GUESSED:
+    if len(id) > MAX_NAME_CHARS:
         return SkillNotFoundError(id)
     heir = catalog.replacement_of(id)
     away = catalog.away

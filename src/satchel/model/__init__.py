@@ -15,7 +15,19 @@ from satchel.model._catalog import (
 )
 from satchel.model._codes import UnknownCodeError, codes, read_page, title_of
 from satchel.model._finding import Finding, Severity, worst as worst
-from satchel.model._limits import DEFAULT_LIMITS as DEFAULT_LIMITS, Limits
+from satchel.model._limits import (
+    DEFAULT_LIMITS as DEFAULT_LIMITS,
+    MAX_COMPATIBILITY_CHARS as MAX_COMPATIBILITY_CHARS,
+    MAX_DESCRIPTION_CHARS as MAX_DESCRIPTION_CHARS,
+    MAX_NAME_CHARS as MAX_NAME_CHARS,
+    PORTABLE_NAME as PORTABLE_NAME,
+    SPEC_NAME as SPEC_NAME,
+    STRICT_DESCRIPTION_CHARS as STRICT_DESCRIPTION_CHARS,
+    STRICT_NAME as STRICT_NAME,
+    Limits,
+    is_name as is_name,
+    portable_name,
+)
 from satchel.model._lint_config import (
     DEFAULT_LINT as DEFAULT_LINT,
     DEFAULT_THRESHOLDS as DEFAULT_THRESHOLDS,
@@ -99,6 +111,7 @@ __all__ = [
     "UsageEvent",
     "Verdict",
     "codes",
+    "portable_name",
     "read_page",
     "title_of",
 ]

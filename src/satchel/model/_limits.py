@@ -1,9 +1,44 @@
-"""How much of anything is accepted: each number with its unit and its source."""
+"""How much of anything is accepted, and what a name may be: each with its source."""
 
+import re
 from dataclasses import dataclass
+from typing import Final
 
-_KIB = 1024
-_MIB = 1024 * 1024
+_KIB: Final = 1024
+_MIB: Final = 1024 * 1024
+
+MAX_NAME_CHARS: Final = 64
+MAX_DESCRIPTION_CHARS: Final = 1_024
+MAX_COMPATIBILITY_CHARS: Final = 500
+"""Source of these three: agentskills.io/specification, "Frontmatter"."""
+
+STRICT_DESCRIPTION_CHARS: Final = (20, 500)
+"""The least and the most in profile ``strict``, with white space folded."""
+
+SPEC_NAME: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+"""The characters of a name. Source: agentskills.io/specification, field ``name``."""
+
+STRICT_NAME: Final = re.compile(r"[a-z][a-z0-9-]*")
+"""The characters of a name in profile ``strict``."""
+
+PORTABLE_NAME: Final = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
+"""The characters of a name that every profile and every client accepts."""
+
+_NOT_PORTABLE: Final = re.compile(r"[^a-z0-9]+")
+
+
+def is_name(name: str, characters: re.Pattern[str] = SPEC_NAME) -> bool:
+    """Return whether a name is of these characters, and not longer than 64."""
+    return len(name) <= MAX_NAME_CHARS and characters.fullmatch(name) is not None
+
+
+def portable_name(text: str) -> str:
+    """Return the nearest name that every profile accepts; empty where there is none.
+
+    Our own writers emit only such names: `PORTABLE_NAME`, at most 64 characters.
+    """
+    words = _NOT_PORTABLE.sub("-", text.strip().lower()).lstrip("-0123456789")
+    return words[:MAX_NAME_CHARS].strip("-")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -11,10 +46,10 @@ class Limits:
     """Bounds on untrusted input; every one can be overridden by name.
 
     Over a bound is a `LimitExceededError` (or the finding ``limit-exceeded``) that
-    names the limit, the actual amount and the unit. The defaults were set beside
+    names the limit, the actual amount and the unit. The defaults come from
     62,114 public SKILL.md files and the limits of other loaders
     (docs/explanation/limits.md): each leaves at least ten times the largest seen,
-    unless said otherwise.
+    unless its comment says otherwise.
     """
 
     frontmatter_bytes: int = 64 * _KIB

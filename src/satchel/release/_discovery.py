@@ -4,22 +4,25 @@ Source: the Agent Skills Discovery RFC (cloudflare/agent-skills-discovery-rfc), 
 and its v0.1.0, which older clients still ask for.
 """
 
-import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
 from satchel.files import archive_problem, tar_gz
-from satchel.model import SKILL_FILE, Descriptor, Finding, Limits
+from satchel.model import (
+    MAX_DESCRIPTION_CHARS,
+    SKILL_FILE,
+    Descriptor,
+    Finding,
+    Limits,
+    is_name,
+)
 
 ArtifactType: TypeAlias = Literal["skill-md", "archive"]
 
 INDEX_V2: Final = ".well-known/agent-skills/index.json"
 INDEX_V1: Final = ".well-known/skills/index.json"
 SCHEMA_V2: Final = "https://schemas.agentskills.io/discovery/0.2.0/schema.json"
-
-MAX_DESCRIPTION_CHARS: Final = 1_024
-_NAME: Final = re.compile(r"(?=.{1,64}\Z)[a-z0-9]+(?:-[a-z0-9]+)*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +163,7 @@ def _publication_problem(entry: Descriptor, limits: Limits | None) -> tuple[str,
     if entry.remote:  # a digest would need its bytes, and make them ours
         problem = f"it lies on a {entry.remote} of somebody else's"
         return problem, "copy it into a folder of yours, read it, and serve that"
-    if not _NAME.fullmatch(entry.id):
+    if not is_name(entry.id):
         return (
             "its name is not 1 to 64 of a-z, 0-9 and single inner hyphens",
             "rename it, or give it another id with satchel.sources.renamed",

@@ -13,7 +13,7 @@ from satchel.errors import (
     SkillNotFoundError,
     echo,
 )
-from satchel.model import Catalog, Loaded
+from satchel.model import MAX_NAME_CHARS, Catalog, Loaded
 from satchel.runtime._access import SkillAccess
 from satchel.runtime._session_state import SessionState
 from satchel.runtime._tool_registry import ToolRegistry
@@ -91,7 +91,7 @@ def _nearest(wanted: str, ids: list[str]) -> list[str]:
         return ids
     from satchel.text import nearest
 
-    return nearest(wanted[:64], ids, MAX_NAMED, 0.3) or ids[:MAX_NAMED]
+    return nearest(wanted[:MAX_NAME_CHARS], ids, MAX_NAMED, 0.3) or ids[:MAX_NAMED]
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,13 +39,9 @@ from satchel.skill_md._opening import (
 )
 from satchel.skill_md._parser import Parsed, dialect_of, parse
 from satchel.skill_md._profiles import (
-    MAX_DESCRIPTION_CHARS as MAX_DESCRIPTION_CHARS,
-    MAX_NAME_CHARS as MAX_NAME_CHARS,
-    STRICT_DESCRIPTION_CHARS as STRICT_DESCRIPTION_CHARS,
     Profile,
     Violation,
     nonstandard_fields as nonstandard_fields,
-    portable_name,
     spec_name_violations as spec_name_violations,
     strict_name_violations as strict_name_violations,
 )
@@ -95,7 +91,6 @@ __all__ = [
     "first_sentence",
     "from_spec",
     "parse",
-    "portable_name",
     "render_frontmatter",
     "to_spec",
     "write_manifest",

@@ -5,7 +5,14 @@ from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 from satchel.errors import LimitExceededError
-from satchel.model import DEFAULT_LIMITS, Finding, Limits, Manifest, Severity
+from satchel.model import (
+    DEFAULT_LIMITS,
+    MAX_NAME_CHARS,
+    Finding,
+    Limits,
+    Manifest,
+    Severity,
+)
 from satchel.skill_md._dialects import SPEC_FIELDS, STRICT_FIELDS
 from satchel.skill_md._frontmatter import Node
 from satchel.skill_md._manifest import manifest_of
@@ -19,7 +26,6 @@ from satchel.skill_md._opening import (
     with_corrections,
 )
 from satchel.skill_md._profiles import (
-    MAX_NAME_CHARS,
     Profile,
     Violation,
     dialect_of_keys,

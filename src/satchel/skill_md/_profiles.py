@@ -3,12 +3,21 @@
 That yield the violations they find.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Set as AbstractSet
 from typing import Final, Literal, NamedTuple, cast
 
 from satchel.files import path_problem
-from satchel.model import Json, Severity
+from satchel.model import (
+    MAX_COMPATIBILITY_CHARS,
+    MAX_DESCRIPTION_CHARS,
+    MAX_NAME_CHARS,
+    SPEC_NAME,
+    STRICT_DESCRIPTION_CHARS,
+    STRICT_NAME,
+    Json,
+    Severity,
+    portable_name,
+)
 from satchel.skill_md._dialects import SCHEMA_FIELD, SPEC_FIELDS, STRICT_FIELDS, mapping
 from satchel.skill_md._frontmatter import Node, YamlTree
 from satchel.skill_md._misspelled import MisspelledKey
@@ -16,20 +25,11 @@ from satchel.skill_md._opening import ManifestDraft
 
 Profile = Literal["strict", "spec", "lenient", "auto", "dialect"]
 
-MAX_NAME_CHARS: Final = 64
-MAX_DESCRIPTION_CHARS: Final = 1024
-MAX_COMPATIBILITY_CHARS: Final = 500
-STRICT_DESCRIPTION_CHARS: Final = (20, 500)
-
 _FILES: Final = ("references", "scripts", "assets")
 _LISTS: Final = ("trigger_keywords", *_FILES)
 MANIFEST_SCHEMA: Final = 1
 """The schema of the fields that are known here; a pack of a later one may have more."""
 _ONLY_STRICT: Final = STRICT_FIELDS - SPEC_FIELDS - {"version", "author"}
-
-_SPEC_NAME: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
-_STRICT_NAME: Final = re.compile(r"[a-z][a-z0-9-]*")
-_NOT_PORTABLE: Final = re.compile(r"[^a-z0-9]+")
 
 
 class Violation(NamedTuple):
@@ -45,16 +45,6 @@ class Violation(NamedTuple):
     fix: str = ""
     refuses: bool = True
     severity: Severity = "error"
-
-
-def portable_name(text: str) -> str:
-    """Return the nearest name that every profile accepts; empty where there is none.
-
-    Our own writers emit only such names: ``[a-z][a-z0-9]*(-[a-z0-9]+)*``, at most 64
-    characters.
-    """
-    words = _NOT_PORTABLE.sub("-", text.strip().lower()).lstrip("-0123456789")
-    return words[:MAX_NAME_CHARS].strip("-")
 
 
 def guide_violations(name: str, directory: str) -> Iterator[Violation]:
@@ -73,7 +63,7 @@ def spec_name_violations(name: str, directory: str = "") -> Iterator[Violation]:
 
     Source: agentskills.io/specification, field ``name``.
     """
-    if not _SPEC_NAME.fullmatch(name):
+    if not SPEC_NAME.fullmatch(name):
         hint = "letters a-z, digits 0-9, and single hyphens between them"
         yield _characters(name, hint)
     yield from guide_violations(name, directory)
@@ -81,7 +71,7 @@ def spec_name_violations(name: str, directory: str = "") -> Iterator[Violation]:
 
 def strict_name_violations(name: str, directory: str = "") -> Iterator[Violation]:
     """Yield what profile ``strict`` holds against a name: ``[a-z][a-z0-9-]*``."""
-    if not _STRICT_NAME.fullmatch(name):
+    if not STRICT_NAME.fullmatch(name):
         yield _characters(name, "a letter a-z, then letters, digits 0-9 and hyphens")
     yield from guide_violations(name, directory)
 
@@ -295,10 +285,6 @@ def _kind(key: str, want: str) -> Violation:
     return Violation("field-kind", f"{key}: want {want}", (key,), f"write {want}")
 
 
-_MAX_COMPATIBILITY_CHARS: Final = 500
-"""Source: agentskills.io/specification, field ``compatibility``."""
-
-
 def nonstandard_fields(frontmatter: Mapping[str, Json]) -> tuple[str, ...]:
     """Return the names of such fields, ``metadata.version`` for a value of a mapping.
 
@@ -313,7 +299,7 @@ def _nonstandard(frontmatter: Mapping[str, Json]) -> Iterator[str]:
         if name in frontmatter and not isinstance(frontmatter[name], str):
             yield name
     text = frontmatter.get("compatibility")
-    if isinstance(text, str) and not 1 <= len(text) <= _MAX_COMPATIBILITY_CHARS:
+    if isinstance(text, str) and not 1 <= len(text) <= MAX_COMPATIBILITY_CHARS:
         yield "compatibility"
     if "metadata" not in frontmatter:
         return

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from satchel.model import portable_name
 from satchel.skill_md import (
     from_spec,
     parse,
-    portable_name,
     render_frontmatter,
     spec_name_violations,
     strict_name_violations,

@@ -21,8 +21,14 @@ from satchel.authoring._convert._page import (
 )
 from satchel.authoring._convert._values import Conversion, Dialect
 from satchel.lint import read_markdown
-from satchel.model import DEFAULT_LIMITS, Finding, Json, Limits
-from satchel.skill_md import MAX_NAME_CHARS, portable_name
+from satchel.model import (
+    DEFAULT_LIMITS,
+    MAX_NAME_CHARS,
+    Finding,
+    Json,
+    Limits,
+    portable_name,
+)
 
 FILES: Final = ("AGENTS.md", "CLAUDE.md", "GEMINI.md", "AGENT.md")
 """In the order in which a folder is searched for them."""

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from satchel.authoring._convert._values import Conversion, Dialect, PackDraft, PackFile
-from satchel.model import SKILL_FILE, Finding, Json
-from satchel.skill_md import nearest_key, portable_name, render_frontmatter, to_spec
+from satchel.model import SKILL_FILE, Finding, Json, portable_name
+from satchel.skill_md import nearest_key, render_frontmatter, to_spec
 from satchel.text import decode
 
 SHORTEST: Final = 20

@@ -10,12 +10,19 @@ from satchel.authoring._convert._dialect import rewrite
 from satchel.authoring._convert._values import Conversion, Dialect, PackDraft, PackFile
 from satchel.errors import SkillError
 from satchel.files import path_problem
-from satchel.model import DEFAULT_LIMITS, SKILL_FILE, FileStat, Finding, Found, Limits
+from satchel.model import (
+    DEFAULT_LIMITS,
+    SKILL_FILE,
+    FileStat,
+    Finding,
+    Found,
+    Limits,
+    portable_name,
+)
 from satchel.skill_md import (
     Violation,
     line_of_key,
     parse,
-    portable_name,
     read_frontmatter,
     spec_name_violations,
     strict_name_violations,

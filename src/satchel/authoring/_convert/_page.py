@@ -12,11 +12,10 @@ from satchel.authoring._convert._values import Conversion
 from satchel.errors import ConfigError, SkillError
 from satchel.files import read_confined, walk_pack
 from satchel.lint import read_markdown
-from satchel.model import Finding, Json, Limits
+from satchel.model import Finding, Json, Limits, portable_name
 from satchel.skill_md import (
     YamlProblem,
     YamlTree,
-    portable_name,
     quoted,
     read_tree,
     span_of_text,

@@ -147,7 +147,7 @@ def _check_role(role: str) -> None:
 def _named(name: str) -> str:
     """Return a good name; ask for one where there is somebody to ask."""
     from satchel.authoring import name_problem
-    from satchel.skill_md import portable_name
+    from satchel.model import portable_name
 
     problem = name_problem(name) if name else "a skill needs a name: satchel new NAME"
     while problem:

@@ -41,7 +41,7 @@ from satchel.load import (
     render_context_error,
     tools_for,
 )
-from satchel.model import Loaded, Request, Style
+from satchel.model import MAX_NAME_CHARS, Loaded, Request, Style
 from satchel.text import nearest
 
 if TYPE_CHECKING:
@@ -303,7 +303,7 @@ def _explained(source: "LayeredSource", name: str) -> "LayerExplanation":
             if found.name == name:
                 return found
     names = [key.rpartition("/")[2] for key in keys]
-    raise SkillNotFoundError(name, tuple(nearest(name[:64], names, _CLOSE)))
+    raise SkillNotFoundError(name, tuple(nearest(name[:MAX_NAME_CHARS], names, _CLOSE)))
 
 
 def _shown_value(value: "Json") -> str:

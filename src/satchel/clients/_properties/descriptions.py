@@ -4,6 +4,7 @@ import re
 from typing import Final
 
 from satchel.clients._pack import Detector, PackReader
+from satchel.model import MAX_DESCRIPTION_CHARS
 
 _BLOCK: Final = re.compile(r"[|>][-+0-9]*[ \t]*(?:#.*)?")
 _COMMENT: Final = re.compile(r"\s#(?:\s|$)|\s#")
@@ -70,7 +71,7 @@ DETECTORS: Final[dict[str, Detector]] = {
     "description-date": lambda r: _is_word(r, _DATE),
     "description-over-60": lambda r: _is_longer(r, 60),
     "description-over-250": lambda r: _is_longer(r, 250),
-    "description-over-1024": lambda r: _is_longer(r, 1024),
+    "description-over-1024": lambda r: _is_longer(r, MAX_DESCRIPTION_CHARS),
     "description-over-1536": lambda r: _is_longer(r, 1536),
     "description-over-4096": lambda r: _is_longer(r, 4096),
     "description-angle-brackets": lambda r: bool(re.search(r"[<>]", r.description)),

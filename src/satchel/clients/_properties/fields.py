@@ -4,9 +4,9 @@ import re
 from typing import Final
 
 from satchel.clients._pack import Detector, PackReader
+from satchel.model import MAX_COMPATIBILITY_CHARS
 from satchel.skill_md import SPEC_FIELDS, Node
 
-_MAX_COMPATIBILITY: Final = 500
 # Source: semver.org, less what follows - or +.
 _SEMANTIC: Final = re.compile(r"\d+\.\d+\.\d+(?:[-+].*)?")
 _DATE: Final = re.compile(r"^[ \t]+[\w.-]+:[ \t]+\d{4}-\d\d-\d\d[ \t]*$", re.MULTILINE)
@@ -67,7 +67,7 @@ DETECTORS: Final[dict[str, Detector]] = {
     ),
     "compatibility-text": lambda r: bool((r.source("compatibility") or "").strip()),
     "compatibility-over-500": lambda r: (
-        len(r.source("compatibility") or "") > _MAX_COMPATIBILITY
+        len(r.source("compatibility") or "") > MAX_COMPATIBILITY_CHARS
     ),
     "compatibility-list": lambda r: _is_said(r, "compatibility", list),
     "compatibility-mapping": lambda r: _is_said(r, "compatibility", dict),

@@ -4,9 +4,9 @@ import re
 from typing import Final
 
 from satchel.clients._pack import Detector, PackReader
+from satchel.model import MAX_NAME_CHARS
 from satchel.skill_md import spec_name_violations
 
-_MAX_CHARS: Final = 64
 _YAML_BOOLEAN: Final = re.compile(r"yes|no|on|off|true|false", re.IGNORECASE)
 _YAML_NUMBER: Final = re.compile(r"-?(?:0|[1-9]\d*)")
 _ODD_NUMBER: Final = re.compile(
@@ -78,6 +78,6 @@ DETECTORS: Final[dict[str, Detector]] = {
     "name-trailing-hyphen": lambda r: _name(r).endswith("-"),
     "name-double-hyphen": lambda r: "--" in _name(r),
     "name-leading-digit": lambda r: _name(r)[:1].isdigit() and not _name(r).isdigit(),
-    "name-over-64": lambda r: len(_name(r)) > _MAX_CHARS,
+    "name-over-64": lambda r: len(_name(r)) > MAX_NAME_CHARS,
     "name-reserved-word": lambda r: bool(_RESERVED.search(_name(r).lower())),
 }

@@ -4,8 +4,12 @@ from collections.abc import Iterator
 from typing import Final
 
 from satchel.lint._context import LintContext, rule
-from satchel.model import SKILL_FILE, Finding
-from satchel.skill_md import MAX_DESCRIPTION_CHARS, STRICT_DESCRIPTION_CHARS
+from satchel.model import (
+    MAX_DESCRIPTION_CHARS,
+    SKILL_FILE,
+    STRICT_DESCRIPTION_CHARS,
+    Finding,
+)
 
 _OF_STRICT: Final = frozenset(["assets", "references", "scripts", "trigger_keywords"])
 

@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 
 from satchel.lint._context import LintContext, rule
-from satchel.model import SKILL_FILE, Finding
-from satchel.skill_md import MAX_DESCRIPTION_CHARS
+from satchel.model import MAX_DESCRIPTION_CHARS, SKILL_FILE, Finding
 from satchel.text import EstimateCounter
 
 

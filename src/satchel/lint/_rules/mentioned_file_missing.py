@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 from satchel.lint._context import LintContext, body, document, documents, rule, text_of
 from satchel.lint._markdown import CodeBlock
 from satchel.lint._targets import find_case, find_target, pack_paths, possible_paths
-from satchel.model import SKILL_FILE, Finding
+from satchel.model import SKILL_FILE, SPEC_NAME, Finding
 
 _MENTION: Final = re.compile(
     r"(?:references|scripts|assets)/(?:[\w.-]{1,80}/){0,8}[\w-][\w.-]{0,80}"
@@ -66,7 +66,6 @@ _EXAMPLE: Final = re.compile(
     r"(?:[._-]|\Z)",
     re.IGNORECASE,
 )
-_NAME: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _MOST_ABOVE: Final = 8
 _SAMPLES: Final = frozenset(
     [
@@ -215,7 +214,7 @@ def _is_around(pack: LintContext, mention: _Mention) -> bool:
         if pack.around(f"{above}{mention.path}") is not None:
             return True
         above += "../"
-    names = {each for each in _NAME.findall(mention.paragraph) if "-" in each}
+    names = {each for each in SPEC_NAME.findall(mention.paragraph) if "-" in each}
     quoted = set(re.findall(r"`([a-z0-9]+)`", mention.paragraph))
     return any(
         pack.around(f"{start}{name}/{mention.path}")

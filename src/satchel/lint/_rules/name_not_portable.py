@@ -5,11 +5,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from satchel.lint._context import LintContext, rule
-from satchel.model import SKILL_FILE, Finding
-from satchel.skill_md import portable_name, spec_name_violations, strict_name_violations
+from satchel.model import PORTABLE_NAME, SKILL_FILE, Finding, is_name, portable_name
+from satchel.skill_md import spec_name_violations, strict_name_violations
 
-_PORTABLE: Final = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
-_MAX_CHARS: Final = 64
 # Names that Windows gives to devices, in every folder.
 _DEVICE: Final = re.compile(r"con|prn|aux|nul|(?:com|lpt)[0-9]")
 _TOLD: Final = {"spec": spec_name_violations, "strict": strict_name_violations}
@@ -26,7 +24,7 @@ def name_not_portable(pack: LintContext) -> Iterator[Finding]:
     if "name" not in pack.manifest.frontmatter:
         return
     line = pack.line_of("name")
-    is_portable = _PORTABLE.fullmatch(name) and len(name) <= _MAX_CHARS
+    is_portable = is_name(name, PORTABLE_NAME)
     told = pack.profile in _TOLD and any(_TOLD[pack.profile](name))
     if not is_portable and not told:
         near = portable_name(name)

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from satchel.model import (
+    MAX_DESCRIPTION_CHARS,
     SKILL_FILE,
     Catalog,
     Descriptor,
@@ -46,9 +47,6 @@ def _begins(line: str, key: str) -> bool:
     name, colon, _ = line.partition(":")
     return bool(colon) and name.strip().strip("\"'") == key
 
-
-MAX_DESCRIPTION_CHARS: Final = 1_024
-"""Source: agentskills.io/specification, field ``description``."""
 
 REPAIR_CODES: Final = frozenset(
     [

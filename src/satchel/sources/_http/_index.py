@@ -10,7 +10,14 @@ from typing import Final, Literal, TypeAlias, cast
 
 from satchel.errors import LimitExceededError, SkillError
 from satchel.files import path_problem
-from satchel.model import SKILL_FILE, Finding, Limits, Severity
+from satchel.model import (
+    MAX_DESCRIPTION_CHARS,
+    SKILL_FILE,
+    Finding,
+    Limits,
+    Severity,
+    is_name,
+)
 
 
 def bad_entry_finding(
@@ -84,14 +91,12 @@ def stale_finding(where: str, error: SkillError) -> Finding:
 
 
 SCHEMA: Final = "https://schemas.agentskills.io/discovery/0.2.0/schema.json"
-MAX_DESCRIPTION_CHARS: Final = 1_024
 MAX_INDEX_FINDINGS: Final = 100
 """Findings on one index, after which they are only counted."""
 
 EntryType: TypeAlias = Literal["skill-md", "archive", "files"]
 """What an entry leads to; ``files`` is how v0.1.0 lists a pack, one by one."""
 
-_NAME: Final = re.compile(r"(?=.{1,64}\Z)[a-z0-9]+(?:-[a-z0-9]+)*")
 _DIGEST: Final = re.compile(r"sha256:[0-9a-f]{64}")
 _TYPES: Final = ("skill-md", "archive")
 # Seen in the wild, or one step from it.
@@ -247,7 +252,7 @@ class _IndexReader:
             raise _EntryError("it is no object", "write an object for each skill")
         fields = cast("dict[str, object]", given)
         name = _text_field(fields, "name")
-        if not _NAME.fullmatch(name):
+        if not is_name(name):
             raise _EntryError(
                 f"the name {name[:80]!r} breaks the rules",
                 "want 1 to 64 of a-z, 0-9 and single hyphens between them",
