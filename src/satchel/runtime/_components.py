@@ -149,7 +149,7 @@ class Components:
         self._editions = PromptSnapshots()
         self.listeners: list[Callable[[SyncReport], None]] = []
         if self.sinks is None:
-            _ = self.telling
+            _ = self.usage_events
         if self.tools or any(skill.tools for skill in self.skills):
             _ = self.offers
 
@@ -181,18 +181,18 @@ class Components:
         if self.sinks == ():
             return
         if anew:
-            self.telling.forget()
-        self.telling.synced(added)
+            self.usage_events.forget_owners()
+        self.usage_events.record_catalog(added)
 
     def close(self) -> None:
         """Let go of sources, staged files and sinks; a second call does nothing."""
         if "resync" in self.__dict__:
             self.resync.close()
         self.registry.close()
-        if "telling" in self.__dict__:
-            self.telling.sinks.flush()
+        if "usage_events" in self.__dict__:
+            self.usage_events.sinks.flush()
             if self.sinks is None:
-                self.telling.sinks.close()
+                self.usage_events.sinks.close()
         if "stager" in self.__dict__:
             self.stager.close()
 
@@ -281,7 +281,7 @@ class Components:
         from satchel.runtime._load_service import LoadService
 
         return LoadService(
-            self.telling,
+            self.usage_events,
             self.clock,
             self.accept.limits,
             self.policy,
@@ -297,7 +297,7 @@ class Components:
         return BackgroundSync(self.sync)
 
     @cached_property
-    def telling(self) -> "UsageEvents":
+    def usage_events(self) -> "UsageEvents":
         """What makes events of use; made only where there may be sinks."""
         from satchel.usage import OwnerLookup, Sinks, UsageEvents, owned_sinks
 

@@ -30,7 +30,7 @@ class LoadService:
 
     def __init__(  # noqa: PLR0913 - what stands around a load, by name
         self,
-        telling: UsageEvents,
+        events: UsageEvents,
         clock: Clock,
         limits: Limits,
         policy: Decides = OPEN_POLICY,
@@ -42,8 +42,8 @@ class LoadService:
 
         ``edited`` is told the source of each pack that was edited since the sync.
         """
-        self._telling = telling
-        self._sinks = telling.sinks
+        self._events = events
+        self._sinks = events.sinks
         self._monotonic = clock.monotonic
         self.limits = limits
         self._policy = policy
@@ -87,7 +87,9 @@ class LoadService:
                 self._tell(one, LoadAttempt(here, request, error, start, monotonic()))
                 raise
             if one is None:
-                self._telling.loaded(catalog(), request, loaded, start, monotonic())
+                self._events.record_success(
+                    catalog(), request, loaded, start, monotonic()
+                )
             else:
                 self._tell(
                     one, LoadAttempt(catalog(), request, loaded, start, monotonic())
@@ -98,10 +100,10 @@ class LoadService:
 
     def _tell(self, one: CallEvent | None, part: LoadAttempt) -> None:
         if one is None:
-            self._telling.record_load(part)
+            self._events.record_load(part)
         else:
             one.parts.append(part)
-            one.tell = self._telling.together
+            one.tell = self._events.record_call
 
     def copy(
         self,
@@ -114,29 +116,29 @@ class LoadService:
         try:
             loaded = self._load(catalog, request, None, policy or self._policy)
         except Exception as error:
-            self._telling.copied(here, request, error)
+            self._events.record_copy(here, request, error)
             raise
-        self._telling.copied(catalog(), replace(request, file=loaded.file))
+        self._events.record_copy(catalog(), replace(request, file=loaded.file))
         return loaded
 
     def refuse_copy(
         self, catalog: Catalog, request: Request, error: SkillError
     ) -> NoReturn:
         """Do as `refuse` does for a copy that is kept elsewhere."""
-        self._telling.copied(catalog, request, error)
+        self._events.record_copy(catalog, request, error)
         raise error
 
     def refuse(self, catalog: Catalog, request: Request, error: SkillError) -> NoReturn:
         """Raise ``error``, which was decided on before any load; it is an event too."""
         if self._sinks.awake:
             now = self._monotonic()
-            self._telling.failed(catalog, request, error, now, now)
+            self._events.record_failure(catalog, request, error, now, now)
         raise error
 
     def reported(self, catalog: Catalog, event: UsageEvent) -> None:
         """Tell of a load that was done elsewhere, from a copy."""
         if self._sinks.awake:
-            self._telling.reported(catalog, event)
+            self._events.record_remote_load(catalog, event)
 
     def plain(self, catalog: Callable[[], Catalog], request: Request) -> Loaded:
         """Load without an event or a policy: for what is no use of it by anybody."""

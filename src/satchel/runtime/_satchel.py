@@ -268,12 +268,12 @@ class Satchel:
     @property
     def sink_failures(self) -> Mapping[str, int]:
         """How often sinks of usage events failed, by their class; no load failed."""
-        return self._parts.telling.sinks.failures
+        return self._parts.usage_events.sinks.failures
 
     @property
     def usage_state(self) -> "UsageState":
         """How many events of use are lost or wait, and why they are not kept now."""
-        return self._parts.telling.sinks.state
+        return self._parts.usage_events.sinks.state
 
     def health(self) -> Health:
         """Return how each source is, and which ids are in conflict."""

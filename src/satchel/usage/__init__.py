@@ -1,8 +1,7 @@
-"""Events of use, handed to whoever wants them; a failing sink never fails a load.
+"""Usage events: made, given to sinks, stored, and counted in a report.
 
-What writes to disk, counts for Prometheus or makes spans is in modules of its own,
-which are imported when they are used: ``satchel.usage.background`` and its stores,
-``metrics``, ``tracing``.
+A sink that fails never fails a load. What writes to disk, counts for Prometheus or
+makes spans is imported when it is used.
 """
 
 from typing import TYPE_CHECKING, Final
@@ -16,12 +15,12 @@ from satchel.usage._location import (
     usage_sinks,
 )
 from satchel.usage._sinks import (
+    EventSink,
     ListSink,
     LoadsOnly,
     LoggingSink,
     Sinks,
     UsageState,
-    record as record,
 )
 
 if TYPE_CHECKING:
@@ -50,6 +49,7 @@ if TYPE_CHECKING:
     from satchel.usage._tracing import TracingSink
 
 __all__ = [
+    "EventSink",
     "EventStore",
     "ListSink",
     "LoadsOnly",

@@ -1,7 +1,4 @@
-"""A sink that notes an event at once.
-
-And writes it to a store in a thread of its own.
-"""
+"""A sink that queues an event at once, and writes it to a store in its own thread."""
 
 import os
 import threading
@@ -15,7 +12,13 @@ from satchel.model import CatalogSynced, SkillSynced, UsageEvent
 from satchel.text import clean_line
 from satchel.usage._process import process_mark, register_exit, register_writer
 from satchel.usage._records import host_mark
-from satchel.usage._sinks import DeferredEvent, make_event
+from satchel.usage._sinks import (
+    EVERY_KIND,
+    DeferredEvent,
+    EventSink,
+    UsageState,
+    make_event,
+)
 from satchel.usage._store import EventStore, InvalidRowError, Row, StoreFactory, Writer
 
 if TYPE_CHECKING:
@@ -40,7 +43,7 @@ _inherited: Final[list[EventStore]] = []
 """Stores of the process that this one was forked off. They are not ours to close."""
 
 
-class Background:
+class Background(EventSink):
     """A sink that writes to a store in a thread of its own.
 
     The caller's thread notes the event and goes on. At most ``bound`` events wait;
@@ -49,6 +52,8 @@ class Background:
     thread is a daemon; what waits is written at `close` and when the process ends. A
     process that is forked off gets a writer of its own with its first event.
     """
+
+    takes = EVERY_KIND
 
     def __init__(
         self,
@@ -90,38 +95,25 @@ class Background:
         self._is_open = self._is_woken = self._is_over = False
 
     @property
-    def dropped(self) -> int:
-        """How many events this process has dropped.
+    def state(self) -> UsageState:
+        """How well this process stores its events.
 
-        There was no room for them, or no store; or they could not be made, or kept.
+        An event is lost if there was no room for it, or if it could not be made or
+        stored. Those being written still count as waiting.
         """
-        return self._dropped
-
-    @property
-    def failures(self) -> int:
-        """How often the store, or the making of an event, has failed."""
-        return self._failures
-
-    @property
-    def waiting(self) -> int:
-        """How many events are not written yet, those being written included."""
-        return max(self._waiting, 0)
-
-    @property
-    def problem(self) -> str:
-        """Why events are not kept now; empty while they are."""
-        return self._problem
+        waiting = max(self._waiting, 0)
+        return UsageState(self._dropped, waiting, self._failures, self._problem)
 
     def record(self, event: UsageEvent) -> None:
         """Take an event that is made already."""
         self.defer((lambda: event,))
 
     def synced(self, event: CatalogSynced) -> None:
-        """Take what is on offer."""
+        """Take the skills on offer."""
         self.defer((lambda: event,))
 
     def skill_synced(self, event: SkillSynced) -> None:
-        """Take what was fetched for a copy."""
+        """Take a file that was fetched for a copy."""
         self.defer((lambda: event,))
 
     def defer(self, note: DeferredEvent) -> None:

@@ -1,10 +1,11 @@
-"""Make usage events of what was loaded, free of content."""
+"""Usage events of what was loaded, free of content."""
 
 import weakref
 from _thread import start_new_thread
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
 from satchel.load import CallEvent, LoadAttempt
@@ -28,17 +29,17 @@ from satchel.usage._redaction import (
     redact_request,
     reference_and_script,
 )
-from satchel.usage._sinks import Sinks
+from satchel.usage._sinks import LoggingSink, Sinks
 
 _DAY_S: Final = 86_400
-MAX_COSTS: Final = 1_024
-"""Texts whose tokens are known, or whose tokens are still to be counted."""
+MAX_COUNTS: Final = 1_024
+"""Texts of which the tokens are remembered, counted already or not."""
 _MOST_TOKENS: Final = 1 << 53
-"""What every store and reader can hold; no text costs as much."""
+"""What every store and reader can hold; no text has as many."""
 
 
 class _TokenCount:
-    """What one text costs, counted when it is asked for; then the text is let go."""
+    """The tokens of one text, counted on first use; then the text is released."""
 
     __slots__ = ("_text", "_tokens")
 
@@ -47,7 +48,7 @@ class _TokenCount:
         self._tokens = -1
 
     def tokens(self, counter: TokenCounter) -> int:
-        text = self._text  # before the look at the count: two threads may be here
+        text = self._text  # read before the count: two threads may be here
         if self._tokens < 0:
             self._tokens = _count_tokens(counter, text)
             self._text = ""
@@ -55,11 +56,11 @@ class _TokenCount:
 
 
 class UsageEvents:
-    """Turns what was done into events, when a sink wants one.
+    """Makes an event of each load and of each sync, where a sink wants one.
 
-    On the caller's thread only what has to be is done: a note of what there was. Owner,
-    release, tokens and the time of day are found out when the event is made, which a
-    sink that writes behind does in its own thread.
+    On the caller's thread it only notes what happened. Owner, release, tokens and the
+    time of day are looked up when the event is made: a sink that writes in the
+    background does that in its own thread. All times that it takes are monotonic.
     """
 
     def __init__(
@@ -76,22 +77,24 @@ class UsageEvents:
         self._counter = counter
         self._owners = owners
         self._catalog = catalog
-        self._costs: dict[str, _TokenCount] = {}
+        self._token_counts: dict[str, _TokenCount] = {}
         self._next_day = 0.0
         self._success = self._make_success
 
-    def forget(self) -> None:
-        """Find out anew who owns what."""
+    def forget_owners(self) -> None:
+        """Look up again who owns what."""
         self._owners.forget()
 
-    def synced(self, added: tuple[str, ...] = ()) -> None:
-        """Tell what is on offer now."""
+    def record_catalog(self, added: tuple[str, ...] = ()) -> None:
+        """Record which skills are on offer now."""
         at = self._clock.now()
         to_midnight_s = _DAY_S - at % _DAY_S
         self._next_day = self._clock.monotonic() + to_midnight_s
-        self.sinks.emit_synced((self._make_offer, at, self._catalog(), added))
+        self.sinks.emit(
+            CatalogSynced, (self._make_catalog_event, at, self._catalog(), added)
+        )
 
-    def loaded(
+    def record_success(
         self,
         catalog: Catalog,
         request: Request,
@@ -99,20 +102,21 @@ class UsageEvents:
         start: float,
         end: float,
     ) -> None:
-        """Tell of a load that succeeded; the times are monotonic."""
+        """Record a load that succeeded."""
         if end >= self._next_day:
-            self.synced()  # nobody else may do so in a process that runs for weeks
-        # What waits to be written should be small: of the request its texts alone, and
-        # of a SKILL.md the digest that the catalog has anyway.
+            self.record_catalog()  # in a process that runs for weeks nobody else does
+        # What waits to be written should be small: the texts of the request, not the
+        # request, and for a SKILL.md the digest that the catalog has anyway.
         entry, file = loaded.descriptor, loaded.file
         if file == SKILL_FILE and entry.digest:
             digest, size = entry.digest, entry.size
         else:
             digest, size = loaded.digest, len(loaded.data)
-        cost = self._costs.get(digest)
-        if cost is None:
-            cost = self._cost_of(digest, loaded.text)
-        self.sinks.tell(
+        tokens = self._token_counts.get(digest)
+        if tokens is None:
+            tokens = self._count_later(digest, loaded.text)
+        self.sinks.emit(
+            UsageEvent,
             (
                 self._success,
                 catalog,
@@ -124,13 +128,13 @@ class UsageEvents:
                 file,
                 digest,
                 size,
-                cost,
+                tokens,
                 start,
                 end,
-            )
+            ),
         )
 
-    def failed(  # noqa: PLR0913, PLR0917 - what there was, for one caller
+    def record_failure(  # noqa: PLR0913, PLR0917 - what happened, for one caller
         self,
         catalog: Catalog,
         request: Request,
@@ -139,94 +143,82 @@ class UsageEvents:
         end: float,
         files: Sequence[str | None] = (),
     ) -> None:
-        """Tell of a load that did not; the times are monotonic.
-
-        ``files`` are those that its call asked for, where these are several.
+        """Record a load that failed; ``files`` are several that one call asked for.
 
         The message is made at once: the error holds on to the frames it went through.
         """
-        told = redact_request(catalog, request, error)
-        entry, file = told.entry, told.file
-        of_call = [redact_file(each, entry) for each in files] or [file]
-        parts = [reference_and_script(each) for each in of_call]
+        redacted = redact_request(catalog, request, error)
+        entry = redacted.entry
+        paths = [redact_file(path, entry) for path in files] or [redacted.file]
         event = UsageEvent(
-            told.name,
-            next((reference for reference, _ in parts if reference), None),
-            next((script for _, script in parts if script), None),
+            redacted.name,
+            *reference_and_script(*paths),
             entry.source if entry else "",
             end - start,
-            told.message,
-            file,
+            redacted.message,
+            redacted.file,
             request.via,
-            code=told.code,
+            code=redacted.code,
             release=catalog.release_of(entry.source) if entry else "",
             agent=caller_name(request.agent),
             client=caller_name(request.client),
-            at=self._time_of(end),
+            at=self._epoch_time(end),
         )
-        self.sinks.tell((self._make_owned, event, entry))
+        self.sinks.emit(UsageEvent, (self._with_owner, event, entry))
 
-    def record_load(self, part: LoadAttempt) -> None:
-        """Tell of one load, however it went."""
-        catalog, request, outcome, start, end = part
+    def record_load(self, attempt: LoadAttempt) -> None:
+        """Record one load, whether it succeeded or not."""
+        catalog, request, outcome, start, end = attempt
         if isinstance(outcome, Loaded):
-            self.loaded(catalog, request, outcome, start, end)
+            self.record_success(catalog, request, outcome, start, end)
         else:
-            self.failed(catalog, request, outcome, start, end)
+            self.record_failure(catalog, request, outcome, start, end)
 
-    def together(self, one: CallEvent) -> None:
-        """Tell of the loads of one call as one event; it failed if one of them did."""
-        failed = [part for part in one.parts if isinstance(part.outcome, Exception)]
-        part = failed[0] if failed else one.parts[-1]
-        if len(one.files) <= 1 and one.refusal is None:
+    def record_call(self, call: CallEvent) -> None:
+        """Record the loads of one call as one event; it failed if one of them did."""
+        failed = [part for part in call.parts if isinstance(part.outcome, Exception)]
+        part = failed[0] if failed else call.parts[-1]
+        if len(call.files) <= 1 and call.refusal is None:
             self.record_load(part)
             return
-        error = one.refusal or part.outcome
-        start, end = one.parts[0].start, one.parts[-1].end
-        files = one.files or (part.request.file,)
+        error = call.refusal or part.outcome
+        start, end = call.parts[0].start, call.parts[-1].end
         if isinstance(error, Exception):
-            self.failed(part.catalog, part.request, error, start, end, files)
+            files = call.files or (part.request.file,)
+            self.record_failure(part.catalog, part.request, error, start, end, files)
         else:
-            self._loaded_together(one.parts, start, end)
+            self._record_successes(call.parts, start, end)
 
-    def _loaded_together(
+    def _record_successes(
         self, parts: list[LoadAttempt], start: float, end: float
     ) -> None:
         if end >= self._next_day:
-            self.synced()
-        loaded = [part.outcome for part in parts if isinstance(part.outcome, Loaded)]
-        costs = [self._cost_of(each.digest, each.text) for each in loaded]
-        both = [reference_and_script(each.file) for each in loaded]
-        catalog, request, main = parts[-1].catalog, parts[-1].request, loaded[-1]
+            self.record_catalog()
+        results = [part.outcome for part in parts if isinstance(part.outcome, Loaded)]
+        counts = [self._count_later(loaded.digest, loaded.text) for loaded in results]
+        catalog, request, main = parts[-1].catalog, parts[-1].request, results[-1]
         entry = main.descriptor
         event = UsageEvent(
             request.id,
-            next((reference for reference, _ in both if reference), None),
-            next((script for _, script in both if script), None),
+            *reference_and_script(*(loaded.file for loaded in results)),
             entry.source,
             end - start,
             None,
             main.file,
             request.via,
             main.digest,
-            sum(len(each.data) for each in loaded),
+            sum(len(loaded.data) for loaded in results),
             release=catalog.release_of(entry.source),
             agent=caller_name(request.agent),
             client=caller_name(request.client),
-            at=self._time_of(end),
+            at=self._epoch_time(end),
         )
-        self.sinks.tell((self._make_counted, event, entry, costs))
+        self.sinks.emit(UsageEvent, (self._with_owner, event, entry, counts))
 
-    def _make_counted(
-        self, event: UsageEvent, entry: Descriptor, costs: list[_TokenCount]
-    ) -> UsageEvent:
-        tokens = sum(cost.tokens(self._counter) for cost in costs)
-        return replace(event, owner=self._owners.of(entry), tokens=tokens)
-
-    def reported(self, catalog: Catalog, event: UsageEvent) -> None:
-        """Tell of a load that was done elsewhere; what is known here is put in."""
+    def record_remote_load(self, catalog: Catalog, event: UsageEvent) -> None:
+        """Record a load that another program reported, with what is known here."""
         reference, script = reference_and_script(event.file)
-        told = replace(
+        event = replace(
             event,
             reference=reference,
             script=script,
@@ -235,38 +227,47 @@ class UsageEvents:
             client=caller_name(event.client),
             at=self._clock.now(),
         )
-        self.sinks.tell((self._make_owned, told, descriptor_of(catalog, event.name)))
+        entry = descriptor_of(catalog, event.name)
+        self.sinks.emit(UsageEvent, (self._with_owner, event, entry))
 
-    def copied(
+    def record_copy(
         self, catalog: Catalog, request: Request, error: Exception | None = None
     ) -> None:
-        """Tell of what was fetched to be kept elsewhere, or was to be."""
-        told = redact_request(catalog, request, error)
-        event = SkillSynced(
-            told.name,
-            told.file,
-            told.entry.source if told.entry else "",
+        """Record a file that was fetched to be stored elsewhere, or the attempt."""
+        redacted = redact_request(catalog, request, error)
+        make = partial(
+            SkillSynced,
+            redacted.name,
+            redacted.file,
+            redacted.entry.source if redacted.entry else "",
             request.via,
-            told.code,
+            redacted.code,
             caller_name(request.client),
             self._clock.now(),
         )
-        self.sinks.emit_skill_synced((_same, event))
+        self.sinks.emit(SkillSynced, (make,))
 
-    def _time_of(self, then: float) -> float:
-        """Return a monotonic time as one of the epoch."""
+    def _epoch_time(self, then: float) -> float:
+        """Return a monotonic time as seconds since the epoch."""
         return self._clock.now() - (self._clock.monotonic() - then)
 
-    def _cost_of(self, digest: str, text: str) -> _TokenCount:
-        if len(self._costs) >= MAX_COSTS:
-            self._costs.clear()
-        cost = self._costs[digest] = _TokenCount(text)
-        return cost
+    def _count_later(self, digest: str, text: str) -> _TokenCount:
+        if len(self._token_counts) >= MAX_COUNTS:
+            self._token_counts.clear()
+        count = self._token_counts[digest] = _TokenCount(text)
+        return count
 
-    def _make_owned(self, event: UsageEvent, entry: Descriptor | None) -> UsageEvent:
-        return replace(event, owner=self._owners.of(entry)) if entry else event
+    def _with_owner(
+        self,
+        event: UsageEvent,
+        entry: Descriptor | None,
+        counts: Sequence[_TokenCount] = (),
+    ) -> UsageEvent:
+        owner = self._owners.of(entry) if entry else event.owner
+        tokens = sum(count.tokens(self._counter) for count in counts)
+        return replace(event, owner=owner, tokens=tokens or event.tokens)
 
-    def _make_success(  # noqa: PLR0913, PLR0917 - what there was, for one caller
+    def _make_success(  # noqa: PLR0913, PLR0917 - what happened, for one caller
         self,
         catalog: Catalog,
         name: str,
@@ -277,7 +278,7 @@ class UsageEvents:
         file: str,
         digest: str,
         size: int,
-        cost: _TokenCount,
+        tokens: _TokenCount,
         start: float,
         end: float,
     ) -> UsageEvent:
@@ -292,31 +293,30 @@ class UsageEvents:
             digest,
             size,
             None,
-            cost.tokens(self._counter),
+            tokens.tokens(self._counter),
             catalog.release_of(entry.source),
             self._owners.of(entry),
             caller_name(agent),
             caller_name(client),
-            self._time_of(end),
+            self._epoch_time(end),
         )
 
-    def _make_offer(
+    def _make_catalog_event(
         self, at: float, catalog: Catalog, added: tuple[str, ...]
     ) -> CatalogSynced:
-        owners = {entry.id: self._owners.of(entry) for entry in catalog.entries}
-        known = {id: owner for id, owner in owners.items() if owner}
-        return CatalogSynced(at, catalog.entries, added, catalog.release, owners=known)
-
-
-def _same(event: SkillSynced) -> SkillSynced:
-    return event
+        owners = {
+            entry.id: owner
+            for entry in catalog.entries
+            if (owner := self._owners.of(entry))
+        }
+        return CatalogSynced(at, catalog.entries, added, catalog.release, owners=owners)
 
 
 def _count_tokens(counter: TokenCounter, text: str) -> int:
-    """Return what a text costs; 0 where the counter, a plug-in, has no good answer."""
+    """Return the tokens of a text; 0 where the counter, a plug-in, fails."""
     try:
         count = int(counter.count(text))
-    except Exception:  # noqa: BLE001 - whatever it is, the event is worth more
+    except Exception:  # noqa: BLE001 - an event without tokens is better than none
         return 0
     return count if 0 <= count <= _MOST_TOKENS else 0
 
@@ -325,21 +325,21 @@ def owned_sinks(owner: object, environ: Mapping[str, str]) -> Sinks:
     """Return the sinks that ``SATCHEL_USAGE`` asks for; they end with their owner.
 
     Raises:
-        ConfigError: The variable says something that is no place for events.
+        ConfigError: The variable names nothing that takes events.
     """
-    given = usage_sinks(environ)
-    sinks = Sinks(given)
-    if any(hasattr(sink, "retire") for sink in given):
-        end = weakref.finalize(owner, _retire_apart, sinks)
-        end.atexit = False  # they see to that themselves
+    opened = usage_sinks(environ)
+    sinks = Sinks(opened)
+    if not all(isinstance(sink, LoggingSink) for sink in opened):
+        end = weakref.finalize(owner, _retire_in_thread, sinks)
+        end.atexit = False  # each writer registers its own exit
     return sinks
 
 
-def _retire_apart(sinks: Sinks) -> None:
-    """Let the sinks end, in a thread of its own.
+def _retire_in_thread(sinks: Sinks) -> None:
+    """Let the sinks end, in a new thread.
 
-    The collector calls this at any moment, in any thread: in one that holds a lock of
-    the sinks, too, which would wait for itself.
+    The garbage collector calls this at any moment, in any thread: also in one that
+    holds a lock of the sinks, and would wait for itself.
     """
-    with suppress(RuntimeError):  # the interpreter ends, and so do they
+    with suppress(RuntimeError):  # the interpreter ends, and the sinks with it
         start_new_thread(sinks.retire, ())

@@ -10,7 +10,6 @@ from satchel.errors import ExtraMissingError
 from satchel.model import CatalogSynced, SkillSynced, UsageEvent
 from satchel.text import printable
 from satchel.usage._background import Background
-from satchel.usage._sinks import DeferredEvent
 from satchel.usage._store import Row, Writer
 
 try:
@@ -34,7 +33,7 @@ They are few, for every skill that was loaded has its own.
 """
 
 
-class MetricsSink:
+class MetricsSink(Background):
     """Counts loads, in a registry of its own; `render` gives what Prometheus reads.
 
     ``skill_load_total{name,source}`` and ``skill_load_duration_seconds{name}`` count
@@ -54,7 +53,7 @@ class MetricsSink:
         self.registry: Final = CollectorRegistry(auto_describe=False)
         self._figures = _Figures()
         self.registry.register(self._figures)
-        self._behind = Background(lambda: self._figures)
+        super().__init__(lambda: self._figures)
 
     def measure_catalog(self, tokens: Callable[[], int]) -> None:
         """Ask ``tokens`` at each reading what the catalog costs in a prompt."""
@@ -67,43 +66,10 @@ class MetricsSink:
         """
         self._figures.name_of = name_of
 
-    def record(self, event: UsageEvent) -> None:
-        """Count one load."""
-        self._behind.record(event)
-
-    def defer(self, note: DeferredEvent) -> None:
-        """Count it in another thread."""
-        self._behind.defer(note)
-
-    def synced(self, event: CatalogSynced) -> None:
-        """Take the size of the catalog."""
-        self._behind.synced(event)
-
-    def skill_synced(self, event: SkillSynced) -> None:
-        """Count one copy."""
-        self._behind.skill_synced(event)
-
-    @property
-    def dropped(self) -> int:
-        """How many events are in no figure."""
-        return self._behind.dropped
-
     def render(self) -> tuple[bytes, str]:
         """Return the figures as text and the type of that text, all loads counted."""
-        self._behind.flush()
+        self.flush()
         return generate_latest(self.registry), CONTENT_TYPE_LATEST
-
-    def flush(self) -> None:
-        """Wait until all that came before is counted."""
-        self._behind.flush()
-
-    def retire(self) -> None:
-        """Count no more, and wait for nothing."""
-        self._behind.retire()
-
-    def close(self) -> None:
-        """Count no more."""
-        self._behind.close()
 
 
 class _Figures(Collector):

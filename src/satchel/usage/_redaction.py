@@ -1,4 +1,8 @@
-"""What was asked for, as an event may carry it: without what may be anybody's text."""
+"""The request of a load, as a usage event may carry it: without free text.
+
+A name or a path that somebody asked for may be any text, of a user or of a model. Only
+what looks like an id or a path gets into an event.
+"""
 
 import re
 from typing import Final, NamedTuple
@@ -16,16 +20,16 @@ from satchel.text import clean_line
 _NAME: Final = re.compile(r"[A-Za-z0-9_.:/-]{1,128}")
 """Unknown names that an event may carry: as real ids are, prefixes included."""
 _PATH: Final = re.compile(r"(?!.*\.\.)[A-Za-z0-9_.-]+(?:/[A-Za-z0-9_.-]+)*")
-"""Unknown paths that an event may carry. A sentence of a user is neither of the two."""
-_LONGEST_PATH: Final = 256
+"""Unknown paths that an event may carry. A user's sentence is neither of the two."""
+_MAX_PATH: Final = 256
 INVALID: Final = "<invalid>"
-"""What stands in an event for a text that is no name or path: it may be anything."""
+"""Replaces a text that is no name or path."""
 MAX_NAME: Final = 64
-"""Characters of what an agent or a client says that it is called."""
+"""Characters of the name that an agent or a client gives itself."""
 
 
 class RedactedRequest(NamedTuple):
-    """What was asked for, without what may be anybody's text."""
+    """A request and its error without free text; ``entry`` is the skill, if any."""
 
     name: str
     file: str | None
@@ -37,7 +41,7 @@ class RedactedRequest(NamedTuple):
 def redact_request(
     catalog: Catalog, request: Request, error: Exception | None
 ) -> RedactedRequest:
-    """Return what a request asked for, and how ``error`` is told of."""
+    """Return what a request asked for and what went wrong, as an event may say it."""
     name = _text_of(request.id)
     entry = descriptor_of(catalog, name)
     file = redact_file(request.file, entry)
@@ -58,39 +62,42 @@ def redact_request(
     return RedactedRequest(name, file, entry, type(error).__name__, "internal-error")
 
 
-def redact_file(said: object, entry: Descriptor | None) -> str | None:
+def redact_file(file: object, entry: Descriptor | None) -> str | None:
     """Return a file that was asked for, as an event may carry it."""
-    if said is None or said == "":
+    if file is None or file == "":
         return None
-    file = _text_of(said)
-    listed = entry is not None and file in entry.resources
-    return file if listed or _is_path(file) else INVALID
+    path = _text_of(file)
+    if entry is not None and path in entry.resources:
+        return path
+    is_path = len(path) <= _MAX_PATH and _PATH.fullmatch(path)
+    return path if is_path else INVALID
 
 
-def _text_of(said: object) -> str:
-    return said if isinstance(said, str) else INVALID
+def _text_of(value: object) -> str:
+    return value if isinstance(value, str) else INVALID
 
 
 def descriptor_of(catalog: Catalog, skill_id: str) -> Descriptor | None:
-    """Return the pack of this id, listed or not."""
+    """Return the pack of this id, whether it is listed or excluded."""
     entry = catalog.get(skill_id)
     if entry is not None:
         return entry
-    held = catalog.exclusion_of(skill_id)
-    return held.descriptor if held is not None else None
+    excluded = catalog.exclusion_of(skill_id)
+    return excluded.descriptor if excluded is not None else None
 
 
-def reference_and_script(file: str | None) -> tuple[str | None, str | None]:
-    """Return the file as a reference, or as a script; SKILL.md is neither."""
-    if file is None or file == SKILL_FILE:
-        return None, None
-    return (None, file) if bucket_of(file) == "scripts" else (file, None)
-
-
-def _is_path(file: str) -> bool:
-    return len(file) <= _LONGEST_PATH and _PATH.fullmatch(file) is not None
+def reference_and_script(*files: str | None) -> tuple[str | None, str | None]:
+    """Return the first reference and the first script; SKILL.md is neither."""
+    reference = script = None
+    for file in files:
+        if file is not None and file != SKILL_FILE:
+            if bucket_of(file) == "scripts":
+                script = script or file
+            else:
+                reference = reference or file
+    return reference, script
 
 
 def caller_name(name: str) -> str:
-    """Return what somebody says that it is called: one printable line, and short."""
+    """Return the name that a caller gives itself: one short, printable line."""
     return clean_line(name)[:MAX_NAME].rstrip() if name else ""

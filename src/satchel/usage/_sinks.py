@@ -1,8 +1,9 @@
 """Give an event to every sink; a sink that fails never fails a load."""
 
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from operator import methodcaller
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
 from satchel.model import CatalogSynced, SkillSynced, UsageEvent
@@ -11,25 +12,25 @@ from satchel.protocols import UsageSink
 if TYPE_CHECKING:
     import logging
 
-
 _T = TypeVar("_T")
 
 Event: TypeAlias = UsageEvent | SkillSynced | CatalogSynced
+EVERY_KIND: Final = (UsageEvent, SkillSynced, CatalogSynced)
 DeferredEvent: TypeAlias = tuple[Any, ...]
-"""What makes an event, and what it is to be given, as one tuple.
+"""The function that makes an event, and its arguments, as one tuple.
 
-A loaded file waits for a note to be made, and the collector looks at each that waits;
-a tuple is the least that there is.
+A loaded file is in memory until its event is made, and the garbage collector looks at
+everything that waits; a tuple is the smallest object that does.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class UsageState:
-    """How the keeping of events is, in this process, since it began.
+    """How well usage events are stored in this process, since it began.
 
     ``lost`` events are nowhere; ``waiting`` ones are not written yet; ``failures`` is
-    how often a sink or its store failed. ``problem`` is why events are not kept now,
-    empty while they are.
+    how often a sink or its store failed. ``problem`` says why events cannot be stored
+    now; it is empty while they can.
     """
 
     lost: int = 0
@@ -38,13 +39,142 @@ class UsageState:
     problem: str = ""
 
 
-def make_event(note: DeferredEvent) -> Any:  # noqa: ANN401 - what the note is of
-    """Return the event that a note is of; it is called once."""
-    return note[0](*note[1:])
+def make_event(deferred: DeferredEvent) -> Any:  # noqa: ANN401 - one of Event
+    """Return the event that was deferred; to be called once."""
+    return deferred[0](*deferred[1:])
 
 
-class ListSink:
-    """Keeps events in memory, in order: for tests and for a look at one run."""
+class EventSink:
+    """All that a sink can do; everything but `record` has a default.
+
+    Inherit from it, and override what your sink does in a better way. An object that
+    has only some of these members is a sink too: `Sinks` wraps it, once.
+    """
+
+    takes: tuple[type[Event], ...] = (UsageEvent,)
+    """The kinds of events that the sink gets; nothing is made of the others."""
+
+    @property
+    def awake(self) -> bool:
+        """False while the sink would throw every event away: then none is made."""
+        return True
+
+    @property
+    def state(self) -> UsageState:
+        """How well the sink stores its events."""
+        return UsageState()
+
+    def record(self, event: UsageEvent) -> None:
+        """Take the event of one load."""
+        raise NotImplementedError
+
+    def synced(self, event: CatalogSynced) -> None:
+        """Take the skills on offer: at each sync, and once a day."""
+
+    def skill_synced(self, event: SkillSynced) -> None:
+        """Take a file that was fetched for a copy."""
+
+    def defer(self, deferred: DeferredEvent) -> None:
+        """Take an event that is not made yet; by default, make it here."""
+        event = make_event(deferred)
+        if isinstance(event, UsageEvent):
+            self.record(event)
+        elif isinstance(event, SkillSynced):
+            self.skill_synced(event)
+        else:
+            self.synced(event)
+
+    def flush(self) -> object:
+        """Wait until every event is stored."""
+
+    def close(self) -> None:
+        """Store what is left, and end."""
+
+    def retire(self) -> None:
+        """End as `close` does, but wait for nothing."""
+
+
+class _AdaptedSink(EventSink):
+    """Any object with ``record``, with those of the other abilities that it has."""
+
+    def __init__(self, sink: UsageSink) -> None:
+        self._sink: Any = sink
+        self._own_defer = self._ability("defer")
+        optional = ((SkillSynced, "skill_synced"), (CatalogSynced, "synced"))
+        has = [kind for kind, name in optional if self._ability(name) is not None]
+        self.takes = getattr(sink, "takes", (UsageEvent, *has))
+
+    @property
+    def awake(self) -> bool:
+        return bool(getattr(self._sink, "awake", True))
+
+    @property
+    def state(self) -> UsageState:
+        if isinstance(self._sink, EventSink):
+            return self._sink.state
+        return UsageState(
+            self._reported("dropped", 0),
+            self._reported("waiting", 0),
+            self._reported("failures", 0),
+            self._reported("problem", ""),
+        )
+
+    def record(self, event: UsageEvent) -> None:
+        self._sink.record(event)
+
+    def synced(self, event: CatalogSynced) -> None:
+        self._sink.synced(event)
+
+    def skill_synced(self, event: SkillSynced) -> None:
+        self._sink.skill_synced(event)
+
+    def defer(self, deferred: DeferredEvent) -> None:
+        if self._own_defer is None:
+            super().defer(deferred)
+        else:
+            self._own_defer(deferred)
+
+    def flush(self) -> None:
+        self._call("flush")
+
+    def close(self) -> None:
+        self._call("close")
+
+    def retire(self) -> None:
+        self._call("retire")
+
+    def _ability(self, name: str) -> Any:  # noqa: ANN401 - a method, or None
+        return getattr(self._sink, name, None)
+
+    def _call(self, name: str) -> None:
+        method = self._ability(name)
+        if method is not None:
+            method()
+
+    def _reported(self, name: str, default: _T) -> _T:
+        try:
+            value = getattr(self._sink, name, default)
+        except Exception:  # noqa: BLE001 - a sink is a plug-in
+            return default
+        return value if isinstance(value, type(default)) else default
+
+
+class LoadsOnly(_AdaptedSink):
+    """A sink that gets loads, and not which skills are on offer.
+
+    For a command that a person runs: to look at skills is not to offer them.
+    """
+
+    def __init__(self, sink: UsageSink) -> None:
+        """Pass everything else on to ``sink``."""
+        super().__init__(sink)
+        self.takes = tuple(kind for kind in self.takes if kind is not CatalogSynced)
+
+
+class ListSink(EventSink):
+    """Stores events in memory, in order: for tests and for a look at one run."""
+
+    takes = EVERY_KIND
 
     def __init__(self) -> None:
         """Start with none."""
@@ -53,201 +183,30 @@ class ListSink:
         self.skill_syncs: list[SkillSynced] = []
 
     def record(self, event: UsageEvent) -> None:
-        """Keep the event."""
+        """Append to ``events``."""
         self.events.append(event)
 
     def synced(self, event: CatalogSynced) -> None:
-        """Keep what was on offer, apart from the loads."""
+        """Append to ``syncs``."""
         self.syncs.append(event)
 
     def skill_synced(self, event: SkillSynced) -> None:
-        """Keep what was fetched for a copy, apart from the loads."""
+        """Append to ``skill_syncs``."""
         self.skill_syncs.append(event)
 
 
-class LoadsOnly:
-    """A sink that is told of loads, and not of what is on offer.
-
-    For a command that a person runs: to look at skills is not to offer them.
-    """
-
-    synced: Final = None
-
-    def __init__(self, sink: UsageSink) -> None:
-        """Pass everything else on."""
-        self._sink = sink
-
-    def record(self, event: UsageEvent) -> None:
-        """Pass on."""
-        self._sink.record(event)
-
-    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - whatever the sink has
-        """Return what the sink has besides."""
-        if name.startswith("_"):
-            raise AttributeError(name)
-        return getattr(self._sink, name)
-
-
-class Sinks:
-    """The sinks of one Satchel: what one of them raises costs its event, never a load.
-
-    Besides ``record`` a sink may have
-
-    - ``synced(event)``, which is given a `CatalogSynced` for each day and change;
-    - ``skill_synced(event)``, which is given a `SkillSynced` for each copy;
-    - ``defer(note)``, which is given a note of each such event in its place, for
-      `make`;
-    - ``awake``, False while it would throw every event away;
-    - ``flush()``, ``close()``, and ``retire()``, which is to close without a wait.
-    """
-
-    def __init__(self, sinks: Iterable[UsageSink]) -> None:
-        """Take the sinks, which may be none."""
-        self._takers = [(sink, getattr(sink, "defer", None)) for sink in sinks]
-        self._listeners = self._that_have("synced")
-        self._copy_listeners = self._that_have("skill_synced")
-        sleepers: list[Any] = [s for s, _ in self._takers if hasattr(s, "awake")]
-        self._sleepers = sleepers
-        self._is_awake = len(sleepers) < len(self._takers)
-        self._failures: dict[str, int] = {}
-        self._lost = 0
-
-    @property
-    def awake(self) -> bool:
-        """Whether some sink would take an event now."""
-        return self._is_awake or any(sink.awake for sink in self._sleepers)
-
-    @property
-    def failures(self) -> Mapping[str, int]:
-        """How often sinks failed, by their class."""
-        return dict(self._failures)
-
-    @property
-    def state(self) -> UsageState:
-        """How the keeping of events is; a sink that writes behind tells its own."""
-        sinks = [sink for sink, _ in self._takers]
-        problems = (_said_by(sink, "problem", str) for sink in sinks)
-
-        def total(name: str) -> int:
-            return sum(_said_by(sink, name, int) or 0 for sink in sinks)
-
-        return UsageState(
-            self._lost + total("dropped"),
-            total("waiting"),
-            sum(self._failures.values()) + total("failures"),
-            next(filter(None, problems), ""),
-        )
-
-    def tell(self, note: DeferredEvent) -> None:
-        """Give the event of one load to every sink; it is made once, or later."""
-        event: Any = None
-        for sink, defer in self._takers:
-            try:
-                if defer is not None:
-                    defer(note)
-                    continue
-                event = event or make_event(note)
-                sink.record(event)
-            except BaseException as error:  # noqa: BLE001 - a sink is a plug-in: R33, C34
-                self._failed(sink, error)
-                self._lost += 1
-
-    def emit_synced(self, note: DeferredEvent) -> None:
-        """Tell the sinks that want to know what is on offer."""
-        self._tell_some(self._listeners, note)
-
-    def emit_skill_synced(self, note: DeferredEvent) -> None:
-        """Tell the sinks that want to know what was fetched for a copy."""
-        self._tell_some(self._copy_listeners, note)
-
-    def _that_have(self, name: str) -> list[tuple[object, Any, Any]]:
-        return [
-            (sink, method, defer)
-            for sink, defer in self._takers
-            if (method := getattr(sink, name, None)) is not None
-        ]
-
-    def _tell_some(
-        self, listeners: list[tuple[object, Any, Any]], note: DeferredEvent
-    ) -> None:
-        event: Any = None
-        for sink, method, defer in listeners:
-            try:
-                if defer is not None:
-                    defer(note)
-                    continue
-                event = event or make_event(note)
-                method(event)
-            except BaseException as error:  # noqa: BLE001 - as above
-                self._failed(sink, error)
-                self._lost += 1
-
-    def flush(self) -> None:
-        """Wait until all that was told is written, where a sink can be asked."""
-        self._call("flush")
-
-    def close(self) -> None:
-        """Close every sink that can be closed."""
-        self._call("close")
-
-    def retire(self) -> None:
-        """Let every sink write what it has and end, without waiting for it."""
-        self._call("retire")
-
-    def _call(self, name: str) -> None:
-        for sink, _ in self._takers:
-            method = getattr(sink, name, None)
-            if method is None:
-                continue
-            try:
-                method()
-            except BaseException as error:  # noqa: BLE001 - as above
-                self._failed(sink, error)
-
-    def _failed(self, sink: object, error: BaseException) -> None:
-        """Count what a sink raised.
-
-        Raises:
-            KeyboardInterrupt, SystemExit: It was one of these: somebody ends the
-                program, while the sink was at work by chance.
-        """
-        if isinstance(error, (KeyboardInterrupt, SystemExit)):
-            raise error
-        name = type(sink).__name__
-        count = self._failures[name] = self._failures.get(name, 0) + 1
-        if count == 1:
-            import logging
-
-            log = logging.getLogger("satchel")
-            kind = type(error).__name__
-            log.warning("usage sink %s failed (%s); loads go on without", name, kind)
-            log.debug("usage sink %s failed", name, exc_info=error)
-
-
-def _said_by(sink: object, name: str, kind: type[_T]) -> _T | None:
-    """Return what a sink says of itself; None where it says nothing of that kind."""
-    try:
-        value = getattr(sink, name, None)
-    except Exception:  # noqa: BLE001 - a sink is a plug-in: R33
-        return None
-    return value if isinstance(value, kind) else None
-
-
-def record(sinks: Iterable[UsageSink], event: UsageEvent) -> None:
-    """Give the event to every sink; one that raises costs the event, never the load."""
-    Sinks(sinks).tell((lambda: event,))
-
-
-INFO: Final = 20
+_INFO: Final = 20
 """``logging.INFO``, without the import: it takes longer than reading ten packs."""
 
 
-class LoggingSink:
-    """Logs each event as one line, at level INFO, to the logger it is given.
+class LoggingSink(EventSink):
+    """Logs each event as one line, at level INFO, to a logger.
 
-    While that logger does not take the level, nothing is made of an event; nor while
-    nobody in the program has imported `logging`.
+    While the logger does not take that level, no event is made; nor while nobody in the
+    program has imported `logging`.
     """
+
+    takes = EVERY_KIND
 
     def __init__(self, logger: "logging.Logger | None" = None) -> None:
         """Log to ``logger``; by default to ``satchel.usage``."""
@@ -262,22 +221,15 @@ class LoggingSink:
             if logging is None:
                 return False
             logger = self._logger = logging.getLogger("satchel.usage")
-        return logger.isEnabledFor(INFO)
+        return logger.isEnabledFor(_INFO)
 
-    def defer(self, note: DeferredEvent) -> None:
-        """Make the event and log it, if it would be seen."""
-        if not self.awake:
-            return
-        event = make_event(note)
-        if isinstance(event, UsageEvent):
-            self.record(event)
-        elif isinstance(event, SkillSynced):
-            self.skill_synced(event)
-        else:
-            self.synced(event)
+    def defer(self, deferred: DeferredEvent) -> None:
+        """Make the event and log it, if the line would be seen."""
+        if self.awake:
+            super().defer(deferred)
 
     def record(self, event: UsageEvent) -> None:
-        """Log the event; every value from outside is quoted, so no line is forged."""
+        """Log a load; every value from outside is quoted, so that no line is forged."""
         self._log(
             event.as_dict(),
             "%s name=%r reference=%r script=%r source=%r duration_s=%.6f error=%r",
@@ -291,7 +243,7 @@ class LoggingSink:
         )
 
     def skill_synced(self, event: SkillSynced) -> None:
-        """Log what was fetched for a copy."""
+        """Log a file that was fetched for a copy."""
         self._log(
             event.as_dict(),
             "%s name=%r file=%r source=%r code=%r via=%r",
@@ -305,7 +257,7 @@ class LoggingSink:
 
     def synced(self, event: CatalogSynced) -> None:
         """Log how many skills are on offer."""
-        flat: dict[str, object] = {
+        fields: dict[str, object] = {
             "event": event.event,
             "at": event.at,
             "skills": len(event.entries),
@@ -313,16 +265,100 @@ class LoggingSink:
             "release": event.release,
             "via": event.via,
         }
-        self._log(
-            flat,
-            "%s skills=%d added=%d release=%r via=%r",
-            event.event,
-            len(event.entries),
-            len(event.added),
-            event.release,
-            event.via,
+        form = "%s skills=%d added=%d release=%r via=%r"
+        values = [value for name, value in fields.items() if name != "at"]
+        self._log(fields, form, *values)
+
+    def _log(self, fields: dict[str, object], form: str, *values: object) -> None:
+        if self.awake and self._logger is not None:
+            self._logger.info(form, *values, extra={"satchel_event": fields})
+
+
+class Sinks:
+    """The sinks of one Satchel: a sink that raises costs its event, never a load."""
+
+    def __init__(self, sinks: Iterable[UsageSink]) -> None:
+        """Take the sinks; an object that is no `EventSink` is wrapped as one."""
+        self._sinks = [
+            (
+                sink if isinstance(sink, EventSink) else _AdaptedSink(sink),
+                type(sink).__name__,
+            )
+            for sink in sinks
+        ]
+        self._takers = {
+            kind: [(sink, name) for sink, name in self._sinks if kind in sink.takes]
+            for kind in EVERY_KIND
+        }
+        self._failures: dict[str, int] = {}
+        self._lost = 0
+
+    @property
+    def awake(self) -> bool:
+        """Whether some sink would take an event now."""
+        for sink, _ in self._sinks:  # noqa: SIM110 - asked before each load
+            if sink.awake:
+                return True
+        return False
+
+    @property
+    def failures(self) -> Mapping[str, int]:
+        """How often sinks failed, by their class."""
+        return dict(self._failures)
+
+    @property
+    def state(self) -> UsageState:
+        """How well events are stored, by what the sinks say of themselves."""
+        states = [sink.state for sink, _ in self._sinks]
+        return UsageState(
+            self._lost + sum(state.lost for state in states),
+            sum(state.waiting for state in states),
+            sum(self._failures.values()) + sum(state.failures for state in states),
+            next((state.problem for state in states if state.problem), ""),
         )
 
-    def _log(self, flat: dict[str, object], form: str, *values: object) -> None:
-        if self.awake and self._logger is not None:
-            self._logger.info(form, *values, extra={"satchel_event": flat})
+    def emit(self, kind: type[Event], deferred: DeferredEvent) -> None:
+        """Give an event to each sink that takes its kind; the sink makes it."""
+        for sink, name in self._takers[kind]:
+            try:
+                sink.defer(deferred)
+            except BaseException as error:  # noqa: BLE001 - a sink is a plug-in
+                self._failed(name, error)
+                self._lost += 1
+
+    def flush(self) -> None:
+        """Wait until every event is stored, in all sinks that store any."""
+        self._call_all(methodcaller("flush"))
+
+    def close(self) -> None:
+        """Close every sink."""
+        self._call_all(methodcaller("close"))
+
+    def retire(self) -> None:
+        """Let every sink store what it has and end, without waiting for it."""
+        self._call_all(methodcaller("retire"))
+
+    def _call_all(self, call: Callable[[EventSink], object]) -> None:
+        for sink, name in self._sinks:
+            try:
+                call(sink)
+            except BaseException as error:  # noqa: BLE001 - as above
+                self._failed(name, error)
+
+    def _failed(self, name: str, error: BaseException) -> None:
+        """Count what a sink raised.
+
+        Raises:
+            KeyboardInterrupt, SystemExit: It was one of these: somebody ends the
+                program, while the sink was at work by chance.
+        """
+        if isinstance(error, (KeyboardInterrupt, SystemExit)):
+            raise error
+        count = self._failures[name] = self._failures.get(name, 0) + 1
+        if count == 1:
+            import logging
+
+            log = logging.getLogger("satchel")
+            kind = type(error).__name__
+            log.warning("usage sink %s failed (%s); loads go on without", name, kind)
+            log.debug("usage sink %s failed", name, exc_info=error)

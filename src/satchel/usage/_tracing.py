@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Final
 
 from satchel.errors import ExtraMissingError
 from satchel.model import UsageEvent
+from satchel.usage._sinks import EventSink
 
 try:
     from opentelemetry import trace
@@ -34,7 +35,7 @@ _ATTRIBUTES: Final = (
 )
 
 
-class TracingSink:
+class TracingSink(EventSink):
     """Makes a span of every load, a child of the span that is current where it loads.
 
     It begins and ends when the load did. Attributes are ``gen_ai.skill.name`` and so

@@ -181,7 +181,7 @@ def test_what_is_loaded_from_a_copy_can_be_told_back(shelf: Path) -> None:
     assert sink.events[0].digest == skills.catalog.get("alpha").digest  # type: ignore[union-attr]
     assert sink.events[1].reference == "references/more.md"
     assert all(e.tokens > 0 and e.size_bytes > 0 for e in sink.events)
-    assert back.dropped == 0
+    assert back.state.lost == 0
 
 
 def told(**more: object) -> dict[str, object]:
@@ -280,7 +280,7 @@ def test_a_site_that_takes_no_reports_is_left_alone_and_said(shelf: Path) -> Non
         skills.load("alpha")
     back.close()
 
-    assert back.dropped > 0
+    assert back.state.lost > 0
 
 
 def test_a_site_that_refuses_is_said_and_not_asked_again(

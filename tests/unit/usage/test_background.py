@@ -150,7 +150,7 @@ def test_where_the_queue_is_full_events_are_dropped_and_counted(
     for number in range(14):
         sink.record(load(str(number)))
 
-    assert sink.dropped == 5
+    assert sink.state.lost == 5
     store.gate.set()
     assert sink.flush(WAIT_S)
     sink.record(load("last"))
@@ -174,7 +174,7 @@ def test_a_caller_waits_a_moment_for_room(store: MemoryStore, sink: Background) 
     wait_for_writer.close()
 
     assert names(store) == ["a", "b"]
-    assert wait_for_writer.dropped == 0
+    assert wait_for_writer.state.lost == 0
 
 
 def test_a_store_that_fails_is_tried_again(
@@ -186,7 +186,7 @@ def test_a_store_that_fails_is_tried_again(
 
     assert flushed[-1]
     assert names(store) == ["a"]
-    assert sink.failures == 4
+    assert sink.state.failures == 4
     warnings = [r for r in caplog.records if r.levelno >= logging.WARNING]
     assert [r.getMessage() for r in warnings] == [
         "usage events are not kept now (OSError); loads go on"
@@ -229,7 +229,7 @@ def test_a_store_that_always_fails_delays_no_end(
     sink.record(load("b"))
     sink.close(WAIT_S)
 
-    assert (sink.dropped, store.closed) == (1, 0)
+    assert (sink.state.lost, store.closed) == (1, 0)
     assert sink._thread is None or not sink._thread.is_alive()
 
 
@@ -241,7 +241,7 @@ def test_a_store_that_never_opens_delays_no_end(
     assert not sink.flush(WAIT_S)
     sink.close(WAIT_S)
 
-    assert sink.dropped == 1
+    assert sink.state.lost == 1
 
 
 def test_an_event_that_cannot_be_made_costs_no_other(
@@ -251,7 +251,7 @@ def test_an_event_that_cannot_be_made_costs_no_other(
     sink.record(load("b"))
 
     assert sink.flush(WAIT_S)
-    assert (names(store), sink.failures, sink.dropped) == (["b"], 1, 1)
+    assert (names(store), sink.state.failures, sink.state.lost) == (["b"], 1, 1)
 
 
 class Panic(BaseException):
@@ -270,7 +270,7 @@ def test_a_panic_ends_no_writer(sink: Background, store: MemoryStore) -> None:
 
     sink.flush(WAIT_S)
     assert sink.flush(WAIT_S)
-    assert (names(store), sink.failures, sink.dropped) == (["b"], 2, 1)
+    assert (names(store), sink.state.failures, sink.state.lost) == (["b"], 2, 1)
 
 
 def test_a_row_that_cannot_be_kept_costs_no_other(
@@ -281,7 +281,7 @@ def test_a_row_that_cannot_be_kept_costs_no_other(
         sink.record(load(name))
 
     assert sink.flush(WAIT_S)
-    assert (names(store), sink.failures, sink.dropped) == (["a", "c"], 2, 2)
+    assert (names(store), sink.state.failures, sink.state.lost) == (["a", "c"], 2, 2)
 
 
 def test_the_collector_may_end_a_writer_at_any_moment(
@@ -312,7 +312,7 @@ def test_after_the_close_events_are_dropped(
     sink.close()
     sink.record(load("b"))
 
-    assert (names(store), sink.dropped, store.closed) == (["a"], 1, 1)
+    assert (names(store), sink.state.lost, store.closed) == (["a"], 1, 1)
     sink.flush(WAIT_S)
 
 
@@ -325,7 +325,7 @@ def test_an_event_that_comes_while_it_ends_is_counted(
     sink._is_open = True
     sink.record(load("b"))
 
-    assert (names(store), sink.dropped) == (["a"], 1)
+    assert (names(store), sink.state.lost) == (["a"], 1)
     assert sink.flush(WAIT_S)
 
 
@@ -405,7 +405,7 @@ def test_a_child_begins_anew_and_leaves_the_stores_of_its_parent(
     sink.record(load("b"))
     sink.close()
 
-    assert (names(store), store.closed, sink.dropped) == (["b"], 2, 0)
+    assert (names(store), store.closed, sink.state.lost) == (["b"], 2, 0)
     assert [writer.process for writer in store.writers] == [
         before,
         _process.process_mark(),

@@ -11,7 +11,13 @@ import pytest
 from satchel import Options, Policy, Satchel, Skill, SkillError, deny, load_skill
 from satchel.model import Descriptor, Loaded, Request
 from satchel.skills import SkillDiscoverySkill
-from satchel.usage import ListSink, OwnerLookup, Sinks, _events as telling, open_sink
+from satchel.usage import (
+    ListSink,
+    OwnerLookup,
+    Sinks,
+    _events as events_module,
+    open_sink,
+)
 from satchel.usage._file_store import LineStore
 from tests.fakes import FakeClock, FakeSource, pack
 
@@ -278,12 +284,12 @@ class Odd:
 def test_a_counter_that_is_no_good_costs_no_event(said: object, tokens: int) -> None:
     sink, clock = ListSink(), FakeClock()
     skills = shelf(ListSink())
-    tell = telling.UsageEvents(
+    tell = events_module.UsageEvents(
         Sinks([sink]), clock, Odd(said), OwnerLookup(dict), lambda: skills.catalog
     )
     for _ in range(2):
         loaded = Loaded(Descriptor("x", "d"), "SKILL.md", b"t", "t", "d")
-        tell.loaded(skills.catalog, Request("x"), loaded, 0.0, 0.0)
+        tell.record_success(skills.catalog, Request("x"), loaded, 0.0, 0.0)
 
     assert [event.tokens for event in sink.events] == [tokens, tokens]
 
@@ -375,7 +381,7 @@ def test_without_sinks_nothing_is_told_or_made() -> None:
     skills.observe()
     skills.sync()
 
-    assert "telling" not in skills._parts.__dict__
+    assert "usage_events" not in skills._parts.__dict__
     assert skills.sink_failures == {}
     skills.close()
 
@@ -397,18 +403,20 @@ def test_a_miss_of_an_address_says_why() -> None:
 def test_what_texts_cost_is_remembered_of_so_many(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(telling, "MAX_COSTS", 2)
+    monkeypatch.setattr(events_module, "MAX_COUNTS", 2)
     sink, counter = ListSink(), Words()
     clock = FakeClock()
-    tell = telling.UsageEvents(
+    tell = events_module.UsageEvents(
         Sinks([sink]), clock, counter, OwnerLookup(dict), lambda: skills.catalog
     )
     skills = shelf(ListSink())
-    tell.synced()
+    tell.record_catalog()
     entry = Descriptor("x", "d")
     for number in (1, 2, 1, 3, 1):
         loaded = Loaded(entry, "SKILL.md", b"t", f"{number} t", f"d{number}")
-        tell.loaded(skills.catalog, Request("x"), loaded, 0.0, clock.monotonic())
+        tell.record_success(
+            skills.catalog, Request("x"), loaded, 0.0, clock.monotonic()
+        )
 
     events: list[UsageEvent] = sink.events
     assert [(event.digest, event.tokens) for event in events] == [

@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from satchel.errors import ExtraMissingError
+from satchel.model import UsageEvent
 from satchel.usage import Sinks
 from tests.unit.usage.library import NOON, copied, load, miss, sync
 
@@ -87,7 +88,7 @@ def test_an_unknown_name_is_never_a_label() -> None:
     sink = MetricsSink()
     sinks = Sinks([sink])
     for number in range(100):
-        sinks.tell((miss, f"made-up-{number}"))
+        sinks.emit(UsageEvent, (miss, f"made-up-{number}"))
     shown = lines(sink)
     sinks.close()
 

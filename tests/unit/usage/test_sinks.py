@@ -8,8 +8,8 @@ import sys
 
 import pytest
 
-from satchel.model import UsageEvent
-from satchel.usage import ListSink, LoadsOnly, LoggingSink, Sinks, UsageState, record
+from satchel.model import CatalogSynced, UsageEvent
+from satchel.usage import ListSink, LoadsOnly, LoggingSink, Sinks, UsageState
 from tests.unit.usage.library import NOON, sync
 
 
@@ -72,7 +72,7 @@ def test_no_name_forges_a_line(caplog: pytest.LogCaptureFixture) -> None:
 def test_what_is_on_offer_is_a_line_too(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO)
 
-    Sinks([LoggingSink()]).emit_synced((lambda: sync(NOON, "a", "b"),))
+    Sinks([LoggingSink()]).emit(CatalogSynced, (lambda: sync(NOON, "a", "b"),))
 
     assert caplog.messages == [
         "catalog_synced skills=2 added=0 release='' via='python'"
@@ -86,7 +86,7 @@ def test_a_logger_that_is_not_enabled_makes_no_event() -> None:
     sinks = Sinks([LoggingSink(logger)])
 
     asleep = sinks.awake
-    sinks.tell((made.append, 1))
+    sinks.emit(UsageEvent, (made.append, 1))
     logger.setLevel(logging.INFO)
 
     assert (asleep, sinks.awake, made) == (False, True, [])
@@ -108,7 +108,7 @@ def test_nobody_who_has_not_imported_logging_pays_for_it() -> None:
 def test_events_reach_every_sink() -> None:
     first, second = ListSink(), ListSink()
 
-    record((first, second), event())
+    Sinks([first, second]).emit(UsageEvent, (event,))
 
     assert first.events == second.events == [event()]
 
@@ -121,8 +121,8 @@ def test_a_failing_sink_is_counted_and_told_of_once(
     sinks = Sinks([broken, after])
 
     for _ in range(3):
-        sinks.tell((event,))
-    sinks.emit_synced((lambda: sync(NOON),))
+        sinks.emit(UsageEvent, (event,))
+    sinks.emit(CatalogSynced, (lambda: sync(NOON),))
     sinks.flush()
     sinks.close()
 
@@ -161,8 +161,8 @@ def test_a_sink_that_panics_breaks_no_load() -> None:
     after = ListSink()
     sinks = Sinks([Raising(Panic()), after])
 
-    sinks.tell((event,))
-    sinks.emit_synced((lambda: sync(NOON),))
+    sinks.emit(UsageEvent, (event,))
+    sinks.emit(CatalogSynced, (lambda: sync(NOON),))
     sinks.flush()
 
     assert sinks.failures == {"Raising": 3}
@@ -175,9 +175,9 @@ def test_who_ends_the_program_is_heard(error: BaseException) -> None:
     sinks = Sinks([Raising(error)])
 
     with pytest.raises(type(error)):
-        sinks.tell((event,))
+        sinks.emit(UsageEvent, (event,))
     with pytest.raises(type(error)):
-        sinks.emit_synced((lambda: sync(NOON),))
+        sinks.emit(CatalogSynced, (lambda: sync(NOON),))
     with pytest.raises(type(error)):
         sinks.flush()
 
@@ -185,7 +185,7 @@ def test_who_ends_the_program_is_heard(error: BaseException) -> None:
 def test_an_event_that_cannot_be_made_breaks_nothing() -> None:
     sinks = Sinks([ListSink()])
 
-    sinks.tell((lambda: 1 // 0,))
+    sinks.emit(UsageEvent, (lambda: 1 // 0,))
 
     assert sinks.failures == {"ListSink": 1}
 
@@ -194,14 +194,12 @@ def test_a_look_is_no_offer() -> None:
     inner = ListSink()
     sinks = Sinks([LoadsOnly(inner)])
 
-    sinks.tell((event,))
-    sinks.emit_synced((lambda: sync(NOON, "a"),))
+    sinks.emit(UsageEvent, (event,))
+    sinks.emit(CatalogSynced, (lambda: sync(NOON, "a"),))
 
     assert (len(inner.events), inner.syncs) == (1, [])
     LoadsOnly(inner).record(event())
     assert len(inner.events) == 2
-    with pytest.raises(AttributeError):
-        _ = LoadsOnly(inner)._other
 
 
 @pytest.mark.row("F17")
@@ -225,7 +223,7 @@ def test_what_is_lost_and_waits_is_the_sum_of_what_sinks_say() -> None:
 
     sinks = Sinks([Odd(), Telling()])
     for _ in range(2):
-        sinks.tell((event,))
+        sinks.emit(UsageEvent, (event,))
 
     assert sinks.state == UsageState(2 + 3, 4, 2 + 5, "no space")
     assert Sinks([]).state == UsageState()
