@@ -59,6 +59,20 @@ def is_noticed(one: Break) -> bool:
         return ended != 0
 
 
+def line_of(one: Break) -> int:
+    """Return the line that a break changes, as the file is now: the nearest of its text.
+
+    Raises:
+        LookupError: No line of the file is what it was when the break was drawn.
+    """
+    path = ROOT / one.file
+    lines = path.read_text("utf-8").splitlines() if path.exists() else []
+    places = [n for n, line in enumerate(lines, 1) if line == one.before]
+    if not places:
+        raise LookupError(f"{one.file}:{one.line}: the line has changed")
+    return min(places, key=lambda n: abs(n - one.line))
+
+
 def _run(home: Path, python: str, suite: list[str]) -> int:
     """Return pytest's exit status on a suite, in a copy; 1 if it takes too long."""
     command = [python, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *suite]
@@ -82,12 +96,13 @@ def _reaching(one: Break) -> list[str]:
 
     A line that only an import runs is reached by no test of its own.
     """
+    line = line_of(one)
     with sqlite3.connect(f"file:{REACH}?mode=ro", uri=True) as known:
         rows = known.execute(
             "SELECT DISTINCT c.context FROM arc a"
             " JOIN context c ON c.id = a.context_id JOIN file f ON f.id = a.file_id"
             " WHERE f.path LIKE ? AND (a.fromno = ? OR a.tono = ?)",
-            (f"%{one.file.removeprefix('src')}", one.line, one.line),
+            (f"%{one.file.removeprefix('src')}", line, line),
         ).fetchall()
     tests = {context.rpartition("|")[0] for (context,) in rows if context}
     room = Path(one.file).parts[2].removesuffix(".py")
@@ -115,10 +130,6 @@ def _copy(one: Break) -> Generator[Path]:
             shutil.copy2(ROOT / name, target, follow_symlinks=False)
         path = home / one.file
         lines = path.read_text("utf-8").splitlines(keepends=True)
-        places = [n for n, line in enumerate(lines) if line.rstrip("\n") == one.before]
-        if not places:
-            raise LookupError(f"{one.file}:{one.line}: the line has changed")
-        place = min(places, key=lambda n: abs(n - one.line + 1))
-        lines[place] = f"{one.after}\n"
+        lines[line_of(one) - 1] = f"{one.after}\n"
         path.write_text("".join(lines), "utf-8")
         yield home
