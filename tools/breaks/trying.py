@@ -60,7 +60,7 @@ def is_noticed(one: Break) -> bool:
 
 
 def line_of(one: Break) -> int:
-    """Return the line that a break changes, as the file is now: the nearest of its text.
+    """Return the line that a break changes, as the file is now: the nearest alike.
 
     Raises:
         LookupError: No line of the file is what it was when the break was drawn.
