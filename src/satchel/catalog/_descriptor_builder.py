@@ -65,7 +65,8 @@ class DescriptorBuilder:
         )
         if parsed.manifest is None:
             return _refused_pack(found, origin, parsed.findings)
-        return self._entry(found, origin, parsed.manifest, raw, parsed.findings)
+        pack = self._entry(found, origin, parsed.manifest, raw, parsed.findings)
+        return pack._replace(manifest=parsed.manifest)
 
     def _catalogued(
         self, found: Found, known: Descriptor, origin: Origin

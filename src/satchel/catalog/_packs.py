@@ -43,7 +43,8 @@ class ParseOptions:
 class ScannedPack(NamedTuple):
     """A pack as it was when it had this ``stamp``.
 
-    ``refused`` and ``filtered`` ones have no place in the catalog.
+    ``refused`` and ``filtered`` packs have no place in the catalog. ``manifest`` is
+    what its SKILL.md was parsed to; None where the source made the manifest itself.
     """
 
     descriptor: Descriptor
@@ -51,6 +52,7 @@ class ScannedPack(NamedTuple):
     findings: tuple[Finding, ...] = ()
     refused: bool = False
     filtered: bool = False
+    manifest: Manifest | None = None
 
     @property
     def listable(self) -> bool:

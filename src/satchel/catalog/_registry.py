@@ -26,6 +26,7 @@ from satchel.model import (
     Conflict,
     Descriptor,
     FileReader,
+    Manifest,
     Resource,
     SourceStatus,
     SyncReport,
@@ -181,6 +182,17 @@ class Registry:
                 field.replace(key, seen.entry)
                 self._take()
             return seen.readers
+
+    def manifest(self, descriptor: Descriptor) -> Manifest | None:
+        """Return the manifest that a descriptor was made from.
+
+        None if the source made the manifest itself, or the pack was read again since.
+        """
+        scanner = next((f for f in self._fields if f.label == descriptor.source), None)
+        pack = scanner and scanner.known(descriptor.origin.key)
+        if not pack or pack.descriptor.digest != descriptor.digest:
+            return None
+        return pack.manifest
 
     def resources(self, descriptor: Descriptor) -> tuple[Resource, ...]:
         """Return the pack's manifest of bytes, reading files not read before.

@@ -278,13 +278,23 @@ class CallerView:
         )
 
     def manifest(self, skill_id: str) -> Manifest:
-        """Return a skill's manifest, read anew; it is no event.
+        """Return a skill's manifest as it is now; it is no event.
 
         Raises:
             SkillError: As for `satchel.Satchel.manifest`.
         """
         self.descriptor(skill_id)
         return self._shelf.manifest(self._reading.again(skill_id))
+
+    def manifest_of(self, loaded: Loaded) -> Manifest:
+        """Return the manifest of a loaded SKILL.md, without a second read.
+
+        It is that of the catalog, and parsed only where the catalog has none.
+
+        Raises:
+            SkillManifestError: It has no frontmatter; the source made up its manifest.
+        """
+        return self._shelf.manifest(loaded)
 
     def peek(self, skill_id: str, file: str | None = None) -> Loaded:
         """Do as `load` does without an event: for what is no use of a skill.

@@ -35,30 +35,6 @@ if TYPE_CHECKING:
     from satchel.usage import UsageEvents
 
 
-def manifest_of(loaded: Loaded, accept: ParseOptions) -> Manifest:
-    """Parse a loaded SKILL.md.
-
-    Raises:
-        SkillManifestError: There is no frontmatter: the source made its manifest up.
-    """
-    from satchel.skill_md import parse
-
-    parsed = parse(
-        loaded.data,
-        profile=accept.profile,
-        directory=loaded.descriptor.origin.key.rpartition("/")[2],
-        limits=accept.limits,
-        allow_empty_description=accept.allow_empty_description,
-    )
-    if parsed.manifest is None:
-        place = loaded.descriptor.origin.location
-        raise SkillManifestError(place, parsed.findings[0].message)
-    if loaded.descriptor.remote:  # what it asks for is not what it was given
-        granted = loaded.descriptor.allowed_tools
-        return replace(parsed.manifest, allowed_tools=granted)
-    return parsed.manifest
-
-
 class PromptSections:
     """Renders sections, and gives the last one again where nothing has changed."""
 
@@ -213,6 +189,31 @@ class Components:
             self.ranker = FtsRanker()
         return list(self.ranker.rank(self.registry.catalog, query, k))
 
+    def manifest_of(self, loaded: Loaded) -> Manifest:
+        """Return the manifest of a loaded SKILL.md; it is parsed only once a version.
+
+        Raises:
+            SkillManifestError: It has no frontmatter; the source made up its manifest.
+        """
+        entry = loaded.descriptor
+        manifest = self.registry.manifest(entry)
+        if manifest is not None and loaded.digest == entry.digest:
+            return manifest
+        from satchel.skill_md import parse
+
+        parsed = parse(
+            loaded.data,
+            profile=self.accept.profile,
+            directory=entry.origin.key.rpartition("/")[2],
+            limits=self.accept.limits,
+            allow_empty_description=self.accept.allow_empty_description,
+        )
+        if parsed.manifest is None:
+            raise SkillManifestError(entry.origin.location, parsed.findings[0].message)
+        if entry.remote:  # it has the tools that were granted, not those it asks for
+            return replace(parsed.manifest, allowed_tools=entry.allowed_tools)
+        return parsed.manifest
+
     def stager_for(self, stage: "Stager | bool") -> "Stager | None":
         """Return who copies files; True is the one of this machine."""
         if isinstance(stage, bool):
@@ -243,7 +244,7 @@ class Components:
             render=self.sections.render,
             load=self.load,
             find=self.rank,
-            manifest=lambda loaded: manifest_of(loaded, self.accept),
+            manifest=self.manifest_of,
             offers=self.offers,
             policy=self.policy,
             editions=self._editions,

@@ -353,16 +353,14 @@ class Satchel:
         )
 
     def manifest(self, skill_id: str) -> Manifest:
-        """Return a skill's manifest, read anew.
+        """Return a skill's manifest as it is now.
 
         Raises:
             SkillManifestError: The source makes up manifests of files without one.
             SkillError: As for `load`.
         """
-        from satchel.runtime._components import manifest_of
-
         loaded = self._parts.load.plain(self._parts.catalog, Request(skill_id))
-        return manifest_of(loaded, self._parts.accept)
+        return self._parts.manifest_of(loaded)
 
     def resources(self, skill_id: str) -> tuple[Resource, ...]:
         """Return path, digest and size of every listed file, SKILL.md included.
