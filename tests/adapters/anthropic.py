@@ -376,6 +376,9 @@ class AnthropicDriver:
     name = "anthropic"
     distribution = "anthropic"
     limits: Mapping[str, str] = {}
+    lacks: Mapping[str, str] = {
+        "threads": "a request is made where the loop of the user makes it",
+    }
 
     def build(self, setup: Setup) -> Rig:
         attach(setup)  # each conversation is attached; here what is wrong shows

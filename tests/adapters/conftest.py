@@ -25,8 +25,9 @@ To add an adapter:
    where ``./skills`` is a copy of ``examples/skills``, and so without a network.
 
 What a framework cannot do is a limit: `Driver.limits` gives the reason under the test's
-name, ``test_x`` or ``test_x[stream]``. That test has to fail; when it passes, the limit
-is out of date and the run fails.
+name, ``test_x`` or ``test_x[stream]``, and ``Driver.lacks`` under a capability that
+tests are marked with. Such a test has to fail; when it passes, the limit is out of date
+and the run fails.
 
 Warnings are errors where Satchel causes them; a framework's own are shown. Nothing
 leaves the machine: an address that is not its own is refused.
@@ -47,6 +48,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
+from tests.adapters.desk import write_packs
 from tools.adapters.known import NAMES
 
 if TYPE_CHECKING:
@@ -56,6 +58,7 @@ if TYPE_CHECKING:
 
 REFERENCE: Final = "reference"
 _CONTRACT: Final = "tests/adapters/test_contract.py::"
+_SUITE: Final = (_CONTRACT, "tests/adapters/test_capabilities.py::")
 _LOCAL: Final = {"127.0.0.1", "::1", "localhost", "0.0.0.0", "", None}  # noqa: S104
 
 
@@ -78,6 +81,7 @@ def driver_of(name: str) -> Driver:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "capability(name): what a framework may lack")
     if adapter_of(config) == REFERENCE:
         return
     config.addinivalue_line("filterwarnings", "default")
@@ -108,13 +112,15 @@ def pytest_collection_modifyitems(
     Raises:
         UsageError: A limit names no test.
     """
-    contract = [item for item in items if item.nodeid.startswith(_CONTRACT)]
-    if not contract:
+    suite = [item for item in items if item.nodeid.startswith(_SUITE)]
+    if not suite:
         return
-    limits = driver_of(adapter_of(config)).limits
+    driver = driver_of(adapter_of(config))
+    limits = {**driver.limits, **getattr(driver, "lacks", {})}
     unused = set(limits)
-    for item in contract:
-        for name in (item.name, item.name.partition("[")[0]):
+    for item in suite:
+        marks = (mark.args[0] for mark in item.iter_markers("capability"))
+        for name in (item.name, item.name.partition("[")[0], *marks):
             if name in limits:
                 unused.discard(name)
                 item.add_marker(pytest.mark.xfail(reason=limits[name], strict=True))
@@ -131,6 +137,11 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     names = pyfuncitem._fixtureinfo.argnames
     asyncio.run(pyfuncitem.obj(**{name: pyfuncitem.funcargs[name] for name in names}))
     return True
+
+
+@pytest.fixture
+def packs(tmp_path: Path) -> Path:
+    return write_packs(tmp_path / "packs")
 
 
 @pytest.fixture(scope="session")

@@ -33,6 +33,11 @@ of the customer, and name amounts with their currency.
 """
 LIMITS: Final = "LIMITS-2206: at most fifty euros without a second person."
 
+REFUND: Final = Call("refund", {"order_id": "A-1", "cents": 995})
+REFUNDED: Final = "refunded 995 of A-1 by ana"
+PAID: Final = "refund A-1 995 by ana"
+ANA: Final = {"user": "ana", "groups": ["support"]}
+
 _PACKS: Final = {
     "refunds/SKILL.md": f"""\
 ---

@@ -178,7 +178,8 @@ class Driver(Protocol):
     """What to install; its version is told in the table."""
     limits: Mapping[str, str]
     """Test name to reason: what the framework itself cannot do. Such a test must fail,
-    and the reason stands in the table."""
+    and the reason is in the table. ``lacks``, where a driver has it, is the same by
+    capability."""
 
     def build(self, setup: Setup) -> Rig:
         """Return a real agent with a fake model."""

@@ -297,6 +297,10 @@ class GoogleAdk:
     name = "google_adk"
     distribution = "google-adk"
     limits: Mapping[str, str] = _RAISES if version("google-adk") < "2" else {}
+    lacks: Mapping[str, str] = {
+        "history": "ADK asks for the tools before it shows the messages",
+        "threads": "ADK awaits toolsets in its event loop",
+    }
 
     def build(self, setup: Setup) -> Rig:
         llm = fake_model(setup.model)

@@ -70,7 +70,7 @@ def agent_of(
     agent = Agent(
         chat_generator=fake(setup.model, seen),
         tools=[*own, *more],
-        system_prompt=setup.base,
+        system_prompt=setup.base or None,
         **settings,
     )
     who = lambda state: state.data["hook_context"]["who"]  # noqa: E731

@@ -34,7 +34,10 @@ except ImportError:  # with an SDK before 2.50
 try:
     from openai.lib.responses_tool_runner import RegisteredFunction
 except ImportError:
-    LIMITS = {"test_a_native_tool_is_carried": "before 3.40 there are no tool objects"}
+    LIMITS = {
+        "test_a_native_tool_is_carried": "before 3.40 there are no tool objects",
+        "native": "before 3.40 there are no tool objects",
+    }
 else:
     LIMITS = {}
 
@@ -432,6 +435,11 @@ class OpenAISdk:
     name: str = "openai"
     distribution: str = "openai"
     limits: Mapping[str, str] = field(default_factory=lambda: LIMITS)
+    lacks: Mapping[str, str] = field(
+        default_factory=lambda: {
+            "threads": "a request is made where the loop of the user makes it"
+        }
+    )
 
     def build(self, setup: suite.Setup) -> LoopRig:
         rig = LoopRig(self.api, setup)

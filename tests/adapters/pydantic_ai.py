@@ -247,6 +247,9 @@ class PydanticAI:
     name = "pydantic_ai"
     distribution = "pydantic-ai-slim"
     limits: Mapping[str, str] = {}
+    lacks: Mapping[str, str] = {
+        "threads": "Pydantic AI awaits toolsets in its event loop",
+    }
 
     def build(self, setup: Setup) -> Rig:
         rig = PydanticRig(cast("Any", None))

@@ -196,19 +196,9 @@ class Smolagents:
 
     name = "smolagents"
     distribution = "smolagents"
-    limits: Mapping[str, str] = dict.fromkeys(
-        (
-            "test_an_approval_pauses_the_run",
-            "test_an_approval_resumes_elsewhere",
-            "test_each_call_is_approved_by_itself",
-            "test_declined_is_a_result_and_retryable",
-            "test_two_equal_calls_and_one_yes",
-            "test_a_question_says_what_is_asked",
-            "test_words_of_a_rejection_are_read",
-            "test_edited_arguments_are_used",
-            "test_payments_never_exceed_yeses",
-            "test_a_process_that_dies_after_an_effect",
-        ),
+    limits: Mapping[str, str] = {}
+    lacks: Mapping[str, str] = dict.fromkeys(
+        ("approval", "edits"),
         "smolagents carries out a step's calls as soon as the model has made them, and "
         "its interrupt takes effect after them: no call waits; give attach an approve",
     )

@@ -22,9 +22,13 @@ from satchel import Satchel
 from satchel.policy import ask, deny
 from satchel.tools import Tool
 from tests.adapters.desk import (
+    ANA,
     BASE,
     LIMITS,
+    PAID,
     PAYROLL,
+    REFUND,
+    REFUNDED,
     REFUNDS,
     TRAVEL,
     Desk,
@@ -36,7 +40,6 @@ from tests.adapters.desk import (
     setup,
     transfer,
     write_pack,
-    write_packs,
 )
 from tests.adapters.driver import Call, Paused
 from tests.adapters.killed import Effects, careful
@@ -49,15 +52,6 @@ if TYPE_CHECKING:
 
     from satchel.tools import Run
     from tests.adapters.driver import Driver, Mode, Rig, Say, Seen
-
-REFUND = Call("refund", {"order_id": "A-1", "cents": 995})
-REFUNDED = "refunded 995 of A-1 by ana"
-ANA = {"user": "ana", "groups": ["support"]}
-
-
-@pytest.fixture
-def packs(tmp_path: Path) -> Path:
-    return write_packs(tmp_path / "packs")
 
 
 def added(seen: Seen, before: Seen) -> set[str]:
@@ -442,7 +436,7 @@ async def test_a_load_and_a_call_in_one_step(driver: Driver, packs: Path) -> Non
     assert REFUNDS in loaded
     assert "refund" in early
     assert REFUNDS not in early
-    assert desk.done == ["refund A-1 995 by ana"]
+    assert desk.done == [PAID]
     assert rig.seen[2].results[2] == REFUNDED
 
 
@@ -815,6 +809,7 @@ def asking(packs: Path, desk: Desk) -> Any:
 PAYS = script([load("refunds")], [REFUND], "done")
 
 
+@pytest.mark.capability("approval")
 async def test_an_approval_pauses_the_run(
     driver: Driver, packs: Path, mode: Mode
 ) -> None:
@@ -833,10 +828,11 @@ async def test_an_approval_pauses_the_run(
     )
     assert done_before == []
     assert said == "done"
-    assert desk.done == ["refund A-1 995 by ana"]
+    assert desk.done == [PAID]
     assert rig.seen[-1].results[-1] == REFUNDED
 
 
+@pytest.mark.capability("approval")
 async def test_an_approval_resumes_elsewhere(driver: Driver, packs: Path) -> None:
     """A run that waits is stored as text, and goes on with another agent object."""
     desk = Desk()
@@ -850,10 +846,11 @@ async def test_an_approval_resumes_elsewhere(driver: Driver, packs: Path) -> Non
     said = await other.decide(replace(paused, state=json.loads(state)), approve=True)
 
     assert said == "done"
-    assert desk.done == ["refund A-1 995 by ana"]
+    assert desk.done == [PAID]
     assert [REFUNDS in _all_text(seen) for seen in other.seen] == [True]
 
 
+@pytest.mark.capability("approval")
 async def test_each_call_is_approved_by_itself(driver: Driver, packs: Path) -> None:
     """Of two calls made side by side one is approved and one declined."""
     desk = Desk()
@@ -869,10 +866,11 @@ async def test_each_call_is_approved_by_itself(driver: Driver, packs: Path) -> N
 
     assert said == "done"
     assert sorted(map(str, asked)) == ["A-1", "A-2"]
-    assert desk.done == ["refund A-1 995 by ana"]
+    assert desk.done == [PAID]
     assert rig.seen[-1].results[-2] == REFUNDED
 
 
+@pytest.mark.capability("approval")
 async def test_declined_is_a_result_and_retryable(driver: Driver, packs: Path) -> None:
     """A call that was declined is a result; asked for again, it is asked again."""
     desk = Desk()
@@ -892,7 +890,7 @@ async def test_declined_is_a_result_and_retryable(driver: Driver, packs: Path) -
     assert (said, last) == ("done", "yes")
     assert REFUNDED not in declined
     assert done_before == []
-    assert desk.done == ["refund A-1 995 by ana"]
+    assert desk.done == [PAID]
 
 
 def _steps() -> list[Say]:
@@ -902,6 +900,7 @@ def _steps() -> list[Say]:
 TWICE = script([load("refunds")], [REFUND, REFUND], "done")
 
 
+@pytest.mark.capability("approval")
 @pytest.mark.row("F20", "T08")
 async def test_two_equal_calls_and_one_yes(driver: Driver, packs: Path) -> None:
     """Of two equal calls side by side with one yes between them, one is made."""
@@ -916,7 +915,7 @@ async def test_two_equal_calls_and_one_yes(driver: Driver, packs: Path) -> None:
 
     assert said == "done"
     assert asked == 2
-    assert desk.done == ["refund A-1 995 by ana"]
+    assert desk.done == [PAID]
 
 
 @pytest.mark.row("F20", "T08")
@@ -936,9 +935,10 @@ async def test_two_equal_calls_and_a_callback(
 
     assert said == "done"
     assert asked == ["refund", "refund"]
-    assert desk.done == ["refund A-1 995 by ana"]
+    assert desk.done == [PAID]
 
 
+@pytest.mark.capability("approval")
 @pytest.mark.row("F24", "E25")
 async def test_a_question_says_what_is_asked(driver: Driver, packs: Path) -> None:
     """A person reads the skill, the tool, the arguments and the reason."""
@@ -952,6 +952,7 @@ async def test_a_question_says_what_is_asked(driver: Driver, packs: Path) -> Non
         assert part in paused.question
 
 
+@pytest.mark.capability("approval")
 @pytest.mark.row("F24")
 async def test_words_of_a_rejection_are_read(driver: Driver, packs: Path) -> None:
     """What a person says with a no is what the model reads."""
@@ -967,6 +968,7 @@ async def test_words_of_a_rejection_are_read(driver: Driver, packs: Path) -> Non
     assert "Not before friday." in rig.seen[-1].results[-1]
 
 
+@pytest.mark.capability("edits")
 @pytest.mark.row("F24")
 async def test_edited_arguments_are_used(driver: Driver, packs: Path) -> None:
     """A call is made with the arguments that a person put in place of the model's."""
@@ -983,6 +985,7 @@ async def test_edited_arguments_are_used(driver: Driver, packs: Path) -> None:
     assert "refunded 5 of A-1 by ana" in rig.seen[-1].results[-1]
 
 
+@pytest.mark.capability("approval")
 @pytest.mark.row("F20", "F22")
 async def test_payments_never_exceed_yeses(driver: Driver, packs: Path) -> None:
     """A paused run that is resumed three times, with two yeses, pays once."""
@@ -1000,9 +1003,10 @@ async def test_payments_never_exceed_yeses(driver: Driver, packs: Path) -> None:
         said = await other.decide(again, approve=approve)
         assert said == "done"
 
-    assert desk.done == ["refund A-1 995 by ana"]
+    assert desk.done == [PAID]
 
 
+@pytest.mark.capability("approval")
 @pytest.mark.row("F20", "F22")
 @pytest.mark.parametrize(("kept", "effects"), [("folder", 1), ("memory", 2)])
 async def test_a_process_that_dies_after_an_effect(
@@ -1024,7 +1028,7 @@ async def test_a_process_that_dies_after_an_effect(
     done = _yes_elsewhere(driver, packs, file, given, where)
 
     assert killed.returncode == -signal.SIGKILL
-    assert before == ["refund A-1 995 by ana"]
+    assert before == [PAID]
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout.splitlines()[-1])
     assert told["said"] == "done"
@@ -1105,6 +1109,6 @@ async def test_a_callback_can_answer(
 
     assert said == "done"
     assert asked == [{"tool": "refund", "who": "ana"}]
-    assert desk.done == (["refund A-1 995 by ana"] if answer else [])
+    assert desk.done == ([PAID] if answer else [])
     if not answer:
         assert "approval-declined" in rig.seen[-1].results[-1]

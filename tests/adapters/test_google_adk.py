@@ -131,14 +131,14 @@ async def test_what_is_put_away_beside_a_load_stays_away(tmp_path: Path) -> None
 
     first = Skill("first", instructions="1", description="One.", tools=[deactivate])
     other = Skill("other", instructions="2", description="Two.")
-    calls = [load("other"), Call("put_away")]
+    calls = [load("other"), Call("deactivate")]
     llm = fake_model(scripts({"one": [[load("first")], calls, "done"], "": ["done"]}))
     runner = await begun(agent_of(llm, attach(Satchel(first, other))))
 
     await said(runner, "one", "two")
 
-    assert "put_away" in llm.seen[1].tools
-    assert "put_away" not in llm.seen[3].tools
+    assert "deactivate" in llm.seen[1].tools
+    assert "deactivate" not in llm.seen[3].tools
     assert "other" in (await kept(runner))["satchel:desk"]["active"]
 
 

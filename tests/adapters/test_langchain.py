@@ -176,7 +176,7 @@ def test_a_result_that_others_keep_from_the_model_counts_as_gone(packs: Path) ->
         open_desk(packs),
         model,
         ContextEditingMiddleware(edits=[edit]),
-        options={"restate_tokens": 0},
+        options={"reinject_tokens": 0},
     )
 
     result = said(agent)

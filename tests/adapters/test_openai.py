@@ -46,7 +46,6 @@ REFUND = Call("refund", {"order_id": "A-1", "cents": 995})
 HI = {"role": "user", "content": "hi"}
 
 
-packs = test_contract.packs
 # Every row once more, with the driver below.
 rows = {name for name in vars(test_contract) if name.startswith("test_")}
 globals().update({name: getattr(test_contract, name) for name in rows - {*LIMITS}})

@@ -217,7 +217,7 @@ async def test_arguments_that_are_no_object_are_a_result(skills: Satchel) -> Non
 
     await run(attach(skills, to=Agent("desk", model=model)))
 
-    assert "JSON object" in results(model)[0]
+    assert "have to be an object" in results(model)[0]
 
 
 async def test_an_image_is_handed_on_as_it_is() -> None:

@@ -1,15 +1,18 @@
 """Satchel on the agents of others: one module for each framework.
 
-Each has one verb, ``attach(skills, ...)``, which returns what goes into the framework's
-own slot, or, given ``to=agent``, a copy of the agent where there is no slot::
+Each has one function, ``attach(skills, ...)``, which returns what goes into the
+framework's own slot, or a copy of the agent (``to=agent``) where there is no slot::
 
     from satchel.adapters import langchain
 
     agent = create_agent(model, tools=[mine], middleware=[langchain.attach(skills)])
 
-A module is imported when it is asked for, and only then its framework. One that is
-not installed, or is too old, is an `ExtraMissingError` that names the extra to install.
-What each was tried with is in ``satchel doctor`` and in docs/reference/adapters.md.
+A module imports its framework only when you import the module. A framework that is not
+installed, or is too old, is an `ExtraMissingError` that names the extra to install.
+``satchel doctor`` and docs/reference/adapters.md say with which releases each works.
+
+To write an adapter of your own, start from `SessionFactory` and `Conversation`:
+docs/contributing/adapter.md.
 """
 
 from typing import TYPE_CHECKING, Final
@@ -17,20 +20,16 @@ from typing import TYPE_CHECKING, Final
 from satchel._lazy import lazy_door
 
 if TYPE_CHECKING:
-    from satchel.adapters._base import Conversation, SessionFactory, framework, is_error
+    from satchel.adapters._base import (
+        Conversation,
+        SessionFactory,
+        Turn,
+        framework,
+        is_error,
+    )
 
-__all__ = [
-    "Conversation",
-    "SessionFactory",
-    "framework",
-    "is_error",
-]
+__all__ = ["Conversation", "SessionFactory", "Turn", "framework", "is_error"]
 
-_LAZY: Final = {
-    "Conversation": "satchel.adapters._base",
-    "SessionFactory": "satchel.adapters._base",
-    "framework": "satchel.adapters._base",
-    "is_error": "satchel.adapters._base",
-}
+_LAZY: Final = dict.fromkeys(__all__, "satchel.adapters._base")
 
 __getattr__ = lazy_door(__name__, _LAZY)

@@ -1,11 +1,20 @@
-"""What every adapter does with a session, written once."""
+"""What every adapter does with a session, written once.
 
+An adapter translates between its framework and these steps, and decides nothing about
+skills itself: open the session of a conversation or resume it, show it the messages of
+the next model call, offer its tools, ask where a person has to approve a call, make the
+call, and save the state next to the messages.
+"""
+
+import asyncio
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from contextvars import copy_context
 from dataclasses import dataclass, field
-from typing import Any, Final, Generic, TypeAlias, TypeVar, cast, get_args
+from typing import Any, Final, Generic, ParamSpec, TypeAlias, TypeVar, cast, get_args
 
-from satchel.errors import SkillError, ToolError, error_payload
+from satchel.errors import ExtraMissingError, ToolError, error_payload
 from satchel.load import TurnCache
 from satchel.model import Question, SeenMessage, Style
 from satchel.protocols import Approval
@@ -22,296 +31,25 @@ from satchel.runtime import (
 )
 from satchel.tools import Tool, Toolbox
 
+__all__ = ["Conversation", "SessionFactory", "Turn", "framework", "is_error"]
+
 Arguments: TypeAlias = Mapping[str, object] | str
 """What a model gave: an object, or its JSON text."""
 
-Native = TypeVar("Native")
-"""What a framework tells of a run: its context."""
+Context = TypeVar("Context")
+"""What a framework knows of a run and hands to functions of the application."""
 
-_NAMED: Final = ("who", "deps", "state", "resume", "to", "tools")
+Who: TypeAlias = Mapping[str, Any] | Callable[[Context], Mapping[str, Any]] | None
+"""For whom a run is: a mapping, or a function of the run's context."""
+
+Deps: TypeAlias = Callable[[Context], object] | None
+"""Which object tools get as ``Run.deps``: a function of the run's context."""
+
+Result = TypeVar("Result")
+P = ParamSpec("P")
+
+_OTHER_ARGUMENTS: Final = ("who", "deps", "state", "resume", "to", "tools")
 """Arguments that `attach` of some adapter has besides the options of a session."""
-
-
-@dataclass(eq=False, slots=True)
-class Turn:
-    """One run of an agent: what it has read, and what its last model call was offered.
-
-    Where each step of a run opens a session of its own, they share one of these.
-    """
-
-    cache: TurnCache = field(default_factory=TurnCache)
-    offered: Toolbox | None = None
-
-
-class SessionFactory(Generic[Native]):
-    """What `attach` was told, checked at once; opens a session for each conversation.
-
-    Attributes:
-        skills: Whose skills.
-        who: For whom a run is, or how its context tells.
-        deps: How its context tells what tools get as ``Run.deps``.
-        options: Of every session.
-        asks: Whether a call may have to wait for the framework's own approval: some
-            rule of the policy asks, and there is no ``approve`` to answer it.
-        trusts: Whether nobody but the application can write the state.
-    """
-
-    def __init__(
-        self,
-        skills: Satchel,
-        who: "Mapping[str, Any] | Callable[[Native], Mapping[str, Any]] | None",
-        deps: "Callable[[Native], object] | None",
-        options: SessionOptions,
-        *,
-        trusts: bool = True,
-    ) -> None:
-        """Take the arguments of `attach`.
-
-        Raises:
-            TypeError: ``skills`` is no `Satchel`; an option is not known, or of another
-                type.
-            ConfigError: No style has that name.
-            SkillNotFoundError: ``only`` or ``always`` names a skill that is not there.
-        """
-        options = _kept(options)  # it may be read for many sessions
-        _check(skills, who, options)
-        self.skills = skills
-        self.who = who
-        self.deps = deps
-        self.options = options
-        may_ask = any(rule.verdict == "ask" for rule in skills.policy.rules)
-        self.asks = may_ask and options.get("approve") is None
-        self.trusts = trusts
-
-    def whose(self, native: Native) -> Mapping[str, Any]:
-        """Return for whom a run is."""
-        return (self.who(native) if callable(self.who) else self.who) or {}
-
-    def open(
-        self,
-        native: Native,
-        kept: object = None,
-        *,
-        deps: object = None,
-        agent: str = "",
-        turn: Turn | None = None,
-    ) -> "Conversation":
-        """Open the session of a conversation, or take it up from what was kept.
-
-        Args:
-            native: The framework's context of the run.
-            kept: What `Conversation.keep` gave; None starts a new one.
-            deps: What tools get as ``Run.deps`` where `attach` was given no function.
-            agent: The framework's name of the agent, where the options give none.
-            turn: That of the run, where an earlier step has begun it.
-
-        Raises:
-            SkillError: As for `satchel.Satchel.session`.
-        """
-        given: SessionOptions = {"trust_state": self.trusts, **self.options}
-        if agent:
-            given = {"agent": agent, **given}
-        who = self.whose(native)
-        if self.deps is not None:
-            deps = self.deps(native)
-        resume = cast("Mapping[str, object] | None", kept)
-        session = self.skills.session(who=who, deps=deps, resume=resume, **given)
-        return Conversation(session, asks=self.asks, turn=turn)
-
-
-class Conversation:
-    """A session in the hands of an adapter, within one turn. Safe across threads.
-
-    ``turn`` is replaced by `begin_turn` where one object serves several runs.
-    """
-
-    __slots__ = ("asks", "session", "turn")
-
-    def __init__(
-        self, session: Session, *, asks: bool, turn: Turn | None = None
-    ) -> None:
-        self.session = session
-        self.asks = asks
-        self.turn = turn or Turn()
-        session.join(self.turn.cache)
-
-    def begin_turn(self) -> None:
-        """Read each file again from now on, and at most once until the next turn."""
-        self.session.leave(self.turn.cache)
-        self.turn = Turn()
-        self.session.join(self.turn.cache)
-
-    def see(self, history: Iterable[SeenMessage]) -> None:
-        """Take the messages of the next model call; see `satchel.Session.see`."""
-        self.session.see(history)
-
-    def tools(self, beside: Iterable[str] = ()) -> Toolbox:
-        """Return the tools that the next model call is offered.
-
-        Raises:
-            DuplicateToolError: A name of ``beside``, the agent's own, is among them.
-        """
-        offered = self.turn.offered = self.session.tools(beside)
-        return offered
-
-    def tool(self, name: str) -> Tool | None:
-        """Return the tool that a call of this name means; None where there is none."""
-        if self._is_early(name):
-            return None
-        return self.session.tools().get(name)
-
-    def asked(self, name: str, arguments: Arguments) -> Question | None:
-        """Return what somebody has to approve before a call; None where nobody has to.
-
-        `satchel.runtime.question_text` writes it for a person.
-        """
-        if not self.asks or self._is_early(name):
-            return None
-        return self.session.question(name, arguments)
-
-    def answer(
-        self,
-        name: str,
-        arguments: Arguments,
-        *,
-        approved: Approval | None = None,
-        call_id: str = "",
-    ) -> object:
-        """Make a call of a skill's tool, or answer one of a tool that nobody has.
-
-        Never raises: an error is a result. ``approved`` is what somebody said to this
-        very call, and counts once where there is an id that no other call has.
-        """
-        if self._is_early(name):
-            return error_payload(_early(name))
-        return self.session.call(name, arguments, approved=approved, call_id=call_id)
-
-    async def aanswer(
-        self,
-        name: str,
-        arguments: Arguments,
-        *,
-        approved: Approval | None = None,
-        call_id: str = "",
-    ) -> object:
-        """Do as `answer` does; waits for asynchronous tools and approvers."""
-        if self._is_early(name):
-            return error_payload(_early(name))
-        return await self.session.acall(
-            name, arguments, approved=approved, call_id=call_id
-        )
-
-    def permit(
-        self,
-        name: str,
-        arguments: Arguments,
-        *,
-        approved: Approval | None = None,
-        call_id: str = "",
-    ) -> Permit:
-        """Return whether a tool of the framework may be called, and with what."""
-        if self._is_early(name):
-            return Permit({}, error_payload(_early(name)))
-        return self.session.permit(name, arguments, approved=approved, call_id=call_id)
-
-    async def apermit(
-        self,
-        name: str,
-        arguments: Arguments,
-        *,
-        approved: Approval | None = None,
-        call_id: str = "",
-    ) -> Permit:
-        """Do as `permit` does; waits for an asynchronous approver."""
-        if self._is_early(name):
-            return Permit({}, error_payload(_early(name)))
-        return await self.session.apermit(
-            name, arguments, approved=approved, call_id=call_id
-        )
-
-    def refusal(
-        self, name: str, arguments: Arguments, *, approved: Approval | None = None
-    ) -> object | None:
-        """Return why a tool of the framework is not to be called; None where it may.
-
-        For frameworks that call it with the model's arguments, whatever was answered.
-        """
-        if self._is_early(name):
-            return error_payload(_early(name))
-        return self.session.refusal(name, arguments, approved=approved)
-
-    async def arefusal(
-        self, name: str, arguments: Arguments, *, approved: Approval | None = None
-    ) -> object | None:
-        """Do as `refusal` does; waits for an asynchronous approver."""
-        if self._is_early(name):
-            return error_payload(_early(name))
-        return await self.session.arefusal(name, arguments, approved=approved)
-
-    def keep(self) -> dict[str, object]:
-        """Return what the next step or run resumes from, safe for JSON; no text."""
-        return self.session.dump()
-
-    def _is_early(self, name: str) -> bool:
-        """Tell whether a tool has opened only since the model call that calls it.
-
-        The model has not seen it, and whether the load comes first is chance where
-        calls run side by side.
-        """
-        offered = self.turn.offered
-        if offered is None or offered.get(name) is not None:
-            return False
-        return self.session.tools().get(name) is not None
-
-
-def is_error(result: object) -> bool:
-    """Tell whether a result is that of a call that failed, or was not made."""
-    return isinstance(result, Mapping) and bool(result.get("error"))
-
-
-def _early(name: str) -> SkillError:
-    return ToolError(name, "its skill was loaded in this very step; call it again now")
-
-
-def _kept(options: SessionOptions) -> SessionOptions:
-    """Return the options with lists in place of what can be read only once."""
-    kept: SessionOptions = {**options}
-    if (only := options.get("only")) is not None:
-        kept["only"] = patterns_of(only)
-    if (always := options.get("always")) is not None:
-        kept["always"] = tuple(always)
-    return kept
-
-
-def _check(skills: object, who: object, options: SessionOptions) -> None:
-    """Refuse what no session could be opened with, in the words of `attach`."""
-    if not isinstance(skills, Satchel):
-        hint = f": attach(Satchel({skills!r}))" if isinstance(skills, str) else ""
-        raise TypeError(f"attach takes a Satchel, not {_kind(skills)}{hint}")
-    known = [*SessionOptions.__annotations__]
-    for name in options:
-        if name not in known:
-            raise TypeError(_unknown("option of attach", name, [*known, *_NAMED]))
-    if not callable(who):
-        check_who(who)
-    check_choice("style", options.get("style"), get_args(Style))
-    check_approve(options.get("approve"))
-    for given in (options.get("only"), options.get("always")):
-        names = [each for each in given or () if isinstance(each, str)]
-        if names:
-            check_only(names, skills.catalog, skills.registry.may_exist)
-
-
-def _unknown(what: str, name: str, known: list[str]) -> str:
-    from satchel.text import nearest
-
-    close = nearest(name, known, 1)
-    hint = f"did you mean {close[0]!r}?" if close else f"known: {', '.join(known)}"
-    return f"no {what} is called {name!r}; {hint}"
-
-
-def _kind(value: object) -> str:
-    return type(value).__name__
 
 
 @contextmanager
@@ -330,6 +68,306 @@ def framework(title: str, extra: str) -> Iterator[None]:
     try:
         yield
     except ImportError as error:
-        from satchel.errors import ExtraMissingError
-
         raise ExtraMissingError(title, extra) from error
+
+
+@dataclass(eq=False, slots=True)
+class Turn:
+    """One run of an agent: what it has read, and what its last model call was offered.
+
+    Where each step of a run opens a session of its own, they share one of these.
+    """
+
+    cache: TurnCache = field(default_factory=TurnCache)
+    offered: Toolbox | None = None
+
+
+class SessionFactory(Generic[Context]):
+    """The checked arguments of `attach`; opens a session for each conversation.
+
+    Attributes:
+        skills: Whose skills.
+        who: For whom a run is: a mapping, or a function of the run's context.
+        deps: A function of the run's context that returns what tools get as
+            ``Run.deps``.
+        options: Of every session.
+        may_ask: Whether a call may have to wait for the framework's own approval: some
+            rule of the policy asks, and there is no ``approve`` to answer it.
+        trust_state: Whether only the application can write the saved state.
+    """
+
+    def __init__(
+        self,
+        skills: Satchel,
+        who: Who[Context],
+        deps: Deps[Context],
+        options: SessionOptions,
+        *,
+        trust_state: bool = True,
+    ) -> None:
+        """Check the arguments of `attach`.
+
+        Raises:
+            TypeError: ``skills`` is not a `Satchel`; an option is unknown or has the
+                wrong type.
+            ConfigError: No style has that name.
+            SkillNotFoundError: ``only`` or ``always`` names an unknown skill.
+        """
+        options = _reusable(options)
+        _check(skills, who, options)
+        self.skills = skills
+        self.who = who
+        self.deps = deps
+        self.options = options
+        has_question = any(rule.verdict == "ask" for rule in skills.policy.rules)
+        self.may_ask = has_question and options.get("approve") is None
+        self.trust_state = trust_state
+
+    def who_of(self, context: Context) -> Mapping[str, Any]:
+        """Return for whom a run is."""
+        return (self.who(context) if callable(self.who) else self.who) or {}
+
+    def check_names(self, own: Iterable[str]) -> None:
+        """Check the names of the agent's own tools, where they are known at `attach`.
+
+        Raises:
+            DuplicateToolError: One of them is the name of a tool that sessions offer.
+        """
+        self.skills.session(**self.options).tools(own)
+
+    def open(
+        self,
+        context: Context,
+        saved: object = None,
+        *,
+        deps: object = None,
+        agent: str = "",
+        turn: Turn | None = None,
+    ) -> "Conversation":
+        """Open the session of a conversation, or resume it from what was saved.
+
+        Args:
+            context: The framework's context of the run.
+            saved: What `Conversation.save` returned; None starts a new conversation.
+            deps: What tools get as ``Run.deps`` where `attach` was given no function.
+            agent: The framework's name of the agent, where the options give none.
+            turn: The turn of the run, where an earlier step has begun it.
+
+        Raises:
+            SkillError: As for `satchel.Satchel.session`.
+        """
+        options: SessionOptions = {"trust_state": self.trust_state, **self.options}
+        if agent:
+            options = {"agent": agent, **options}
+        who = self.who_of(context)
+        if self.deps is not None:
+            deps = self.deps(context)
+        resume = cast("Mapping[str, object] | None", saved)
+        session = self.skills.session(who=who, deps=deps, resume=resume, **options)
+        return Conversation(session, may_ask=self.may_ask, turn=turn)
+
+    async def call_off_loop(
+        self, function: Callable[P, Result], *args: P.args, **kwargs: P.kwargs
+    ) -> Result:
+        """Call what opens a session: in a thread where always-on skills are read."""
+        if self.options.get("always"):
+            return await asyncio.to_thread(function, *args, **kwargs)
+        return function(*args, **kwargs)
+
+
+class Conversation:
+    """A session in the hands of an adapter, within one turn. Safe across threads.
+
+    ``turn`` is replaced by `begin_turn` where one object serves several runs.
+    """
+
+    __slots__ = ("may_ask", "session", "turn")
+
+    def __init__(
+        self, session: Session, *, may_ask: bool, turn: Turn | None = None
+    ) -> None:
+        self.session = session
+        self.may_ask = may_ask
+        self.turn = turn or Turn()
+        session.join(self.turn.cache)
+
+    def begin_turn(self) -> None:
+        """Read each file again from now on, and at most once until the next turn."""
+        self.session.leave(self.turn.cache)
+        self.turn = Turn()
+        self.session.join(self.turn.cache)
+
+    def see(self, history: Iterable[SeenMessage]) -> None:
+        """Take in the messages of the next model call; see `satchel.Session.see`."""
+        self.session.see(history)
+
+    def tools(self, own: Iterable[str] = ()) -> Toolbox:
+        """Return the tools that the next model call is offered.
+
+        Raises:
+            DuplicateToolError: One has the name of an ``own`` tool of the agent.
+        """
+        self.turn.offered = self.session.tools(own)
+        return self.turn.offered
+
+    def tool(self, name: str) -> Tool | None:
+        """Return the tool that a call of this name means; None where there is none."""
+        return None if self._is_early(name) else self.session.tools().get(name)
+
+    def is_skill_tool(self, name: str) -> bool:
+        """Tell whether a name is a skill's id, or a tool of a skill, loaded or not."""
+        catalog = self.session.catalog
+        return name in catalog or any(name in entry.tools for entry in catalog.entries)
+
+    def question(self, name: str, arguments: Arguments) -> Question | None:
+        """Return what a person has to approve before a call; None for nothing.
+
+        `satchel.runtime.question_text` writes it for a person.
+        """
+        if not self.may_ask or self._is_early(name):
+            return None
+        return self.session.question(name, arguments)
+
+    def call(
+        self,
+        name: str,
+        arguments: Arguments,
+        *,
+        approved: Approval | None = None,
+        call_id: str = "",
+    ) -> object:
+        """Make a call. Never raises: an error is a result.
+
+        Args:
+            name: The tool that the model calls; it need not exist.
+            arguments: What the model gave.
+            approved: What a person answered to this call. It counts once where there is
+                a ``call_id``.
+            call_id: An id that no other call of any conversation has.
+        """
+        return self._early(name) or self.session.call(
+            name, arguments, approved=approved, call_id=call_id
+        )
+
+    async def acall(
+        self,
+        name: str,
+        arguments: Arguments,
+        *,
+        approved: Approval | None = None,
+        call_id: str = "",
+    ) -> object:
+        """Do as `call` does; waits for asynchronous tools and approvers."""
+        return self._early(name) or await self.session.acall(
+            name, arguments, approved=approved, call_id=call_id
+        )
+
+    def call_and_wait(self, name: str, arguments: Arguments) -> object:
+        """Do as `call` does, for frameworks that wait for no coroutine."""
+        tool = self.tool(name)
+        if tool is None or not tool.is_async:
+            return self.call(name, arguments)
+        with ThreadPoolExecutor(1) as pool:  # this thread may run an event loop
+            coroutine = self.acall(name, arguments)
+            return pool.submit(copy_context().run, asyncio.run, coroutine).result()
+
+    def permit(
+        self,
+        name: str,
+        arguments: Arguments,
+        *,
+        approved: Approval | None = None,
+        call_id: str = "",
+    ) -> Permit:
+        """Return whether a tool of the framework may be called, and with what."""
+        if (refusal := self._early(name)) is not None:
+            return Permit({}, refusal)
+        return self.session.permit(name, arguments, approved=approved, call_id=call_id)
+
+    async def apermit(
+        self,
+        name: str,
+        arguments: Arguments,
+        *,
+        approved: Approval | None = None,
+        call_id: str = "",
+    ) -> Permit:
+        """Do as `permit` does; waits for an asynchronous approver."""
+        if (refusal := self._early(name)) is not None:
+            return Permit({}, refusal)
+        return await self.session.apermit(
+            name, arguments, approved=approved, call_id=call_id
+        )
+
+    def save(self) -> dict[str, object]:
+        """Return what the next step or run resumes from, safe for JSON; no text."""
+        return self.session.dump()
+
+    async def call_off_loop(
+        self, function: Callable[P, Result], *args: P.args, **kwargs: P.kwargs
+    ) -> Result:
+        """Call what makes instructions: in a thread where that reads files."""
+        if self.session.reads_files:
+            return await asyncio.to_thread(function, *args, **kwargs)
+        return function(*args, **kwargs)
+
+    def _early(self, name: str) -> object | None:
+        """Return the result of a call that comes too early; None where it does not."""
+        if not self._is_early(name):
+            return None
+        advice = "its skill was loaded in this very step; call it again now"
+        return error_payload(ToolError(name, advice))
+
+    def _is_early(self, name: str) -> bool:
+        """Tell whether a tool has opened only since the model call that calls it.
+
+        The model has not seen it, and whether the load comes first is chance where
+        calls run side by side.
+        """
+        offered = self.turn.offered
+        if offered is None or offered.get(name) is not None:
+            return False
+        return self.session.tools().get(name) is not None
+
+
+def is_error(result: object) -> bool:
+    """Tell whether a result is that of a call that failed, or was not made."""
+    return isinstance(result, Mapping) and bool(result.get("error"))
+
+
+def _reusable(options: SessionOptions) -> SessionOptions:
+    """Return the options with lists in place of what can be read only once."""
+    reusable: SessionOptions = {**options}
+    if (only := options.get("only")) is not None:
+        reusable["only"] = patterns_of(only)
+    if (always := options.get("always")) is not None:
+        reusable["always"] = tuple(always)
+    return reusable
+
+
+def _check(skills: object, who: object, options: SessionOptions) -> None:
+    """Raise for arguments of `attach` with which no session could be opened."""
+    if not isinstance(skills, Satchel):
+        hint = f": attach(Satchel({skills!r}))" if isinstance(skills, str) else ""
+        kind = type(skills).__name__
+        raise TypeError(f"attach takes a Satchel, not {kind}{hint}")
+    names = [*SessionOptions.__annotations__]
+    for name in options:
+        if name not in names:
+            raise TypeError(_unknown_option(name, [*names, *_OTHER_ARGUMENTS]))
+    if not callable(who):
+        check_who(who)
+    check_choice("style", options.get("style"), get_args(Style))
+    check_approve(options.get("approve"))
+    for patterns in (options.get("only"), options.get("always")):
+        ids = [skill_id for skill_id in patterns or () if isinstance(skill_id, str)]
+        if ids:
+            check_only(ids, skills.catalog, skills.registry.may_exist)
+
+
+def _unknown_option(name: str, names: list[str]) -> str:
+    from satchel.text import nearest
+
+    close = nearest(name, names, 1)
+    hint = f"did you mean {close[0]!r}?" if close else f"known: {', '.join(names)}"
+    return f"no option of attach is called {name!r}; {hint}"

@@ -80,20 +80,20 @@ def attach(
             name. With ``approve`` no run stops to wait for approval.
 
     Raises:
-        TypeError: An argument is not known, or of another type.
+        TypeError: An argument is unknown or has the wrong type.
         ValueError: No style has that name.
     """
-    attached: SessionFactory[AgentSession] = SessionFactory(skills, who, None, options)
-    return _Skills(attached, deps)
+    sessions: SessionFactory[AgentSession] = SessionFactory(skills, who, None, options)
+    return _Skills(sessions, deps)
 
 
 class _Skills(ContextProvider):
     """Opens a session for each run; holds nothing of any run itself."""
 
-    def __init__(self, attached: SessionFactory[AgentSession], deps: Deps) -> None:
+    def __init__(self, sessions: SessionFactory[AgentSession], deps: Deps) -> None:
         super().__init__(_OURS)
         self.deps = deps
-        self._attached = attached
+        self._sessions = sessions
         self._known: dict[str, _Ours] = {}
 
     async def before_run(
@@ -105,7 +105,7 @@ class _Skills(ContextProvider):
         state: dict[str, Any],
     ) -> None:
         """Add the section, the tools that are open, and what opens others."""
-        if self._attached.options.get("always"):  # they are read
+        if self._sessions.options.get("always"):  # they are read
             run = await asyncio.to_thread(self._begin, agent, session, state)
         else:
             run = self._begin(agent, session, state)
@@ -144,11 +144,11 @@ class _Skills(ContextProvider):
         self, agent: SupportsAgentRun, session: AgentSession, state: dict[str, Any]
     ) -> _Run:
         # Agents may share a session: each has its own skills in use.
-        name = self._attached.options.get("agent", agent.name or "agent")
-        talk = self._attached.open(session, state.get(name), agent=name)
+        name = self._sessions.options.get("agent", agent.name or "agent")
+        conversation = self._sessions.open(session, state.get(name), agent=name)
         # Where each model call loads the history, it does so below our middleware.
         blind = getattr(agent, "require_per_service_call_history_persistence", False)
-        return _Run(self, talk, state, blind=blind)
+        return _Run(self, conversation, state, blind=blind)
 
 
 class _Run(FunctionMiddleware):
@@ -161,17 +161,17 @@ class _Run(FunctionMiddleware):
     def __init__(
         self,
         provider: _Skills,
-        talk: Conversation,
+        conversation: Conversation,
         state: dict[str, Any],
         *,
         blind: bool,
     ) -> None:
-        self.session = talk.session
-        self._talk = talk
+        self.session = conversation.session
+        self._conversation = conversation
         self._provider = provider
         self._state = state
         self.is_unguarded = self.session.is_unguarded
-        self._asks = talk.asks and not self.is_unguarded
+        self._asks = conversation.may_ask and not self.is_unguarded
         self._blind = blind
         self._history: list[Message] | None = None
         self._shown: list[Message] = []
@@ -196,7 +196,7 @@ class _Run(FunctionMiddleware):
         if self._opened != (session.activations, session.catalog, live):
             others = [tool for tool in live if not self._is_ours(tool)]
             names = filter(None, map(_name, others))
-            ours: Iterable[Tool] = session.tools(beside=names)
+            ours: Iterable[Tool] = session.tools(names)
             if self.is_unguarded:  # one that was offered since waits for the next run
                 ours = [tool for tool in ours if tool.native is None]
             live[:] = [*others, *map(self._native, ours)]
@@ -227,7 +227,7 @@ class _Run(FunctionMiddleware):
             before = self._history if is_remote and self._history else []
             self._history = [*before, *filter(_is_shown, messages)]
             self._see()
-        self._talk.tools()  # the list that the model is offered is brought up to them
+        self._conversation.tools()
         self.keep()
         if self.session.reads_files:
             self._more = await asyncio.to_thread(self.session.reinjected)
@@ -261,7 +261,7 @@ class _Run(FunctionMiddleware):
             await call_next()
             return
         arguments, approved = _arguments(context), _is_approved(context)
-        permit = await self._talk.apermit(
+        permit = await self._conversation.apermit(
             name, arguments, approved=approved, call_id=_call_id(context)
         )
         self.keep()
@@ -281,7 +281,7 @@ class _Run(FunctionMiddleware):
         deps = self._provider.deps
         self.session.deps = deps(context) if deps else context.kwargs
         name, approved = context.function.name, _is_approved(context)
-        result = await self._talk.aanswer(
+        result = await self._conversation.acall(
             name, arguments, approved=approved, call_id=_call_id(context)
         )
         self.keep()
@@ -335,7 +335,7 @@ class _Run(FunctionMiddleware):
         return isinstance(tool, FunctionTool) and self._made.get(tool.name) is tool
 
     def _asks_for(self, name: str, arguments: Mapping[str, object]) -> bool:
-        return self._asks and self._talk.asked(name, arguments) is not None
+        return self._asks and self._conversation.question(name, arguments) is not None
 
     def _native(self, tool: Tool) -> FunctionTool:
         """Return a tool in the framework's form; one for the whole run."""

@@ -6,8 +6,8 @@
 
 Agno fixes the prompt and the tools of a run before its first model call, and sorts the
 tools by name. So the copy has a model that adds the catalog and the tools to each call,
-behind the agent's own; its class is one below that of the agent's model. What a
-conversation has loaded lives in the session state.
+after the agent's own; its class is a subclass of that of the agent's model. What a
+conversation has loaded is in the session state.
 """
 
 import asyncio
@@ -28,7 +28,8 @@ from itertools import chain
 from operator import attrgetter
 from typing import Any, Final, Self, TypeAlias, TypeVar, Unpack, cast
 
-from satchel.adapters._base import Conversation, SessionFactory, framework
+from satchel.adapters._base import Conversation, Deps, SessionFactory, Who, framework
+from satchel.adapters._translation import NO_PARAMETERS, ToolForms
 from satchel.errors import DuplicateToolError
 from satchel.model import Reply, SeenMessage
 from satchel.runtime import Satchel, Session, SessionOptions, question_text
@@ -50,15 +51,13 @@ with framework("Agno", "agno"):
 
 __all__ = ["attach"]
 
-Who: TypeAlias = Mapping[str, Any] | Callable[[RunContext], Mapping[str, Any]]
-Deps: TypeAlias = Callable[[RunContext], object]
 Component = TypeVar("Component", Agent, Team)
 Functions: TypeAlias = dict[str, Function]
 
 _NAME: Final = "satchel"
-"""Of the toolkit, its one function, and what the session state holds of ours."""
+"""The name of the toolkit, of its one function, and of the part of the state."""
 _WAITING: Final = "satchel-waiting"
-"""What the session state holds of calls that wait for approval."""
+"""The part of the session state with the calls that wait for approval."""
 _CONTENT: Final = attrgetter("content")
 
 
@@ -66,20 +65,20 @@ def attach(
     skills: Satchel,
     *,
     to: Component,
-    who: Who | None = None,
-    deps: Deps | None = None,
+    who: Who[RunContext] = None,
+    deps: Deps[RunContext] = None,
     **options: Unpack[SessionOptions],
 ) -> Component:
     """Return a copy of an agent or a team that loads skills and calls their tools.
 
-    Where the policy says ask and no ``approve`` is given, the run pauses as it does for
-    any tool of Agno that requires confirmation, and goes on with ``continue_run``. What
-    to show a person is in ``tool_execution.confirmation_note``. Arguments that replace
-    the model's are set as ``tool_execution.tool_args`` before ``confirm``.
+    Where the policy says ask and there is no ``approve``, the run pauses as for any
+    tool of Agno that requires confirmation, and goes on with ``continue_run``. The text
+    for a person is in ``tool_execution.confirmation_note``. To call the tool with other
+    arguments, set ``tool_execution.tool_args`` before ``confirm``.
 
     Args:
         skills: Where they come from.
-        to: The agent or team; it stays as it is. Members of a team are attached each.
+        to: The agent or team; it is not changed. Attach to each member of a team.
         who: For whom a run is: a mapping, or a function of its ``RunContext``.
         deps: A function of the same, for tools that ask for a `satchel.Run`; None is
             the run's ``dependencies``.
@@ -87,14 +86,14 @@ def attach(
 
     Raises:
         ExtraMissingError: Agno is not installed, or is too old.
-        TypeError: An argument is not known, or of another type.
+        TypeError: An argument is unknown or has the wrong type.
         DuplicateToolError: An own tool has the name of one of a skill. Where tools are
-            made for each run, or not everybody has the skill, a run fails with it.
+            made for each run, or not everyone has the skill, a run fails with it.
         ValueError: The agent has no model, or no style has that name.
     """
     # Agno's own API lets its callers write the session state.
-    attached: SessionFactory[RunContext] = SessionFactory(
-        skills, who, deps, options, trusts=False
+    sessions: SessionFactory[RunContext] = SessionFactory(
+        skills, who, deps, options, trust_state=False
     )
     own: Any = to.tools
     model = get_model(to.model)
@@ -104,91 +103,91 @@ def attach(
         names = [*_names(own or ())]
         if _NAME in names:
             raise DuplicateToolError(_NAME, "the agent", "satchel")
-        skills.session(**options).tools(beside=names)
-    kit = _Kit(attached)
+        sessions.check_names(names)
+    kit = _SkillsKit(sessions)
     fallback = to.fallback_config
     return to.deep_copy(
         update={
-            "model": _skilled(model),
-            "tools": _made_with(own, kit) if callable(own) else [*(own or ()), kit],
-            "fallback_config": None if fallback is None else _skilled_all(fallback),
+            "model": _with_skills(model),
+            "tools": _factory(own, kit) if callable(own) else [*(own or ()), kit],
+            "fallback_config": None if fallback is None else _all_with_skills(fallback),
         }
     )
 
 
-class _Kit(Toolkit):
-    """What was said when skills were attached, and a function that knows the run."""
+class _SkillsKit(Toolkit):
+    """The skills that were attached, and a function that knows the run."""
 
-    def __init__(self, attached: SessionFactory[RunContext]) -> None:
+    def __init__(self, sessions: SessionFactory[RunContext]) -> None:
         super().__init__(name=_NAME)
-        self.attached = attached
-        self.known: dict[object, tuple[object, list[dict[str, Any]]]] = {}
+        self.sessions = sessions
+        self.forms: dict[object, ToolForms[list[dict[str, Any]]]] = {}
         for functions in (self.functions, self.async_functions):
             functions[_NAME] = _Anchor(
                 name=_NAME,
-                description="Looks after skills; there is nothing to call.",
-                entrypoint=_nothing,
+                description="Adds skills to the run; do not call it.",
+                entrypoint=_no_function,
                 skip_entrypoint_processing=True,
                 kit=self,
                 is_async=functions is self.async_functions,
             )
 
     def __deepcopy__(self, _: object) -> Self:
-        """Return itself: Agno copies an agent with all that it holds."""
+        """Return itself: Agno copies an agent with everything in it."""
         return self
 
     def open(self, run: RunContext, owner: Agent | Team, key: str) -> Conversation:
-        """Take the conversation up from what is kept of it under the key."""
-        kept = (run.session_state or {}).get(key)
-        if isinstance(kept, str):
+        """Resume the conversation from the state under the key."""
+        saved = (run.session_state or {}).get(key)
+        if isinstance(saved, str):
             with suppress(ValueError, RecursionError):  # the session reports it
-                kept = json.loads(kept)
+                saved = json.loads(saved)
         deps, agent = run.dependencies, owner.name or ""
-        return self.attached.open(run, kept, deps=deps, agent=agent)
+        return self.sessions.open(run, saved, deps=deps, agent=agent)
 
 
 @dataclass(slots=True)
 class _Run:
-    """What one run has to do with skills, and where in the session state it is kept.
+    """The conversation of one run, and its key in the session state.
 
-    ``unseen`` are the arguments of a model call that the session is to be told of.
+    ``unseen`` are the arguments of a model call that the session has not seen yet.
     """
 
-    talk: Conversation
+    conversation: Conversation
     context: RunContext
     key: str
     unseen: Mapping[str, Any] | None = None
-    kept: tuple[object, str] | None = None
+    saved: tuple[object, str] | None = None
 
     def see(self) -> None:
         """Take in the messages of the last model call."""
-        given, self.unseen = self.unseen, None
-        if given is not None:
-            compressed = bool(given.get("compress_tool_results"))
-            self.talk.see(_seen(given["messages"], compressed=compressed))
+        call, self.unseen = self.unseen, None
+        if call is not None:
+            compressed = bool(call.get("compress_tool_results"))
+            self.conversation.see(_seen(call["messages"], compressed=compressed))
 
-    def keep(self) -> None:
-        """Keep what the session has to remember, in the session state.
+    def save(self) -> None:
+        """Write what the session has to remember to the session state.
 
-        As text: Agno copies the state deeply, more than once a run.
+        As text: Agno makes deep copies of the state, more than one in a run.
         """
-        mark, kept = self.talk.session.mark, self.kept
-        if kept is None or kept[0] is not mark:
-            kept = self.kept = mark, json.dumps(self.talk.keep())
-        self._state[self.key] = kept[1]
+        mark, saved = self.conversation.session.mark, self.saved
+        if saved is None or saved[0] is not mark:
+            saved = self.saved = mark, json.dumps(self.conversation.save())
+        self._state[self.key] = saved[1]
 
     def id_of(self, call: FunctionCall) -> str:
-        """Return what no call of another run is called; models may count theirs."""
+        """Return an id that no call of another run has; models may count theirs."""
         run, own = self.context, call.call_id
         return f"{run.session_id}/{run.run_id}/{own}" if own else ""
 
     def wait(self, call: FunctionCall) -> None:
-        """Keep what the model gave in a call that waits; a person may edit it."""
+        """Save what the model gave in a call that waits; a person may edit it."""
         if id_ := self.id_of(call):
             self._put({**self._waiting(), id_: call.arguments or {}})
 
     def given(self, call: FunctionCall) -> Mapping[str, Any]:
-        """Return what the model gave in a call that does not wait any more."""
+        """Return what the model gave in a call that waited until now."""
         waiting, own = self._waiting(), call.arguments or {}
         given = waiting.pop(self.id_of(call), own)
         self._put(waiting)
@@ -215,15 +214,15 @@ class _Run:
         return _WAITING + self.key.removeprefix(_NAME)
 
 
-class _Asking(FunctionCall):
-    """A call that somebody has to approve, with the text that a person is shown."""
+class _WaitingCall(FunctionCall):
+    """A call that a person has to approve, with the text that the person is shown."""
 
     question: str
 
 
 @dataclass(frozen=True, slots=True)
 class _Call:
-    """One call of a skill's tool, and what was answered about it.
+    """One call of a skill's tool, and the reply about it.
 
     ``given`` is what the model gave. ``answered`` is what the reply is about: the same,
     or what a person put in its place.
@@ -237,15 +236,15 @@ class _Call:
     reply: Reply | None
 
     def hook(self, function_call: Any, arguments: dict[str, Any]) -> object:  # noqa: ANN401
-        """Stand in the function's place, or before one of Agno's own."""
-        talk, name = self.run.talk, self.call.function.name
-        given, how = self._about(arguments)
+        """Run in place of the function, or before one of Agno's own."""
+        conversation, name = self.run.conversation, self.call.function.name
+        given, approval = self._approval(arguments)
         if not self.is_native:
-            result = talk.answer(name, given, **how)
-            self.run.keep()
+            result = conversation.call(name, given, **approval)
+            self.run.save()
             return result_text(result)
-        permit = talk.permit(name, given, **how)
-        self.run.keep()
+        permit = conversation.permit(name, given, **approval)
+        self.run.save()
         if permit.refusal is not None:
             return result_text(permit.refusal)
         self.call.arguments = {**permit.arguments}  # Agno calls it with these
@@ -253,30 +252,30 @@ class _Call:
 
     async def ahook(self, function_call: Any, arguments: dict[str, Any]) -> object:  # noqa: ANN401
         """Do as `hook` does; waits for asynchronous tools and approvers."""
-        talk, name = self.run.talk, self.call.function.name
-        given, how = self._about(arguments)
+        conversation, name = self.run.conversation, self.call.function.name
+        given, approval = self._approval(arguments)
         if not self.is_native:
-            result = await talk.aanswer(name, given, **how)
-            self.run.keep()
+            result = await conversation.acall(name, given, **approval)
+            self.run.save()
             return result_text(result)
-        permit = await talk.apermit(name, given, **how)
-        self.run.keep()
+        permit = await conversation.apermit(name, given, **approval)
+        self.run.save()
         if permit.refusal is not None:
             return result_text(permit.refusal)
         self.call.arguments = {**permit.arguments}
         return await function_call(**permit.arguments)
 
-    def _about(
+    def _approval(
         self, arguments: Mapping[str, Any]
     ) -> tuple[Mapping[str, Any], dict[str, Any]]:
-        """Return the arguments to call with, and the answer if it is about them.
+        """Return the arguments to call with, and the reply if it is about them.
 
         A hook of the agent's own may have put others in their place.
         """
-        how: dict[str, Any] = {"call_id": self.run.id_of(self.call)}
+        approval: dict[str, Any] = {"call_id": self.run.id_of(self.call)}
         if self.reply is None or arguments != self.answered:
-            return arguments, how
-        return self.given, {**how, "approved": self.reply}
+            return arguments, approval
+        return self.given, {**approval, "approved": self.reply}
 
 
 class _Anchor(Function):
@@ -293,28 +292,26 @@ class _Anchor(Function):
 
     @property
     def run(self) -> _Run:
-        """What this run has to do with skills; begun when it is first asked for."""
+        """The conversation of this run; it begins with the first use."""
         if self._opened is None:
             # A team and its members have one session state.
-            name = self.kit.attached.options.get("agent") or self.owner.name
+            name = self.kit.sessions.options.get("agent") or self.owner.name
             key = f"{_NAME}:{name}" if name else _NAME
             context = cast("RunContext", self._run_context)
-            talk = self.kit.open(context, self.owner, key)
-            self._opened = _Run(talk, context, key)
+            conversation = self.kit.open(context, self.owner, key)
+            self._opened = _Run(conversation, context, key)
         return cast("_Run", self._opened)
 
     def formatted(
         self, tool: Tool, kind: type, form: Callable[[list[Any]], list[dict[str, Any]]]
     ) -> list[dict[str, Any]]:
-        """Return a tool in a provider's form; one that stays as it is is made once."""
+        """Return a tool in a provider's form, made once until the tool changes."""
         if tool.native is not None:
             return form([self.native(tool)])
-        place = kind, bool(self.strict), tool.name
-        made_of = tool.description, tool.parameters
-        known = self.kit.known.get(place)
-        if known is None or known[0] != made_of:
-            known = self.kit.known[place] = made_of, form([self.native(tool)])
-        return cast("list[dict[str, Any]]", known[1])
+        forms = self.kit.forms.setdefault(
+            (kind, bool(self.strict)), ToolForms(lambda tool: form([self.native(tool)]))
+        )
+        return cast("list[dict[str, Any]]", forms.of(tool))
 
     def native(self, tool: Tool) -> Function:
         """Return a tool in Agno's form, bound to this run."""
@@ -325,13 +322,13 @@ class _Anchor(Function):
                 name=tool.name,
                 description=tool.description,
                 parameters=deepcopy(dict(tool.parameters)),
-                entrypoint=_nothing,
+                entrypoint=_no_function,
                 skip_entrypoint_processing=True,
             )
         function.process_entrypoint(strict=bool(self.strict))
         function.strict = function.strict or self.strict
         for name in Function.__private_attributes__.keys() - {"_framework_params"}:
-            setattr(function, name, getattr(self, name))  # what Agno tells of the run
+            setattr(function, name, getattr(self, name))  # what Agno knows of the run
         return function
 
     def bound(
@@ -340,51 +337,52 @@ class _Anchor(Function):
         given: Mapping[str, Any] | None = None,
         reply: Reply | None = None,
     ) -> FunctionCall:
-        """Return a call with what carries it out; what stands against it is its result.
+        """Return a call with what makes it; an error is its result.
 
-        ``reply`` is what was answered about it; without, it may have to wait.
+        ``reply`` is what was answered about it; without one, it may have to wait.
         """
         run, name, arguments = self.run, call.function.name, call.arguments or {}
         run.see()
-        tool = run.talk.tool(name)
+        tool = run.conversation.tool(name)
         if tool is None:
-            tool = Tool(name, "", {"type": "object", "properties": {}}, dict)
+            tool = Tool(name, "", NO_PARAMETERS, dict)
         function, is_native = self.native(tool), tool.native is not None
-        if reply is None and (asked := run.talk.asked(name, arguments)) is not None:
+        question = run.conversation.question(name, arguments)
+        if reply is None and question is not None:
             function.requires_confirmation = True
             if given is None:
                 run.wait(call)
-            call = _Asking(**dict(call), question=question_text(asked))
+            call = _WaitingCall(**dict(call), question=question_text(question))
         call.function = function
         function.tool_hooks = self.owner.tool_hooks
-        asks = run.talk.session.question(name, arguments) is not None
+        asks = run.conversation.session.question(name, arguments) is not None
         if asks or reply is not None or not is_native:
             given = arguments if given is None else given
             answered = deepcopy(arguments)
-            made = _Call(run, call, is_native, given, answered, reply)
-            hook: Callable[..., object] = made.ahook if self.is_async else made.hook
+            bound = _Call(run, call, is_native, given, answered, reply)
+            hook: Callable[..., object] = bound.ahook if self.is_async else bound.hook
             function.tool_hooks = [*(self.owner.tool_hooks or ()), hook]
         return call
 
 
-def _nothing(**_: object) -> str:
-    """Answer a model that is given the anchor all the same, one that reasons say."""
+def _no_function(**_: object) -> str:
+    """Answer a model that gets the anchor nevertheless, such as one that reasons."""
     return "There is nothing to call here."
 
 
-class _Offered(list[dict[str, Any]]):
-    """The agent's own tools in a provider's form, with what ours are made of."""
+class _OfferedTools(list[dict[str, Any]]):
+    """The agent's own tools in a provider's form, and what skills are added with."""
 
     anchor: _Anchor
-    beside: frozenset[str]
-    told: "_Told | None" = None
+    own_names: frozenset[str]
+    last: "_ModelCall | None" = None
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
-    """What a model call was told, and all that it follows from.
+class _ModelCall:
+    """What skills added to a model call, and all that this was made from.
 
-    ``head`` stands in place of the first ``at`` messages.
+    ``head`` replaces the first ``at`` messages.
     """
 
     run: _Run
@@ -396,53 +394,53 @@ class _Told:
     at: int
     tools: list[dict[str, Any]]
 
-    def holds(
+    def is_current(
         self, given: Mapping[str, Any], model: Model, own: AbstractSet[str]
     ) -> bool:
-        """Tell whether this model call is to be told the same.
+        """Tell whether the same is to be added to this model call.
 
         Nothing has changed, and only assistants and the agent's own tools have spoken
-        since; what these said is looked at later, should it matter.
+        since; the session reads their messages later, if it has to.
         """
-        messages, run, known = given["messages"], self.run, len(self.contents)
+        messages, run, count = given["messages"], self.run, len(self.contents)
         if (
             model is not self.model
-            or self.mark is not run.talk.session.mark
+            or self.mark is not run.conversation.session.mark
             or given.get("compress_tool_results")
             or messages[0] is not self.first
-            or [*map(_CONTENT, messages[:known])] != self.contents
+            or [*map(_CONTENT, messages[:count])] != self.contents
         ):
             return False
-        for each in messages[known:]:
-            is_own = each.role == "tool" and each.tool_name in own
-            if not is_own and each.role != "assistant":
+        for message in messages[count:]:
+            is_own = message.role == "tool" and message.tool_name in own
+            if not is_own and message.role != "assistant":
                 return False
         run.unseen = {"messages": [*messages]}
-        run.keep()
+        run.save()
         return True
 
     def added(self, given: dict[str, Any]) -> dict[str, Any]:
-        """Return the arguments of a model call with all that is added to them."""
+        """Return the arguments of a model call with skills added to them."""
         messages = [*self.head, *given["messages"][self.at :]]
         return {**given, "messages": messages, "tools": [*self.tools]}
 
 
-class _Skilled(Model):
-    """Mixed into a model's class: looks after the prompt and tools of each call.
+class _SkilledModel(Model):
+    """Mixed into a model's class: adds skills to the prompt and tools of each call.
 
-    `Model.response` and its kin format the tools once a run, hand them to ``invoke``
-    for each step, and look up in the run's own functions what is called.
+    `Model.response` and the like format the tools once a run, pass them to ``invoke``
+    for each step, and look up calls in the run's own functions.
     """
 
     def _format_tools(
         self, tools: list[Function | dict[str, Any]] | None
     ) -> list[dict[str, Any]]:
-        own = [each for each in tools or () if not isinstance(each, _Anchor)]
+        own = [tool for tool in tools or () if not isinstance(tool, _Anchor)]
         formatted = super()._format_tools(own)
-        for each in tools or ():
-            if isinstance(each, _Anchor):
-                formatted = _Offered(formatted)
-                formatted.anchor, formatted.beside = each, frozenset(_names(own))
+        for tool in tools or ():
+            if isinstance(tool, _Anchor):
+                formatted = _OfferedTools(formatted)
+                formatted.anchor, formatted.own_names = tool, frozenset(_names(own))
         return formatted
 
     def invoke(self, *args: object, **given: object) -> ModelResponse:
@@ -463,8 +461,8 @@ class _Skilled(Model):
     ) -> AsyncIterator[ModelResponse]:
         model: Any = super()
         prepared = await self._aprepared(given)
-        async for each in model.ainvoke_stream(*args, **prepared):
-            yield each
+        async for response in model.ainvoke_stream(*args, **prepared):
+            yield response
 
     def get_function_calls_to_run(
         self,
@@ -472,29 +470,29 @@ class _Skilled(Model):
         messages: list[Message],
         functions: Functions | None = None,
     ) -> list[FunctionCall]:
-        own, anchor = _parted(functions)
+        own, anchor = _split(functions)
         if anchor is None:
             return super().get_function_calls_to_run(assistant_message, messages, own)
         tool_calls = assistant_message.tool_calls or ()
-        called = (each.get("function", {}).get("name") for each in tool_calls)
-        ours = {name for name in called if isinstance(name, str)} - own.keys()
-        known = own | {name: Function(name=name) for name in ours}
-        calls = super().get_function_calls_to_run(assistant_message, messages, known)
+        called = (call.get("function", {}).get("name") for call in tool_calls)
+        others = {name for name in called if isinstance(name, str)} - own.keys()
+        every = own | {name: Function(name=name) for name in others}
+        calls = super().get_function_calls_to_run(assistant_message, messages, every)
         return [
-            anchor.bound(call) if call.function.name in ours else call for call in calls
+            anchor.bound(call) if call.function.name in others else call
+            for call in calls
         ]
 
     def get_function_call_to_run_from_tool_execution(
         self, tool_execution: ToolExecution, functions: Functions | None = None
     ) -> FunctionCall:
-        own, anchor = _parted(functions)
+        own, anchor = _split(functions)
         name = tool_execution.tool_name
         if anchor is None or name is None or name in own:
             make = super().get_function_call_to_run_from_tool_execution
             return make(tool_execution, own)
-        known = own | {name: Function(name=name)}
         call = super().get_function_call_to_run_from_tool_execution(
-            tool_execution, known
+            tool_execution, own | {name: Function(name=name)}
         )
         given = anchor.run.given(call)
         reply: Reply | None = None
@@ -504,8 +502,8 @@ class _Skilled(Model):
             reply = Reply("yes_once", arguments=edited)
         call = anchor.bound(call, given, reply)
         note = tool_execution.confirmation_note
-        if isinstance(call, _Asking) and note == call.question:
-            tool_execution.confirmation_note = None  # nobody said it: no words of a no
+        if isinstance(call, _WaitingCall) and note == call.question:
+            tool_execution.confirmation_note = None  # the question, and no reply
         return call
 
     def run_function_calls(
@@ -515,9 +513,9 @@ class _Skilled(Model):
         **given: Any,  # noqa: ANN401
     ) -> Iterator[Any]:
         questions = _questions(function_calls)
-        for each in super().run_function_calls(function_calls, *args, **given):
-            _ask(each, questions)
-            yield each
+        for event in super().run_function_calls(function_calls, *args, **given):
+            _ask(event, questions)
+            yield event
 
     async def arun_function_calls(
         self,
@@ -526,75 +524,73 @@ class _Skilled(Model):
         **given: Any,  # noqa: ANN401
     ) -> AsyncIterator[Any]:
         questions = _questions(function_calls)
-        async for each in super().arun_function_calls(function_calls, *args, **given):
-            _ask(each, questions)
-            yield each
+        async for event in super().arun_function_calls(function_calls, *args, **given):
+            _ask(event, questions)
+            yield event
 
     def _prepared(self, given: dict[str, Any]) -> dict[str, Any]:
-        """Return the arguments of a model call with all that is added to them."""
+        """Return the arguments of a model call with skills added to them."""
         offered = given.get("tools")
-        if not isinstance(offered, _Offered):
+        if not isinstance(offered, _OfferedTools):
             return given
-        told = offered.told
-        if told is None or not told.holds(given, self, offered.beside):
+        last = offered.last
+        if last is None or not last.is_current(given, self, offered.own_names):
             offered.anchor.run.unseen = given
             offered.anchor.run.see()
-            told = offered.told = self._told(given, offered)
-        return told.added(given)
+            last = offered.last = self._model_call(given, offered)
+        return last.added(given)
 
     async def _aprepared(self, given: dict[str, Any]) -> dict[str, Any]:
         """Do as `_prepared` does; what reads files does so in a thread."""
         offered = given.get("tools")
-        if not isinstance(offered, _Offered):
+        if not isinstance(offered, _OfferedTools):
             return given
-        told = offered.told
-        if told is not None and told.holds(given, self, offered.beside):
-            return told.added(given)
-        if offered.anchor.kit.attached.options.get("always"):
+        last = offered.last
+        if last is not None and last.is_current(given, self, offered.own_names):
+            return last.added(given)
+        if offered.anchor.kit.sessions.options.get("always"):
             return await asyncio.to_thread(self._prepared, given)
         run = offered.anchor.run
         run.unseen = given
         run.see()
-        if run.talk.session.reads_files:
-            told = await asyncio.to_thread(self._told, given, offered)
-        else:
-            told = self._told(given, offered)
-        offered.told = told
-        return told.added(given)
+        make = run.conversation.call_off_loop
+        offered.last = await make(self._model_call, given, offered)
+        return offered.last.added(given)
 
-    def _told(self, given: dict[str, Any], offered: _Offered) -> _Told:
+    def _model_call(self, given: dict[str, Any], offered: _OfferedTools) -> _ModelCall:
         anchor, run = offered.anchor, offered.anchor.run
-        talk, session, messages = run.talk, run.talk.session, given["messages"]
-        # One by one: Agno sorts what it is given by name.
-        form, ours = super()._format_tools, talk.tools(beside=offered.beside)
-        each = (anchor.formatted(tool, type(self), form) for tool in ours)
-        tools = [*chain(offered, *each)]
+        session, messages = run.conversation.session, given["messages"]
+        # One by one: Agno sorts a list of several.
+        form = super()._format_tools
+        tools = run.conversation.tools(offered.own_names)
+        formatted = (anchor.formatted(tool, type(self), form) for tool in tools)
+        every = [*chain(offered, *formatted)]
         head, at = _head(messages, session, anchor.owner.system_message_role)
-        run.keep()
+        run.save()
         mark, contents = session.mark, [*map(_CONTENT, messages)]
-        return _Told(run, self, mark, messages[0], contents, head, at, tools)
+        return _ModelCall(run, self, mark, messages[0], contents, head, at, every)
 
 
-def _skilled(model: Model) -> Model:
-    """Return a copy of a model whose class is that of the model and ours."""
+def _with_skills(model: Model) -> Model:
+    """Return a copy of a model whose class is the model's and `_SkilledModel`."""
     kind: Any = type(model)
-    ours: Any = type(kind)(kind.__name__, (_Skilled, kind), {})
-    skilled: Model = ours.__new__(ours)
+    mixed: Any = type(kind)(kind.__name__, (_SkilledModel, kind), {})
+    skilled: Model = mixed.__new__(mixed)
     skilled.__dict__.update(model.__dict__)  # as Agno itself copies models
-    skilled.cache_response = False  # its keys know nothing of what is loaded
+    skilled.cache_response = False  # its keys do not depend on what is loaded
     return skilled
 
 
-def _skilled_all(fallback: FallbackConfig) -> FallbackConfig:
+def _all_with_skills(fallback: FallbackConfig) -> FallbackConfig:
     skilled: dict[str, Any] = {}
     for name in ("on_error", "on_rate_limit", "on_context_overflow"):
         models = map(get_model, getattr(fallback, name))
-        skilled[name] = [_skilled(model) for model in models if model is not None]
+        skilled[name] = [_with_skills(model) for model in models if model is not None]
     return replace(fallback, **skilled)
 
 
-def _made_with(factory: Callable[..., Any], kit: _Kit) -> Callable[..., Any]:
-    """Return a factory of an agent's tools that makes ours beside them."""
+def _factory(factory: Callable[..., Any], kit: _SkillsKit) -> Callable[..., Any]:
+    """Return a factory of an agent's tools that adds the kit to them."""
 
     def make(agent: object, run_context: RunContext) -> list[object]:
         return [kit, *(invoke_callable_factory(factory, agent, run_context) or ())]
@@ -617,8 +613,8 @@ def _names(tools: Iterable[Any]) -> Iterator[str]:
             yield tool.name if isinstance(tool, Function) else tool.__name__
 
 
-def _parted(functions: Functions | None) -> tuple[Functions, _Anchor | None]:
-    """Return the functions that are the agent's own, and ours."""
+def _split(functions: Functions | None) -> tuple[Functions, _Anchor | None]:
+    """Return the agent's own functions, and the anchor."""
     own = dict(functions or {})
     return own, cast("_Anchor | None", own.pop(_NAME, None))
 
@@ -626,9 +622,9 @@ def _parted(functions: Functions | None) -> tuple[Functions, _Anchor | None]:
 def _head(
     messages: list[Message], session: Session, role: str
 ) -> tuple[list[Message], int]:
-    """Return what comes first, the session's text behind the agent's own.
+    """Return the first messages, and how many of the given ones they replace.
 
-    Beside it how many of the messages it replaces.
+    The session's text is after the agent's own.
     """
     at = 1 if messages and messages[0].role == role else 0
     if at and isinstance(base := messages[0].content, str):
@@ -650,13 +646,14 @@ def _seen(messages: Iterable[Message], *, compressed: bool) -> Iterator[SeenMess
 
 
 def _questions(calls: Iterable[FunctionCall]) -> dict[str | None, str]:
-    """Return what a person is to be asked, by the ids of the calls."""
-    return {each.call_id: each.question for each in calls if isinstance(each, _Asking)}
+    """Return what a person is asked, by the ids of the calls."""
+    waiting = (call for call in calls if isinstance(call, _WaitingCall))
+    return {call.call_id: call.question for call in waiting}
 
 
 def _ask(event: object, questions: Mapping[str | None, str]) -> None:
     """Write the question into the one field for text of a call that waits."""
     if isinstance(event, ModelResponse):
-        for each in event.tool_executions or ():
-            if each.requires_confirmation and each.tool_call_id in questions:
-                each.confirmation_note = questions[each.tool_call_id]
+        for call in event.tool_executions or ():
+            if call.requires_confirmation and call.tool_call_id in questions:
+                call.confirmation_note = questions[call.tool_call_id]

@@ -14,14 +14,11 @@ One `attach` is one conversation. Its messages stay yours, and so does the loop:
 Or the SDK's tool runner does it: ``chat.tool_runner(client, messages=..., ...)``.
 """
 
-# Longer than other adapters: the SDK has a loop and two forms of all its values, and
-# keeps nothing itself.
 # ruff: noqa: ANN401 - blocks and tools: dictionaries, or any of a hundred classes
 
-import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import (
     TYPE_CHECKING,
     Any,
@@ -29,21 +26,25 @@ from typing import (
     Literal,
     TypeAlias,
     TypedDict,
-    cast,
     overload,
 )
 
-from satchel.adapters._base import Conversation, SessionFactory, framework, is_error
-from satchel.errors import ToolError as OurToolError
+from satchel.adapters._base import SessionFactory, framework, is_error
+from satchel.adapters._loop import ChatLoop, ModelCall
+from satchel.adapters._translation import (
+    ResultReader,
+    arguments_or_empty,
+    field_of,
+    text_of,
+)
+from satchel.errors import ToolError as SatchelToolError
 from satchel.model import Json, SeenMessage
-from satchel.runtime import question_text
 from satchel.tools import Tool, result_text
 
 if TYPE_CHECKING:
     from typing import Unpack
 
-    from satchel.protocols import Approval
-    from satchel.runtime import Satchel, Session, SessionOptions
+    from satchel.runtime import Satchel, SessionOptions
 
 with framework("Anthropic's SDK", "anthropic"):
     from anthropic import Anthropic, AsyncAnthropic
@@ -84,13 +85,10 @@ class Request(TypedDict, total=False):
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
-    """A tool call of a model; ``question`` is for whoever has to approve it."""
+class Call(ModelCall):
+    """A tool call of a model; ``question`` is for the person who has to approve it."""
 
-    id: str
-    name: str
     arguments: Mapping[str, object]
-    question: str = ""
 
 
 def attach(
@@ -116,35 +114,27 @@ def attach(
         options: As for `satchel.Satchel.session`.
 
     Raises:
-        TypeError: An argument is not known, or of another type.
+        TypeError: An argument is unknown or has the wrong type.
         ValueError: No style has that name.
-        DuplicateToolError: One of your tools has the name of a skill's.
+        DuplicateToolError: One of your tools has the name of a skill's tool.
     """
     own = [*tools]
     names = frozenset(name for tool in own if (name := _name(tool)))
-    attached: SessionFactory[None] = SessionFactory(skills, who, None, options)
-    talk = attached.open(None, resume, deps=deps)
-    talk.session.tools(beside=names)
-    return Chat(talk, own, names)
+    sessions: SessionFactory[None] = SessionFactory(skills, who, None, options)
+    conversation = sessions.open(None, resume, deps=deps)
+    conversation.session.tools(names)
+    return Chat(conversation, own, names)
 
 
 @dataclass(eq=False, slots=True)
-class Chat:
+class Chat(ChatLoop[Given, Call]):
     """One conversation with skills; made by `attach`. Safe across threads.
 
     A turn begins with each message of the user: within it a file is read once.
     """
 
-    _talk: Conversation
-    _own: list[Any]
-    _names: frozenset[str]
     _is_seen: bool = False
     _cleared: int = 0
-
-    @property
-    def session(self) -> "Session":
-        """What is behind it: what is in use, `satchel.Session.invoke`."""
-        return self._talk.session
 
     def request(
         self,
@@ -155,15 +145,15 @@ class Chat:
     ) -> Request:
         """Return the arguments of the next ``messages.create``, or ``stream``.
 
-        It reads files where skills are worn or stated again, so an event loop leaves it
-        to a thread.
+        It reads files where skills are always on or repeated, so call it in a thread
+        when an event loop runs.
 
         Args:
-            messages: All of the conversation; handed on as they are.
-            system: Your own instructions. Blocks stay as they are, with their cache
-                points, and skills are more blocks behind them.
-            cache_control: A cache point to put behind what stays the same for the whole
-                conversation, in front of skills that are stated again.
+            messages: All of the conversation; passed on unchanged.
+            system: Your own instructions. Blocks are not changed, nor their cache
+                points, and skills are more blocks after them.
+            cache_control: A cache point to put after what stays the same for the whole
+                conversation, before skills that are repeated.
         """
         self.see(messages)
         prompt = self.system(system, cache_control=cache_control)
@@ -176,11 +166,11 @@ class Chat:
         return request
 
     def see(self, messages: Sequence[Any]) -> None:
-        """Take the messages that the model sees next; `request` does it by itself."""
+        """Take in the messages that the model sees next; `request` does this too."""
         seen = _seen(messages, self._cleared)
         if seen and seen[-1].role == "user":
-            self._talk.begin_turn()
-        self._talk.see(seen)
+            self._conversation.begin_turn()
+        self._conversation.see(seen)
         self._is_seen = True
 
     def system(
@@ -189,83 +179,25 @@ class Chat:
         *,
         cache_control: Mapping[str, str] | None = None,
     ) -> Any:
-        """Return the system prompt alone, for what `request` was given last."""
+        """Return the system prompt alone, for the messages that were seen last."""
         if isinstance(base, str) and cache_control is None:
             return self.session.instructions(base)
         text = base if isinstance(base, str) else ""
         blocks = [] if isinstance(base, str) else [*base]
-        whole, reinjected = self.session.instructions(text), self.session.reinjected()
-        frozen = whole.removesuffix(reinjected).rstrip("\n") if reinjected else whole
+        whole, repeated = self.session.instructions(text), self.session.reinjected()
+        frozen = whole.removesuffix(repeated).rstrip("\n") if repeated else whole
         gap = "\n\n" if blocks else ""
         if frozen:
             point = {"cache_control": cache_control} if cache_control else {}
             blocks.append({"type": "text", "text": f"{gap}{frozen}", **point})
-        if reinjected:
-            blocks.append({"type": "text", "text": f"\n\n{reinjected}"})
+        if repeated:
+            blocks.append({"type": "text", "text": f"\n\n{repeated}"})
         return blocks
 
     def tools(self) -> list[Any]:
         """Return the definitions of the tools alone, yours first."""
-        ours = self._talk.tools(beside=self._names)
-        return [*map(_entry, self._own), *map(_definition, ours)]
-
-    def waiting(self, given: Given) -> list[Call]:
-        """Return the calls without a result that somebody has to approve first.
-
-        None where the conversation has an ``approve`` of its own to ask.
-        """
-        return [
-            replace(call, question=question_text(question))
-            for call in self._unanswered(given)
-            if (question := self._talk.asked(call.name, call.arguments)) is not None
-        ]
-
-    def call(self, call: Call, *, approved: "Approval | None" = None) -> object:
-        """Make one call; return its result as it is. Never raises."""
-        talk, native = self._talk, self._native(call)
-        given = call.name, call.arguments
-        if native is None:
-            return talk.answer(*given, approved=approved, call_id=call.id)
-        permit = talk.permit(*given, approved=approved, call_id=call.id)
-        return permit.refusal or native.call(permit.arguments)
-
-    async def acall(self, call: Call, *, approved: "Approval | None" = None) -> object:
-        """Do as `call` does; waits for asynchronous tools."""
-        talk, native = self._talk, self._native(call)
-        given = call.name, call.arguments
-        if native is None:
-            return await talk.aanswer(*given, approved=approved, call_id=call.id)
-        permit = await talk.apermit(*given, approved=approved, call_id=call.id)
-        return permit.refusal or await native.acall(permit.arguments)
-
-    def run(
-        self, given: Given, *, approved: "Mapping[str, Approval] | None" = None
-    ) -> list[Any]:
-        """Carry out the calls without a result; return the blocks with the results.
-
-        Calls of your own tools are left out. Never raises: an error is a result, and
-        so is a call that is not approved.
-
-        Args:
-            given: What the model said, or the messages with it at their end.
-            approved: Answers about calls that wait, by their ids: True, False, or a
-                `satchel.model.Reply` with words for the model, or other arguments.
-        """
-        answers = approved or {}
-        return [
-            _block(call, self.call(call, approved=answers.get(call.id)))
-            for call in self._unanswered(given)
-        ]
-
-    async def arun(
-        self, given: Given, *, approved: "Mapping[str, Approval] | None" = None
-    ) -> list[Any]:
-        """Do as `run` does, side by side; waits for asynchronous tools."""
-        answers = approved or {}
-        calls = self._unanswered(given)
-        results = (self.acall(call, approved=answers.get(call.id)) for call in calls)
-        done = await asyncio.gather(*results)
-        return [_block(*each) for each in zip(calls, done, strict=True)]
+        tools = self._conversation.tools(self._names)
+        return [*map(_entry, self._own), *map(_definition, tools)]
 
     @overload
     def tool_runner(
@@ -292,20 +224,20 @@ class Chat:
     ) -> object:
         """Return the SDK's own ``client.beta.messages.tool_runner`` with skills.
 
-        Tools that open in the middle of the run are given to the model by
-        ``runner.add_tools``, which leaves the prompt cache as it is and needs the beta
-        `INLINE_TOOLS`: it is asked for where a skill carries tools. A call that waits
-        for approval is answered with an error; to let it wait, look at `waiting` in the
-        loop, stop there, and go on with `run`.
+        The model gets tools that open in the middle of the run by
+        ``runner.add_tools``, which does not change the prompt cache and needs the beta
+        `INLINE_TOOLS`: it is switched on where a skill has tools. A call that waits for
+        approval is answered with an error; to let it wait, check `waiting` in the loop,
+        stop there, and go on with `run`.
 
         Args:
-            client: A synchronous one takes synchronous tools of yours, and the other
-                way round.
+            client: With a synchronous one your own tools have to be synchronous, with
+                an asynchronous one asynchronous.
             system: As for `request`.
             params: What the runner takes: ``messages``, ``model``, ``max_tokens``,
-                ``stream`` and so on; not ``tools``, which `attach` took.
+                ``stream`` and so on; not ``tools``, which `attach` takes.
         """
-        # What the provider clears by itself cannot be told while the runner runs.
+        # While the runner runs, nobody can see what the provider clears by itself.
         is_edited = bool(params.get("context_management"))
         self.see(() if is_edited else params.get("messages", ()))
         run = _Run(self, is_edited=is_edited)
@@ -317,15 +249,11 @@ class Chat:
         if prompt := self.system(system):
             params["system"] = prompt
         run.runner = client.beta.messages.tool_runner(
-            tools=[*self._own, *run.more()], **params
+            tools=[*self._own, *run.new_tools()], **params
         )
         return run.runner
 
-    def dump(self) -> dict[str, object]:
-        """Return what `attach` can resume from, safe for JSON; no text."""
-        return self._talk.keep()
-
-    def _unanswered(self, given: Given) -> list[Call]:
+    def _pending(self, given: Given) -> list[Call]:
         if isinstance(given, (Message, BetaMessage)):
             self._cleared = _cleared_by(given)
             items: Sequence[Any] = [given]
@@ -338,19 +266,24 @@ class Chat:
             for block in _blocks(item):
                 if (call := _call_of(block)) is not None:
                     calls[call.id] = call
-                elif _get(block, "type") == "tool_result":
-                    calls.pop(_get(block, "tool_use_id"), None)
+                elif field_of(block, "type") == "tool_result":
+                    calls.pop(field_of(block, "tool_use_id"), None)
         return [call for call in calls.values() if call.name not in self._names]
 
+    def _message(self, call: Call, result: object) -> dict[str, Any]:
+        answer = {"type": "tool_result", "tool_use_id": call.id}
+        answer["content"] = _content(result)
+        return {**answer, "is_error": True} if is_error(result) else answer
+
     def _native(self, call: Call) -> Tool | None:
-        """Return one of the SDK's own tools that a skill carries, as a tool of ours."""
-        tool = self._talk.tool(call.name)
+        tool = self._conversation.tool(call.name)
         native = tool.native if tool is not None else None
-        return _ours(native, call) if isinstance(native, (*_SYNC, *_ASYNC)) else None
+        is_own = isinstance(native, (*_SYNC, *_ASYNC))
+        return _satchel_tool(native, call) if is_own else None
 
 
 class _Run:
-    """What one tool runner was given, so that it is given what opens later."""
+    """One tool runner, the tools that it has, and those that open later."""
 
     kind: "type[_Runnable | _AsyncRunnable]"
     runner: Any
@@ -358,32 +291,32 @@ class _Run:
     def __init__(self, chat: Chat, *, is_edited: bool) -> None:
         self._chat = chat
         self._is_edited = is_edited
-        self._given: set[str] = set()
+        self._names: set[str] = set()
 
-    def more(self) -> list[Any]:
-        """Return the tools that it was not given yet."""
-        tools = [t for t in self._chat.session.tools() if t.name not in self._given]
-        self._given.update(tool.name for tool in tools)
+    def new_tools(self) -> list[Any]:
+        """Return the tools that the runner does not have yet."""
+        tools = [t for t in self._chat.session.tools() if t.name not in self._names]
+        self._names.update(tool.name for tool in tools)
         return [
             tool.native if isinstance(tool.native, Mapping) else self.kind(self, tool)
             for tool in tools
         ]
 
-    def look(self) -> Chat:
-        """Return the conversation, after showing it the runner's messages."""
+    def chat(self) -> Chat:
+        """Return the conversation, which has seen the runner's messages."""
         if not self._is_edited:
-            with suppress(_LookedError):
+            with suppress(_SeenError):
                 self.runner.set_messages_params(self._show)
         return self._chat
 
-    def told(self, result: object) -> Any:
-        """Return a result as the runner takes it, after giving it what has opened.
+    def content(self, result: object) -> Any:
+        """Return a result as the runner takes it; tools that opened are added to it.
 
         Raises:
             ToolError: It is an error.
         """
-        if more := self.more():
-            self.runner.add_tools(*more)
+        if tools := self.new_tools():
+            self.runner.add_tools(*tools)
         content = _content(result)
         if is_error(result):
             raise ToolError(content)
@@ -391,14 +324,14 @@ class _Run:
 
     def _show(self, params: Mapping[str, Any]) -> Any:
         self._chat.see([*params["messages"], {"role": "assistant"}])
-        raise _LookedError  # so that the runner changes nothing
+        raise _SeenError  # so that the runner changes nothing
 
 
-class _LookedError(Exception):
-    """A runner hands its messages only to a function that may change them."""
+class _SeenError(Exception):
+    """A runner passes its messages only to a function that may change them."""
 
 
-class _Known:
+class _SkillTool:
     """A skill's tool, and the runner that calls it."""
 
     def __init__(self, run: _Run, tool: Tool) -> None:
@@ -409,30 +342,30 @@ class _Known:
         return self._definition
 
     def _call(self, given: object) -> Call:
-        return _call_to(self._definition["name"], given)
+        return Call("", self._definition["name"], arguments_or_empty(given))
 
 
-class _Runnable(_Known, BetaBuiltinFunctionTool):
+class _Runnable(_SkillTool, BetaBuiltinFunctionTool):
     """One for the runner of a synchronous client."""
 
     def call(self, input: object) -> Any:  # noqa: A002 - as the SDK names it
-        return self._run.told(self._run.look().call(self._call(input)))
+        return self._run.content(self._run.chat().call(self._call(input)))
 
 
-class _AsyncRunnable(_Known, BetaAsyncBuiltinFunctionTool):
+class _AsyncRunnable(_SkillTool, BetaAsyncBuiltinFunctionTool):
     """One for the runner of an asynchronous client."""
 
     async def call(self, input: object) -> Any:  # noqa: A002 - as the SDK names it
-        return self._run.told(await self._run.look().acall(self._call(input)))
+        return self._run.content(await self._run.chat().acall(self._call(input)))
 
 
 def _entry(tool: Any) -> Any:
-    """Return what the API takes for a tool of the SDK; a definition as it is."""
+    """Return the definition of a tool of the SDK, or a definition unchanged."""
     return tool.to_dict() if hasattr(tool, "to_dict") else tool
 
 
 def _definition(tool: Tool) -> Any:
-    """Return what the API takes; of the SDK's own tools, what they say themselves."""
+    """Return what the API takes for a tool; the SDK's own tools define themselves."""
     if isinstance(tool.native, (Mapping, *_SYNC, *_ASYNC)):
         return _entry(tool.native)
     return {
@@ -444,78 +377,54 @@ def _definition(tool: Tool) -> Any:
 
 def _name(tool: object) -> str:
     """Return the name of a tool of either form; empty for what has none."""
-    name = _get(tool, "name")
+    name = field_of(tool, "name")
     return name if isinstance(name, str) else ""
 
 
 def _seen(messages: Iterable[Any], cleared: int) -> list[SeenMessage]:
     """Return what the model sees: nothing from before a compaction, or cleared."""
     seen: list[SeenMessage] = []
-    calls: dict[object, Call] = {}
+    reader = ResultReader()
     for message in messages:
         for block in _blocks(message):
-            kind = _get(block, "type")
-            if kind == "compaction":  # the API leaves out what stands in front of it
+            kind = field_of(block, "type")
+            if kind == "compaction":  # the API leaves out everything before it
                 seen.clear()
             elif kind == "tool_result":
                 cleared -= 1
                 if cleared < 0:
-                    seen.append(_result_seen(block, calls))
+                    text = text_of(field_of(block, "content"))
+                    seen.append(reader.result(field_of(block, "tool_use_id"), text))
             elif (call := _call_of(block)) is not None:
-                calls[call.id] = call
+                reader.add_call(call.id, call.name, call.arguments)
         if not _is_answer(message):
-            seen.append(_ROLES.get(_get(message, "role"), _SYSTEM))
+            seen.append(_ROLES.get(field_of(message, "role"), _SYSTEM))
     return seen
-
-
-def _result_seen(block: Any, calls: Mapping[object, Call]) -> SeenMessage:
-    call = calls.get(_get(block, "tool_use_id"))
-    name, arguments = (call.name, call.arguments) if call else ("", {})
-    return SeenMessage("tool", _text(_get(block, "content")), name, arguments)
 
 
 def _is_answer(message: Any) -> bool:
     """Tell whether a message of the user's role holds results alone."""
-    return {_get(block, "type") for block in _blocks(message)} == {"tool_result"}
+    return {field_of(block, "type") for block in _blocks(message)} == {"tool_result"}
 
 
 def _blocks(message: Any) -> Sequence[Any]:
-    content = _get(message, "content")
+    content = field_of(message, "content")
     return content if isinstance(content, (list, tuple)) else ()
 
 
 def _call_of(block: Any) -> Call | None:
-    """Return the tool call in a block; those of the provider's toolsets are its own."""
-    if _get(block, "type") != "tool_use" or _get(block, "toolset_name") is not None:
+    """Return the tool call in a block; calls of the provider's toolsets are its own."""
+    kind, toolset = field_of(block, "type"), field_of(block, "toolset_name")
+    if kind != "tool_use" or toolset is not None:
         return None
-    return _call_to(_get(block, "name"), _get(block, "input"), _get(block, "id"))
-
-
-def _call_to(name: str, given: object, id: str = "") -> Call:
-    arguments = (
-        cast("Mapping[str, object]", given) if isinstance(given, Mapping) else {}
-    )
-    return Call(id, name, arguments)
+    arguments = arguments_or_empty(field_of(block, "input"))
+    return Call(field_of(block, "id"), field_of(block, "name"), arguments)
 
 
 def _cleared_by(message: Any) -> int:
     """Return how many of the oldest results the API kept from the model."""
-    edits = _get(_get(message, "context_management"), "applied_edits") or ()
-    return sum(_get(edit, "cleared_tool_uses") or 0 for edit in edits)
-
-
-def _text(content: object) -> str:
-    if isinstance(content, str):
-        return content
-    blocks = (
-        cast("Iterable[Any]", content) if isinstance(content, (list, tuple)) else ()
-    )
-    return "\n".join(text for b in blocks if isinstance(text := _get(b, "text"), str))
-
-
-def _block(call: Call, result: object) -> dict[str, Any]:
-    block = {"type": "tool_result", "tool_use_id": call.id, "content": _content(result)}
-    return {**block, "is_error": True} if is_error(result) else block
+    edits = field_of(field_of(message, "context_management"), "applied_edits") or ()
+    return sum(field_of(edit, "cleared_tool_uses") or 0 for edit in edits)
 
 
 def _content(result: object) -> Any:
@@ -527,34 +436,26 @@ def _content(result: object) -> Any:
             return result_text(result)
 
 
-def _ours(native: Any, call: Call) -> Tool:
-    """Return a tool of the SDK as one of ours, which never raises."""
+def _satchel_tool(native: Any, call: Call) -> Tool:
+    """Return a tool of the SDK as one of Satchel's, which never raises."""
 
     def handler(**given: object) -> object:
-        with _telling(call):
+        with _tool_errors(call):
             return native.call(given)
 
     async def ahandler(**given: object) -> object:
-        with _telling(call):
+        with _tool_errors(call):
             return await native.call(given)
 
     takes: dict[str, Json] = {"properties": {name: {} for name in call.arguments}}
-    return Tool(
-        call.name, "", takes, ahandler if isinstance(native, _ASYNC) else handler
-    )
+    is_async = isinstance(native, _ASYNC)
+    return Tool(call.name, "", takes, ahandler if is_async else handler)
 
 
 @contextmanager
-def _telling(call: Call) -> Iterator[None]:
-    """Let through what a tool of the SDK tells the model when it fails."""
+def _tool_errors(call: Call) -> Iterator[None]:
+    """Let through what a tool of the SDK writes for the model when it fails."""
     try:
         yield
     except ToolError as error:
-        raise OurToolError(call.name, _text(error.content)) from error
-
-
-def _get(value: object, name: str) -> Any:
-    """Return a field of a dictionary or of one of the SDK's objects."""
-    if isinstance(value, Mapping):
-        return cast("Mapping[str, Any]", value).get(name)
-    return getattr(value, name, None)
+        raise SatchelToolError(call.name, text_of(error.content)) from error

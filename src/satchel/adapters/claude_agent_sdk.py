@@ -113,10 +113,10 @@ def attach(
     shared: SessionFactory[ClaudeAgentOptions] = SessionFactory(
         skills, who, deps, options
     )
-    attached = _Skills(shared, given, answers or {}, client)
+    sessions = _Skills(shared, given, answers or {}, client)
     if client is None:
-        return cast("To", attached.options())
-    client.options = attached.options()
+        return cast("To", sessions.options())
+    client.options = sessions.options()
     return cast("To", client)
 
 
@@ -189,15 +189,15 @@ class _Skills:
         yield "SessionStart", "compact", self._on_compaction
         yield "SubagentStart", None, self._on_subagent
 
-    async def _talk(self, session_id: str, agent_id: str = "") -> _Talk:
+    async def _conversation(self, session_id: str, agent_id: str = "") -> _Talk:
         """Return a conversation, read from its transcript where it is not known."""
         key = session_id, agent_id
         if key not in self._talks:
             opened = asyncio.to_thread(self.shared.open, self.given, self._start)
-            talk = _Talk(await opened)
+            conversation = _Talk(await opened)
             if session_id and not agent_id:
-                talk.add(*_seen(await self._messages(session_id)))
-            self._talks.setdefault(key, talk)
+                conversation.add(*_seen(await self._messages(session_id)))
+            self._talks.setdefault(key, conversation)
             if len(self._talks) > _TALKS:
                 self._talks.popitem(last=False)
         self._talks.move_to_end(key)
@@ -218,16 +218,24 @@ class _Skills:
     async def _opened(self, *_: object) -> types.ListToolsResult:
         """List what has opened in the conversation that is on, or in a part of it."""
         if self._speaks:
-            await self._talk(self._speaks)
-        talks = [talk for key, talk in self._talks.items() if key[0] == self._speaks]
-        opened = {tool.name: tool for talk in talks for tool in self._new_in(talk)}
+            await self._conversation(self._speaks)
+        talks = [
+            conversation
+            for key, conversation in self._talks.items()
+            if key[0] == self._speaks
+        ]
+        opened = {
+            tool.name: tool
+            for conversation in talks
+            for tool in self._new_in(conversation)
+        }
         self._listed = {*opened}
         tools = [await _listing(tool) for tool in opened.values()]
         return types.ListToolsResult(tools=tools)
 
-    def _new_in(self, talk: _Talk) -> list[Tool]:
+    def _new_in(self, conversation: _Talk) -> list[Tool]:
         first = {tool.name for tool in self._first.tools()}
-        tools = talk.conversation.tools()
+        tools = conversation.conversation.tools()
         return [tool for tool in tools if tool.name not in first]
 
     async def _call_tool(
@@ -235,47 +243,49 @@ class _Skills:
     ) -> types.CallToolResult:
         """Carry out a call. Never raises: what goes wrong is a result."""
         call = str((params.meta or {}).get("claudecode/toolUseId", ""))
-        talk = await self._talk(*self._calls.pop(call, (self._speaks, "")))
+        conversation = await self._conversation(
+            *self._calls.pop(call, (self._speaks, ""))
+        )
         name, arguments = params.name, params.arguments or {}
         how: Any = {"approved": self._replies.pop(call, None), "call_id": call}
-        tool = talk.conversation.tool(name)
+        tool = conversation.conversation.tool(name)
         if tool is not None and isinstance(tool.native, SdkMcpTool):
-            permit = await talk.conversation.apermit(name, arguments, **how)
+            permit = await conversation.conversation.apermit(name, arguments, **how)
             result = permit.refusal
             if result is None:
                 given = params.model_copy(update={"arguments": {**permit.arguments}})
                 done = await _served(tool.native, "tools/call", context, given)
                 return cast("types.CallToolResult", done)
         else:
-            result = await talk.conversation.aanswer(name, arguments, **how)
+            result = await conversation.conversation.acall(name, arguments, **how)
         text = types.TextContent(text=result_text(result))
-        talk.add(SeenMessage("tool", text.text, name, arguments))
+        conversation.add(SeenMessage("tool", text.text, name, arguments))
         return types.CallToolResult(content=[text], is_error=is_error(result))
 
     async def _on_prompt(self, given: Given, *_: object) -> Said:
         """Begin a turn."""
         self._speaks = given["session_id"]
         self._waiting -= {key for key in self._waiting if key[0] == self._speaks}
-        talk = await self._talk(self._speaks)
-        talk.conversation.begin_turn()
-        talk.add(SeenMessage("user"))
-        await self._show_opened(talk)
+        conversation = await self._conversation(self._speaks)
+        conversation.conversation.begin_turn()
+        conversation.add(SeenMessage("user"))
+        await self._show_opened(conversation)
         return {}
 
     async def _on_call(self, given: Given, call: str, _: object) -> Said:
         """Allow a call, or have somebody asked."""
         key = given["session_id"], given.get("agent_id", "")
-        talk = (await self._talk(*key)).conversation
+        conversation = (await self._conversation(*key)).conversation
         name, arguments = _short(given["tool_name"]), given["tool_input"]
         self._calls[call] = key
-        question = talk.asked(name, arguments)
+        question = conversation.question(name, arguments)
         if question is None:
             return _permission("allow")
         if call in self.answers:
             answer = self.answers[call]
             if _is_yes(answer):
                 return _permission("allow")
-            said = talk.session.refusal(name, arguments, approved=answer)
+            said = conversation.session.refusal(name, arguments, approved=answer)
             return _permission("deny", result_text(said))
         text = question_text(question)
         if self.given.can_use_tool:
@@ -301,15 +311,15 @@ class _Skills:
     async def _on_results(self, given: Given, *_: object) -> Said:
         """Show the tools that have opened, before the next call of the model."""
         key = given["session_id"], given.get("agent_id", "")
-        await self._show_opened(await self._talk(*key))
+        await self._show_opened(await self._conversation(*key))
         return {}
 
     async def _on_compaction(self, given: Given, *_: object) -> Said:
         """State again what is in use: no message shows it any more."""
-        talk = await self._talk(given["session_id"])
-        talk.history.clear()
-        talk.add()
-        reinjected = await asyncio.to_thread(talk.session.reinjected)
+        conversation = await self._conversation(given["session_id"])
+        conversation.history.clear()
+        conversation.add()
+        reinjected = await asyncio.to_thread(conversation.session.reinjected)
         return _context("SessionStart", reinjected)
 
     async def _on_subagent(self, given: Given, *_: object) -> Said:
@@ -319,9 +329,9 @@ class _Skills:
         has_ours = any(tool.startswith(f"mcp__{_SERVER}") for tool in tools)
         return _context("SubagentStart", self._first.instructions()) if has_ours else {}
 
-    async def _show_opened(self, talk: _Talk) -> None:
+    async def _show_opened(self, conversation: _Talk) -> None:
         """Have Claude Code list the tools of skills again, if there are new ones."""
-        if {tool.name for tool in self._new_in(talk)} <= self._listed:
+        if {tool.name for tool in self._new_in(conversation)} <= self._listed:
             return
         if self.client is not None:
             await self.client.toggle_mcp_server(_OPENED, enabled=False)

@@ -93,7 +93,7 @@ def attach(
     if isinstance(to, _Skilled):
         told = "has skills already; give one Satchel all of them"
         raise ValueError(f"agent {to.role!r} {told}")  # noqa: TRY004 - no other type fits
-    attached = _Attached(
+    sessions = _Attached(
         SessionFactory(skills, who, deps, {"agent": to.role, **options}), state
     )
     kind = type(to)
@@ -105,7 +105,7 @@ def attach(
             "agent_executor": None,
         }
     )
-    given = {"_attached": attached, "__module__": __name__}
+    given = {"_sessions": sessions, "__module__": __name__}
     meta: Any = type(kind)
     skilled.__class__ = meta(kind.__name__, (_Skilled, kind), given)
     return skilled
@@ -114,7 +114,7 @@ def attach(
 class _Skilled(Agent):
     """An agent with skills; made as a subclass of the class of the agent it was."""
 
-    _attached: ClassVar["_Attached"]
+    _sessions: ClassVar["_Attached"]
 
     def _prepare_kickoff(self, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
         """Prepare to work alone, on messages, with an executor for this work alone."""
@@ -122,7 +122,7 @@ class _Skilled(Agent):
         executor, inputs, *_ = prepared
         given = args[0] if args else kwargs["messages"]
         before = [] if isinstance(given, str) else given
-        self._attached.begin(self, executor, before, len(inputs.get("history", ())))
+        self._sessions.begin(self, executor, before, len(inputs.get("history", ())))
         inputs["tools"] = executor.tools_description
         inputs["tool_names"] = executor.tools_names
         return prepared
@@ -133,7 +133,7 @@ class _Skilled(Agent):
         """Prepare to work on a task, in a crew."""
         super().create_agent_executor(tools, task)
         if self.agent_executor is not None and task is not None:
-            self._attached.begin(self, self.agent_executor)
+            self._sessions.begin(self, self.agent_executor)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -164,8 +164,8 @@ class _Attached:
         """
         kept = None if self.state is None else self.state(agent)
         name = self.base.options["agent"]
-        talk = self.base.open(agent, None if kept is None else kept.get(name))
-        live = _Live(talk, executor, name, kept, at)
+        conversation = self.base.open(agent, None if kept is None else kept.get(name))
+        live = _Live(conversation, executor, name, kept, at)
         hooks = executor.before_llm_call_hooks
         hooks[:] = [*(each for each in hooks if not isinstance(each, _Live)), live]
         live.see(messages)
@@ -189,7 +189,7 @@ class _Live:
     both of its forms into lists, and makes the schemas anew.
     """
 
-    talk: Conversation
+    conversation: Conversation
     executor: AgentExecutor
     agent: str
     kept: MutableMapping[str, Any] | None
@@ -205,14 +205,14 @@ class _Live:
     def __call__(self, context: LLMCallHookContext) -> None:
         """See what the model sees, and tell it what it is to know besides."""
         self.see(context.messages)
-        self.talk.tools()
+        self.conversation.tools()
         self.open()
         self.tell(context.messages)
         self.keep()
 
     def see(self, messages: Iterable[Mapping[str, Any]]) -> None:
         """Take in messages, and what was loaded in them."""
-        self.talk.see(_seen(messages, self._loads))
+        self.conversation.see(_seen(messages, self._loads))
 
     def check(self) -> None:
         """Let no tool of the agent have the name of one of a skill.
@@ -221,14 +221,14 @@ class _Live:
             DuplicateToolError: One has.
         """
         own = self._own(self.executor.original_tools)
-        self.talk.tools(beside=[sanitize_tool_name(each.name) for each in own])
+        self.conversation.tools([sanitize_tool_name(each.name) for each in own])
 
     def open(self) -> list[BaseTool]:
         """Give the executor the tools that are open now; return those that are new."""
         executor = self.executor
         with self.lock:
             known = {id(each) for each in executor.original_tools}
-            ours = [self._native(tool) for tool in self.talk.session.tools()]
+            ours = [self._native(tool) for tool in self.conversation.session.tools()]
             tools = [*self._own(executor.original_tools), *ours]
             if {id(each) for each in tools} == known:
                 self._answer_all()
@@ -250,7 +250,7 @@ class _Live:
 
     def tell(self, messages: list[Any]) -> None:
         """Put what the model is to know behind the agent's prompt."""
-        parts = self.talk.session.instructions(), self._unseen(messages)
+        parts = self.conversation.session.instructions(), self._unseen(messages)
         told = "".join(f"\n\n{part}" for part in parts if part)
         for message in reversed(messages):
             content = message.get("content")
@@ -267,29 +267,29 @@ class _Live:
     def inform(self) -> None:
         """Tell the steps of a plan, each of which has but a prompt of its own."""
         if self.stand_in is not None:
-            parts = self.backstory, self.talk.session.instructions()
+            parts = self.backstory, self.conversation.session.instructions()
             self.stand_in.backstory = "\n\n".join(filter(None, parts))
 
     def keep(self) -> None:
         """Write down what the next work in this conversation resumes from."""
         if self.kept is not None:
-            self.kept[self.agent] = self.talk.keep()
+            self.kept[self.agent] = self.conversation.save()
 
     def call(self, name: str, arguments: Mapping[str, object]) -> str:
         """Make a call, of whatever tool; never raises. The next step has what it opens.
 
         A step of a plan and a model that calls tools in text learn of it here.
         """
-        tool = self.talk.tool(name)
+        tool = self.conversation.tool(name)
         if tool is None or not tool.is_async:
-            result = self.talk.answer(name, arguments)
+            result = self.conversation.call(name, arguments)
         else:  # its thread may run an event loop
             with ThreadPoolExecutor(1) as pool:
-                waited = self.talk.aanswer(name, arguments)
+                waited = self.conversation.acall(name, arguments)
                 result = pool.submit(copy_context().run, asyncio.run, waited).result()
         self.keep()
         if self.stand_in is not None:
-            self.talk.tools()
+            self.conversation.tools()
         elif self.executor.state.use_native_tools:
             return result_text(result)
         self.inform()
@@ -299,7 +299,7 @@ class _Live:
 
     def permit(self, name: str, arguments: Mapping[str, object]) -> Permit:
         """Return whether a tool of crewAI may be called, and with what."""
-        permit = self.talk.permit(name, arguments)
+        permit = self.conversation.permit(name, arguments)
         self.keep()
         return permit
 
@@ -335,15 +335,15 @@ class _Live:
         return _SkillTool.of(tool.name, tool.description, tool.parameters, self.call)
 
     def _loads(self, text: str) -> Iterator[SeenMessage]:
-        in_use = {each.id for each in self.talk.session.activations}
-        return loads_in_text(self.talk.session.style, text, in_use)
+        in_use = {each.id for each in self.conversation.session.activations}
+        return loads_in_text(self.conversation.session.style, text, in_use)
 
     def _unseen(self, messages: Iterable[Mapping[str, Any]]) -> str:
         """Return how tools are called that no message tells of."""
         if self.executor.state.use_native_tools:
             return ""
         texts = "\n".join(str(each.get("content")) for each in messages)
-        ours = (self._native(tool) for tool in self.talk.session.tools())
+        ours = (self._native(tool) for tool in self.conversation.session.tools())
         return self._shown(
             each
             for each in ours

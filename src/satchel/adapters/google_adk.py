@@ -4,9 +4,9 @@
 
     agent = LlmAgent(name="desk", model=..., tools=[mine, attach(skills, who=...)])
 
-What a conversation has loaded stands in the session's state, under ``satchel:`` and the
-agent's name, and goes with the events of Satchel's tools. Where a call needs approval
-ADK's own tool confirmation is asked for.
+What a conversation has loaded is in the session's state, under ``satchel:`` and the
+agent's name, and is stored with the events of Satchel's tools. Where a call needs
+approval, ADK's own tool confirmation is requested.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from operator import is_, itemgetter
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from weakref import ref
 
-from satchel.adapters._base import Conversation, SessionFactory, framework
+from satchel.adapters._base import Conversation, Deps, SessionFactory, Who, framework
+from satchel.adapters._translation import ToolForms
 from satchel.model import Catalog, Reply, SeenMessage
 from satchel.runtime import question_text
 from satchel.tools import Tool, result_text
@@ -41,15 +42,10 @@ with framework("Google ADK", "google-adk"):
 
 __all__ = ["SkillsToolset", "attach"]
 
-Who: TypeAlias = (
-    Mapping[str, Any] | Callable[[ReadonlyContext], Mapping[str, Any]] | None
-)
-Deps: TypeAlias = Callable[[ReadonlyContext], object] | None
-
 _Begin: TypeAlias = "Callable[..., Conversation]"
 
 _MARKS: Final = frozenset({"used", "seals"})
-"""Keys of the state with lists of marks, whose order means nothing."""
+"""Keys of the state with lists of marks, whose order does not matter."""
 
 _WAITS: Final = "This tool call requires confirmation, please approve or reject."
 """In ADK's own words; the model does not see it before there is an answer."""
@@ -58,30 +54,30 @@ _WAITS: Final = "This tool call requires confirmation, please approve or reject.
 def attach(
     skills: Satchel,
     *,
-    who: Who = None,
-    deps: Deps = None,
+    who: Who[ReadonlyContext] = None,
+    deps: Deps[ReadonlyContext] = None,
     **options: Unpack[SessionOptions],
 ) -> SkillsToolset:
-    """Return what goes into ``LlmAgent(tools=[...])``, behind the agent's own tools.
+    """Return what goes into ``LlmAgent(tools=[...])``, after the agent's own tools.
 
     Args:
         skills: What is attached.
-        who: For whom a run is, or what tells it from the run's context, which has the
-            user's id and the session's state.
-        deps: What tells the object that tools of a run are given; by default that
-            context.
+        who: For whom a run is: a mapping, or a function of the run's context, which has
+            the user's id and the session's state.
+        deps: A function of the same, which returns the object that tools get; by
+            default they get that context.
         options: As for `satchel.Satchel.session`. ``agent`` is by default the agent's
-            name. With ``approve`` no confirmation is asked for. ``trust_state`` is
+            name. With ``approve`` no confirmation is requested. ``trust_state`` is
             False: ADK's own API lets its callers write the state.
 
     Raises:
-        TypeError: An argument is not known, or of another type.
+        TypeError: An argument is unknown or has the wrong type.
         ValueError: No style has that name.
     """
-    attached: SessionFactory[ReadonlyContext] = SessionFactory(
-        skills, who, deps, options, trusts=False
+    sessions: SessionFactory[ReadonlyContext] = SessionFactory(
+        skills, who, deps, options, trust_state=False
     )
-    # Without a run nobody can be told, and nothing is kept.
+    # Without a run there is no context, and nothing is saved.
     nobody: SessionFactory[None] = SessionFactory(
         skills, None if callable(who) else who, None, options
     )
@@ -93,20 +89,13 @@ def attach(
             return nobody.open(None)
         agent = options.get("agent") or ctx.agent_name
         state = ctx.state.get(_key(agent))
-        if (
-            before is not None
-            and (before.session.who, before.session.agent)
-            == (attached.whose(ctx), agent)
-            and state == _packed(before.keep())
-        ):
-            return before
-        return attached.open(
-            ctx,
-            _unpacked(state),
-            deps=ctx,
-            agent=agent,
-            turn=None if before is None else before.turn,
-        )
+        if before is not None:
+            session = before.session
+            is_same = (session.who, session.agent) == (sessions.who_of(ctx), agent)
+            if is_same and state == _packed(before.save()):
+                return before
+        turn = None if before is None else before.turn
+        return sessions.open(ctx, _unpacked(state), deps=ctx, agent=agent, turn=turn)
 
     return SkillsToolset(begin)
 
@@ -114,8 +103,8 @@ def attach(
 class SkillsToolset(BaseToolset):
     """Tools and instructions of a `satchel.Satchel`, with a session for each run.
 
-    Where something else wrote its state, or the run is for somebody else now, the next
-    step has another one.
+    Where something else wrote its state, or the run is for another user now, the next
+    step has a new session.
     """
 
     def __init__(self, begin: _Begin) -> None:
@@ -123,7 +112,7 @@ class SkillsToolset(BaseToolset):
         super().__init__()
         self._use_invocation_cache = False  # tools open from step to step
         self._begin = begin
-        self._known = _Known()
+        self._shared = _Shared()
         self._steps: dict[int, tuple[ref[InvocationContext], _Step]] = {}
 
     async def get_tools(
@@ -131,46 +120,47 @@ class SkillsToolset(BaseToolset):
     ) -> list[BaseTool]:
         """Return the tools that are open now.
 
-        In a run they stand behind one that no model is offered: it adds the
-        instructions to the request.
+        In a run they come after one that no model is offered: it adds the instructions
+        to the request.
         """
         if readonly_context is None:
             return self._tools(None)
         try:
             return self._tools(readonly_context)
-        except Exception as error:  # noqa: BLE001 - ADK would go on without us: R33
+        except Exception as error:  # noqa: BLE001 - ADK would go on without skills
             return [_Failed(error)]
 
     def _tools(self, ctx: ReadonlyContext | None) -> list[BaseTool]:
         if ctx is None:
-            return _Step(self._begin(None), self._known).offered[1:]
+            return _Step(self._begin(None), self._shared).offered[1:]
         run = ctx._invocation_context  # noqa: SLF001 - no other way to it
-        place, steps = id(run), self._steps
-        last = steps.get(place)
-        talk = self._begin(_Context(run), None if last is None else last[1].talk)
-        if last is not None and last[1].talk is talk and last[1].is_open():
-            return last[1].offered
-        step = _Step(talk, self._known)
-        steps[place] = ref(run, lambda _: steps.pop(place, None)), step
+        key, steps = id(run), self._steps
+        last = steps[key][1] if key in steps else None
+        before = None if last is None else last.conversation
+        conversation = self._begin(_Context(run), before)
+        if last is not None and before is conversation and last.is_open():
+            return last.offered
+        step = _Step(conversation, self._shared)
+        steps[key] = ref(run, lambda _: steps.pop(key, None)), step
         return step.offered
 
     async def before_model_callback(
         self, callback_context: CallbackContext, llm_request: LlmRequest
     ) -> None:
-        """Look again at the messages, and keep the state; for the slot of that name.
+        """Look again at the messages, and save the state; for the slot of that name.
 
-        Without it the state is first kept with the first call of a tool of Satchel's,
-        and what plug-ins do to the messages is not seen.
+        Without it the state is first saved with the first call of a tool of Satchel's,
+        and nobody sees what plug-ins do to the messages.
         """
         for tool in llm_request.tools_dict.values():
             if isinstance(tool, _SkillTool):
                 tool.step.see_again(llm_request)
-                tool.step.keep(callback_context)
+                tool.step.save(callback_context)
                 return
 
 
 class _Context(ReadonlyContext):
-    """A run's context that does not keep the run: what is kept of it ends with it."""
+    """A run's context that does not keep the run alive."""
 
     def __init__(self, run: InvocationContext) -> None:
         self._run = ref(run)
@@ -183,59 +173,48 @@ class _Context(ReadonlyContext):
         return run
 
 
-class _Known:
-    """What need not be made or checked again in each step, whoever it is for."""
+class _Shared:
+    """What is made or checked once for all steps, whoever they are for."""
 
     def __init__(self) -> None:
-        self._declarations: dict[str, types.FunctionDeclaration] = {}
+        self._declarations: ToolForms[types.FunctionDeclaration]
+        self._declarations = ToolForms(_declaration)
         self._checked: tuple[frozenset[str], Catalog] | None = None
 
     def declaration(self, tool: Tool) -> types.FunctionDeclaration:
-        """Return what a model is told; a copy, because ADK writes to it."""
-        given = {"description": tool.description, "schema": tool.parameters}
-        known = self._declarations.get(tool.name)
-        if known is None or given != {
-            "description": known.description,
-            "schema": known.parameters_json_schema,
-        }:
-            known = types.FunctionDeclaration(
-                name=tool.name,
-                description=tool.description,
-                parameters_json_schema=tool.parameters,
-            )
-            self._declarations[tool.name] = known
-        return known.model_copy()
+        """Return the declaration of a tool; a copy, because ADK writes to it."""
+        return self._declarations.of(tool).model_copy()
 
     def check(self, step: _Step, names: frozenset[str]) -> None:
-        """Refuse own tools of an agent that have the name of one of ours.
+        """Check the names of the agent's own tools.
 
         Raises:
-            DuplicateToolError: One has; names both owners.
+            DuplicateToolError: One has the name of a tool of a skill.
         """
         checked, catalog = self._checked, step.session.catalog
         if checked is None or checked[0] != names or checked[1] is not catalog:
-            step.session.tools(beside=names)
+            step.session.tools(names)
             self._checked = names, catalog
         elif not names.isdisjoint(step.names):  # offered since
-            step.session.tools(beside=names)
+            step.session.tools(names)
 
 
 class _Step:
-    """What all tools of some steps share: the session, and what it has said.
+    """What all tools of some steps share: the session, and its instructions.
 
-    Another one comes with other tools; ``offered`` are these as the framework has them,
-    behind what adds the instructions.
+    With other tools there is a new one; ``offered`` are the tools as the framework has
+    them, after the one that adds the instructions.
     """
 
-    def __init__(self, talk: Conversation, known: _Known) -> None:
-        self.talk = talk
-        self.session: Session = talk.session
-        self.known = known
-        self.tools = talk.tools()
+    def __init__(self, conversation: Conversation, shared: _Shared) -> None:
+        self.conversation = conversation
+        self.session: Session = conversation.session
+        self.shared = shared
+        self.tools = conversation.tools()
         self.names = frozenset(tool.name for tool in self.tools)
         self.offered = [_Instructions(self), *map(self._native, self.tools)]
         self._seen: list[types.Content] = []
-        self._said = ""
+        self._text = ""
         self._mark: object = None
 
     def is_open(self) -> bool:
@@ -248,23 +227,23 @@ class _Step:
         self._seen = list(llm_request.contents)
         self.session.see(_history(self._seen, self.names))
         if self._mark is not self.session.mark:
-            self._said = self.session.instructions()
+            self._text = self.session.instructions()
             self._mark = self.session.mark
-        return self._said
+        return self._text
 
     def see_again(self, llm_request: LlmRequest) -> None:
-        """Take in the messages if they are others, and say what fits them."""
-        seen, before = self._seen, self._said
+        """Take in the messages if they have changed, and update the instructions."""
+        seen, before = self._seen, self._text
         contents, system = llm_request.contents, llm_request.config.system_instruction
         if len(contents) == len(seen) and all(map(is_, contents, seen)):
             return
-        said = self.see(llm_request)
+        text = self.see(llm_request)
         if isinstance(system, str) and before:
-            llm_request.config.system_instruction = system.replace(before, said)
+            llm_request.config.system_instruction = system.replace(before, text)
 
-    def keep(self, ctx: CallbackContext) -> None:
+    def save(self, ctx: CallbackContext) -> None:
         """Write what is in use to the session's state."""
-        ctx.state[_key(self.session.agent)] = _packed(self.talk.keep())
+        ctx.state[_key(self.session.agent)] = _packed(self.conversation.save())
 
     def _native(self, tool: Tool) -> BaseTool:
         native = tool.native
@@ -274,11 +253,8 @@ class _Step:
         async def run_async(*, args: dict[str, Any], tool_context: ToolContext) -> Any:  # noqa: ANN401 - any result
             if self.waits(native.name, args, tool_context):
                 return {"error": _WAITS}
-            permit = await self.talk.apermit(
-                native.name,
-                args,
-                approved=_answer(tool_context),
-                call_id=tool_context.function_call_id or "",
+            permit = await self.conversation.apermit(
+                native.name, args, **_approval(tool_context)
             )
             if permit.refusal is not None:
                 return permit.refusal
@@ -290,14 +266,14 @@ class _Step:
         return gated
 
     def waits(self, name: str, args: dict[str, Any], ctx: ToolContext) -> bool:
-        """Ask for confirmation, if somebody has to give it and nobody has answered.
+        """Request confirmation, if a person has to give it and has not answered.
 
-        The answer may have a payload with ``words`` for the model, and with the
-        ``arguments`` to call the tool with in the place of its own.
+        The answer may have a payload with ``words`` for the model, or with other
+        ``arguments`` to call the tool with.
         """
         if ctx.tool_confirmation is not None:
             return False
-        question = self.talk.asked(name, args)
+        question = self.conversation.question(name, args)
         if question is None:
             return False
         payload = {"words": "", "arguments": args}
@@ -307,7 +283,7 @@ class _Step:
 
 
 class _SkillTool(BaseTool):
-    """A tool that Satchel carries out."""
+    """A tool that Satchel calls."""
 
     def __init__(self, step: _Step, tool: Tool) -> None:
         super().__init__(name=tool.name, description=tool.description)
@@ -315,7 +291,7 @@ class _SkillTool(BaseTool):
         self._tool = tool
 
     def _get_declaration(self) -> types.FunctionDeclaration:
-        return self.step.known.declaration(self._tool)
+        return self.step.shared.declaration(self._tool)
 
     async def run_async(
         self, *, args: dict[str, Any], tool_context: ToolContext
@@ -323,23 +299,20 @@ class _SkillTool(BaseTool):
         step = self.step
         if step.waits(self.name, args, tool_context):
             return {"error": _WAITS}
-        result = await step.talk.aanswer(
-            self.name,
-            args,
-            approved=_answer(tool_context),
-            call_id=tool_context.function_call_id or "",
+        result = await step.conversation.acall(
+            self.name, args, **_approval(tool_context)
         )
-        step.keep(tool_context)
+        step.save(tool_context)
         if isinstance(result, (str, types.Part, types.FunctionResponse)):
             return result
         return json.loads(result_text(result))
 
 
 class _Instructions(BaseTool):
-    """No tool for a model; ADK asks it for its part in the request."""
+    """Not a tool for models; ADK lets it change the request."""
 
     def __init__(self, step: _Step) -> None:
-        description = "Tells the model which skills there are."
+        description = "Adds the skills to the instructions."
         super().__init__(name="satchel_instructions", description=description)
         self._step = step
 
@@ -349,19 +322,19 @@ class _Instructions(BaseTool):
         """Add the instructions.
 
         Raises:
-            DuplicateToolError: An own tool of the agent has the name of one of ours.
+            DuplicateToolError: An own tool of the agent has the name of a skill's.
         """
         step = self._step
-        step.known.check(step, frozenset(_own_tools(tool_context, llm_request)))
-        said = step.see(llm_request)
-        if said:
-            llm_request.append_instructions([said])
-        if said and _key(step.session.agent) not in tool_context.state:
-            step.keep(tool_context)  # for the next steps of this run
+        step.shared.check(step, frozenset(_own_tools(tool_context, llm_request)))
+        text = step.see(llm_request)
+        if text:
+            llm_request.append_instructions([text])
+        if text and _key(step.session.agent) not in tool_context.state:
+            step.save(tool_context)  # for the next steps of this run
 
 
 class _Failed(BaseTool):
-    """Stands for tools that cannot be had, so that the run ends with the reason."""
+    """Replaces tools that could not be made, so that the run ends with the reason."""
 
     def __init__(self, error: Exception) -> None:
         super().__init__(name="satchel_failed", description=str(error))
@@ -370,30 +343,40 @@ class _Failed(BaseTool):
     async def process_llm_request(
         self, *, tool_context: ToolContext, llm_request: LlmRequest
     ) -> None:
-        """Say what went wrong."""
+        """Raise the error."""
         del tool_context, llm_request
         raise self._error
 
 
-def _answer(ctx: ToolContext) -> Reply | None:
-    """Return what somebody answered, with what the payload adds to it."""
+def _declaration(tool: Tool) -> types.FunctionDeclaration:
+    return types.FunctionDeclaration(
+        name=tool.name,
+        description=tool.description,
+        parameters_json_schema=tool.parameters,
+    )
+
+
+def _approval(ctx: ToolContext) -> dict[str, Any]:
+    """Return what a person answered about a call, with what the payload adds to it."""
+    approval: dict[str, Any] = {"call_id": ctx.function_call_id or ""}
     confirmation = ctx.tool_confirmation
     if confirmation is None:
-        return None
+        return approval
     payload = confirmation.payload if isinstance(confirmation.payload, dict) else {}
-    if not confirmation.confirmed:
-        words = payload.get("words")
-        return Reply("no", words if isinstance(words, str) else "")
-    edited = payload.get("arguments")
-    return Reply("yes_once", arguments=edited if isinstance(edited, dict) else None)
+    words, edited = payload.get("words"), payload.get("arguments")
+    if confirmation.confirmed:
+        edited = edited if isinstance(edited, dict) else None
+        return {**approval, "approved": Reply("yes_once", arguments=edited)}
+    words = words if isinstance(words, str) else ""
+    return {**approval, "approved": Reply("no", words)}
 
 
 def _own_tools(ctx: ToolContext, llm_request: LlmRequest) -> Iterator[str]:
-    """Yield the names of tools that are not ours, as far as they are known by now."""
+    """Yield the names of the agent's own tools, as far as they are listed yet."""
     yield from llm_request.tools_dict
     agent: Any = ctx._invocation_context.agent  # noqa: SLF001 - no other way to it
-    for each in agent.tools:
-        name = getattr(each, "name", None) or getattr(each, "__name__", None)
+    for tool in agent.tools:
+        name = getattr(tool, "name", None) or getattr(tool, "__name__", None)
         if isinstance(name, str):
             yield name
 
@@ -401,7 +384,7 @@ def _own_tools(ctx: ToolContext, llm_request: LlmRequest) -> Iterator[str]:
 def _history(
     contents: Sequence[types.Content], names: AbstractSet[str]
 ) -> Iterator[SeenMessage]:
-    """Yield what tools of these names said, and whether the user spoke last."""
+    """Yield the results of tools of these names, and whether the user spoke last."""
     pending: list[types.FunctionCall] = []
     part: types.Part | None = None
     for content in contents:
@@ -418,9 +401,9 @@ def _history(
 def _answered(
     answer: types.FunctionResponse, pending: list[types.FunctionCall]
 ) -> SeenMessage:
-    """Return a result beside its call; ADK may have taken the ids out."""
-    at = (answer.name, answer.id)
-    call = next((each for each in pending if (each.name, each.id) == at), None)
+    """Return a result with its call; ADK may have taken the ids out."""
+    key = (answer.name, answer.id)
+    call = next((call for call in pending if (call.name, call.id) == key), None)
     if call is not None:
         pending.remove(call)
     arguments = (call.args if call else None) or {}
@@ -428,10 +411,10 @@ def _answered(
 
 
 def _text(answer: types.FunctionResponse) -> str:
-    """Return what a tool said; ADK puts what is no object into one."""
+    """Return the result of a tool; ADK wraps one that is not an object."""
     response = answer.response or {}
-    said: object = response["result"] if response.keys() == {"result"} else response
-    return result_text(said)
+    result: object = response["result"] if response.keys() == {"result"} else response
+    return result_text(result)
 
 
 def _key(agent: str) -> str:
@@ -439,10 +422,9 @@ def _key(agent: str) -> str:
 
 
 def _packed(dump: Mapping[str, object]) -> dict[str, object]:
-    """Return the state with mappings for lists.
+    """Return the state with mappings in place of lists.
 
-    ADK merges what parallel calls wrote, mappings key by key, while of lists the last
-    one stays.
+    ADK merges what parallel calls wrote: mappings key by key, but the last list wins.
     """
     active: Any = dump["active"]
     grants: Any = dump["grants"]
@@ -450,25 +432,23 @@ def _packed(dump: Mapping[str, object]) -> dict[str, object]:
     return {
         **dump,
         **marks,
-        "active": {each["id"]: {**each, "place": n} for n, each in enumerate(active)},
-        "grants": {"\t".join(each): each for each in grants},
+        "active": {use["id"]: {**use, "place": n} for n, use in enumerate(active)},
+        "grants": {"\t".join(grant): grant for grant in grants},
     }
 
 
 def _unpacked(state: object) -> object:
-    """Return what was packed; anything else as it is, for the session to report."""
+    """Return what was packed; anything else unchanged, for the session to report."""
     match state:
         case {"active": Mapping(), **rest}:
-            kept: Any = state
+            packed: Any = state
         case _:
             return state
-    unloaded, grants = kept.get("unloaded", {}), kept.get("grants", {})
+    unloaded, grants = packed.get("unloaded", {}), packed.get("grants", {})
     try:
-        listed = sorted(kept["active"].values(), key=itemgetter("place"))
-        listed = [
-            each for each in listed if each["at"] > unloaded.get(each["id"], -1.0)
-        ]
-        marks = {key: [*kept[key]] for key in _MARKS & kept.keys()}
-        return {**rest, **marks, "active": listed, "grants": [*grants.values()]}
+        active = sorted(packed["active"].values(), key=itemgetter("place"))
+        active = [use for use in active if use["at"] > unloaded.get(use["id"], -1.0)]
+        marks = {key: [*packed[key]] for key in _MARKS & packed.keys()}
+        return {**rest, **marks, "active": active, "grants": [*grants.values()]}
     except (AttributeError, KeyError, TypeError):
         return state

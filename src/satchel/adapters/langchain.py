@@ -4,12 +4,11 @@
 
     agent = create_agent(model, tools=[mine], middleware=[langchain.attach(skills)])
 
-What a conversation has loaded lives in the graph's state, in a channel of its own, so a
+What a conversation has loaded is in the graph's state, in a channel of its own, so a
 checkpointer stores it with the messages. Put the middleware last: then it sees the
 messages as the model does, and others see the tools that it offers.
 """
 
-import asyncio
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from functools import partial
@@ -28,11 +27,14 @@ from uuid import uuid4
 
 from satchel.adapters._base import (
     Conversation,
+    Deps,
     SessionFactory,
     Turn,
+    Who,
     framework,
     is_error,
 )
+from satchel.adapters._translation import NO_PARAMETERS, ResultReader, ToolForms
 from satchel.model import Question, Reply, SeenMessage
 from satchel.runtime import (
     Permit,
@@ -70,38 +72,36 @@ with framework("LangChain", "langchain"):
 
 __all__ = ["attach"]
 
-Who: TypeAlias = Mapping[str, Any] | Callable[[Any], Mapping[str, Any]] | None
 Result: TypeAlias = ToolMessage | Command[Any]
 Response: TypeAlias = ModelResponse[Any] | ExtendedModelResponse[Any]
 
-_LEDGER: Final = "satchel"
+_STATE: Final = "satchel"
 _HIDDEN: Final = "satchel_hidden"
 _TURN: Final = "satchel_turn"
 _DECIDED: Final = "satchel_decided"
-_TURNS: Final = 1024
-"""Turns that are held at once; a run whose turn is dropped reads again."""
+_MAX_TURNS: Final = 1024
+"""Turns in memory at once; a run whose turn is dropped reads its files again."""
 _PROCESS: Final = uuid4().hex
-"""Marks decisions of this process: no other has seen whether their calls were made."""
+"""Marks decisions of this process: no other knows whether their calls were made."""
 _USER: Final = SeenMessage("user")
 _ASSISTANT: Final = SeenMessage("assistant")
-_NOTHING: Final[dict[str, Any]] = {"type": "object", "properties": {}}
 
 
 def attach(
     skills: Satchel,
     *,
-    who: Who = None,
-    deps: Callable[[Any], object] | None = None,
+    who: Who[Any] = None,
+    deps: Deps[Any] = None,
     **options: Unpack[SessionOptions],
 ) -> "AgentMiddleware[Any, Any, Any]":
     """Return a middleware that lets an agent load skills and call their tools.
 
-    Where the policy says ask and no ``approve`` is given, the run pauses with one
+    Where the policy says ask and there is no ``approve``, the run pauses with one
     ``interrupt`` for all calls of a step, in the form of LangChain's own approvals: it
     needs a checkpointer, and goes on with ``Command(resume={"decisions": [...]})``, a
     decision for each request: ``{"type": "approve"}``, ``edit``, ``reject`` with a
     ``message``, or ``respond``. A yes is for one call in this process: a run that was
-    broken off in the middle of a call asks again.
+    interrupted in the middle of a call asks again.
 
     Args:
         skills: Where they come from.
@@ -113,31 +113,32 @@ def attach(
 
     Raises:
         ExtraMissingError: LangChain is not installed, or is too old.
-        TypeError: An argument is not known, or of another type.
+        TypeError: An argument is unknown or has the wrong type.
         ValueError: No style has that name.
         DuplicateToolError: In the agent's first run, if one of its own tools has the
             name of one of a skill.
     """
-    attached: SessionFactory[Any] = SessionFactory(skills, who, deps, options)
-    return (_Asking if attached.asks else _Skills)(attached)
+    sessions: SessionFactory[Any] = SessionFactory(skills, who, deps, options)
+    kind = _ApprovalMiddleware if sessions.may_ask else _SkillsMiddleware
+    return kind(sessions)
 
 
-def _merged(left: dict[str, Any], right: dict[str, Any]) -> dict[str, Any]:
+def _merge(left: dict[str, Any], right: dict[str, Any]) -> dict[str, Any]:
     (before, _), (after, _) = SavedState.read(left), SavedState.read(right)
     return before.merged(after).to_dict()
 
 
 class SkillsState(AgentState[Any]):
-    """What the middleware keeps beside the messages; no input and no output.
+    """What the middleware saves next to the messages; neither input nor output.
 
-    ``satchel`` is what `Session.dump` gives, ``satchel_hidden`` the calls whose results
-    are in the messages while other middleware keeps them from the model.
+    ``satchel`` is what `Session.dump` returned, ``satchel_hidden`` the calls whose
+    results are in the messages while other middleware hides them from the model.
     ``satchel_turn`` names the run's turn and ends with it: no checkpointer gets it.
     ``satchel_decided`` are decisions about calls of the step, by their ids, and the
-    process that was told.
+    process that got them.
     """
 
-    satchel: NotRequired[Annotated[dict[str, Any], PrivateStateAttr, _merged]]
+    satchel: NotRequired[Annotated[dict[str, Any], PrivateStateAttr, _merge]]
     satchel_hidden: NotRequired[Annotated[list[str], PrivateStateAttr]]
     satchel_turn: NotRequired[Annotated[str, UntrackedValue, PrivateStateAttr]]
     satchel_decided: NotRequired[Annotated[dict[str, Any], PrivateStateAttr]]
@@ -159,10 +160,10 @@ class _SkillTool(BaseTool):
         return _text(self.call() if self.acall is None else await self.acall())
 
 
-class _Taken(NamedTuple):
+class _ToolCall(NamedTuple):
     """A call of a skill's tool; ``approved`` is None where nobody was asked.
 
-    ``said`` is what a person answered in the place of the tool, ``id`` one that no
+    ``response`` is what a person answered in place of the tool, ``id`` one that no
     other call has, in any conversation.
     """
 
@@ -170,25 +171,25 @@ class _Taken(NamedTuple):
     name: str
     arguments: dict[str, Any]
     approved: Reply | None = None
-    said: str | None = None
+    response: str | None = None
     id: str = ""
 
 
-class _Skills(AgentMiddleware[SkillsState, Any, Any]):
+class _SkillsMiddleware(AgentMiddleware[SkillsState, Any, Any]):
     """Opens a session for each step of a run: one object serves many runs at once."""
 
     state_schema = SkillsState
 
-    def __init__(self, attached: SessionFactory[Any]) -> None:
+    def __init__(self, sessions: SessionFactory[Any]) -> None:
         self.tools = ()
-        self._attached = attached
-        self._known: dict[str, _SkillTool] = {}
-        # By name: some versions write a step's state down, the turn's files included.
+        self._sessions = sessions
+        self._tools: ToolForms[BaseTool] = ToolForms(_langchain_tool)
+        # By name: some versions store a step's state, the turn's files included.
         self._turns: OrderedDict[str, Turn] = OrderedDict()
 
     @property
     def name(self) -> str:
-        """What traces call it; an agent takes one of each name."""
+        """Its name in traces; an agent takes one of each name."""
         return "Satchel"
 
     def wrap_model_call(
@@ -197,10 +198,10 @@ class _Skills(AgentMiddleware[SkillsState, Any, Any]):
         handler: Callable[[ModelRequest[Any]], ModelResponse[Any]],
     ) -> ModelResponse[Any] | ExtendedModelResponse[Any]:
         """Add the section and the tools; keep what the session has to remember."""
-        talk = self._open(request.state, request.runtime)
-        talk.see(_seen(request.messages))
-        request, update = self._prepared(request, talk)
-        return self._ended(_with(handler(request), update), talk)
+        conversation = self._open(request.state, request.runtime)
+        conversation.see(_seen(request.messages))
+        request, update = self._prepared(request, conversation)
+        return self._end_turn(_with(handler(request), update), conversation)
 
     async def awrap_model_call(
         self,
@@ -208,33 +209,27 @@ class _Skills(AgentMiddleware[SkillsState, Any, Any]):
         handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
     ) -> ModelResponse[Any] | ExtendedModelResponse[Any]:
         """Do as `wrap_model_call` does; what reads files does so in a thread."""
-        talk = await self._aopen(request.state, request.runtime)
-        talk.see(_seen(request.messages))
-        if talk.session.reads_files:
-            prepared = await asyncio.to_thread(self._prepared, request, talk)
-        else:
-            prepared = self._prepared(request, talk)
-        request, update = prepared
-        return self._ended(_with(await handler(request), update), talk)
+        conversation = await self._aopen(request.state, request.runtime)
+        conversation.see(_seen(request.messages))
+        request, update = await conversation.call_off_loop(
+            self._prepared, request, conversation
+        )
+        return self._end_turn(_with(await handler(request), update), conversation)
 
     def wrap_tool_call(
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Result]
     ) -> Result:
-        """Carry out the calls of skills' tools, and answer those of nobody's."""
+        """Make calls of skills' tools, and answer those of unknown tools."""
         if request.tool is not None:  # one of the agent's own
             return handler(request)
-        talk = self._open(request.state, request.runtime)
-        taken = self._taken(request, talk)
-        how: Any = {"approved": taken.approved, "call_id": taken.id}
-        if taken.said is not None:
-            given = request.override(tool=_saying(taken.name, taken.said))
-        elif isinstance(taken.tool, _SkillTool):
-            call = partial(talk.answer, taken.name, taken.arguments, **how)
-            given = request.override(tool=taken.tool.model_copy(update={"call": call}))
-        else:
-            permit = talk.permit(taken.name, taken.arguments, **how)
-            given = _permitted(request, taken.tool, permit)
-        return _kept(handler(given), _changes(request.state, talk))
+        conversation = self._open(request.state, request.runtime)
+        call = self._tool_call(request, conversation)
+        prepared = _with_skill_tool(request, call, conversation)
+        if prepared is None:
+            approval: Any = {"approved": call.approved, "call_id": call.id}
+            permit = conversation.permit(call.name, call.arguments, **approval)
+            prepared = _with_permit(request, call.tool, permit)
+        return _with_changes(handler(prepared), _changes(request.state, conversation))
 
     async def awrap_tool_call(
         self,
@@ -244,85 +239,83 @@ class _Skills(AgentMiddleware[SkillsState, Any, Any]):
         """Do as `wrap_tool_call` does; waits for asynchronous tools and approvers."""
         if request.tool is not None:
             return await handler(request)
-        talk = await self._aopen(request.state, request.runtime)
-        taken = self._taken(request, talk)
-        how: Any = {"approved": taken.approved, "call_id": taken.id}
-        if taken.said is not None:
-            given = request.override(tool=_saying(taken.name, taken.said))
-        elif isinstance(taken.tool, _SkillTool):
-            call = partial(talk.aanswer, taken.name, taken.arguments, **how)
-            given = request.override(tool=taken.tool.model_copy(update={"acall": call}))
-        else:
-            permit = await talk.apermit(taken.name, taken.arguments, **how)
-            given = _permitted(request, taken.tool, permit)
-        return _kept(await handler(given), _changes(request.state, talk))
+        conversation = await self._aopen(request.state, request.runtime)
+        call = self._tool_call(request, conversation)
+        prepared = _with_skill_tool(request, call, conversation)
+        if prepared is None:
+            approval: Any = {"approved": call.approved, "call_id": call.id}
+            permit = await conversation.apermit(call.name, call.arguments, **approval)
+            prepared = _with_permit(request, call.tool, permit)
+        result = await handler(prepared)
+        return _with_changes(result, _changes(request.state, conversation))
 
     def _open(
         self, state: object, runtime: Runtime[Any] | ToolRuntime[Any, Any]
     ) -> Conversation:
         """Open the conversation's session for one step of its run."""
-        kept = cast("Mapping[str, Any]", state)
-        turn = self._turns.get(kept.get(_TURN, ""))
-        return self._attached.open(
-            runtime, kept.get(_LEDGER), deps=runtime.context, turn=turn
+        saved = cast("Mapping[str, Any]", state)
+        turn = self._turns.get(saved.get(_TURN, ""))
+        return self._sessions.open(
+            runtime, saved.get(_STATE), deps=runtime.context, turn=turn
         )
 
     async def _aopen(
         self, state: object, runtime: Runtime[Any] | ToolRuntime[Any, Any]
     ) -> Conversation:
-        if self._attached.options.get("always"):  # they are read
-            return await asyncio.to_thread(self._open, state, runtime)
-        return self._open(state, runtime)
+        return await self._sessions.call_off_loop(self._open, state, runtime)
 
     def _prepared(
-        self, request: ModelRequest[Any], talk: Conversation
+        self, request: ModelRequest[Any], conversation: Conversation
     ) -> tuple[ModelRequest[Any], dict[str, Any]]:
-        """Return the request with all that is added, and what to keep of it."""
+        """Return the request with skills added, and what changes in the state."""
         state = cast("Mapping[str, Any]", request.state)
-        tools = talk.tools(beside=map(_name_of, request.tools))
+        tools = conversation.tools(map(_name_of, request.tools))
         request = request.override(
-            system_message=_system(request.system_message, talk.session),
-            tools=[*request.tools, *map(self._native, tools)],
+            system_message=_system(request.system_message, conversation.session),
+            tools=[*request.tools, *map(self._tools.of, tools)],
         )
-        update = _changes(state, talk)
+        update = _changes(state, conversation)
         hidden = _hidden(state["messages"], request.messages)
         if hidden != state.get(_HIDDEN, []):
             update[_HIDDEN] = hidden
-        if self._turns.get(state.get(_TURN, "")) is not talk.turn:
+        if self._turns.get(state.get(_TURN, "")) is not conversation.turn:
             update[_TURN] = name = uuid4().hex
-            self._turns[name] = talk.turn
-            if len(self._turns) > _TURNS:  # runs that were broken off
+            self._turns[name] = conversation.turn
+            if len(self._turns) > _MAX_TURNS:  # runs that never ended
                 self._turns.popitem(last=False)
         return request, update
 
-    def _ended(self, response: Response, talk: Conversation) -> Response:
+    def _end_turn(self, response: Response, conversation: Conversation) -> Response:
         """End the turn where the model calls nothing more."""
-        given = response
-        if isinstance(given, ExtendedModelResponse):
-            given = given.model_response
-        if not any(getattr(each, "tool_calls", ()) for each in given.result):
+        model_response = response
+        if isinstance(model_response, ExtendedModelResponse):
+            model_response = model_response.model_response
+        if not any(getattr(m, "tool_calls", ()) for m in model_response.result):
             for name, turn in list(self._turns.items()):
-                if turn is talk.turn:
+                if turn is conversation.turn:
                     self._turns.pop(name, None)
         return response
 
-    def _taken(self, request: ToolCallRequest, talk: Conversation) -> _Taken:
-        """Return a call that no tool of the agent answers, approved where it has to be.
+    def _tool_call(
+        self, request: ToolCallRequest, conversation: Conversation
+    ) -> _ToolCall:
+        """Return a call of no own tool of the agent, approved where it has to be.
 
-        Other middleware may know it: that goes by its name, and puts its tool in the
+        Other middleware may know it: that goes by its name, and puts its own tool in
         place of this one.
         """
         state = cast("Mapping[str, Any]", request.state)
-        talk.see(_seen(state["messages"], frozenset(state.get(_HIDDEN, ()))))
+        conversation.see(_seen(state["messages"], frozenset(state.get(_HIDDEN, ()))))
         name, arguments = request.tool_call["name"], request.tool_call["args"]
-        question = talk.asked(name, arguments)
+        question = conversation.question(name, arguments)
         reply: Reply | None = None
         call_id = ""
         if question is not None:
             decision, call_id = _decided(state, request.tool_call, question)
             match decision:
-                case {"type": "respond", "message": str(said)}:
-                    return _Taken(_answering(name), name, arguments, said=said)
+                case {"type": "respond", "message": str(text)}:
+                    tool = _skill_tool(name)
+                    return _ToolCall(tool, name, arguments, response=text)
                 case {
                     "type": "edit",
                     "edited_action": {"name": str(other), "args": Mapping() as edited},
@@ -332,39 +325,21 @@ class _Skills(AgentMiddleware[SkillsState, Any, Any]):
                     reply = Reply("yes_once")
                 case _:
                     reply = _reply(decision)
-        tool = talk.tool(name)
-        native = self._native(tool) if tool else _answering(name)
-        return _Taken(native, name, arguments, reply, id=call_id)
-
-    def _native(self, tool: Tool) -> BaseTool:
-        """Return a tool in LangChain's form, made once while it stays as it is."""
-        if isinstance(tool.native, BaseTool):
-            return tool.native
-        known = self._known.get(tool.name)
-        if (
-            known is None
-            or known.description != tool.description
-            or known.args_schema != tool.parameters
-        ):
-            known = _SkillTool(
-                name=tool.name,
-                description=tool.description,
-                args_schema=dict(tool.parameters),
-            )
-            self._known[tool.name] = known
-        return known
+        found = conversation.tool(name)
+        native = self._tools.of(found) if found else _skill_tool(name)
+        return _ToolCall(native, name, arguments, reply, id=call_id)
 
 
-class _Asking(_Skills):
-    """One where calls may wait: asks about all of a step at once, ahead of its tools.
+class _ApprovalMiddleware(_SkillsMiddleware):
+    """Asks about all calls of a step at once, before its tools.
 
-    It is a node of the graph, so there is none where nobody is asked.
+    This is a node of the graph, so it is there only where a person may be asked.
     """
 
     def after_model(
         self, state: SkillsState, runtime: Runtime[Any]
     ) -> dict[str, Any] | None:
-        """Pause the run where somebody has to approve calls, and keep the decisions."""
+        """Pause the run where a person has to approve calls, and save the decisions."""
         return _ask(state, self._open(state, runtime))
 
     async def aafter_model(
@@ -374,41 +349,38 @@ class _Asking(_Skills):
         return _ask(state, await self._aopen(state, runtime))
 
 
-def _ask(state: SkillsState, talk: Conversation) -> dict[str, Any] | None:
+def _ask(state: SkillsState, conversation: Conversation) -> dict[str, Any] | None:
     message = state["messages"][-1]
     calls = message.tool_calls if isinstance(message, AIMessage) else []
-    asked = [
+    waiting = [
         (call, question)
         for call in calls
-        if (question := talk.asked(call["name"], call["args"])) is not None
+        if (question := conversation.question(call["name"], call["args"])) is not None
     ]
-    if not asked:
+    if not waiting:
         return None
-    answer = interrupt(_request(*asked))
-    decisions = _decisions(answer, len(asked))
-    told = {
-        str(call["id"]): each for (call, _), each in zip(asked, decisions, strict=True)
-    }
-    return {_DECIDED: {"by": _PROCESS, "calls": told}}
+    decisions = _decisions(interrupt(_request(*waiting)), len(waiting))
+    ids = [str(call["id"]) for call, _ in waiting]
+    return {_DECIDED: {"by": _PROCESS, "calls": dict(zip(ids, decisions, strict=True))}}
 
 
 def _decided(
     state: Mapping[str, Any], call: ToolCall, question: Question
 ) -> tuple[object, str]:
-    """Return what was decided of a call in this process; else ask.
+    """Return what was decided about a call in this process; else ask.
 
-    The process that was told may have made the call before it was broken off. Beside
-    it an id of the call for that decision, since a model may give its ids again.
+    Another process may have made the call before it died. Also return an id of the call
+    for that decision, because a model may use its ids again.
     """
-    asked_by = next(
+    message_id = next(
         (m.id for m in reversed(state["messages"]) if isinstance(m, AIMessage)), None
     )
-    place = f"{asked_by}:{call['id']}" if asked_by else ""
+    call_id = f"{message_id}:{call['id']}" if message_id else ""
     decided = state.get(_DECIDED) or {}
     if decided.get("by") == _PROCESS and str(call["id"]) in decided["calls"]:
-        return decided["calls"][str(call["id"])], place
+        return decided["calls"][str(call["id"])], call_id
     [decision] = _decisions(interrupt(_request((call, question))), 1)
-    return decision, place and f"{place}:again"
+    return decision, call_id and f"{call_id}:again"
 
 
 def _seen(
@@ -416,68 +388,64 @@ def _seen(
 ) -> Iterator[SeenMessage]:
     """Yield messages as a session takes them, without results that are hidden.
 
-    Of the others it is told the role alone: it reads nothing but results.
+    The session reads nothing but results, so the others have no text here.
     """
-    arguments: dict[str | None, Mapping[str, object]] = {}
+    reader = ResultReader()
     for message in messages:
         if message.type == "tool":
-            call = message.tool_call_id
-            if call not in hidden:
-                given = arguments.get(call, {})
-                yield SeenMessage("tool", _content(message), message.name or "", given)
+            call_id = message.tool_call_id
+            if call_id not in hidden:
+                content = message.content
+                text = content if isinstance(content, str) else str(message.text)
+                yield reader.result(call_id, text, message.name or "")
         elif message.type == "ai":
-            for each in message.tool_calls:
-                arguments[each["id"]] = each["args"]
+            for call in message.tool_calls:
+                reader.add_call(call["id"], call["name"], call["args"])
             yield _ASSISTANT
         elif message.type == "human":
             yield _USER
 
 
-def _content(message: AnyMessage) -> str:
-    content = message.content
-    return content if isinstance(content, str) else str(message.text)
-
-
-def _hidden(kept: list[AnyMessage], shown: list[AnyMessage]) -> list[str]:
-    """Return the calls whose results others of the middleware took out or changed."""
-    if len(kept) == len(shown) and all(map(is_, kept, shown)):
+def _hidden(stored: list[AnyMessage], shown: list[AnyMessage]) -> list[str]:
+    """Return the calls whose results other middleware took out or changed."""
+    if len(stored) == len(shown) and all(map(is_, stored, shown)):
         return []
     results = {m.tool_call_id: m.content for m in shown if m.type == "tool"}
     return [
         message.tool_call_id
-        for message in kept
+        for message in stored
         if message.type == "tool"
         and results.get(message.tool_call_id) != message.content
     ]
 
 
-def _system(given: SystemMessage | None, session: Session) -> SystemMessage | None:
-    """Return the agent's system message with the session's behind it.
+def _system(own: SystemMessage | None, session: Session) -> SystemMessage | None:
+    """Return the agent's system message with the session's text after it.
 
-    Blocks stay as they are, with their cache points; the session's are one more.
+    Blocks are not changed, nor their cache points; the session's are one more.
     """
-    if given is None:
+    if own is None:
         text = session.instructions()
         return SystemMessage(text) if text else None
-    content = given.content
+    content = own.content
     if isinstance(content, str):
-        return given.model_copy(update={"content": session.instructions(content)})
+        return own.model_copy(update={"content": session.instructions(content)})
     text = session.instructions()
     block = {"type": "text", "text": f"\n\n{text}"}
-    return given.model_copy(update={"content": [*content, block]}) if text else given
+    return own.model_copy(update={"content": [*content, block]}) if text else own
 
 
 def _name_of(tool: BaseTool | dict[str, Any]) -> str:
-    """Return a tool's name; that of a provider's own stands in one of two places."""
+    """Return a tool's name; a provider's own tool has it in one of two places."""
     if isinstance(tool, BaseTool):
         return tool.name
     return str(tool.get("name") or tool.get("function", {}).get("name", ""))
 
 
-def _changes(state: object, talk: Conversation) -> dict[str, Any]:
-    dumped = talk.keep()
-    before = cast("Mapping[str, Any]", state).get(_LEDGER)
-    return {} if dumped == before else {_LEDGER: dumped}
+def _changes(state: object, conversation: Conversation) -> dict[str, Any]:
+    saved = conversation.save()
+    before = cast("Mapping[str, Any]", state).get(_STATE)
+    return {} if saved == before else {_STATE: saved}
 
 
 def _with(
@@ -488,33 +456,35 @@ def _with(
     )
 
 
-def _kept(result: Result, update: dict[str, Any]) -> Result:
+def _with_changes(result: Result, update: dict[str, Any]) -> Result:
     if update and isinstance(result, ToolMessage):
         return Command(update={"messages": [result], **update})
-    return result  # a command is a native tool's, and its state is its own
+    return result  # the command of a native tool, which has a state of its own
 
 
-def _request(*asked: tuple[ToolCall, Question]) -> dict[str, Any]:
-    """Return what somebody is asked, as LangChain's own middleware would ask."""
+def _request(*waiting: tuple[ToolCall, Question]) -> dict[str, Any]:
+    """Return what a person is asked, as LangChain's own middleware would ask."""
     requests = [
         {"name": c["name"], "args": c["args"], "description": question_text(question)}
-        for c, question in asked
+        for c, question in waiting
     ]
     allowed = ["approve", "edit", "reject", "respond"]
     reviews = [
-        {"action_name": call["name"], "allowed_decisions": allowed} for call, _ in asked
+        {"action_name": call["name"], "allowed_decisions": allowed}
+        for call, _ in waiting
     ]
     return {"action_requests": requests, "review_configs": reviews}
 
 
 def _decisions(answer: object, count: int) -> list[object]:
-    """Return a decision for each request; where one is missing it is no."""
+    """Return a decision for each request; a missing one is a no."""
     match answer:
-        case {"decisions": [*decisions]}:
-            given: list[object] = [*decisions]
+        case {"decisions": [*decisions]} if len(decisions) == count:
+            return [*decisions]
+        case {"decisions": [*_]}:
+            return [None] * count
         case _:  # one answer, in a shorter form
-            given = [answer] if count == 1 else []
-    return given if len(given) == count else [None] * count
+            return [answer] if count == 1 else [None] * count
 
 
 def _reply(decision: object) -> Reply:
@@ -528,27 +498,47 @@ def _reply(decision: object) -> Reply:
             return Reply("no")
 
 
-def _permitted(
+def _with_skill_tool(
+    request: ToolCallRequest, call: _ToolCall, conversation: Conversation
+) -> ToolCallRequest | None:
+    """Return the request of a call that Satchel makes; else None."""
+    text = call.response
+    if text is not None:
+        return request.override(tool=_skill_tool(call.name, lambda: text))
+    if not isinstance(call.tool, _SkillTool):
+        return None
+    make = {"call": conversation.call, "acall": conversation.acall}
+    bound = {
+        way: partial(
+            function, call.name, call.arguments, approved=call.approved, call_id=call.id
+        )
+        for way, function in make.items()
+    }
+    return request.override(tool=call.tool.model_copy(update=bound))
+
+
+def _with_permit(
     request: ToolCallRequest, tool: BaseTool, permit: Permit
 ) -> ToolCallRequest:
-    """Return the request of a tool of LangChain, or of what says that it may not be."""
+    """Return the request of a tool of LangChain, or of one that gives the refusal."""
     if permit.refusal is not None:
-        refused = permit.refusal
-        said = _answering(tool.name).model_copy(update={"call": lambda: refused})
-        return request.override(tool=said)
+        refusal = permit.refusal
+        return request.override(tool=_skill_tool(tool.name, lambda: refusal))
     call = request.tool_call
     changed = {**call, "name": tool.name, "args": dict(permit.arguments)}
     return request.override(tool=tool, tool_call=cast("Any", changed))
 
 
-def _saying(name: str, text: str) -> _SkillTool:
-    """Return what says a text in the place of a tool."""
-    return _answering(name).model_copy(update={"call": lambda: text})
+def _langchain_tool(tool: Tool) -> BaseTool:
+    if isinstance(tool.native, BaseTool):
+        return tool.native
+    schema = dict(tool.parameters)
+    return _SkillTool(name=tool.name, description=tool.description, args_schema=schema)
 
 
-def _answering(name: str) -> _SkillTool:
-    """Return what stands for a tool that is not there: its call tells why."""
-    return _SkillTool(name=name, description="", args_schema=_NOTHING)
+def _skill_tool(name: str, call: Callable[[], object] = dict) -> _SkillTool:
+    """Return a tool for one call, which the agent does not offer."""
+    return _SkillTool(name=name, description="", args_schema=NO_PARAMETERS, call=call)
 
 
 def _text(result: object) -> str:

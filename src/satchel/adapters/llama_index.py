@@ -131,10 +131,10 @@ def attach(
     # Who it is for may be told asynchronously: a session is opened for what was told.
     whose = _itself if callable(who) else who
     given: SessionOptions = {"agent": to.name, **options}
-    attached: SessionFactory[Mapping[str, Any]] = SessionFactory(
+    sessions: SessionFactory[Mapping[str, Any]] = SessionFactory(
         skills, whose, None, given
     )
-    retriever = _Attached(attached, who, deps, to.tool_retriever)
+    retriever = _Attached(sessions, who, deps, to.tool_retriever)
     own = None if to.tools is None else [*to.tools]
     agent = to.model_copy(update={"tools": own, "tool_retriever": retriever})
     agent.__class__ = _skilled(type(to))
@@ -153,8 +153,8 @@ class _Skilled(FunctionAgent):
     ) -> AgentOutput:
         """Take the step with the instructions and the tools of skills, too."""
         begun = await ctx.store.get(self.scratchpad_key, default=[])
-        attached = cast("_Attached", self.tool_retriever)
-        llm_input, tools = await attached.prepared(ctx, llm_input, begun, tools)
+        sessions = cast("_Attached", self.tool_retriever)
+        llm_input, tools = await sessions.prepared(ctx, llm_input, begun, tools)
         return await super().take_step(ctx, llm_input, tools, memory)
 
     async def handle_tool_call_results(
@@ -201,8 +201,8 @@ class _Live:
     its own: its step is done again with that event, and the yes was for this call.
     """
 
-    def __init__(self, talk: Conversation, kept: Mapping[str, Any]) -> None:
-        self.talk = talk
+    def __init__(self, conversation: Conversation, kept: Mapping[str, Any]) -> None:
+        self.conversation = conversation
         self.asking: list[dict[str, Any]] = kept.get(_ASKING, [])
         self.answers: dict[str, Any] = kept.get(_ANSWERS, {})
         self.inside: dict[str, dict[str, Any]] = kept.get(_INSIDE, {})
@@ -212,8 +212,8 @@ class _Live:
 class _SkillTool(AsyncBaseTool):
     """A skill's tool in LlamaIndex' form; it finds the run that calls it."""
 
-    def __init__(self, attached: "_Attached", metadata: ToolMetadata) -> None:
-        self._attached = attached
+    def __init__(self, sessions: "_Attached", metadata: ToolMetadata) -> None:
+        self._sessions = sessions
         self._metadata = metadata
 
     @property
@@ -227,7 +227,7 @@ class _SkillTool(AsyncBaseTool):
 
     async def acall(self, /, *_: object, **arguments: object) -> ToolOutput:
         """Carry out the call that the run has come to."""
-        return await self._attached.call(self._metadata.get_name(), arguments)
+        return await self._sessions.call(self._metadata.get_name(), arguments)
 
 
 class _Attached(ObjectRetriever[BaseTool]):
@@ -235,12 +235,12 @@ class _Attached(ObjectRetriever[BaseTool]):
 
     def __init__(
         self,
-        attached: SessionFactory[Mapping[str, Any]],
+        sessions: SessionFactory[Mapping[str, Any]],
         who: Who | None,
         deps: Callable[[Context], object] | None,
         own: ObjectRetriever[Any] | None,
     ) -> None:
-        self._attached = attached
+        self._sessions = sessions
         self._who = who
         self._deps = deps
         self._own = own
@@ -259,11 +259,11 @@ class _Attached(ObjectRetriever[BaseTool]):
         call = _called()
         if call is None:
             return own  # a model's step, where `prepared` has them all, in order
-        talk = (await self._live(Context.get_step_context())).talk
-        tool = talk.tool(call.tool_name)
+        conversation = (await self._live(Context.get_step_context())).conversation
+        tool = conversation.tool(call.tool_name)
         if tool is not None:
             return [*own, self._native(tool)]
-        if _is_of_skill(talk.session, call.tool_name):
+        if _is_of_skill(conversation.session, call.tool_name):
             return [*own, self._native(Tool(call.tool_name, "", _NOTHING, dict))]
         return own
 
@@ -279,13 +279,13 @@ class _Attached(ObjectRetriever[BaseTool]):
         live.asking = []  # of a run that failed; in this one all have their results
         if not begun:
             live.answers = {}
-        talk = live.talk
+        conversation = live.conversation
 
         def prepare() -> tuple[list[ChatMessage], list[AsyncBaseTool]]:
-            talk.see(_seen((*messages, *begun)))
-            tools = talk.tools(beside=[each.metadata.get_name() for each in own])
+            conversation.see(_seen((*messages, *begun)))
+            tools = conversation.tools([each.metadata.get_name() for each in own])
             native = [*own, *map(self._native, tools)]
-            return _with_instructions(messages, talk.session), native
+            return _with_instructions(messages, conversation.session), native
 
         prepared = await asyncio.to_thread(prepare)
         await self._keep(ctx, live)
@@ -295,9 +295,9 @@ class _Attached(ObjectRetriever[BaseTool]):
         """Carry out the call that this step is about."""
         ctx, call = Context.get_step_context(), _called()
         live = await self._live(ctx)
-        question = live.talk.asked(name, arguments)
+        question = live.conversation.question(name, arguments)
         if call is None or question is None:
-            output = await _carried_out(ctx, live.talk, name, arguments)
+            output = await _carried_out(ctx, live.conversation, name, arguments)
             await self._keep(ctx, live)
             return output
         reply = await self._approved(ctx, live, call, question)
@@ -320,16 +320,16 @@ class _Attached(ObjectRetriever[BaseTool]):
     ) -> ToolOutput:
         """Make a call that was answered; go on inside of one that waits itself."""
         name, arguments, call_id = call.tool_name, call.tool_kwargs, call.tool_id
-        tool = live.talk.tool(name)
+        tool = live.conversation.tool(name)
         if tool is None or not isinstance(tool.native, BaseTool):
             how: Any = {"approved": reply, "call_id": call_id}
             return _output(
-                name, arguments, await live.talk.aanswer(name, arguments, **how)
+                name, arguments, await live.conversation.acall(name, arguments, **how)
             )
         given = live.inside.get(call_id)
         if given is None:
             how = {"approved": reply, "call_id": call_id}
-            permit = await live.talk.apermit(name, arguments, **how)
+            permit = await live.conversation.apermit(name, arguments, **how)
             if permit.refusal is not None:
                 return _output(name, arguments, permit.refusal)
             given = dict(permit.arguments)
@@ -378,23 +378,23 @@ class _Attached(ObjectRetriever[BaseTool]):
             who = await who
         store = ctx.store
         live = self._lives.get(store)
-        if live is None or live.talk.session.who != (who or {}):
+        if live is None or live.conversation.session.who != (who or {}):
             kept = await store.get(_STATE, default={})
-            mine = kept.get(self._attached.options["agent"], {})
-            opened = self._attached.open
-            talk = await asyncio.to_thread(opened, who or {}, mine.get(_LEDGER))
+            mine = kept.get(self._sessions.options["agent"], {})
+            opened = self._sessions.open
+            conversation = await asyncio.to_thread(opened, who or {}, mine.get(_LEDGER))
             known = self._lives.get(store)
             if known is live:  # else a call beside this one was faster
-                known = self._lives[store] = _Live(talk, mine)
+                known = self._lives[store] = _Live(conversation, mine)
             live = cast("_Live", known)
-        live.talk.session.deps = ctx if self._deps is None else self._deps(ctx)
+        live.conversation.session.deps = ctx if self._deps is None else self._deps(ctx)
         return live
 
     async def _keep(self, ctx: Context, live: _Live) -> None:
         """Write down what the conversation resumes from."""
         kept = await ctx.store.get(_STATE, default={})
-        name = live.talk.session.agent
-        ledger = live.talk.keep()
+        name = live.conversation.session.agent
+        ledger = live.conversation.save()
         now = {_LEDGER: ledger, _ASKING: live.asking, _ANSWERS: live.answers}
         now |= {_INSIDE: live.inside} if live.inside else {}
         if kept.get(name) != now:
@@ -470,14 +470,14 @@ def _reply(answer: object) -> Reply:
 
 
 async def _carried_out(
-    ctx: Context, talk: Conversation, name: str, arguments: dict[str, Any]
+    ctx: Context, conversation: Conversation, name: str, arguments: dict[str, Any]
 ) -> ToolOutput:
     """Make a call that nobody has to approve."""
-    tool = talk.tool(name)
+    tool = conversation.tool(name)
     native = tool.native if tool else None
     if not isinstance(native, BaseTool):
-        return _output(name, arguments, await talk.aanswer(name, arguments))
-    permit = await talk.apermit(name, arguments)
+        return _output(name, arguments, await conversation.acall(name, arguments))
+    permit = await conversation.apermit(name, arguments)
     if permit.refusal is not None:
         return _output(name, arguments, permit.refusal)
     return await _native_output(ctx, native, permit.arguments)

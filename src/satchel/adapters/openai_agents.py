@@ -1,8 +1,8 @@
 """Skills for the OpenAI Agents SDK: ``attach(skills, to=agent)``.
 
-The SDK has no slot for instructions and tools that change from call to call, so what
-is returned is a copy of the agent whose class answers for both. Whatever was loaded is
-in the run's messages; the app's own context may keep the rest::
+The SDK has no slot for instructions and tools that change from call to call, so
+`attach` returns a copy of the agent whose class provides both. What was loaded is in
+the run's messages; the application's own context can hold the rest::
 
     agent = attach(skills, to=Agent(name="desk"), who=lambda run: run.context["who"])
     await Runner.run(agent, "hi", context={"who": ana, "satchel": chat.state})
@@ -22,11 +22,20 @@ from copy import copy
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar, cast
 
-from satchel.adapters._base import Conversation, SessionFactory, framework
+from satchel.adapters._base import Conversation, Deps, SessionFactory, Who, framework
+from satchel.adapters._translation import (
+    NO_PARAMETERS,
+    ResultReader,
+    ToolForms,
+    already_attached,
+    arguments_or_empty,
+    field_of,
+    text_of,
+)
 from satchel.errors import ToolError, error_payload
 from satchel.model import SeenMessage
 from satchel.runtime import LOAD_TOOLS
-from satchel.tools import Tool as OurTool, result_text
+from satchel.tools import Tool as SatchelTool, arguments_of, result_text
 
 if TYPE_CHECKING:
     from typing import Unpack
@@ -51,19 +60,15 @@ __all__ = ["attach"]
 
 TContext = TypeVar("TContext")
 Native: TypeAlias = RunContextWrapper[Any]
-Who: TypeAlias = (
-    Mapping[str, Any] | Callable[[RunContextWrapper[TContext]], Mapping[str, Any]]
-)
-"""For whom a run is, or how its context tells."""
 State: TypeAlias = Callable[
     [RunContextWrapper[TContext]], MutableMapping[str, Any] | None
 ]
-"""Where a conversation's state is kept, by a run of it."""
+"""Returns where a conversation's state is saved, for a run of it."""
 
 _STATE: Final = "satchel"
 """The key, or the attribute, of a context under which state is looked for."""
-_LIVE: Final = "_satchel"
-"""The attribute of a run's wrapper that holds its sessions: the SDK copies it with the
+_SESSIONS: Final = "_satchel"
+"""The attribute of a run's wrapper with its sessions: the SDK copies it with the
 wrapper when a run is paused, and no two runs share one."""
 _ROLES: Final[Mapping[object, Literal["user", "assistant"]]] = {
     "user": "user",
@@ -76,84 +81,84 @@ def attach(
     skills: "Satchel",
     *,
     to: Agent[TContext],
-    who: "Who[TContext] | None" = None,
-    deps: Callable[[RunContextWrapper[TContext]], object] | None = None,
+    who: Who[RunContextWrapper[TContext]] = None,
+    deps: Deps[RunContextWrapper[TContext]] = None,
     state: "State[TContext] | None" = None,
     **options: "Unpack[SessionOptions]",
 ) -> Agent[TContext]:
-    """Return a copy of the agent that has skills; ``to`` itself stays as it is.
+    """Return a copy of the agent that has skills; ``to`` itself is not changed.
 
-    Its own instructions, of whatever kind, come first in the prompt and its own tools
-    first among the tools. It can be cloned, handed over to, and be a tool.
+    Its own instructions, of any kind, come first in the prompt and its own tools first
+    among the tools. It can be cloned, be a hand-off, and be a tool.
 
     Args:
         skills: Whose skills.
         to: The agent, or one of a subclass.
-        who: For whom a run is, or how its context tells.
-        deps: What tools get as ``Run.deps``; by default the context.
-        state: Where a conversation's state is kept between runs, as JSON-safe values
-            by agent. By default it is the context's ``"satchel"``, a key or an
-            attribute, if there is one. Without any, a run knows what its messages
-            show.
+        who: For whom a run is: a mapping, or a function of its context.
+        deps: A function of the same, which returns what tools get as ``Run.deps``; by
+            default they get the context.
+        state: A function that returns where a conversation's state is saved between
+            runs, as JSON-safe values by agent. By default this is the context's
+            ``"satchel"``, a key or an attribute, if there is one. Without it, a run
+            knows what its messages show.
         options: As for `satchel.Satchel.session`; ``agent`` is the agent's name.
 
     Raises:
-        TypeError: An argument is not known, or of another type.
+        TypeError: An argument is unknown or has the wrong type.
         ValueError: The agent has skills already, or no style has that name.
         DuplicateToolError: When it runs: a tool of its own and one of a skill have
             the same name.
     """
-    if isinstance(to, _Skilled):
-        told = "has skills already; give one Satchel all of them"
-        raise ValueError(f"agent {to.name!r} {told}")  # noqa: TRY004 - no other type fits
+    if isinstance(to, _SkilledAgent):
+        raise already_attached(to.name)
     base: SessionFactory[Native] = SessionFactory(skills, who, deps, options)
-    attached = _Attached(base, state, options.get("agent", to.name))
+    sessions = _RunSessions(base, state, options.get("agent", to.name))
     kind = type(to)
-    skilled = type(kind.__name__, (_Skilled, kind), {"_attached": attached})
+    skilled = type(kind.__name__, (_SkilledAgent, kind), {"_sessions": sessions})
     given = {each.name: getattr(to, each.name) for each in fields(to) if each.init}
     own = {k: [*v] if isinstance(v, list) else v for k, v in given.items()}
-    own["hooks"] = _Hooks(attached, to.hooks or AgentHooks())
+    own["hooks"] = _Hooks(sessions, to.hooks or AgentHooks())
     return cast("Agent[TContext]", skilled(**own))
 
 
-class _Skilled(Agent[Any]):
-    """An agent with skills; made as a subclass of the class of the agent it was."""
+class _SkilledAgent(Agent[Any]):
+    """An agent with skills; mixed into the class of the agent that was given."""
 
-    _attached: "_Attached"
+    _sessions: "_RunSessions"
 
     async def get_system_prompt(self, run_context: Native) -> str | None:
-        """Return the agent's own instructions, and those of skills behind them."""
+        """Return the agent's own instructions, then those of skills."""
         base = await super().get_system_prompt(run_context) or ""
-        live = await self._attached.live(run_context)
-        return await asyncio.to_thread(live.instructions, base) or None
+        session = await self._sessions.of(run_context)
+        return await asyncio.to_thread(session.instructions, base) or None
 
     async def get_all_tools(self, run_context: Native) -> list[Tool]:
-        """Return the agent's own tools, and those of skills behind them."""
+        """Return the agent's own tools, then those of skills."""
         own = await super().get_all_tools(run_context)
         names = [tool.name for tool in own]
         names += [
-            each.tool_name
-            if isinstance(each, Handoff)
-            else Handoff.default_tool_name(each)
-            for each in self.handoffs
+            handoff.tool_name
+            if isinstance(handoff, Handoff)
+            else Handoff.default_tool_name(handoff)
+            for handoff in self.handoffs
         ]
-        live = await self._attached.live(run_context)
-        ours = await asyncio.to_thread(live.tools, run_context.turn_input, names)
-        tools = [*own, *ours]
-        if _waits(run_context) and not live.was_called:
-            tools += live.closed({*names, *(tool.name for tool in ours)})
+        session = await self._sessions.of(run_context)
+        skills = await asyncio.to_thread(session.tools, run_context.turn_input, names)
+        tools = [*own, *skills]
+        if _is_paused(run_context) and not session.was_called:
+            tools += session.closed_tools({*names, *(tool.name for tool in skills)})
         return tools
 
 
 class _Hooks(AgentHooks[Any]):
-    """The agent's own hooks, and a look at what a model call is really sent."""
+    """The agent's own hooks, and one that sees what is really sent to the model."""
 
-    def __init__(self, attached: "_Attached", own: Any) -> None:  # noqa: ANN401 - hooks
-        self._attached = attached
+    def __init__(self, sessions: "_RunSessions", own: Any) -> None:  # noqa: ANN401 - hooks
+        self._sessions = sessions
         self._own = own
 
     def __getattribute__(self, name: str) -> Any:  # noqa: ANN401 - of the hooks
-        """Return what the agent's own hooks have, those to come included."""
+        """Return what the agent's own hooks have, of later releases too."""
         if name.startswith("on_") and name != "on_llm_start":
             return getattr(self._own, name)
         return super().__getattribute__(name)
@@ -165,82 +170,81 @@ class _Hooks(AgentHooks[Any]):
         system_prompt: str | None,
         input_items: list[Any],
     ) -> None:
-        """Let the session see the messages as the run's input filter has left them."""
-        live = await self._attached.live(context)
-        await asyncio.to_thread(live.look, system_prompt or "", input_items)
+        """Let the session see the messages after the run's input filter."""
+        session = await self._sessions.of(context)
+        await asyncio.to_thread(session.look, system_prompt or "", input_items)
         await self._own.on_llm_start(context, agent, system_prompt, input_items)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class _Attached:
-    """What `attach` was told; ``agent`` is the key of the state."""
+class _RunSessions:
+    """The arguments of `attach`; ``agent`` is the key of the state."""
 
     base: SessionFactory[Native]
     state: "State[Any] | None"
     agent: str
 
-    async def live(self, run: Native) -> "_Live":
-        """Return this run's conversation; another ``who`` is another conversation."""
-        lives: dict[_Attached, _Live] = vars(run).setdefault(_LIVE, {})
-        live = lives.get(self)
-        if live is None or live.session.who != self.base.whose(run):
-            kept = _kept(run) if self.state is None else self.state(run)
-            # An agent that is a tool of another begins anew each time it is called.
-            known = None if kept is None or isinstance(run, ToolContext) else kept
-            talk = await asyncio.to_thread(
-                self.base.open,
-                run,
-                known and known.get(self.agent),
-                agent=self.agent,
+    async def of(self, run: Native) -> "_RunSession":
+        """Return this run's conversation; another ``who`` has another conversation."""
+        sessions: dict[_RunSessions, _RunSession] = vars(run).setdefault(_SESSIONS, {})
+        session = sessions.get(self)
+        if session is None or session.session.who != self.base.who_of(run):
+            states = _states(run) if self.state is None else self.state(run)
+            # An agent that is a tool of another starts again each time it is called.
+            is_tool = states is None or isinstance(run, ToolContext)
+            saved = None if is_tool else cast("Any", states).get(self.agent)
+            conversation = await asyncio.to_thread(
+                self.base.open, run, saved, agent=self.agent
             )
-            live = lives[self] = _Live(talk, kept)
+            session = sessions[self] = _RunSession(conversation, states)
         deps = self.base.deps
-        live.session.deps = run.context if deps is None else deps(run)
-        return live
+        session.session.deps = run.context if deps is None else deps(run)
+        return session
 
 
-@dataclass(eq=False, slots=True)
-class _Live:
+@dataclass(eq=False)
+class _RunSession:
     """One run's conversation, and so one turn.
 
-    The SDK tells before a model call what the run began with, and what it has become
-    only when instructions and tools are made; so ``results`` keeps what tools of
+    Before a model call the SDK passes only what the run began with: what it has become
+    is seen when instructions and tools are made. So ``results`` has what tools of
     skills have answered since.
     """
 
-    talk: Conversation
-    kept: MutableMapping[str, Any] | None
+    conversation: Conversation
+    states: MutableMapping[str, Any] | None
     results: list[SeenMessage] = field(default_factory=list[SeenMessage])
-    made: dict[tuple[str, str], FunctionTool] = field(
-        default_factory=dict[tuple[str, str], FunctionTool]
-    )
     was_called: bool = False
+
+    def __post_init__(self) -> None:
+        self._tool_forms: ToolForms[Tool] = ToolForms(self._sdk_tool)
 
     @property
     def session(self) -> "Session":
         """The session behind it."""
-        return self.talk.session
+        return self.conversation.session
 
     def tools(self, messages: Iterable[Any], own: Iterable[str]) -> list[Tool]:
         since = (SeenMessage("assistant"), *self.results) if self.was_called else ()
         self.session.see((*_seen(messages), *since))
-        tools = [self._native(tool) for tool in self.talk.tools(beside=own)]
-        self.keep()
+        made = map(self._tool_forms.of, self.conversation.tools(own))
+        tools = [self._gated(tool) for tool in made]
+        self.save()
         return tools
 
-    def closed(self, names: Container[str]) -> "Iterator[Tool]":
-        """Yield the tools of all skills that are not open, for a run that waits.
+    def closed_tools(self, names: Container[str]) -> "Iterator[Tool]":
+        """Yield the tools of all skills that are not loaded, for a run that waits.
 
-        Where it is taken up elsewhere, nobody tells the session what it has loaded, and
-        the SDK wants the tool that a human was asked about.
+        Where it is resumed elsewhere, the session does not know what it has loaded, and
+        the SDK expects the tool that a person was asked about.
         """
-        found = {name for entry in self.session.catalog.entries for name in entry.tools}
-        for name in sorted(found):
+        entries = self.session.catalog.entries
+        for name in sorted({name for entry in entries for name in entry.tools}):
             if name not in names:
                 yield FunctionTool(
                     name,
                     "",
-                    {"type": "object", "properties": {}},
+                    NO_PARAMETERS,
                     self._invoke,
                     strict_json_schema=False,
                     needs_approval=True,
@@ -248,65 +252,58 @@ class _Live:
 
     def instructions(self, base: str) -> str:
         text = self.session.instructions(base)
-        self.keep()
+        self.save()
         return text
 
     def look(self, system: str, messages: list[Any]) -> None:
-        """See what the model sees; state again what a filter has dropped just now."""
+        """See what the model sees; repeat skills that a filter has just removed."""
         self.was_called = True
-        calls = {each.get("call_id") for each in messages if _is(each, "function_call")}
-        answers = (each for each in messages if _is(each, "function_call_output"))
-        if any(each.get("call_id") not in calls for each in answers):
+        calls = {item.get("call_id") for item in messages if _is(item, "function_call")}
+        outputs = (item for item in messages if _is(item, "function_call_output"))
+        if any(item.get("call_id") not in calls for item in outputs):
             return  # only what is new: the provider keeps the conversation
         self.session.see(_seen(messages))
-        again = self.session.reinjected()
-        if again and again not in system:
-            messages.insert(0, {"role": "developer", "content": again})
-        self.keep()
+        repeated = self.session.reinjected()
+        if repeated and repeated not in system:
+            messages.insert(0, {"role": "developer", "content": repeated})
+        self.save()
 
-    def keep(self) -> None:
-        """Write down what the next run of this conversation resumes from."""
-        if self.kept is not None:
-            self.kept[self.session.agent] = self.session.dump()
+    def save(self) -> None:
+        """Save what the next run of this conversation resumes from."""
+        if self.states is not None:
+            self.states[self.session.agent] = self.session.dump()
 
-    def _native(self, tool: OurTool) -> Tool:
+    def _sdk_tool(self, tool: SatchelTool) -> Tool:
         if tool.native is not None:
-            return self._gated(cast("Tool", tool.native))
-        made = self.made.get((tool.name, tool.description))
-        if made is None:
-            made = FunctionTool(
-                tool.name,
-                tool.description,
-                dict(tool.parameters),
-                self._invoke,
-                strict_json_schema=False,
-                needs_approval=self._asks_for(tool.name),
-            )
-            self.made[tool.name, tool.description] = made
-        return made
+            return cast("Tool", tool.native)
+        return FunctionTool(
+            tool.name,
+            tool.description,
+            dict(tool.parameters),
+            self._invoke,
+            strict_json_schema=False,
+            needs_approval=self._approval_check(tool.name),
+        )
 
     async def _invoke(self, context: ToolContext[Any], arguments: str) -> object:
         name = context.tool_name
         try:
-            given = _arguments(arguments)
-        except ValueError as error:
-            return result_text(error_payload(ToolError(name, str(error))))
+            given = arguments_of(name, arguments)
+        except ToolError as error:
+            return result_text(error_payload(error))
         approved = context.is_tool_approved(name, context.tool_call_id)
         if approved and not self.was_called:
             await self._open_again(name)
-        native = getattr(self.talk.tool(name), "native", None)
+        native = getattr(self.conversation.tool(name), "native", None)
+        approval: Any = {"approved": approved, "call_id": context.tool_call_id}
         if isinstance(native, FunctionTool):
-            permit = await self.talk.apermit(
-                name, given, approved=approved, call_id=context.tool_call_id
-            )
+            permit = await self.conversation.apermit(name, given, **approval)
             if permit.refusal is None:
                 return await native.on_invoke_tool(context, arguments)
             result = permit.refusal
         else:
-            result = await self.talk.aanswer(
-                name, given, approved=approved, call_id=context.tool_call_id
-            )
-        self.keep()
+            result = await self.conversation.acall(name, given, **approval)
+        self.save()
         if _is_output(result):
             return result
         text = result_text(result)
@@ -314,120 +311,86 @@ class _Live:
         return text
 
     async def _open_again(self, name: str) -> None:
-        """Load the skill whose tool a human has approved, if this run knows it not.
+        """Load the skill whose tool a person has approved, if it is not loaded here.
 
-        It was open where the run was paused; what may not be loaded now stays closed.
+        It was loaded where the run was paused; what may not be loaded now is not.
         """
-        if self.talk.tool(name) is not None:
+        if self.conversation.tool(name) is not None:
             return
         tool, parameter = LOAD_TOOLS[self.session.style]
         for entry in self.session.catalog.entries:
             if name in entry.tools:
                 await self.session.acall(tool, {parameter: entry.id})
-                self.talk.turn.offered = None  # it was, where the run was paused
+                self.conversation.turn.offered = (
+                    None  # it was, where the run was paused
+                )
 
-    def _asks_for(self, name: str) -> Any:  # noqa: ANN401 - what the SDK takes
-        """Return whether the run has to pause for a call, or how to find out."""
+    def _approval_check(self, name: str) -> Any:  # noqa: ANN401 - what the SDK takes
+        """Return whether the run pauses for a call, or a function that decides it."""
 
         async def asks(_: Native, arguments: dict[str, Any], __: str) -> bool:
-            return self.talk.asked(name, arguments) is not None
+            return self.conversation.question(name, arguments) is not None
 
         # For a function the SDK also pauses where a model's arguments are no JSON.
-        return asks if self.talk.asks else False
+        return asks if self.conversation.may_ask else False
 
-    def _gated(self, native: Tool) -> Tool:
+    def _gated(self, tool: Tool) -> Tool:
         """Return a tool of the SDK, paused or refused where the policy says so."""
-        if not isinstance(native, FunctionTool):
-            return native
-        if self.session.decide(native.name, {}).verdict == "allow":
-            return native
-        gated = copy(native)
-        if self.talk.asks:
+        is_own = isinstance(tool, FunctionTool) and tool.on_invoke_tool != self._invoke
+        if not is_own or self.session.decide(tool.name, {}).verdict == "allow":
+            return tool
+        gated = copy(cast("FunctionTool", tool))
+        if self.conversation.may_ask:
             gated.needs_approval = True
             return gated
         invoke = gated.on_invoke_tool
 
         async def guarded(context: ToolContext[Any], arguments: str) -> Any:  # noqa: ANN401
-            refused = await self.talk.arefusal(native.name, _given(arguments))
-            self.keep()
-            if refused is not None:
-                return result_text(refused)
+            given = arguments_or_empty(arguments)
+            permit = await self.conversation.apermit(gated.name, given)
+            self.save()
+            if permit.refusal is not None:
+                return result_text(permit.refusal)
+            if permit.is_edited:
+                arguments = json.dumps(permit.arguments)
             return await invoke(context, arguments)
 
         gated.on_invoke_tool = guarded
         return gated
 
 
-def _kept(run: Native) -> MutableMapping[str, Any] | None:
-    context = run.context
-    if isinstance(context, Mapping):
-        kept = cast("Mapping[str, Any]", context).get(_STATE)
-    else:
-        kept = getattr(context, _STATE, None)
-    return kept if isinstance(kept, MutableMapping) else None
+def _states(run: Native) -> MutableMapping[str, Any] | None:
+    states = field_of(run.context, _STATE)
+    return states if isinstance(states, MutableMapping) else None
 
 
-def _waits(run: Native) -> bool:
+def _is_paused(run: Native) -> bool:
     """Tell whether a run was paused before a call; only its wrapper knows."""
     records: Mapping[str, Any] = getattr(run, "_tool_invocations", None) or {}
-    return any(not each.completed for each in records.values())
+    return any(not record.completed for record in records.values())
 
 
 def _seen(items: Iterable[Any]) -> Iterator[SeenMessage]:
-    """Yield the messages that stand in a model call's input items."""
-    calls: dict[object, tuple[str, str]] = {}
+    """Yield the messages in a model call's input items."""
+    reader = ResultReader()
     for item in items:
         if _is(item, "function_call"):
-            calls[item.get("call_id")] = item.get("name", ""), item.get("arguments", "")
+            reader.add_call(
+                item.get("call_id"), item.get("name", ""), item.get("arguments", "")
+            )
             yield SeenMessage("assistant")
         elif _is(item, "function_call_output"):
-            name, arguments = calls.get(item.get("call_id"), ("", ""))
-            yield SeenMessage(
-                "tool", _text(item.get("output")), name, _given(arguments)
-            )
+            yield reader.result(item.get("call_id"), text_of(item.get("output")))
         elif isinstance(item, Mapping) and "role" in item:
-            yield SeenMessage(
-                _ROLES.get(item["role"], "system"), _text(item.get("content"))
-            )
+            role = _ROLES.get(item["role"], "system")
+            yield SeenMessage(role, text_of(item.get("content")))
 
 
 def _is(item: object, kind: str) -> bool:
     return isinstance(item, Mapping) and item.get("type") == kind
 
 
-def _text(content: object) -> str:
-    """Return the text of a message's content, or of a tool's output."""
-    if isinstance(content, str):
-        return content
-    parts = content if isinstance(content, list) else []
-    return "\n".join(
-        str(each["text"])
-        for each in parts
-        if isinstance(each, Mapping) and "text" in each
-    )
-
-
-def _given(arguments: str) -> Mapping[str, object]:
-    try:
-        return _arguments(arguments)
-    except ValueError:
-        return {}
-
-
-def _arguments(text: str) -> Mapping[str, object]:
-    """Return what a model gave.
-
-    Raises:
-        ValueError: It is no JSON object.
-    """
-    given = json.loads(text or "{}")
-    if not isinstance(given, dict):
-        kind = type(given).__name__
-        raise ValueError(f"arguments are a JSON object, not {kind}")  # noqa: TRY004 - of JSON
-    return given
-
-
 def _is_output(result: object) -> bool:
-    """Tell whether a tool's result is one that the SDK hands on as it is."""
-    each = result if isinstance(result, list) and result else [result]
-    return all(isinstance(one, _OUTPUTS) for one in each)
+    """Tell whether a tool's result is one that the SDK passes on unchanged."""
+    parts = result if isinstance(result, list) and result else [result]
+    return all(isinstance(part, _OUTPUTS) for part in parts)

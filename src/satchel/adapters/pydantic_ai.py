@@ -4,10 +4,10 @@
 
     agent = Agent(model, capabilities=[attach(skills, who=lambda ctx: ctx.deps.who)])
 
-What a conversation has loaded stands in the ``metadata`` of its newest message, which
-no model sees: it is stored, taken up and trimmed with the message history. Where a
-call needs approval the run ends with ``DeferredToolRequests``, which have to be among
-the agent's output types.
+What a conversation has loaded is in the ``metadata`` of its newest message, which no
+model sees: it is stored, resumed and trimmed with the message history. Where a call
+needs approval the run ends with ``DeferredToolRequests``, which has to be one of the
+agent's output types.
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set as AbstractSet
 from dataclasses import replace
 from operator import is_
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
-from satchel.adapters._base import Conversation, SessionFactory, framework
+from satchel.adapters._base import Conversation, Deps, SessionFactory, Who, framework
+from satchel.adapters._translation import ResultReader
 from satchel.model import SeenMessage
 from satchel.runtime import question_text
 from satchel.tools import result_text
@@ -57,13 +58,8 @@ with framework("Pydantic AI", "pydantic-ai"):
 
 __all__ = ["SkillsCapability", "SkillsToolset", "attach"]
 
-Who: TypeAlias = (
-    Mapping[str, Any] | Callable[[RunContext[AgentDepsT]], Mapping[str, Any]] | None
-)
-Deps: TypeAlias = Callable[[RunContext[AgentDepsT]], object] | None
-
 _KEY: Final = "satchel"
-"""Where the metadata of a message keeps what `Session.dump` gave, by agent."""
+"""The key of a message's metadata with what `Session.dump` returned, by agent."""
 _ARGUMENTS: Final = SchemaValidator(core_schema.dict_schema(core_schema.str_schema()))
 """Satchel checks arguments itself; here they only have to be a JSON object."""
 
@@ -71,35 +67,36 @@ _ARGUMENTS: Final = SchemaValidator(core_schema.dict_schema(core_schema.str_sche
 def attach(
     skills: Satchel,
     *,
-    who: Who[AgentDepsT] = None,
-    deps: Deps[AgentDepsT] = None,
+    who: Who[RunContext[AgentDepsT]] = None,
+    deps: Deps[RunContext[AgentDepsT]] = None,
     **options: Unpack[SessionOptions],
 ) -> SkillsCapability[AgentDepsT]:
     """Return what goes into ``Agent(capabilities=[...])``, or into those of one run.
 
-    Where only toolsets are taken, its ``toolset`` does the same, but that it does not
-    see when the history is shortened during a run.
+    Where only toolsets are accepted, its ``toolset`` does the same, except that it does
+    not see when the history is shortened during a run.
 
     Args:
         skills: What is attached.
-        who: For whom a run is, or what tells it from the run's context.
-        deps: What tells the object that tools are given; by default the run's ``deps``.
+        who: For whom a run is: a mapping, or a function of the run's context.
+        deps: A function of the same, which returns the object that tools get; by
+            default they get the run's ``deps``.
         options: As for `satchel.Satchel.session`. ``agent`` is by default the agent's
             name. With ``approve`` no run ends to wait for approval; its yes for the
             session holds for this process, because messages may come from a browser.
 
     Raises:
-        TypeError: An argument is not known, or of another type.
+        TypeError: An argument is unknown or has the wrong type.
         ValueError: No style has that name.
     """
-    attached: SessionFactory[RunContext[AgentDepsT]] = SessionFactory(
-        skills, who, deps, options, trusts=False
+    sessions: SessionFactory[RunContext[AgentDepsT]] = SessionFactory(
+        skills, who, deps, options, trust_state=False
     )
 
     def begin(ctx: RunContext[AgentDepsT]) -> Conversation:
         agent = options.get("agent") or _name(ctx)
-        kept = _kept(ctx.messages, agent)
-        return attached.open(ctx, kept, deps=ctx.deps, agent=agent)
+        saved = _saved(ctx.messages, agent)
+        return sessions.open(ctx, saved, deps=ctx.deps, agent=agent)
 
     return SkillsCapability(SkillsToolset(begin))
 
@@ -110,29 +107,29 @@ class SkillsToolset(AbstractToolset[AgentDepsT]):
     def __init__(
         self,
         begin: Callable[[RunContext[AgentDepsT]], Conversation],
-        talk: Conversation | None = None,
+        conversation: Conversation | None = None,
     ) -> None:
-        """Take what opens a conversation, and the one of a run."""
-        self.said = ""
+        """Take what opens a conversation, and the conversation of a run."""
+        self.text = ""
         self._begin = begin
-        self._talk = talk
+        self._conversation = conversation
         self._seen: list[ModelMessage] = []
 
     @property
     def id(self) -> str:
-        """One for all: two of them would clash in the names of their tools anyway."""
+        """The same for all: two of them would have tools of the same names anyway."""
         return _KEY
 
     @property
-    def talk(self) -> Conversation:
+    def conversation(self) -> Conversation:
         """The conversation of this run.
 
         Raises:
             RuntimeError: This is the toolset of no run.
         """
-        if self._talk is None:
+        if self._conversation is None:
             raise RuntimeError("a session begins with a run, and this toolset has none")
-        return self._talk
+        return self._conversation
 
     @property
     def session(self) -> Session:
@@ -141,22 +138,22 @@ class SkillsToolset(AbstractToolset[AgentDepsT]):
         Raises:
             RuntimeError: This is the toolset of no run.
         """
-        return self.talk.session
+        return self.conversation.session
 
     async def for_run(self, ctx: RunContext[AgentDepsT]) -> Self:
         """Return a copy with a session for this run, which is one turn."""
-        if self._talk is not None:
+        if self._conversation is not None:
             return self
         return type(self)(self._begin, self._begin(ctx))
 
     async def for_run_step(self, ctx: RunContext[AgentDepsT]) -> Self:
         """Take in the history as it is at this step."""
         self.see(ctx.messages)
-        self._keep(ctx)
+        self._save(ctx)
         return self
 
     def see(self, messages: Sequence[ModelMessage]) -> bool:
-        """Take in the messages of the next model call; tell whether they are others."""
+        """Take in the messages of the next model call; tell whether they changed."""
         if len(messages) == len(self._seen) and all(map(is_, messages, self._seen)):
             return False
         self._seen = list(messages)
@@ -165,18 +162,18 @@ class SkillsToolset(AbstractToolset[AgentDepsT]):
         return True
 
     def instructions(self) -> InstructionPart:
-        """Return the catalog and what is to be said besides.
+        """Return the catalog and the skills that are repeated.
 
-        It is told to be static, though it is made here: it keeps its bytes for a whole
-        conversation, and so belongs into a provider's cache with the agent's own.
+        The part is marked as static: its bytes stay the same for a whole conversation,
+        so it belongs in a provider's cache with the agent's own.
         """
-        self.said = self.session.instructions()
-        return InstructionPart(self.said)
+        self.text = self.session.instructions()
+        return InstructionPart(self.text)
 
     async def get_instructions(
         self, ctx: RunContext[AgentDepsT]
     ) -> InstructionPart | None:
-        """Return what stands in the prompt."""
+        """Return what is in the prompt."""
         del ctx
         part = self.instructions()
         return part if part.content else None
@@ -185,7 +182,7 @@ class SkillsToolset(AbstractToolset[AgentDepsT]):
         self, ctx: RunContext[AgentDepsT]
     ) -> dict[str, ToolsetTool[AgentDepsT]]:
         """Return the tools that are open now, in order."""
-        tools = self.talk.tools()
+        tools = self.conversation.tools()
         native = [tool.native for tool in tools if isinstance(tool.native, Tool)]
         theirs = await FunctionToolset(native).get_tools(ctx) if native else {}
         return {
@@ -217,56 +214,55 @@ class SkillsToolset(AbstractToolset[AgentDepsT]):
         ctx: RunContext[AgentDepsT],
         tool: ToolsetTool[AgentDepsT],
     ) -> Any:  # noqa: ANN401 - a tool may return anything
-        """Call a tool; what goes wrong is a result.
+        """Call a tool; an error is a result.
 
         Raises:
-            ApprovalRequired: Somebody has to approve it first; the metadata of the
-                deferred call has the ``question`` for a person.
+            ApprovalRequired: A person has to approve it first; the metadata of the
+                deferred call has the ``question``.
         """
-        talk, approved = self.talk, True if ctx.tool_call_approved else None
-        question = None if approved else talk.asked(name, tool_args)
+        conversation, approved = (
+            self.conversation,
+            True if ctx.tool_call_approved else None,
+        )
+        question = None if approved else conversation.question(name, tool_args)
         if question is not None:
             raise ApprovalRequired({"question": question_text(question)})
-        call_id = ctx.tool_call_id or ""
+        approval: Any = {"approved": approved, "call_id": ctx.tool_call_id or ""}
         if tool.toolset is self:
-            result = await talk.aanswer(
-                name, tool_args, approved=approved, call_id=call_id
-            )
+            result = await conversation.acall(name, tool_args, **approval)
         else:
-            permit = await talk.apermit(
-                name, tool_args, approved=approved, call_id=call_id
-            )
+            permit = await conversation.apermit(name, tool_args, **approval)
             if permit.refusal is None:
                 given = dict(permit.arguments)
                 return await tool.toolset.call_tool(name, given, ctx, tool)
             result = permit.refusal
-        self._keep(ctx)
+        self._save(ctx)
         return result if isinstance(result, ToolReturn) else result_text(result)
 
-    def _keep(self, ctx: RunContext[AgentDepsT]) -> None:
+    def _save(self, ctx: RunContext[AgentDepsT]) -> None:
         """Write what is in use to the newest message of this run."""
         message = ctx.messages[-1] if ctx.messages else None
         if message is None or message.run_id != ctx.run_id:
-            return  # the caller's own, which may be part of other runs
-        state = self.talk.keep()
+            return  # a message of the caller, which may be part of other runs
+        state = self.conversation.save()
         states = {**_states(message), self.session.agent: state}
         message.metadata = {**(message.metadata or {}), _KEY: states}
 
 
 class SkillsCapability(AbstractCapability[AgentDepsT]):
-    """The toolset, and what no toolset can: see what the model sees in the end."""
+    """The toolset, and what no toolset can do: see what the model sees in the end."""
 
     def __init__(self, toolset: SkillsToolset[AgentDepsT]) -> None:
         """Take the toolset of an agent, or of one run."""
         self.toolset = toolset
-        self._beside: frozenset[str] | None = None
+        self._own_names: frozenset[str] | None = None
 
     @classmethod
     def get_serialization_name(cls) -> None:
-        """Take no part in specifications of agents: they hold no objects."""
+        """Return None: specifications of agents have no objects."""
 
     def get_ordering(self) -> CapabilityOrdering:
-        """Stand behind whatever shortens the history."""
+        """Come after everything that shortens the history."""
         return CapabilityOrdering(wrapped_by=[ProcessHistory])
 
     async def for_run(self, ctx: RunContext[AgentDepsT]) -> Self:
@@ -289,29 +285,29 @@ class SkillsCapability(AbstractCapability[AgentDepsT]):
         del ctx
         session = self.toolset.session
         ours = {tool.name for tool in session.tools()}
-        beside = frozenset(each.name for each in tool_defs if each.name not in ours)
-        if beside != self._beside:
-            session.tools(beside=beside)
-            self._beside = beside
+        own = frozenset(tool.name for tool in tool_defs if tool.name not in ours)
+        if own != self._own_names:
+            session.tools(own)
+            self._own_names = own
         return tool_defs
 
     async def before_model_request(
         self, ctx: RunContext[AgentDepsT], request_context: ModelRequestContext
     ) -> ModelRequestContext:
-        """State again what the messages no longer show, and in the history, too."""
+        """Repeat skills that the messages do not show any more, in the history too."""
         del ctx
-        return self._restated(request_context)
+        return self._with_repeated(request_context)
 
     async def prepare_model_request(
         self, ctx: RunContext[AgentDepsT], request_context: ModelRequestContext
     ) -> ModelRequestContext:
-        """State again what the messages of this attempt no longer show."""
+        """Repeat skills that the messages of this attempt do not show any more."""
         del ctx
-        return self._restated(request_context)
+        return self._with_repeated(request_context)
 
-    def _restated(self, request: ModelRequestContext) -> ModelRequestContext:
+    def _with_repeated(self, request: ModelRequestContext) -> ModelRequestContext:
         toolset = self.toolset
-        before = toolset.said
+        before = toolset.text
         if not toolset.see(request.messages):
             return request
         part = toolset.instructions()
@@ -329,20 +325,20 @@ def _name(ctx: RunContext[AgentDepsT]) -> str:
     return (ctx.agent.name if ctx.agent else None) or "agent"
 
 
-def _kept(messages: Sequence[ModelMessage], agent: str) -> Mapping[str, object] | None:
-    """Return the newest state of this agent that a message keeps."""
-    states = (_states(message) for message in reversed(messages))
-    return next((each[agent] for each in states if agent in each), None)
+def _saved(messages: Sequence[ModelMessage], agent: str) -> Mapping[str, object] | None:
+    """Return the newest state of this agent in the messages."""
+    states = map(_states, reversed(messages))
+    return next((saved[agent] for saved in states if agent in saved), None)
 
 
 def _states(message: ModelMessage) -> Mapping[str, Mapping[str, object]]:
-    """Return the states that a message keeps, by agent."""
+    """Return the states in the metadata of a message, by agent."""
     states: Any = (message.metadata or {}).get(_KEY)
     return states if isinstance(states, Mapping) else {}
 
 
 def _since_compaction(messages: Sequence[ModelMessage]) -> Sequence[ModelMessage]:
-    """Return what a model still sees where a provider put a summary before it."""
+    """Return what a model still sees after a summary of the provider."""
     for at in range(len(messages) - 1, 0, -1):
         if any(isinstance(part, CompactionPart) for part in messages[at].parts):
             return messages[at:]
@@ -352,17 +348,15 @@ def _since_compaction(messages: Sequence[ModelMessage]) -> Sequence[ModelMessage
 def _history(
     messages: Sequence[ModelMessage], names: AbstractSet[str]
 ) -> Iterator[SeenMessage]:
-    """Yield what tools of these names said, and whether the user spoke last."""
-    calls: dict[str, ToolCallPart] = {}
+    """Yield the results of tools of these names, and whether the user spoke last."""
+    reader = ResultReader()
     for message in messages:
         for part in message.parts:
             if isinstance(part, ToolCallPart) and part.tool_name in names:
-                calls[part.tool_call_id] = part
+                reader.add_call(part.tool_call_id, part.tool_name, part.args)
             elif isinstance(part, ToolReturnPart) and part.tool_name in names:
-                call = calls.get(part.tool_call_id)
-                arguments = call.args_as_dict() if call else {}
                 text = part.model_response_str()
-                yield SeenMessage("tool", text, part.tool_name, arguments)
+                yield reader.result(part.tool_call_id, text, part.tool_name)
     last = messages[-1].parts if messages else ()
     if any(isinstance(part, UserPromptPart) for part in last):
         yield SeenMessage("user")

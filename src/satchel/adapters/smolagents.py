@@ -106,8 +106,8 @@ def attach(
         raise ValueError(f"agent {to.name!r} {told}: in a {type(executor).__name__}")
     kind = type(to)
     given: SessionOptions = {"agent": to.name or "agent", **options}
-    attached: SessionFactory[Any] = SessionFactory(skills, who, deps, given)
-    skilled = type(kind.__name__, (_Skilled, kind), {"_attached": attached})
+    sessions: SessionFactory[Any] = SessionFactory(skills, who, deps, given)
+    skilled = type(kind.__name__, (_Skilled, kind), {"_sessions": sessions})
     return cast("AgentT", _forked(to, skilled))
 
 
@@ -117,7 +117,7 @@ class _Skilled(MultiStepAgent):
     What runs is a copy, so that no run meets another: that has a ``_live``.
     """
 
-    _attached: SessionFactory[Any]
+    _sessions: SessionFactory[Any]
     _is_run: bool
     _live: "_Live | None"
     _runs: "WeakSet[_Skilled]"
@@ -171,7 +171,7 @@ class _Skilled(MultiStepAgent):
         if not self._is_run:
             return self.own_prompt()
         if self._live is None:
-            self._live = _begun(self._attached, self)
+            self._live = _begun(self._sessions, self)
         return self._live.prompt()
 
     def own_prompt(self) -> str:
@@ -230,15 +230,15 @@ class _Permitted(dict[str, object]):
     """The arguments of a call with which it may be made."""
 
 
-def _begun(attached: SessionFactory[Any], agent: _Skilled) -> "_Live":
+def _begun(sessions: SessionFactory[Any], agent: _Skilled) -> "_Live":
     """Open what one run of the agent needs.
 
     Raises:
         DuplicateToolError: A tool of the agent and one of a skill have one name.
     """
     memory = vars(agent.memory)
-    talk = attached.open(agent, memory.get(_KEPT), deps=agent.state)
-    session = talk.session
+    conversation = sessions.open(agent, memory.get(_KEPT), deps=agent.state)
+    session = conversation.session
     if memory.setdefault(_WHO, session.who) != session.who:
         session.revoke()
         memory[_WHO] = session.who
@@ -246,9 +246,9 @@ def _begun(attached: SessionFactory[Any], agent: _Skilled) -> "_Live":
     if session.activations:
         # A prompt lists the tools that are there from the start, and so it stays
         # as it was when the conversation began.
-        bare = {**talk.keep(), "active": []}
-        listed = attached.open(agent, bare, deps=agent.state).session.tools()
-    return _Live(agent, talk, frozenset(tool.name for tool in listed))
+        bare = {**conversation.save(), "active": []}
+        listed = sessions.open(agent, bare, deps=agent.state).session.tools()
+    return _Live(agent, conversation, frozenset(tool.name for tool in listed))
 
 
 @dataclass(eq=False, slots=True)
@@ -256,7 +256,7 @@ class _Live:
     """The conversation of one run, its turn, and its tools as smolagents has them."""
 
     agent: _Skilled
-    talk: Conversation
+    conversation: Conversation
     listed: frozenset[str]
     made: dict[tuple[str, str], Tool] = field(
         default_factory=dict[tuple[str, str], Tool]
@@ -270,7 +270,7 @@ class _Live:
     def prompt(self) -> str:
         """Return the system prompt as it is to be for the messages seen last."""
         added = "\n\n".join(
-            filter(None, (self.talk.session.instructions(), self._unseen()))
+            filter(None, (self.conversation.session.instructions(), self._unseen()))
         )
         if self.rendered is None or self.rendered[0] != added:
             self.rendered = added, self._render(added)
@@ -279,7 +279,7 @@ class _Live:
     def look(self, messages: list[ChatMessage]) -> list[ChatMessage]:
         """See what the model sees; return it with what it is to see besides."""
         seen = [*_seen(messages, self._loads)]
-        self.talk.see(seen)
+        self.conversation.see(seen)
         self.open()
         self.texts = "\n".join(each.text for each in seen if each.role == "tool")
         before = self.rendered
@@ -293,8 +293,8 @@ class _Live:
 
     def _loads(self, text: str) -> Iterator[SeenMessage]:
         """Yield the loads in what several calls, or code, have brought."""
-        in_use = {each.id for each in self.talk.session.activations}
-        loads = loads_in_text(self.talk.session.style, text, in_use)
+        in_use = {each.id for each in self.conversation.session.activations}
+        loads = loads_in_text(self.conversation.session.style, text, in_use)
         return (each for each in loads if _CUT not in each.text)
 
     def open(self) -> None:
@@ -308,7 +308,7 @@ class _Live:
         own = [*tools, *agent.managed_agents]
         if agent.python_executor is not None:
             own += BASE_PYTHON_TOOLS
-        offered = self.talk.tools(beside=own)
+        offered = self.conversation.tools(own)
         tools |= {tool.name: self._native(tool) for tool in offered}
         if agent.python_executor is not None and tools.keys() != agent.tools.keys():
             agent.python_executor.send_tools({**tools, **agent.managed_agents})
@@ -316,14 +316,14 @@ class _Live:
 
     def keep(self) -> None:
         """Write down what the next run of this conversation resumes from."""
-        vars(self.agent.memory)[_KEPT] = self.talk.keep()
+        vars(self.agent.memory)[_KEPT] = self.conversation.save()
 
     def is_own(self, name: str) -> bool:
         """Tell whether the agent is to answer a call without skills."""
         agent = self.agent
         if name in _own_tools(agent) or name in agent.managed_agents:
             return True
-        return name not in agent.tools and not self.talk.session.tools()
+        return name not in agent.tools and not self.conversation.session.tools()
 
     def is_native(self, name: str) -> bool:
         """Tell whether it is a tool of smolagents that a skill carries."""
@@ -346,29 +346,29 @@ class _Live:
 
     def permit(self, name: str, arguments: Any) -> Permit:  # noqa: ANN401 - any at all
         """Return whether a tool of smolagents may be called, and with what."""
-        permit = self.talk.permit(name, arguments)
+        permit = self.conversation.permit(name, arguments)
         self.keep()
         return permit
 
     def call(self, name: str, arguments: Any) -> object:  # noqa: ANN401 - any at all
         """Carry out a call; never raises. smolagents waits for no coroutine."""
-        tool = self.talk.tool(name)
+        tool = self.conversation.tool(name)
         if tool is not None and isinstance(arguments, Mapping):
             arguments = _without_nulls(tool, arguments)
         if tool is None or not tool.is_async:
-            result = self.talk.answer(name, arguments)
+            result = self.conversation.call(name, arguments)
         else:
             with ThreadPoolExecutor(1) as pool:
-                waited = self.talk.aanswer(name, arguments)
+                waited = self.conversation.acall(name, arguments)
                 result = pool.submit(copy_context().run, asyncio.run, waited).result()
         self.keep()
         return result
 
     def call_from_code(self, name: str, arguments: Mapping[str, object]) -> object:
         """Do as `call` does; say how the tools are called that it has opened."""
-        before = {tool.name for tool in self.talk.session.tools()}
+        before = {tool.name for tool in self.conversation.session.tools()}
         result = self.call(name, arguments)
-        opened = [t for t in self.talk.session.tools() if t.name not in before]
+        opened = [t for t in self.conversation.session.tools() if t.name not in before]
         if opened and isinstance(result, str):
             return f"{result}\n\n{self._code(opened)}"
         return result
@@ -401,7 +401,9 @@ class _Live:
         """
         if self.agent.python_executor is None:
             return ""
-        later = (t for t in self.talk.session.tools() if t.name not in self.listed)
+        later = (
+            t for t in self.conversation.session.tools() if t.name not in self.listed
+        )
         return self._code([t for t in later if f"def {t.name}(" not in self.texts])
 
     def _code(self, tools: Iterable[OurTool]) -> str:

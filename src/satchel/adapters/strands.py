@@ -5,21 +5,35 @@
     agent = Agent(model=model, tools=[mine], plugins=[strands.attach(skills)])
 
 A Strands agent holds one conversation, so there is one agent for each, and one plugin
-for all of them. What a conversation has loaded lives in ``agent.state``, which session
-managers and snapshots store with the messages. The agent's own prompt and tools stay as
-they are: the plugin lends it more for the time of each model call.
+for all of them. What a conversation has loaded is in ``agent.state``, which session
+managers and snapshots store with the messages. The agent's own prompt and tools do not
+change: the plugin adds to them for the time of each model call.
 """
 
-import asyncio
 import threading
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final, TypeAlias, Unpack, cast
+from typing import Any, Final, TypeAlias, Unpack
 
-from satchel.adapters._base import Conversation, SessionFactory, framework, is_error
-from satchel.model import Json, Reply, SeenMessage
-from satchel.runtime import Satchel, Session, SessionOptions, question_text
+from satchel.adapters._base import (
+    Conversation,
+    Deps,
+    SessionFactory,
+    Who,
+    framework,
+    is_error,
+)
+from satchel.adapters._translation import (
+    NO_PARAMETERS,
+    ResultReader,
+    ToolForms,
+    arguments_or_empty,
+    question_data,
+    reply_of,
+)
+from satchel.model import Reply, SeenMessage
+from satchel.runtime import Satchel, Session, SessionOptions
 from satchel.tools import Tool, result_text
 
 with framework("Strands Agents", "strands"):
@@ -39,34 +53,25 @@ with framework("Strands Agents", "strands"):
 __all__ = ["attach"]
 
 InvocationState: TypeAlias = dict[str, Any]
-Who: TypeAlias = Mapping[str, Any] | Callable[[InvocationState], Mapping[str, Any]]
-Deps: TypeAlias = Callable[[InvocationState], object]
 
 _NAME: Final = "satchel"
 """Of the plugin, of its interrupts, and of its part of ``agent.state``."""
-
-_YES: Final = frozenset({"y", "yes"})
-"""As text that Strands' own interventions take for an approval."""
-
-_NO: Final = frozenset({"n", "no"})
-
-_NOTHING: Final[dict[str, Json]] = {"type": "object", "properties": {}}
 
 
 def attach(
     skills: Satchel,
     *,
-    who: Who | None = None,
-    deps: Deps | None = None,
+    who: Who[InvocationState] = None,
+    deps: Deps[InvocationState] = None,
     **options: Unpack[SessionOptions],
 ) -> Plugin:
     """Return a plugin that lets agents load skills and call their tools.
 
-    One plugin serves any number of agents. Where the policy says ask and no ``approve``
-    is given, the run stops with an interrupt called ``satchel``, whose ``reason`` has
-    the ``skill``, the ``tool``, its ``arguments``, the ``reason`` and all of it as one
-    ``question``. True, "y" or "yes" in answer is a yes, as is a mapping of other
-    ``arguments``; anything else is a no, and text of it is read by the model.
+    One plugin serves any number of agents. Where the policy says ask and there is no
+    ``approve``, the run stops with an interrupt called ``satchel``, whose ``reason``
+    has the ``skill``, the ``tool``, its ``arguments``, the ``reason`` and all of it as
+    one ``question``. The answer True, "y" or "yes" is a yes, as is a mapping with other
+    ``arguments``; anything else is a no, and the model reads its text.
 
     Args:
         skills: Where they come from.
@@ -78,7 +83,7 @@ def attach(
 
     Raises:
         ExtraMissingError: Strands is not installed, or is too old.
-        TypeError: An argument is not known, or of another type.
+        TypeError: An argument is unknown or has the wrong type.
         ValueError: No style has that name.
         DuplicateToolError: In an agent's first run, if one of its own tools has the
             name of one of a skill.
@@ -89,48 +94,48 @@ def attach(
 
 
 class _Skills(Plugin):
-    """Gives each agent hooks of its own: nothing is kept here."""
+    """Gives each agent hooks of its own: nothing is stored here."""
 
-    def __init__(self, attached: SessionFactory[InvocationState]) -> None:
+    def __init__(self, sessions: SessionFactory[InvocationState]) -> None:
         super().__init__()
-        self.attached = attached
+        self.sessions = sessions
 
     @property
     def name(self) -> str:
-        """What Strands calls it; an agent takes one plugin of each name."""
+        """Its name in Strands; an agent takes one plugin of each name."""
         return _NAME
 
     def init_agent(self, agent: Agent) -> None:
         """Add the hooks."""
         hooks = _Hooks(self)
-        agent.add_hook(hooks.lend, BeforeModelCallEvent)
-        agent.add_hook(hooks.take_back, AfterModelCallEvent)
-        agent.add_hook(hooks.choose, BeforeToolCallEvent)
-        agent.add_hook(hooks.close, AfterInvocationEvent)
+        agent.add_hook(hooks.add, BeforeModelCallEvent)
+        agent.add_hook(hooks.remove, AfterModelCallEvent)
+        agent.add_hook(hooks.choose_tool, BeforeToolCallEvent)
+        agent.add_hook(hooks.end_run, AfterInvocationEvent)
 
     def open(self, agent: Agent, state: InvocationState) -> Conversation:
-        """Take the agent's conversation up where it stands."""
-        kept = agent.state.get(_NAME)
-        return self.attached.open(state, kept, deps=state, agent=agent.name)
+        """Resume the agent's conversation."""
+        saved = agent.state.get(_NAME)
+        return self.sessions.open(state, saved, deps=state, agent=agent.name)
 
 
 @dataclass(slots=True)
-class _Look:
-    """What the last model call was given, and what it stands on.
+class _ModelCall:
+    """What the last model call got, and from what that was made.
 
-    ``loads`` are the results of our own tools as they were then: a conversation manager
-    may shorten them where they stand.
+    ``results`` are those of Satchel's tools as they were then: a conversation manager
+    may shorten them in place.
     """
 
     mark: object
     messages: Messages
-    loads: list[tuple[ToolResult, str]]
+    results: list[tuple[ToolResult, str]]
     before: list[SystemContentBlock] | None
     own: tuple[str, ...]
     prompt: list[SystemContentBlock] | None
     tools: list[AgentTool]
 
-    def holds(self, messages: Messages) -> bool:
+    def is_current(self, messages: Messages) -> bool:
         """Tell whether only results of the agent's own tools have come since."""
         count = len(self.messages)
         if messages[:count] != self.messages:
@@ -140,7 +145,7 @@ class _Look:
                 "toolResult" not in block for block in message["content"]
             ):
                 return False
-        if any(_text(result) != text for result, text in self.loads):
+        if any(_text(result) != text for result, text in self.results):
             return False
         self.messages += more
         return True
@@ -151,29 +156,20 @@ class _Run:
     """One run of an agent, from its first model or tool call to its end."""
 
     state: InvocationState
-    talk: Conversation
-    kept: object
-    made: dict[str, tuple[Tool, AgentTool]]
-    last: _Look | None = None
+    conversation: Conversation
+    saved: object
+    tool_forms: ToolForms[AgentTool]
+    last: _ModelCall | None = None
     is_behind: bool = False
 
     def see(self, messages: Messages) -> None:
         """Show the session all of the conversation."""
-        self.talk.see(_seen(messages))
+        self.conversation.see(_seen(messages))
         self.is_behind = False
-
-    def native(self, tool: Tool) -> AgentTool:
-        """Return a tool in Strands' form, made once while it stays as it is."""
-        known = self.made.get(tool.name)
-        if known is not None and _is_same(known[0], tool):
-            return known[1]
-        made = _native(tool, self.talk)
-        self.made[tool.name] = tool, made
-        return made
 
 
 @dataclass(frozen=True, slots=True)
-class _Lent:
+class _Addition:
     """What the agent has for the time of one model call, and what it had before."""
 
     before: list[SystemContentBlock] | None
@@ -188,99 +184,92 @@ class _Hooks:
         self._plugin = plugin
         self._opening = threading.Lock()
         self._run: _Run | None = None
-        self._lent: _Lent | None = None
+        self._addition: _Addition | None = None
 
-    async def lend(self, event: BeforeModelCallEvent) -> None:
+    async def add(self, event: BeforeModelCallEvent) -> None:
         """Give the agent the prompt and the tools of this model call."""
         agent = event.agent
         run = await self._entered(agent, event.invocation_state)
-        self._end_loan(agent)
+        self._remove(agent)
         registry, before = agent.tool_registry, agent.system_prompt_content
         own = (*registry.registry, *registry.dynamic_tools)
-        last, mark = run.last, run.talk.session.mark
+        last, mark = run.last, run.conversation.session.mark
         if (
             last is None
             or last.mark is not mark
             or last.own != own
             or last.before != before
-            or not last.holds(agent.messages)
+            or not last.is_current(agent.messages)
         ):
-            last = run.last = await self._look(agent, run, before, own)
+            last = run.last = await self._new_call(agent, run, before, own)
         else:
             run.is_behind = True
-        names = tuple(each.tool_name for each in last.tools)
-        self._lent = _Lent(before, last.prompt, names)
+        names = tuple(tool.tool_name for tool in last.tools)
+        self._addition = _Addition(before, last.prompt, names)
         agent.system_prompt = last.prompt
         for tool in last.tools:
             registry.register_dynamic_tool(tool)
 
-    async def _look(
+    async def _new_call(
         self,
         agent: Agent,
         run: _Run,
         before: list[SystemContentBlock] | None,
         own: tuple[str, ...],
-    ) -> _Look:
-        talk, session = run.talk, run.talk.session
+    ) -> _ModelCall:
+        conversation, session = run.conversation, run.conversation.session
         run.see(agent.messages)
-        if session.reads_files:
-            prompt = await asyncio.to_thread(_prompt, before, session)
-        else:
-            prompt = _prompt(before, session)
-        tools = [run.native(each) for each in talk.tools(beside=own)]
-        self._keep(agent)
-        loads = [*_results(agent.messages, {each.tool_name for each in tools})]
-        return _Look(session.mark, [*agent.messages], loads, before, own, prompt, tools)
+        prompt = await conversation.call_off_loop(_prompt, before, session)
+        tools = [run.tool_forms.of(tool) for tool in conversation.tools(own)]
+        self._save(agent)
+        results = [*_results(agent.messages, {tool.tool_name for tool in tools})]
+        return _ModelCall(
+            session.mark, [*agent.messages], results, before, own, prompt, tools
+        )
 
-    def take_back(self, event: AfterModelCallEvent) -> None:
+    def remove(self, event: AfterModelCallEvent) -> None:
         """Leave the agent with its own prompt and tools."""
-        self._end_loan(event.agent)
+        self._remove(event.agent)
 
-    async def choose(self, event: "BeforeToolCallEvent[Any]") -> None:
-        """Choose the tool of a skill for a call that none of the agent's own answers.
+    async def choose_tool(self, event: "BeforeToolCallEvent[Any]") -> None:
+        """Choose the tool of a skill for a call of none of the agent's own tools.
 
-        Pauses the run where somebody has to approve the call.
+        Pauses the run where a person has to approve the call.
         """
         if event.selected_tool is not None:
             return
         agent = event.agent
         run = await self._entered(agent, event.invocation_state)
-        talk, name = run.talk, event.tool_use["name"]
-        tool = talk.tool(name)
+        conversation, name = run.conversation, event.tool_use["name"]
+        tool = conversation.tool(name)
         if tool is None:
-            if not _is_of_skill(talk.session, name):
-                return  # another plugin may know it
-            tool = Tool(name, "", _NOTHING, dict)
+            if not conversation.is_skill_tool(name):
+                return  # it may be a tool of another plugin
+            tool = Tool(name, "", NO_PARAMETERS, dict)
         if run.is_behind:
             run.see(agent.messages)
         arguments = _arguments(event.tool_use)
         reply: Reply | None = None
-        if (question := talk.asked(name, arguments)) is not None:
-            asked = {
-                "skill": question.skill,
-                "tool": name,
-                "arguments": dict(arguments),
-                "reason": question.reason,
-                "question": question_text(question),
-            }
-            reply = _reply(event.interrupt(_NAME, reason=asked))
-        call = _Call(talk, reply, partial(self._keep, agent))
+        if (question := conversation.question(name, arguments)) is not None:
+            data = question_data(question, name, arguments)
+            reply = reply_of(event.interrupt(_NAME, reason=data))
+        call = _Call(conversation, reply, partial(self._save, agent))
         if tool.native is not None:
-            permit = await talk.apermit(
-                name, arguments, approved=reply, call_id=_id(event.tool_use)
+            permit = await conversation.apermit(
+                name, arguments, approved=reply, call_id=event.tool_use["toolUseId"]
             )
-            self._keep(agent)
+            self._save(agent)
             if permit.refusal is not None:
                 event.cancel_tool = result_text(permit.refusal)
                 return
             event.tool_use["input"] = {**permit.arguments}
-        event.selected_tool = _native(tool, talk, call)
+        event.selected_tool = _strands_tool(tool, call)
 
-    def close(self, event: AfterInvocationEvent) -> None:
+    def end_run(self, event: AfterInvocationEvent) -> None:
         """End the run, in which files were read once at most."""
         run = self._run
         if run is not None and run.state is event.invocation_state:
-            self._end_loan(event.agent)  # the model call may have been broken off
+            self._remove(event.agent)  # the model call may have been interrupted
             self._run = None
 
     async def _entered(self, agent: Agent, state: InvocationState) -> _Run:
@@ -291,38 +280,37 @@ class _Hooks:
         """
         run = self._run
         if run is None:
-            if self._plugin.attached.options.get("always"):  # they are read
-                run = await asyncio.to_thread(self._begun, agent, state)
-            else:
-                run = self._begun(agent, state)
+            begin = self._plugin.sessions.call_off_loop
+            run = await begin(self._begin, agent, state)
         if run.state is not state:
             raise ConcurrencyException("the agent is in another run: make one for each")
         return run
 
-    def _begun(self, agent: Agent, state: InvocationState) -> _Run:
+    def _begin(self, agent: Agent, state: InvocationState) -> _Run:
         with self._opening:  # parallel tool calls may be what a run begins with
             if self._run is None:
-                kept = agent.state.get(_NAME)
-                talk = self._plugin.open(agent, state)
+                saved = agent.state.get(_NAME)
+                conversation = self._plugin.open(agent, state)
                 if agent.messages and agent.messages[-1]["role"] == "assistant":
-                    # It goes on with a tool call; a model call looks for itself.
-                    talk.see(_seen(agent.messages))
-                self._run = _Run(state, talk, kept, {})
+                    # The run goes on with a tool call, which comes before `add`.
+                    conversation.see(_seen(agent.messages))
+                forms = ToolForms(partial(_strands_tool, call=_Call(conversation)))
+                self._run = _Run(state, conversation, saved, forms)
             return self._run
 
-    def _keep(self, agent: Agent) -> None:
+    def _save(self, agent: Agent) -> None:
         run = self._run
-        if run is not None and run.kept != (dumped := run.talk.keep()):
-            agent.state.set(_NAME, dumped)
-            run.kept = dumped
+        if run is not None and run.saved != (saved := run.conversation.save()):
+            agent.state.set(_NAME, saved)
+            run.saved = saved
 
-    def _end_loan(self, agent: Agent) -> None:
-        lent, self._lent = self._lent, None
-        if lent is None:
+    def _remove(self, agent: Agent) -> None:
+        addition, self._addition = self._addition, None
+        if addition is None:
             return
-        if agent.system_prompt_content == lent.prompt:  # else somebody has set another
-            agent.system_prompt = lent.before
-        for name in lent.tools:
+        if agent.system_prompt_content == addition.prompt:  # else another was set
+            agent.system_prompt = addition.before
+        for name in addition.tools:
             agent.tool_registry.dynamic_tools.pop(name, None)
 
 
@@ -331,7 +319,7 @@ def _prompt(
 ) -> list[SystemContentBlock] | None:
     """Return the agent's blocks, cache points included, with the session's text last.
 
-    It goes on in the last block where that is text, else it is one of its own.
+    The text continues the last block where that is text; else it is a block of its own.
     """
     blocks = list(before or ())
     if blocks and blocks[-1].keys() == {"text"}:
@@ -341,28 +329,23 @@ def _prompt(
     return [*blocks, {"text": text}] if text else before
 
 
-def _is_same(one: Tool, other: Tool) -> bool:
-    return (
-        one.native is other.native
-        and one.description == other.description
-        and one.parameters == other.parameters
-    )
-
-
 @dataclass(frozen=True, slots=True)
 class _Call:
-    """One call: what was answered to its question, and what keeps what it changed."""
+    """One call: the answer to its question, and what saves the state after it."""
 
-    talk: Conversation
+    conversation: Conversation
     reply: Reply | None = None
-    keep: Callable[[], None] = lambda: None
+    save: Callable[[], None] = lambda: None
 
     async def make(self, use: ToolUse, /, **_: object) -> ToolResult:
-        """Make it; what comes back is what the model reads."""
-        result = await self.talk.aanswer(
-            use["name"], _arguments(use), approved=self.reply, call_id=_id(use)
+        """Make the call; return what the model reads."""
+        result = await self.conversation.acall(
+            use["name"],
+            _arguments(use),
+            approved=self.reply,
+            call_id=use["toolUseId"],
         )
-        self.keep()
+        self.save()
         return {
             "toolUseId": use["toolUseId"],
             "status": "error" if is_error(result) else "success",
@@ -370,35 +353,31 @@ class _Call:
         }
 
 
-def _native(tool: Tool, talk: Conversation, call: _Call | None = None) -> AgentTool:
-    """Return a tool in Strands' form; one that is of it already as it is."""
+def _strands_tool(tool: Tool, call: _Call) -> AgentTool:
+    """Return a tool in Strands' form; one of Strands' own is not changed."""
     if isinstance(tool.native, AgentTool):
         return tool.native
     schema = {"json": dict(tool.parameters)}
     return PythonAgentTool(
         tool.name,
         {"name": tool.name, "description": tool.description, "inputSchema": schema},
-        (call or _Call(talk)).make,
+        call.make,
     )
 
 
 def _seen(messages: Messages) -> Iterator[SeenMessage]:
-    """Yield messages as a session takes them; a result stands in a user's message."""
-    calls: dict[str, ToolUse] = {}
+    """Yield messages as a session takes them; a user's message has the results."""
+    reader = ResultReader()
     for message in messages:
         for block in message["content"]:
             if "text" in block:
                 yield SeenMessage(message["role"], block["text"])
             elif "toolUse" in block:
-                calls[block["toolUse"]["toolUseId"]] = block["toolUse"]
+                use = block["toolUse"]
+                reader.add_call(use["toolUseId"], use["name"], use["input"])
             elif "toolResult" in block:
                 result = block["toolResult"]
-                text = _text(result)
-                use = calls.get(result["toolUseId"])
-                if use is None:
-                    yield SeenMessage("tool", text)
-                else:
-                    yield SeenMessage("tool", text, use["name"], _arguments(use))
+                yield reader.result(result["toolUseId"], _text(result))
 
 
 def _results(
@@ -418,39 +397,12 @@ def _results(
 def _text(result: ToolResult) -> str:
     parts: Iterable[Any] = result["content"]
     return "\n".join(
-        each["text"] if "text" in each else result_text(each["json"])
-        for each in parts
-        if "text" in each or "json" in each
+        part["text"] if "text" in part else result_text(part["json"])
+        for part in parts
+        if "text" in part or "json" in part
     )
 
 
 def _arguments(use: ToolUse) -> Mapping[str, object]:
     given = use["input"]
-    return cast("Mapping[str, object]", given) if isinstance(given, Mapping) else {}
-
-
-def _is_of_skill(session: Session, name: str) -> bool:
-    """Tell whether a name is that of a closed tool, or of a skill that is none."""
-    entries = session.catalog.entries
-    return name in session.catalog or any(name in entry.tools for entry in entries)
-
-
-def _id(use: ToolUse) -> str:
-    """Return the id of a call, which no other call of the conversation has."""
-    return use["toolUseId"]
-
-
-def _reply(answer: object) -> Reply:
-    """Return what somebody answered to an interrupt, as a session takes it."""
-    if isinstance(answer, Mapping):
-        given = cast("Mapping[str, object]", answer)
-        edited = given.get("arguments")
-        if isinstance(edited, Mapping):
-            return Reply("yes_once", arguments=cast("Mapping[str, object]", edited))
-        return Reply("no", words=str(given.get("message", "")))
-    if answer is True:
-        return Reply("yes_once")
-    text = answer.strip() if isinstance(answer, str) else ""
-    if text.lower() in _YES:
-        return Reply("yes_once")
-    return Reply("no", words="" if text.lower() in _NO else text)
+    return arguments_or_empty(given) if isinstance(given, Mapping) else {}

@@ -1,0 +1,267 @@
+"""What adapters do where their framework can: the second tier of the shared suite.
+
+``@pytest.mark.capability("approval")`` names what a test needs. A driver says in
+``lacks`` which of these its framework has not, and why; such a test has to fail.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from satchel import Policy, Satchel
+from satchel.model import Reply
+from satchel.policy import ask, deny
+from tests.adapters.desk import (
+    ANA,
+    REFUND,
+    REFUNDED,
+    REFUNDS,
+    Desk,
+    load,
+    open_desk,
+    script,
+    scripts,
+    setup,
+    write_pack,
+)
+from tests.adapters.driver import Call, Paused
+from tests.fakes import FakeSource, pack
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from satchel.policy import PolicyRule
+    from tests.adapters.driver import Driver, Mode, Rig, Say
+
+STEPS: list[Say] = [[load("cards")], [Call("post", {"city": "Bern"})], "done"]
+
+
+class Cards:
+    """A skill with a tool object of the framework, and what that tool has sent."""
+
+    def __init__(self, driver: Driver, folder: Path, *rules: PolicyRule) -> None:
+        self.sent: list[str] = []
+
+        def post(city: str) -> str:
+            """Send a card."""
+            self.sent.append(city)
+            return f"a card went to {city}"
+
+        description = "Use when a card is due.\nmetadata: {tools: post}"
+        write_pack(folder, "cards", description, "Send it.")
+        tools = [driver.native_tool("post", post)]
+        self.skills = Satchel(folder, tools=tools, policy=Policy(*rules))
+
+    def build(self, driver: Driver, **options: Any) -> Rig:
+        return driver.build(setup(self.skills, script(*STEPS), **options))
+
+
+ASK = ask("cards", tool="post")
+
+
+# The framework's own tool objects
+
+
+@pytest.mark.capability("native")
+@pytest.mark.row("E25")
+@pytest.mark.capability("approval")
+@pytest.mark.parametrize("approve", [True, False])
+async def test_a_native_tool_waits(
+    driver: Driver, tmp_path: Path, *, approve: bool
+) -> None:
+    cards = Cards(driver, tmp_path, ASK)
+    rig = cards.build(driver)
+
+    paused = await rig.say("hi", who=ANA)
+    sent_before = [*cards.sent]
+    assert isinstance(paused, Paused)
+    said = await rig.decide(paused, approve=approve)
+
+    assert (paused.tool, dict(paused.arguments)) == ("post", {"city": "Bern"})
+    assert sent_before == []
+    assert said == "done"
+    assert cards.sent == (["Bern"] if approve else [])
+    assert ("a card went to Bern" in rig.seen[-1].results[-1]) == approve
+
+
+@pytest.mark.capability("native")
+@pytest.mark.row("F24")
+@pytest.mark.capability("edits")
+async def test_a_person_edits_the_arguments_of_a_native_tool(
+    driver: Driver, tmp_path: Path
+) -> None:
+    cards = Cards(driver, tmp_path, ASK)
+    rig = cards.build(driver)
+
+    paused = await rig.say("hi", who=ANA)
+    assert isinstance(paused, Paused)
+    said = await rig.decide(paused, approve=True, arguments={"city": "Basel"})
+
+    assert said == "done"
+    assert cards.sent == ["Basel"]
+    assert "a card went to Basel" in rig.seen[-1].results[-1]
+
+
+@pytest.mark.capability("native")
+@pytest.mark.row("E25", "F24")
+@pytest.mark.parametrize(
+    ("reply", "sent", "result"),
+    [
+        (True, ["Bern"], "a card went to Bern"),
+        (False, [], "approval-declined"),
+        (Reply("no", "Not before friday."), [], "Not before friday."),
+    ],
+)
+async def test_a_callback_answers_for_a_native_tool(
+    driver: Driver, tmp_path: Path, reply: Any, sent: list[str], result: str
+) -> None:
+    asked: list[str] = []
+
+    async def approve(question: Any) -> Any:
+        asked.append(question.tool)
+        return reply
+
+    cards = Cards(driver, tmp_path, ASK)
+    rig = cards.build(driver, approve=approve)
+    said = await rig.say("hi", who=ANA)
+
+    assert said == "done"
+    assert asked == ["post"]
+    assert cards.sent == sent
+    assert result in rig.seen[-1].results[-1]
+
+
+@pytest.mark.capability("native")
+@pytest.mark.row("F24")
+async def test_a_callback_edits_the_arguments_of_a_native_tool(
+    driver: Driver, tmp_path: Path, mode: Mode
+) -> None:
+    cards = Cards(driver, tmp_path, ASK)
+    reply = Reply("yes_once", arguments={"city": "Basel"})
+    rig = cards.build(driver, approve=lambda _: reply)
+
+    said = await rig.say("hi", who=ANA, mode=mode)
+
+    assert said == "done"
+    assert cards.sent == ["Basel"]
+    assert "a card went to Basel" in rig.seen[-1].results[-1]
+
+
+@pytest.mark.capability("native")
+async def test_a_denied_native_tool_is_not_called(
+    driver: Driver, tmp_path: Path, mode: Mode
+) -> None:
+    cards = Cards(driver, tmp_path, deny("cards", tool="post"))
+    rig = cards.build(driver)
+
+    said = await rig.say("hi", who=ANA, mode=mode)
+
+    assert said == "done"
+    assert "post" not in rig.seen[1].tools
+    assert cards.sent == []
+
+
+# Approval
+
+
+@pytest.mark.row("E25")
+@pytest.mark.capability("approval")
+@pytest.mark.parametrize("approve", [True, False])
+async def test_a_load_waits(driver: Driver, packs: Path, *, approve: bool) -> None:
+    skills = open_desk(packs, None, ask("refunds", action="load"))
+    rig = driver.build(setup(skills, script([load("refunds")], "done")))
+
+    paused = await rig.say("hi", who=ANA)
+    assert isinstance(paused, Paused)
+    said = await rig.decide(paused, approve=approve)
+
+    assert Call(paused.tool, dict(paused.arguments)) == load("refunds")
+    assert said == "done"
+    assert (REFUNDS in rig.seen[-1].results[-1]) == approve
+    assert ("refund" in rig.seen[-1].tools) == approve
+
+
+@pytest.mark.row("F24")
+async def test_an_asynchronous_callback_is_awaited(
+    driver: Driver, packs: Path, mode: Mode
+) -> None:
+    desk = Desk()
+    replies = [Reply("no", "Not today."), Reply("yes_once")]
+
+    async def approve(_: object) -> Reply:
+        return replies.pop(0)
+
+    skills = open_desk(packs, desk, ask("refunds", tool="refund"))
+    model = script([load("refunds")], [REFUND], [REFUND], "done")
+    rig = driver.build(setup(skills, model, approve=approve))
+    said = await rig.say("hi", who=ANA, mode=mode)
+
+    assert said == "done"
+    assert desk.done == ["refund A-1 995 by ana"]
+    assert "Not today." in rig.seen[2].results[1]
+    assert rig.seen[3].results[2] == REFUNDED
+
+
+# Prompts, history and files
+
+
+async def test_an_agent_without_a_prompt(
+    driver: Driver, packs: Path, mode: Mode
+) -> None:
+    rig = driver.build(setup(open_desk(packs), script("hello"), base=""))
+
+    said = await rig.say("hi", who=ANA, mode=mode)
+
+    assert said == "hello"
+    assert rig.seen[0].system.strip().startswith("## Agent Skills")
+
+
+@pytest.mark.capability("history")
+async def test_without_a_state_the_messages_tell_what_was_loaded(
+    driver: Driver, packs: Path
+) -> None:
+    model = scripts({"one": [[load("refunds")], "done"], "two": [[REFUND], "done"]})
+    rig = driver.build(setup(open_desk(packs), model))
+
+    await rig.say("one", who=ANA)
+    rig.keep_instead(None)
+    await rig.say("two", who=ANA)
+
+    assert {"order_status", "refund"} <= set(rig.seen[2].tools)
+    assert REFUNDS not in rig.seen[2].system
+    assert rig.seen[3].results[-1] == REFUNDED
+
+
+class Watched(FakeSource):
+    """Notes for each read whether it is on the thread of the event loop."""
+
+    def __init__(self) -> None:
+        super().__init__("s", {name: {"SKILL.md": pack(name)} for name in ("a", "b")})
+        self.on_main: list[bool] = []
+
+    def read(self, key: str, path: str, limit_bytes: int) -> bytes:
+        self.on_main.append(threading.current_thread() is threading.main_thread())
+        return super().read(key, path, limit_bytes)
+
+
+@pytest.mark.capability("threads")
+@pytest.mark.parametrize("always", [["a"], []])
+async def test_the_event_loop_does_not_wait_for_files(
+    driver: Driver, always: list[str]
+) -> None:
+    """Neither for always-on skills nor for skills that are repeated."""
+    source = Watched()
+    model = scripts({"one": [[load("b")], "done"], "two": ["ok"]})
+    rig = driver.build(setup(Satchel(source), model, always=always))
+    source.on_main.clear()
+
+    await rig.say("one", who=ANA)
+    reads = len(source.on_main)
+    rig.trim()
+    await rig.say("two", who=ANA)
+
+    assert len(source.on_main) > reads > 0
+    assert not any(source.on_main)
