@@ -7,6 +7,7 @@ from typing import Final
 
 from satchel.model import DEFAULT_LIMITS, Limits, Manifest, portable_name
 from satchel.skill_md import (
+    WRITTEN_REPAIRS,
     MisspelledKey,
     Profile,
     entry_text,
@@ -77,26 +78,7 @@ def description_text(page: FixInput) -> str | None:
     return set_entry(page.text, "description", line)
 
 
-@fixer(
-    "bad-escape",
-    "bad-quotes",
-    "block-text",
-    "control-characters",
-    "frontmatter-in-code-block",
-    "indentation",
-    "kept-as-text",
-    "marked-keys",
-    "no-closing-fence",
-    "no-opening-fence",
-    "odd-fence",
-    "reserved-character",
-    "stray-text",
-    "tab-indentation",
-    "text-after-closing-fence",
-    "text-before-frontmatter",
-    "unindented-text",
-    "unquoted-colon",
-)
+@fixer(*sorted(WRITTEN_REPAIRS))
 def frontmatter(page: FixInput) -> str | None:
     """Write the frontmatter down the way it was read."""
     return repaired_text(page.text, page.limits)

@@ -32,7 +32,6 @@ from satchel.skill_md._misspelled import (
 from satchel.skill_md._opening import (
     Frontmatter as Frontmatter,
     Span as Span,
-    line_of_key as line_of_key,
     read_frontmatter as read_frontmatter,
     span_of_bytes as span_of_bytes,
     span_of_text as span_of_text,
@@ -44,6 +43,12 @@ from satchel.skill_md._profiles import (
     nonstandard_fields as nonstandard_fields,
     spec_name_violations as spec_name_violations,
     strict_name_violations as strict_name_violations,
+)
+from satchel.skill_md._repairs import (
+    FENCE_REPAIRS as FENCE_REPAIRS,
+    READ_DIFFERENTLY as READ_DIFFERENTLY,
+    WRITTEN_REPAIRS as WRITTEN_REPAIRS,
+    YAML_REPAIRS as YAML_REPAIRS,
 )
 
 if TYPE_CHECKING:

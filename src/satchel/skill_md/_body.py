@@ -156,36 +156,7 @@ def _inside_code(text: str, head: int, mark: str, end: _End) -> _End:
     return end
 
 
-_FENCE_REPAIRS: Final = {
-    "text-before-frontmatter": (
-        "something stands before the frontmatter",
-        "begin the file with the line ---",
-    ),
-    "frontmatter-in-code-block": (
-        "the frontmatter stands in a Markdown code block",
-        "take the ``` lines away, so that the file begins with ---",
-    ),
-    "no-opening-fence": (
-        "the frontmatter has no opening fence",
-        "write --- on a line of its own before this one",
-    ),
-    "no-closing-fence": (
-        "the frontmatter is never closed; it was taken to end before this line",
-        "write --- on a line of its own behind the last field",
-    ),
-    "odd-fence": (
-        "a fence is three dashes, on a line of their own",
-        "write --- in place of this line",
-    ),
-    "text-after-closing-fence": (
-        "text follows the closing fence on its line",
-        "begin a new line behind ---",
-    ),
-}
-
-
 def _fence_finding(code: str, text: str, at: int) -> Finding:
-    message, fix = _FENCE_REPAIRS[code]
     end = text.find("\n", at)
     before = text[at : end if end >= 0 else None].rstrip("\r")[:_SHOWN_CHARS]
     after = "---"
@@ -194,9 +165,7 @@ def _fence_finding(code: str, text: str, at: int) -> Finding:
     elif code == "text-after-closing-fence":
         after = f"---\n{before[3:].lstrip()}"
     line = text.count("\n", 0, at) + 1
-    return Finding(
-        code, "warning", message, line=line, fix=fix, before=before, after=after
-    )
+    return Finding.of(code, "", line, before=before, after=after)
 
 
 _LOOKED_AT_CHARS: Final = 3_000

@@ -20,6 +20,7 @@ from satchel.skill_md._repair import (
     repair_frontmatter,
     without_controls,
 )
+from satchel.skill_md._repairs import LOSSY_REPAIR
 from satchel.skill_md._writer import as_written, quoted, same_values
 
 _LINE: Final = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+\Z")
@@ -28,8 +29,6 @@ _CLOSING: Final = re.compile(r"(?:---|\.\.\.)[ \t]*(?:\r?\n|\r?\Z)")
 _ENDS: Final = "\r\n"
 _MARK: Final = "\ufeff"
 _UNSEEN: Final = "\ufeff\u200b \t\r\n"
-_LOSSY: Final = "translated-keys"
-"""A repair that leaves text out: nobody but the author can write it down."""
 
 
 def repaired_text(text: str, limits: Limits = DEFAULT_LIMITS) -> str | None:
@@ -126,7 +125,7 @@ def _head(head: str, limits: Limits) -> str | None:
     if isinstance(found, YamlTree):
         return head
     mended = repair_frontmatter(head, found, limits)
-    if not isinstance(mended, RepairedFrontmatter) or _LOSSY in {
+    if not isinstance(mended, RepairedFrontmatter) or LOSSY_REPAIR in {
         f.code for f in mended.findings
     }:
         return None

@@ -1,7 +1,4 @@
-"""A file's bytes to its frontmatter: fences, tree, the essential fields.
-
-And their lines.
-"""
+"""A file's bytes to its frontmatter: fences, tree, essential fields and their lines."""
 
 import re
 from typing import AnyStr, Final, NamedTuple
@@ -14,15 +11,20 @@ from satchel.skill_md._misspelled import (
     with_corrected_keys,
 )
 
-# A fence stands on a line of its own. `...` ends a YAML document as `---` does. A line
-# that only begins like a fence stops the search, with no group matched: what its
-# author meant is for `loose_span` to find out.
+# A fence is a line of its own. `...` ends a YAML document as `---` does. A line that
+# only begins like a fence stops the search, with no group matched: what its author
+# meant is for `tolerant_span` to find out.
 _OPENING: Final = r"(?:{mark})?---[ \t]*\r?(?=\n)"
 _CLOSING: Final = r"\n(?:---|\.\.\.(?=\s|\Z))[ \t]*(\r?\n|\r?\Z)?"
 _OPENING_TEXT: Final = re.compile(_OPENING.format(mark="\ufeff"))
 _CLOSING_TEXT: Final = re.compile(_CLOSING)
 _OPENING_BYTES: Final = re.compile(_OPENING.format(mark="\\xef\\xbb\\xbf").encode())
 _CLOSING_BYTES: Final = re.compile(_CLOSING.encode())
+
+ANY_DEPTH: Final = Limits(yaml_depth=1_000_000, yaml_nodes=1_000_000)
+"""For frontmatter that was read within the limits before."""
+
+_DESCRIPTION: Final = "description"
 
 
 class Span(NamedTuple):
@@ -63,8 +65,8 @@ class Frontmatter(NamedTuple):
     """The frontmatter of one file, read.
 
     ``head`` is the YAML that ``tree`` was read from, its first line the file's
-    ``line``. ``repairs`` are warnings, their lines the file's. ``slips`` are keys that
-    ``tree`` has as they were meant, and ``head`` as they were written.
+    ``line``. ``repairs`` are warnings, their lines the file's. ``misspelled`` are keys
+    that ``tree`` has as they were meant, and ``head`` as they were written.
     """
 
     tree: YamlTree
@@ -72,6 +74,56 @@ class Frontmatter(NamedTuple):
     line: int
     repairs: tuple[Finding, ...] = ()
     misspelled: tuple[MisspelledKey, ...] = ()
+
+    def line_of(self, *at: str) -> int | None:
+        """Return the file's line of a key, given with those around it, if known."""
+        if not at:
+            return None
+        at = self._as_written(at)
+        if len(at) == 1:
+            key = at[0].encode() + b":"
+            if self.head.startswith(key):
+                return self.line
+            start = self.head.find(b"\n" + key)
+            if start >= 0:
+                return self.line + 1 + self.head.count(b"\n", 0, start)
+        # Only the parser knows where a nested, quoted or flow-style key is.
+        tree = read_tree(self.head, ANY_DEPTH, with_lines=True)
+        if not isinstance(tree, YamlTree):
+            return None
+        within: Node = tree.root
+        for key_around in at[:-1]:
+            within = within.get(key_around) if isinstance(within, dict) else None
+        line = tree.lines.get((id(within), at[-1]))
+        return None if line is None else line + self.line - 1
+
+    def _as_written(self, at: tuple[str, ...]) -> tuple[str, ...]:
+        """Return keys as the file has them, where they are given as they were meant."""
+        for wrong in self.misspelled:
+            depth = len(wrong.within)
+            same = at[:depth] == wrong.within and at[depth : depth + 1] == (
+                wrong.meant,
+            )
+            if wrong.counts and same:
+                at = (*at[:depth], wrong.written, *at[depth + 1 :])
+        return at
+
+    def description_as_written(self) -> tuple[str, Finding]:
+        """Return a description that is not text as text, and the finding of that."""
+        from satchel.skill_md._entries import fold, split_entries
+        from satchel.skill_md._repair import repair_finding
+
+        text = self.head.decode("utf-8", "replace").replace("\r\n", "\n")
+        (key,) = self._as_written((_DESCRIPTION,))
+        values = (
+            fold(entry.value, entry.more)
+            for entry in split_entries(text.split("\n"))
+            if entry.key == key
+        )
+        description = next(values, "")
+        return description, repair_finding(
+            "description-not-text", self.line_of(_DESCRIPTION), description, description
+        )
 
 
 def read_frontmatter(data: bytes, limits: Limits) -> Frontmatter | Finding:
@@ -88,111 +140,59 @@ def read_frontmatter(data: bytes, limits: Limits) -> Frontmatter | Finding:
         if isinstance(tree, YamlTree):
             return Frontmatter(tree, head, span.line)
         problem = tree
-    # Only what is broken waits for what mends it.
+    # Most files are sound, so the repairs are imported for a broken one only.
     from satchel.skill_md._repair import repair_file
 
     return repair_file(data, span, problem, limits)
 
 
-def with_corrections(opened: Frontmatter) -> Frontmatter:
-    """Return a file with misspelled keys read as the known ones that were meant."""
-    misspelled = find_misspelled(opened.tree.root)
-    if not misspelled:
-        return opened
-    return opened._replace(
-        tree=with_corrected_keys(opened.tree, misspelled), misspelled=misspelled
-    )
-
-
 def too_large(name: str, limit: int, actual: int) -> Finding:
     """Return the error of a file or a frontmatter that is too large."""
-    message = f"{name} is {actual} bytes, the limit is {limit} bytes"
-    fix = "shorten it, or raise the limit"
-    return Finding("limit-exceeded", "error", message, fix=fix)
+    return Finding.of(
+        "limit-exceeded",
+        sentence="file",
+        severity="error",
+        limit_name=name,
+        limit=limit,
+        actual=actual,
+    )
 
 
 class ManifestDraft(NamedTuple):
-    """The essential fields as text, beside the tree they come from.
+    """A file's frontmatter with its essential fields as text.
 
-    ``name`` is as written, None where there is none; ``description`` is without
-    blanks at its ends, empty where there is none. ``directory`` is empty where the
-    pack has no folder. ``slips`` are keys of the tree that are written otherwise.
+    ``name`` is as written, None where there is none; ``description`` has no spaces at
+    its ends, and is empty where there is none. ``directory`` is empty where the pack
+    has no folder. ``repairs`` are those of the frontmatter and of the description.
     """
 
-    tree: YamlTree
+    file: Frontmatter
     name: str | None
     description: str
-    directory: str = ""
-    repairs: tuple[Finding, ...] = ()
-    misspelled: tuple[MisspelledKey, ...] = ()
+    directory: str
+    repairs: tuple[Finding, ...]
+
+    @property
+    def tree(self) -> YamlTree:
+        """The fields, misspelled keys as they were meant."""
+        return self.file.tree
+
+    @property
+    def misspelled(self) -> tuple[MisspelledKey, ...]:
+        """The keys that are nearly known ones."""
+        return self.file.misspelled
 
 
-def draft_manifest(opened: Frontmatter, directory: str) -> ManifestDraft:
-    """Return the draft of a file that was opened."""
-    tree, repairs = opened.tree, opened.repairs
-    name, description = tree.text("name"), tree.text("description")
-    if description is None and tree.root.get("description") is not None:
-        description, found = _description_as_written(opened)
-        repairs = (*repairs, found)
+def draft_manifest(file: Frontmatter, directory: str) -> ManifestDraft:
+    """Return the draft of a file, its misspelled keys read as they were meant."""
+    misspelled = find_misspelled(file.tree.root)
+    if misspelled:
+        tree = with_corrected_keys(file.tree, misspelled)
+        file = file._replace(tree=tree, misspelled=misspelled)
+    tree, repairs = file.tree, file.repairs
+    description = tree.text(_DESCRIPTION)
+    if description is None and tree.root.get(_DESCRIPTION) is not None:
+        description, repair = file.description_as_written()
+        repairs = (*repairs, repair)
     text = (description or "").strip()
-    return ManifestDraft(tree, name, text, directory, repairs, opened.misspelled)
-
-
-def line_of_key(opened: Frontmatter, at: tuple[str, ...]) -> int | None:
-    """Return the file's line of a key, given with those around it; None if unknown."""
-    if not at:
-        return None
-    at = _as_written(opened.misspelled, at)
-    key = at[0].encode()
-    if len(at) == 1 and opened.head.startswith(key + b":"):
-        return opened.line
-    start = opened.head.find(b"\n" + key + b":") if len(at) == 1 else -1
-    if start >= 0:
-        return opened.line + 1 + opened.head.count(b"\n", 0, start)
-    return _line_by_parser(opened, at)
-
-
-def _as_written(
-    misspelled: tuple[MisspelledKey, ...], at: tuple[str, ...]
-) -> tuple[str, ...]:
-    """Return keys as the file has them, where they are given as they were meant."""
-    for slip in misspelled:
-        depth = len(slip.within)
-        same = at[:depth] == slip.within and at[depth : depth + 1] == (slip.meant,)
-        if slip.counts and same:
-            at = (*at[:depth], slip.written, *at[depth + 1 :])
-    return at
-
-
-_ALREADY_READ: Final = Limits(yaml_depth=1_000_000, yaml_nodes=1_000_000)
-
-
-def _line_by_parser(opened: Frontmatter, at: tuple[str, ...]) -> int | None:
-    """Read the frontmatter again, with the line of each key this time."""
-    tree = read_tree(opened.head, _ALREADY_READ, with_lines=True)
-    if not isinstance(tree, YamlTree):
-        return None
-    within: Node = tree.root
-    for key in at[:-1]:
-        within = within.get(key) if isinstance(within, dict) else None
-    line = tree.lines.get((id(within), at[-1]))
-    return None if line is None else line + opened.line - 1
-
-
-def _description_as_written(opened: Frontmatter) -> tuple[str, Finding]:
-    """Return a description that is no text as one, and the finding of that."""
-    from satchel.skill_md._entries import fold, split_entries
-    from satchel.skill_md._repair import repair_finding
-
-    text = opened.head.decode("utf-8", "replace").replace("\r\n", "\n")
-    entries = split_entries(text.split("\n"))
-    (key,) = _as_written(opened.misspelled, (_DESCRIPTION,))
-    values = (fold(each.value, each.more) for each in entries if each.key == key)
-    description = next(values, "")
-    line = line_of_key(opened, (_DESCRIPTION,))
-    return description, repair_finding(
-        "description-not-text", line, description, description
-    )
-
-
-_DESCRIPTION: Final = "description"
+    return ManifestDraft(file, tree.text("name"), text, directory, repairs)

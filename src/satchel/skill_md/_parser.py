@@ -1,30 +1,16 @@
 """Bytes of a SKILL.md to a manifest and findings: the one way in."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 from satchel.errors import LimitExceededError
-from satchel.model import (
-    DEFAULT_LIMITS,
-    MAX_NAME_CHARS,
-    Finding,
-    Limits,
-    Manifest,
-    Severity,
-)
+from satchel.model import DEFAULT_LIMITS, Finding, Limits, Manifest
 from satchel.skill_md._dialects import SPEC_FIELDS, STRICT_FIELDS
 from satchel.skill_md._frontmatter import Node
 from satchel.skill_md._manifest import manifest_of
 from satchel.skill_md._misspelled import corrected_keys
-from satchel.skill_md._opening import (
-    Frontmatter,
-    ManifestDraft,
-    draft_manifest,
-    line_of_key,
-    read_frontmatter,
-    with_corrections,
-)
+from satchel.skill_md._opening import ManifestDraft, draft_manifest, read_frontmatter
 from satchel.skill_md._profiles import (
     Profile,
     Violation,
@@ -35,6 +21,9 @@ from satchel.skill_md._profiles import (
     strict_violations,
 )
 from satchel.text import clean_line, decode, find_hidden
+
+_RULES: Final = {"spec": spec_violations, "strict": strict_violations}
+_MAX_DUPLICATES: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,21 +39,14 @@ class Parsed:
     profile: str = ""
 
 
-_RULES: Final = {"spec": spec_violations, "strict": strict_violations}
+class _ParseOptions(NamedTuple):
+    """How to parse a file: the arguments of `parse`."""
 
-
-def _of_dialect(draft: ManifestDraft) -> tuple[str, list[Violation]]:
-    """Return the profile of the dialect a manifest is in, and how it breaks that.
-
-    One whose fields may be of either, and which breaks no rule of ``strict``, is that.
-    """
-    keys = draft.tree.root.keys()
-    broken = list(strict_violations(draft, forgiving=True))
-    sound = not any(breach.severity == "error" for breach in broken)
-    either = keys - SPEC_FIELDS and keys <= STRICT_FIELDS and sound
-    if either or dialect_of_keys(keys) == "strict":
-        return "strict", broken
-    return "spec", list(spec_violations(draft))
+    profile: Profile
+    path: str
+    directory: str
+    limits: Limits
+    allow_empty_description: bool
 
 
 def parse(  # noqa: PLR0913 - keywords, each with a default
@@ -76,11 +58,11 @@ def parse(  # noqa: PLR0913 - keywords, each with a default
     limits: Limits = DEFAULT_LIMITS,
     allow_empty_description: bool = False,
 ) -> Parsed:
-    """Return what a SKILL.md says; nothing is ever raised, whatever the bytes.
+    """Return the manifest of a SKILL.md and findings; it never raises.
 
     ``strict`` and ``spec`` report everything that breaks their rules, each as an
     error with its line; ``dialect`` is that of the two whose fields the file has.
-    ``lenient`` and ``auto`` take what gives a name and a description, and report what
+    ``lenient`` and ``auto`` accept what gives a name and a description, and report what
     was repaired, refused, or is likely to fail in other clients; ``auto`` also says
     which profile matched.
 
@@ -90,16 +72,15 @@ def parse(  # noqa: PLR0913 - keywords, each with a default
         path: What findings call the file.
         directory: The pack's folder, which its name should be; empty for none.
         limits: Bounds on the file, its frontmatter, and the depth and number of nodes.
-        allow_empty_description: Take a pack without a description, in the profiles
+        allow_empty_description: Accept a pack without a description, in the profiles
             ``lenient`` and ``auto``.
     """
-    wish = _ParseOptions(profile, path, directory, limits, allow_empty_description)
+    options = _ParseOptions(profile, path, directory, limits, allow_empty_description)
     try:
-        return _parse(data, wish)
-    except Exception as error:  # noqa: BLE001 - R33: the parse boundary
-        message = f"the parser failed: {error!r}"
-        fix = "report the file; it can be told by its frontmatter alone"
-        return Parsed(None, (Finding("parser-failed", "error", message, path, 1, fix),))
+        return _parse(data, options)
+    # A pack is untrusted, and one that makes the parser fail must cost no other.
+    except Exception as error:  # noqa: BLE001
+        return Parsed(None, (Finding.of("parser-failed", path, 1, error=error),))
 
 
 def dialect_of(manifest: Manifest) -> Profile:
@@ -107,38 +88,27 @@ def dialect_of(manifest: Manifest) -> Profile:
     return dialect_of_keys(corrected_keys(manifest.frontmatter).keys())
 
 
-class _ParseOptions(NamedTuple):
-    """How a file is to be parsed: the arguments of `parse`."""
-
-    profile: Profile
-    path: str
-    directory: str
-    limits: Limits
-    allow_empty_description: bool
-
-
-def _parse(data: bytes, wish: _ParseOptions) -> Parsed:
-    profile, path, directory, limits, allow_empty_description = wish
-    opened = read_frontmatter(data, limits)
-    if isinstance(opened, Finding):
-        return Parsed(None, (replace(opened, path=path),))
-    written = opened.tree.root
-    opened = with_corrections(opened)
-    draft = draft_manifest(opened, directory)
+def _parse(data: bytes, options: _ParseOptions) -> Parsed:
+    profile, path, directory, limits, allow_empty_description = options
+    file = read_frontmatter(data, limits)
+    if isinstance(file, Finding):
+        return Parsed(None, (replace(file, path=path),))
+    # The draft has misspelled keys corrected; the manifest keeps them as written.
+    written = file.tree.root
+    draft = draft_manifest(file, directory)
     if profile in _RULES or profile == "dialect":
-        return _by_rule(data, opened, draft, written, wish)
-    # A name is a key that stands in the catalog: what it hides would make it another's.
+        return _by_rule(data, draft, written, options)
+    # A name is a key of the catalog: what it hides would make it another's.
     name = clean_line(draft.name or "") or clean_line(directory)
-    findings = _warnings(opened, draft, path)
+    findings = tuple(_warnings(draft, path))
     refusal = _name_refusal(name, limits, path)
     if not draft.description and not allow_empty_description:
-        line = line_of_key(opened, ("description",))
         from satchel.skill_md._repair import no_description
 
-        refusal = no_description(data, line, path)
+        refusal = no_description(data, draft.file.line_of("description"), path)
     if refusal is not None:
         return Parsed(None, (refusal, *findings))
-    # What is noticed here breaks a rule of both other profiles.
+    # Every warning breaks a rule of both other profiles.
     matched = _matching(draft) if profile == "auto" and not findings else "lenient"
     manifest = manifest_of(
         draft.tree, name, draft.description, matched, written=written
@@ -154,28 +124,24 @@ def _matching(draft: ManifestDraft) -> str:
 
 
 def _by_rule(
-    data: bytes,
-    opened: Frontmatter,
-    draft: ManifestDraft,
-    written: dict[str, Node],
-    wish: "_ParseOptions",
+    data: bytes, draft: ManifestDraft, written: dict[str, Node], options: _ParseOptions
 ) -> Parsed:
-    profile, path = wish.profile, wish.path
+    path = options.path
     repairs = draft.repairs
     if not repairs and not data.isascii():
         repairs = decode(data).findings
-    findings = [replace(each, severity="error", path=path) for each in repairs]
+    findings = [replace(repair, severity="error", path=path) for repair in repairs]
     refused = bool(findings or draft.tree.duplicates)
-    findings += [
-        replace(each, severity="error") for each in _duplicates(opened, draft, path)
-    ]
-    if profile == "dialect":
-        matched, breaches = _of_dialect(draft)
+    duplicates = _duplicates(draft, path)
+    findings += [replace(duplicate, severity="error") for duplicate in duplicates]
+    if options.profile == "dialect":
+        matched, violations = _of_dialect(draft)
     else:
-        matched, breaches = profile, list(_RULES[profile](draft))
-    for breach in breaches:
-        findings.append(_finding(breach, opened, path, breach.severity))
-        refused = refused or breach.refuses
+        matched = options.profile
+        violations = list(_RULES[matched](draft))
+    for violation in violations:
+        findings.append(violation.finding(path, draft.file.line_of(*violation.at)))
+        refused = refused or violation.refuses
     if refused or draft.name is None:
         return Parsed(None, tuple(findings))
     manifest = manifest_of(
@@ -184,29 +150,51 @@ def _by_rule(
     return Parsed(manifest, tuple(findings), matched)
 
 
-def _warnings(
-    opened: Frontmatter, draft: ManifestDraft, path: str
-) -> tuple[Finding, ...]:
+def _of_dialect(draft: ManifestDraft) -> tuple[str, list[Violation]]:
+    """Return the profile of the dialect a manifest is in, and how it breaks that.
+
+    One whose fields may be of either, and which breaks no rule of ``strict``, is that.
+    """
+    keys = draft.tree.root.keys()
+    violations = list(strict_violations(draft, forgiving=True))
+    sound = not any(violation.severity == "error" for violation in violations)
+    either = keys - SPEC_FIELDS and keys <= STRICT_FIELDS and sound
+    if either or dialect_of_keys(keys) == "strict":
+        return "strict", violations
+    return "spec", list(spec_violations(draft))
+
+
+def _warnings(draft: ManifestDraft, path: str) -> list[Finding]:
     """Return what is worth a warning at run time."""
-    found: list[Finding] = [replace(each, path=path) for each in draft.repairs]
-    found += _duplicates(opened, draft, path)
-    found += [
-        _finding(breach, opened, path, "warning")
-        for breach in misspelled_violations(draft.misspelled)
-    ]
-    name, directory = draft.name, draft.directory
+    file, name, directory = draft.file, draft.name, draft.directory
+
+    def warn(violations: Iterable[Violation]) -> list[Finding]:
+        return [
+            violation.finding(path, file.line_of(*violation.at), "warning")
+            for violation in violations
+        ]
+
+    findings = [replace(repair, path=path) for repair in draft.repairs]
+    findings += _duplicates(draft, path)
+    findings += warn(misspelled_violations(draft.misspelled))
     if name is None or not name.strip():
         if directory.strip():
-            found.append(_finding(_unnamed(directory), opened, path, "warning"))
-        return tuple(found)
-    if not name.isascii() or not name.isprintable():
-        found += _hidden_in_name(name, opened, path)
-    if (directory and name != directory) or len(name) > MAX_NAME_CHARS:
-        found += [
-            _finding(breach, opened, path, "warning")
-            for breach in guide_violations(name, directory)
+            unnamed = Violation.of("missing-name", sentence="folder", folder=directory)
+            findings += warn([unnamed])
+        return findings
+    if not (name.isascii() and name.isprintable()):
+        findings += [
+            Finding.of(
+                "hidden-text",
+                path,
+                file.line_of("name"),
+                severity=hidden.severity,
+                sentence="name",
+                hidden=hidden,
+            )
+            for hidden in find_hidden(name)
         ]
-    return tuple(found)
+    return findings + warn(guide_violations(name, directory))
 
 
 def _name_refusal(name: str, limits: Limits, path: str) -> Finding | None:
@@ -216,44 +204,13 @@ def _name_refusal(name: str, limits: Limits, path: str) -> Finding | None:
         error = LimitExceededError(
             "name_chars", limits.name_chars, len(name), "characters"
         )
-        fix = "shorten the name"
-        return Finding.of_error(error, path, fix=fix)
+        return Finding.of_error(error, path, fix="shorten the name")
     return None
 
 
-def _unnamed(directory: str) -> Violation:
-    return Violation(
-        "missing-name",
-        f"there is no name; the folder's is used, {directory!r}",
-        (),
-        f"add `name: {directory}`",
-    )
-
-
-def _hidden_in_name(name: str, opened: Frontmatter, path: str) -> Iterator[Finding]:
-    for hidden in find_hidden(name):
-        yield Finding.of(
-            "hidden-text",
-            path,
-            line_of_key(opened, ("name",)),
-            severity=hidden.severity,
-            sentence="name",
-            hidden=hidden,
-        )
-
-
-def _duplicates(opened: Frontmatter, draft: ManifestDraft, path: str) -> list[Finding]:
+def _duplicates(draft: ManifestDraft, path: str) -> list[Finding]:
+    first = draft.file.line - 1
     return [
-        Finding.of("duplicate-key", path, opened.line - 1 + each.line, key=each.key)
-        for each in draft.tree.duplicates[:_MAX_DUPLICATES]
+        Finding.of("duplicate-key", path, first + duplicate.line, key=duplicate.key)
+        for duplicate in draft.tree.duplicates[:_MAX_DUPLICATES]
     ]
-
-
-_MAX_DUPLICATES: Final = 10
-
-
-def _finding(
-    breach: Violation, opened: Frontmatter, path: str, severity: Severity
-) -> Finding:
-    line = line_of_key(opened, breach.at)
-    return Finding(breach.code, severity, breach.message, path, line, breach.fix)

@@ -1,10 +1,11 @@
-"""What each profile requires of a manifest, as rules.
+"""What each profile requires of a manifest, as rules that yield their violations.
 
-That yield the violations they find.
+A rule yields its violations one by one, so that asking for the first is cheap: that
+is how ``auto`` finds the profile that matches.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Set as AbstractSet
-from typing import Final, Literal, NamedTuple, cast
+from typing import Any, Final, Literal, NamedTuple, cast
 
 from satchel.files import path_problem
 from satchel.model import (
@@ -14,6 +15,7 @@ from satchel.model import (
     SPEC_NAME,
     STRICT_DESCRIPTION_CHARS,
     STRICT_NAME,
+    Finding,
     Json,
     Severity,
     portable_name,
@@ -27,6 +29,7 @@ Profile = Literal["strict", "spec", "lenient", "auto", "dialect"]
 
 _FILES: Final = ("references", "scripts", "assets")
 _LISTS: Final = ("trigger_keywords", *_FILES)
+_ESSENTIAL: Final = frozenset(["name", "description"])
 MANIFEST_SCHEMA: Final = 1
 """The schema of the fields that are known here; a pack of a later one may have more."""
 _ONLY_STRICT: Final = STRICT_FIELDS - SPEC_FIELDS - {"version", "author"}
@@ -35,7 +38,7 @@ _ONLY_STRICT: Final = STRICT_FIELDS - SPEC_FIELDS - {"version", "author"}
 class Violation(NamedTuple):
     """A rule that is broken: where, as the keys that lead there, and what to do.
 
-    ``refuses`` is false where the profile reports it and takes the pack all the same.
+    ``refuses`` is false where the profile reports it and accepts the pack all the same.
     ``severity`` is that of the profiles that go by rules.
     """
 
@@ -46,6 +49,27 @@ class Violation(NamedTuple):
     refuses: bool = True
     severity: Severity = "error"
 
+    @classmethod
+    def of(
+        cls,
+        code: str,
+        *at: str,
+        refuses: bool = True,
+        severity: Severity = "error",
+        sentence: str = "",
+        **values: object,
+    ) -> "Violation":
+        """Make a violation from the table of codes, as `Finding.of` does."""
+        finding = Finding.of(code, sentence=sentence, **cast("dict[str, Any]", values))
+        return cls(code, finding.message, at, finding.fix, refuses, severity)
+
+    def finding(
+        self, path: str, line: int | None, severity: Severity | None = None
+    ) -> Finding:
+        """Return it as a finding; ``severity`` None is its own."""
+        severity = severity or self.severity
+        return Finding(self.code, severity, self.message, path, line, self.fix)
+
 
 def guide_violations(name: str, directory: str) -> Iterator[Violation]:
     """Yield what the guide for clients warns of before it loads a pack all the same.
@@ -53,52 +77,67 @@ def guide_violations(name: str, directory: str) -> Iterator[Violation]:
     Source: agentskills.io/client-implementation, "Lenient validation".
     """
     if len(name) > MAX_NAME_CHARS:
-        yield _too_long(name)
+        yield Violation.of(
+            "name-too-long", "name", count=len(name), limit=MAX_NAME_CHARS
+        )
     if directory and name != directory:
-        yield _elsewhere(name, directory)
+        yield Violation.of("name-not-folder", "name", name=name, folder=directory)
 
 
 def spec_name_violations(name: str, directory: str = "") -> Iterator[Violation]:
-    """Yield what the public specification holds against a name, in its ASCII reading.
+    """Yield how a name breaks the public specification, in its ASCII reading.
 
     Source: agentskills.io/specification, field ``name``.
     """
     if not SPEC_NAME.fullmatch(name):
-        hint = "letters a-z, digits 0-9, and single hyphens between them"
-        yield _characters(name, hint)
+        expected = "letters a-z, digits 0-9, and single hyphens between them"
+        yield _characters(name, expected)
     yield from guide_violations(name, directory)
 
 
 def strict_name_violations(name: str, directory: str = "") -> Iterator[Violation]:
-    """Yield what profile ``strict`` holds against a name: ``[a-z][a-z0-9-]*``."""
+    """Yield how a name breaks the rule of profile ``strict``."""
     if not STRICT_NAME.fullmatch(name):
         yield _characters(name, "a letter a-z, then letters, digits 0-9 and hyphens")
     yield from guide_violations(name, directory)
+
+
+def _characters(name: str, expected: str) -> Violation:
+    near = portable_name(name)
+    if not near:
+        return Violation.of(
+            "name-characters",
+            "name",
+            sentence="hopeless",
+            name=name,
+            expected=expected,
+        )
+    return Violation.of(
+        "name-characters", "name", name=name, expected=expected, near=near
+    )
 
 
 def spec_violations(draft: ManifestDraft) -> Iterator[Violation]:
     """Yield every way in which a manifest breaks the public specification."""
     tree = draft.tree
     if draft.name is None:
-        yield _MISSING_NAME
+        yield Violation.of("missing-name", "name")
     else:
         yield from spec_name_violations(draft.name, draft.directory)
-    if not draft.description:
-        yield _MISSING_DESCRIPTION
-    elif len(draft.description) > MAX_DESCRIPTION_CHARS:
-        yield _description(len(draft.description), f"at most {MAX_DESCRIPTION_CHARS}")
+    length = len(draft.description)
+    if not length:
+        yield Violation.of("missing-description", "description", sentence="profile")
+    elif length > MAX_DESCRIPTION_CHARS:
+        yield _description(length, f"at most {MAX_DESCRIPTION_CHARS}")
     if tree.root.keys() <= _ESSENTIAL and not draft.misspelled:
         return
     yield from misspelled_violations(draft.misspelled)
     misspelled = _by_key(draft.misspelled)
     for key in tree.root:
-        slip = misspelled.get(key)
-        if key not in SPEC_FIELDS and (slip is None or slip.counts):
-            yield _unknown(
-                slip.written if slip else key,
-                "metadata is the place for further fields",
-                refuses=False,
-            )
+        wrong = misspelled.get(key)
+        if key not in SPEC_FIELDS and (wrong is None or wrong.counts):
+            field = wrong.written if wrong else key
+            yield Violation.of("unknown-field", field, refuses=False, field=field)
     yield from _spec_optional(tree)
 
 
@@ -111,28 +150,39 @@ def strict_violations(
     """
     tree = draft.tree
     if draft.name is None:
-        yield _MISSING_NAME
+        yield Violation.of("missing-name", "name")
     else:
         yield from strict_name_violations(draft.name, draft.directory)
     shortest, longest = STRICT_DESCRIPTION_CHARS
-    if not draft.description:
-        yield _MISSING_DESCRIPTION
-    else:
-        folded = len(" ".join(draft.description.split()))
-        if not shortest <= folded <= longest:
-            yield _description(folded, f"{shortest} to {longest}")
+    length = len(" ".join(draft.description.split()))
+    if not length:
+        yield Violation.of("missing-description", "description", sentence="profile")
+    elif not shortest <= length <= longest:
+        yield _description(length, f"{shortest} to {longest}")
     later = _schema(tree) > MANIFEST_SCHEMA
     misspelled = _by_key(draft.misspelled)
     for key, value in tree.root.items():
-        slip = misspelled.get(key)
-        if slip is not None and not (later or forgiving):
-            yield _unknown(slip.written, f"did you mean `{slip.meant}:`?")
+        wrong = misspelled.get(key)
+        if wrong is not None and not (later or forgiving):
+            yield Violation.of(
+                "unknown-field",
+                wrong.written,
+                sentence="meant",
+                field=wrong.written,
+                meant=wrong.meant,
+            )
         if key in STRICT_FIELDS:
             yield from _strict_field(tree, key, value)
-        elif slip is None and not later:
-            yield _unknown(key, f"want one of {', '.join(sorted(STRICT_FIELDS))}")
+        elif wrong is None and not later:
+            yield Violation.of(
+                "unknown-field",
+                key,
+                sentence="known",
+                field=key,
+                fields=", ".join(sorted(STRICT_FIELDS)),
+            )
     yield from misspelled_violations(
-        slip for slip in draft.misspelled if slip.within or later or forgiving
+        wrong for wrong in draft.misspelled if wrong.within or later or forgiving
     )
 
 
@@ -148,23 +198,34 @@ def dialect_of_keys(keys: AbstractSet[str]) -> Literal["strict", "spec"]:
 
 
 def _by_key(misspelled: Iterable[MisspelledKey]) -> dict[str, MisspelledKey]:
-    """Return the slips at the top by the key that a tree has for each."""
+    """Return the misspelled keys at the top by the key that a tree has for each."""
     return {s.meant if s.counts else s.written: s for s in misspelled if not s.within}
 
 
 def misspelled_violations(misspelled: Iterable[MisspelledKey]) -> Iterator[Violation]:
-    """Yield what there is to say of keys that are nearly known ones."""
-    for slip in misspelled:
-        shown, meant = ".".join(slip.at), ".".join((*slip.within, slip.meant))
-        told = "it is read as that" if slip.counts else "that is there too, and counts"
-        yield Violation(
-            "misspelled-field",
-            f"unknown field {shown!r}; did you mean {meant!r}? {told}",
-            slip.at,
-            f"write `{slip.meant}:`" if slip.counts else "keep one of the two",
-            refuses=False,
-            severity="warning",
-        )
+    """Yield a warning for each key that is nearly a known one."""
+    for wrong in misspelled:
+        written, meant = ".".join(wrong.at), ".".join((*wrong.within, wrong.meant))
+        if wrong.counts:
+            yield Violation.of(
+                "misspelled-field",
+                *wrong.at,
+                refuses=False,
+                severity="warning",
+                written=written,
+                meant=meant,
+                key=wrong.meant,
+            )
+        else:
+            yield Violation.of(
+                "misspelled-field",
+                *wrong.at,
+                refuses=False,
+                severity="warning",
+                sentence="both",
+                written=written,
+                meant=meant,
+            )
 
 
 def _strict_field(tree: YamlTree, key: str, value: Node) -> Iterator[Violation]:
@@ -174,23 +235,11 @@ def _strict_field(tree: YamlTree, key: str, value: Node) -> Iterator[Violation]:
         if not _schema(tree):
             yield _kind(key, "a whole number from 1")
     elif key == "version" or (key == "author" and value is not None):
-        yield from _no_text(tree, key)
-
-
-_ESSENTIAL: Final = frozenset(["name", "description"])
-_MISSING_NAME: Final = Violation(
-    "missing-name", "there is no name", ("name",), "add `name:`"
-)
-_MISSING_DESCRIPTION: Final = Violation(
-    "missing-description",
-    "there is no description",
-    ("description",),
-    "say in `description:` what the skill does and when to use it",
-)
+        yield from _text(tree, key)
 
 
 def _schema(tree: YamlTree) -> int:
-    """Return the manifest's schema, the known one where it is silent; 0 for none."""
+    """Return the manifest's schema, the known one if it names none; 0 if invalid."""
     value = tree.root.get(SCHEMA_FIELD, MANIFEST_SCHEMA)
     return value if type(value) is int and value > 0 else 0
 
@@ -202,94 +251,61 @@ def _strict_list(tree: YamlTree, key: str, value: Node) -> Iterator[Violation]:
     for item in items if key in _FILES else ():
         problem = path_problem(item) if item else ""
         if problem:
-            yield Violation(
+            yield Violation.of(
                 "unsafe-declared-file",
-                f"{key} declares {item!r}: {problem}",
-                (key,),
-                "name a file inside the pack, relative to it, with / between",
+                key,
+                sentence="problem",
+                bucket=key,
+                name=item,
+                problem=problem,
             )
 
 
 def _spec_optional(tree: YamlTree) -> Iterator[Violation]:
     root = tree.root
     if "license" in root:
-        yield from _no_text(tree, "license")
+        yield from _text(tree, "license")
     if "compatibility" in root:
         text = tree.text("compatibility")
         if text is None or not 1 <= len(text.strip()) <= MAX_COMPATIBILITY_CHARS:
-            yield Violation(
-                "compatibility-length",
-                f"want a text of 1 to {MAX_COMPATIBILITY_CHARS} characters",
-                ("compatibility",),
-                "shorten it, or leave the field out",
+            yield Violation.of(
+                "compatibility-length", "compatibility", limit=MAX_COMPATIBILITY_CHARS
             )
     if "allowed-tools" in root and tree.text("allowed-tools") is None:
-        yield _kind("allowed-tools", "a text with blanks between the tools")
+        yield _kind("allowed-tools", "a text with spaces between the tools")
     if "metadata" in root:
         metadata = root["metadata"]
         if not isinstance(metadata, dict):
             yield _kind("metadata", "a mapping of texts to texts")
         for key in mapping(metadata):
             if tree.text(key, mapping(metadata)) is None:
-                yield Violation(
-                    "metadata-not-text",
-                    f"metadata.{key} is no text",
-                    ("metadata", key),
-                    "write it as one text, in quotes",
+                yield Violation.of(
+                    "metadata-not-text", "metadata", key, sentence="profile", key=key
                 )
 
 
-def _no_text(tree: YamlTree, key: str) -> Iterator[Violation]:
+def _text(tree: YamlTree, key: str) -> Iterator[Violation]:
     if tree.text(key) is None:
         yield _kind(key, "a text")
 
 
-def _characters(name: str, want: str) -> Violation:
-    near = portable_name(name)
-    fix = f"write `name: {near}`" if near else "give it a name of these"
-    return Violation("name-characters", f"name {name!r}: want {want}", ("name",), fix)
-
-
-def _too_long(name: str) -> Violation:
-    return Violation(
-        "name-too-long",
-        f"the name has {len(name)} characters, at most {MAX_NAME_CHARS} are allowed",
-        ("name",),
-        "shorten the name, and the folder's with it",
+def _description(length: int, expected: str) -> Violation:
+    return Violation.of(
+        "description-length", "description", count=length, expected=expected
     )
 
 
-def _elsewhere(name: str, directory: str) -> Violation:
-    return Violation(
-        "name-not-folder",
-        f"the name is {name!r}, the folder is {directory!r}",
-        ("name",),
-        "give both the same name",
-    )
-
-
-def _description(length: int, want: str) -> Violation:
-    return Violation(
-        "description-length",
-        f"the description has {length} characters, want {want}",
-        ("description",),
-        "say what the skill does and when to use it, in a few sentences",
-    )
-
-
-def _unknown(key: str, fix: str, *, refuses: bool = True) -> Violation:
-    return Violation("unknown-field", f"unknown field {key!r}", (key,), fix, refuses)
-
-
-def _kind(key: str, want: str) -> Violation:
-    return Violation("field-kind", f"{key}: want {want}", (key,), f"write {want}")
+def _kind(key: str, expected: str) -> Violation:
+    return Violation.of("field-kind", key, field=key, expected=expected)
 
 
 def nonstandard_fields(frontmatter: Mapping[str, Json]) -> tuple[str, ...]:
-    """Return the names of such fields, ``metadata.version`` for a value of a mapping.
+    """Return the fields whose values the public specification does not allow.
 
-    ``license`` and ``allowed-tools`` are to be text, ``compatibility`` text of 1 to 500
-    characters, ``metadata`` a mapping of text to text.
+    They cost nothing here. Other readers refuse them, and some of these refuse a whole
+    list of skills for one of them. ``license`` and ``allowed-tools`` have to be text,
+    ``compatibility`` text of 1 to 500 characters, ``metadata`` a mapping of text to
+    text; a value in it is named ``metadata.version``.
     """
     return tuple(_nonstandard(frontmatter))
 

@@ -276,16 +276,12 @@ def repair_finding(
     code: str, line: int | None, before: str = "", after: str = ""
 ) -> Finding:
     """Return the finding of one repair."""
-    message, fix = _MEANING[code]
-    shown = after.rstrip("\n")
-    return Finding(
+    return Finding.of(
         code,
-        "warning",
-        message,
-        line=line,
-        fix=fix,
+        "",
+        line,
         before=_shortened(before.rstrip("\n")),
-        after=_shortened(shown),
+        after=_shortened(after.rstrip("\n")),
     )
 
 
@@ -293,91 +289,30 @@ def _shortened(text: str) -> str:
     return text if len(text) <= _SHOWN_CHARS else f"{text[:_SHOWN_CHARS]}…"
 
 
-_QUOTE_IT: Final = "put the value in double quotes"
-_MEANING: Final = {
-    "unquoted-colon": ("a value with a colon in it is not in quotes", _QUOTE_IT),
-    "reserved-character": (
-        "a value begins with a character that means something else in YAML",
-        _QUOTE_IT,
-    ),
-    "block-text": (
-        "text stands on the line of > or |, which want it below",
-        "take the > or | away and put the value in double quotes",
-    ),
-    "bad-quotes": (
-        "the quotes of a value do not add up",
-        "put the value in double quotes, and a backslash before each one inside",
-    ),
-    "bad-escape": (
-        "a backslash in double quotes begins no escape that YAML knows",
-        "write two backslashes for one, and the character itself for others",
-    ),
-    "tab-indentation": ("a line is indented with a tab", "indent with blanks"),
-    "indentation": (
-        "a field is indented, or glued to its value",
-        "begin the field at the margin, with one blank behind its colon",
-    ),
-    "unindented-text": (
-        "a text runs on at the margin, where YAML expects the next field",
-        "indent every line of the text below its field, behind `key: |`",
-    ),
-    "kept-as-text": ("the value is not YAML; it was kept as it was written", _QUOTE_IT),
-    "description-not-text": (
-        "the description is a list or a mapping; it was taken as it is written",
-        _QUOTE_IT,
-    ),
-    "control-characters": (
-        "the frontmatter holds control characters; they were left out",
-        "delete them",
-    ),
-    "marked-keys": (
-        "the names of fields are bold, as Markdown has it; YAML has no such marks",
-        "write `name:` and `description:`",
-    ),
-    "translated-keys": (
-        "the names of the fields are translated; the rest was left out",
-        "write `name:` and `description:`",
-    ),
-    "stray-text": (
-        "text stands before the first field; it was left out",
-        "delete it, or write a # before it",
-    ),
-}
-
-
 def repair_file(
     data: bytes, span: Span | None, problem: YamlProblem | None, limits: Limits
 ) -> Frontmatter | Finding:
-    """Return the frontmatter of a file in which `open_file` found none, or the error.
+    """Return the frontmatter of a file that is not sound as it is, or the error.
 
-    ``problem`` is what the parser had against the text in ``span``, where that is
+    ``problem`` is what the parser reports of the text in ``span``, where that is
     between two fences.
     """
-    if span is None or problem is None:
-        return _read_text(data, limits)
-    try:
-        head = data[span.head : span.end].decode()
-    except UnicodeDecodeError:
-        return _read_text(data, limits)
-    if HEADING.search(head):
-        return _read_text(data, limits)
-    return _repair(head, problem, span.line, (), limits)
-
-
-def _read_text(data: bytes, limits: Limits) -> Frontmatter | Finding:
-    """Do the same for a file that is not UTF-8, or whose fences are out of place."""
+    if span is not None and problem is not None:
+        head = _utf8(data[span.head : span.end])
+        if head is not None and not HEADING.search(head):
+            return _repaired(head, problem, span.line, (), limits)
     if not data.strip():
-        return _error("empty-file", "the file is empty", None, _TEMPLATE)
+        return Finding.of("empty-file")
     decoded = decode(data)
     text, repairs = with_line_feeds(decoded.text), decoded.findings
     if text is not decoded.text and "\r" in decoded.text:
-        repairs += (_OLD_LINE_ENDS,)
+        repairs += (Finding.of("old-line-ends", "", 1),)
     span = span_of_text(text)
     if span is None or HEADING.search(text, span.head, span.end):
-        loose = tolerant_span(text)
-        if loose is None:
+        tolerant = tolerant_span(text)
+        if tolerant is None:
             return _no_frontmatter(text)
-        span, repairs = loose[0], repairs + loose[1]
+        span, repairs = tolerant[0], repairs + tolerant[1]
     head = text[span.head : span.end]
     raw = head.encode("utf-8", "replace")
     if len(raw) > limits.frontmatter_bytes:
@@ -385,69 +320,51 @@ def _read_text(data: bytes, limits: Limits) -> Frontmatter | Finding:
     tree = read_tree(raw, limits)
     if isinstance(tree, YamlTree):
         return Frontmatter(tree, raw, span.line, repairs)
-    return _repair(head, tree, span.line, repairs, limits)
+    return _repaired(head, tree, span.line, repairs, limits)
 
 
-def _repair(
+def _utf8(data: bytes) -> str | None:
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return None
+
+
+def _repaired(
     head: str,
     problem: YamlProblem,
     line: int,
     repairs: tuple[Finding, ...],
     limits: Limits,
 ) -> Frontmatter | Finding:
-    mended = repair_frontmatter(head, problem, limits, line=line)
-    if isinstance(mended, YamlProblem):
-        at = mended.line + line - 1 if mended.line else None
-        return _error(mended.code, mended.message, at, _FIXES.get(mended.code, ""))
-    return Frontmatter(mended.tree, mended.head, line, repairs + mended.findings)
+    repaired = repair_frontmatter(head, problem, limits, line=line)
+    if isinstance(repaired, YamlProblem):
+        at = repaired.line + line - 1 if repaired.line else None
+        return Finding.of(
+            repaired.code, "", at, severity="error", problem=repaired.message
+        )
+    return Frontmatter(repaired.tree, repaired.head, line, repairs + repaired.findings)
+
+
+_LINK: Final = re.compile(r"\s*[^\s:*]+/[^\s:*]+\.md\s*", re.IGNORECASE)
 
 
 def _no_frontmatter(text: str) -> Finding:
     if _LINK.fullmatch(text):
-        return _error(
-            "link-text",
-            f"the file holds only the path {text.strip()!r}, as a link does that was"
-            " checked out as a file",
-            1,
-            "put the file itself here, or check out with links",
-        )
+        return Finding.of("link-text", "", 1, path=text.strip())
     sentence = first_sentence(text)
-    fix = _TEMPLATE
     if sentence:
-        fix += f"; the text offers `description: {quoted(sentence)}`"
-    return _error("no-frontmatter", "the file does not begin with frontmatter", 1, fix)
+        return Finding.of(
+            "no-frontmatter", "", 1, sentence="body", offer=quoted(sentence)
+        )
+    return Finding.of("no-frontmatter", "", 1)
 
 
 def no_description(data: bytes, line: int | None, path: str) -> Finding:
     """Return the error of a pack without a description, with what its body offers."""
     sentence = first_sentence(body_of(decode(data).text))
-    offer = f"write `description: {quoted(sentence)}`" if sentence else ""
-    return Finding(
-        "missing-description",
-        "error",
-        "there is no description, so that no model would know when to use it",
-        path,
-        line,
-        offer or "say in `description:` what it does and when to use it",
-    )
-
-
-_TEMPLATE: Final = (
-    "begin it with a line ---, then `name:`, `description:`, and --- again"
-)
-_OLD_LINE_ENDS: Final = Finding.of("old-line-ends", "", 1)
-_LINK: Final = re.compile(r"\s*[^\s:*]+/[^\s:*]+\.md\s*", re.IGNORECASE)
-_FIXES: Final = {
-    "yaml-alias": "write the value out, or put it in quotes if it is text",
-    "yaml-anchor": "take the & away, or put the value in quotes if it is text",
-    "yaml-tag": "take the ! away, or put the value in quotes if it is text",
-    "limit-exceeded": "shorten it, or raise the limit",
-    "empty-frontmatter": "write `name:` and `description:` between the fences",
-    "frontmatter-not-mapping": "write `name:` and `description:` between the fences",
-    "complex-key": "put the value in quotes if it is text",
-    "invalid-yaml": "put values with special characters in double quotes",
-}
-
-
-def _error(code: str, message: str, line: int | None, fix: str) -> Finding:
-    return Finding(code, "error", message, line=line, fix=fix)
+    if sentence:
+        return Finding.of(
+            "missing-description", path, line, sentence="body", offer=quoted(sentence)
+        )
+    return Finding.of("missing-description", path, line)

@@ -12,6 +12,7 @@ from typing import Any, Final, cast
 from satchel.authoring._convert._values import Dialect
 from satchel.model import DEFAULT_LIMITS, SKILL_FILE, Finding, Json, Limits, Manifest
 from satchel.skill_md import (
+    FENCE_REPAIRS,
     SCHEMA_FIELD,
     SET_ASIDE,
     Frontmatter,
@@ -203,7 +204,7 @@ def _assembled(
 
     Fences that are out of place, and an encoding that is not UTF-8, are set right.
     """
-    fences = _MISPLACED.isdisjoint(finding.code for finding in opened.repairs)
+    fences = FENCE_REPAIRS.isdisjoint(finding.code for finding in opened.repairs)
     span = span_of_bytes(data) if fences else None
     if span is None or not _is_utf8(data):
         text = decode(data).text
@@ -214,14 +215,6 @@ def _assembled(
     end = "\r\n" if b"\r\n" in data[: span.body] else "\n"
     lines = "".join(f"{line}{end}" for line in head)
     return data[: span.head] + lines.encode() + data[span.end :], []
-
-
-_MISPLACED: Final = frozenset(
-    [
-        *("text-before-frontmatter", "frontmatter-in-code-block", "odd-fence"),
-        *("no-opening-fence", "no-closing-fence", "text-after-closing-fence"),
-    ]
-)
 
 
 def _is_utf8(data: bytes) -> bool:

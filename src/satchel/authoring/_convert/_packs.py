@@ -21,7 +21,6 @@ from satchel.model import (
 )
 from satchel.skill_md import (
     Violation,
-    line_of_key,
     parse,
     read_frontmatter,
     spec_name_violations,
@@ -148,7 +147,7 @@ def _nearest(name: str, dialect: Dialect | None) -> str:
 
 def _line_of_name(data: bytes, limits: Limits) -> int | None:
     opened = read_frontmatter(data, limits)
-    return None if isinstance(opened, Finding) else line_of_key(opened, ("name",))
+    return None if isinstance(opened, Finding) else opened.line_of("name")
 
 
 def _renamed(old: str, new: str, path: str, line: int | None) -> Finding:

@@ -14,7 +14,7 @@ from satchel.model import (
     Limits,
 )
 from satchel.server._library import ServerSettings
-from satchel.skill_md import spec_name_violations
+from satchel.skill_md import READ_DIFFERENTLY, spec_name_violations
 
 _CLOSERS: Final = ("]", "}")
 
@@ -47,40 +47,6 @@ def _begins(line: str, key: str) -> bool:
     name, colon, _ = line.partition(":")
     return bool(colon) and name.strip().strip("\"'") == key
 
-
-REPAIR_CODES: Final = frozenset(
-    [
-        # the encoding, and the fences
-        "not-utf8",
-        "text-before-frontmatter",
-        "frontmatter-in-code-block",
-        "no-opening-fence",
-        "no-closing-fence",
-        "odd-fence",
-        "text-after-closing-fence",
-        # the YAML between them
-        "unquoted-colon",
-        "reserved-character",
-        "block-text",
-        "bad-quotes",
-        "bad-escape",
-        "tab-indentation",
-        "indentation",
-        "unindented-text",
-        "kept-as-text",
-        "control-characters",
-        "marked-keys",
-        "translated-keys",
-        "stray-text",
-        "duplicate-key",
-        # what has to be there as text
-        "missing-name",
-        "missing-description",
-        "description-not-text",
-    ]
-)
-"""Findings of a frontmatter that no reader of plain YAML 1.2 would read as it is read
-here: a host that compares field by field would call its skill forged."""
 
 MAX_REMEMBERED: Final = 65_536
 """Packs that are known to be sound, so that they are not judged at each request."""
@@ -212,6 +178,6 @@ def _repairs_by_path(findings: Iterable[Finding]) -> Mapping[str, str]:
     """Return the code of the first repair of each file that needed one."""
     mended: dict[str, str] = {}
     for finding in findings:
-        if finding.code in REPAIR_CODES:
+        if finding.code in READ_DIFFERENTLY:
             mended.setdefault(finding.path, finding.code)
     return mended

@@ -25,13 +25,12 @@ from satchel.server._library import ServedLibrary
 from satchel.server._mcp._portability import (
     FRONTMATTER,
     FRONTMATTER_FIX,
-    REPAIR_CODES,
     PortabilityCheck,
     has_unindented_text,
     not_carried_finding,
     not_listed_finding,
 )
-from satchel.skill_md import nonstandard_fields, parse, span_of_text
+from satchel.skill_md import READ_DIFFERENTLY, nonstandard_fields, parse, span_of_text
 from satchel.text import clean_line
 
 SCHEME: Final = "skill://"
@@ -237,7 +236,7 @@ def _read_frontmatter(data: bytes, skill: Descriptor) -> Mapping[str, Json]:
         frontmatter_bytes=max(room, DEFAULT_LIMITS.frontmatter_bytes),
     )
     parsed = parse(data, profile="auto", limits=limits)
-    code = next((f.code for f in parsed.findings if f.code in REPAIR_CODES), None)
+    code = next((f.code for f in parsed.findings if f.code in READ_DIFFERENTLY), None)
     if parsed.manifest is None or code is not None:
         raise NotPortableError(skill.id, f"it is not read as it stands ({code})")
     found = parsed.manifest.frontmatter

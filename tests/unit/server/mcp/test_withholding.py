@@ -10,9 +10,7 @@ import pytest
 from satchel import Options, Satchel
 from satchel.model import Catalog, Limits
 from satchel.server import ServedLibrary, ServerSettings, excluded_from_mcp
-from satchel.server._mcp._portability import REPAIR_CODES
 from satchel.server._mcp._skills import ExtensionCatalog, NotPortableError
-from satchel.skill_md import _body as loose, _repair as repair
 from satchel.testing import write_pack
 from tests.unit.server.mcp.clients import (
     ask,
@@ -203,10 +201,6 @@ def test_what_cannot_be_read_now_is_no_matter_of_its_author(tmp_path: Path) -> N
     (tmp_path / "alpha" / "SKILL.md").unlink()
 
     assert codes(served, read=True) == []
-
-
-def test_every_repair_of_a_frontmatter_withholds_it() -> None:
-    assert {*repair._MEANING, *loose._FENCE_REPAIRS} <= REPAIR_CODES
 
 
 def test_no_file_is_read_to_say_so(tmp_path: Path) -> None:
