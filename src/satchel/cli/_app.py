@@ -120,8 +120,8 @@ def _status(run: Callable[[], object]) -> int:
         _close_quietly()
         status = 1
     except (SkillError, OSError) as error:
-        told = describe_os_error(error) if isinstance(error, OSError) else str(error)
-        echo_error(f"satchel: {told}")
+        message = describe_os_error(error) if isinstance(error, OSError) else str(error)
+        echo_error(f"satchel: {message}")
         status = 2 if isinstance(error, (*_CANNOT, OSError)) else 1
     except Exception as error:  # noqa: BLE001 - the boundary: a person gets a sentence
         echo_error(f"satchel: {_bug(error)}")
@@ -149,8 +149,8 @@ def _close_quietly() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), out)
 
 
-def _print_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
-    if not wanted or ctx.resilient_parsing:
+def _print_version(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
+    if not asked or ctx.resilient_parsing:
         return
     from importlib.metadata import version
 

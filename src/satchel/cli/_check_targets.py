@@ -25,7 +25,9 @@ class NoPackError(SkillError):
 
     def __str__(self) -> str:
         """Return two sentences."""
-        names = ("this folder" if each == os.curdir else each for each in self.places)
+        names = (
+            "this folder" if place == os.curdir else place for place in self.places
+        )
         looked = ", ".join(names) or "no place at all"
         return (
             f"no pack was found: looked in {looked}, {self.depth} folders deep, and in "
@@ -47,19 +49,21 @@ def project_places(config: str | None, limits: "Limits") -> tuple[str, ...]:
         MissingPathError: The file names a folder that does not exist.
     """
     also = () if config == "none" else _configured(config)
-    found = usual_folders(also, limits=limits)
-    if not found:
+    folders = usual_folders(also, limits=limits)
+    if not folders:
         raise NoPackError((*also, os.curdir), limits.scan_depth)
-    echo_error(f"looked in {', '.join(found)}{_packs_elsewhere(found, limits)}")
-    return found
+    echo_error(f"looked in {', '.join(folders)}{_packs_elsewhere(folders, limits)}")
+    return folders
 
 
-def _packs_elsewhere(found: tuple[str, ...], limits: "Limits") -> str:
+def _packs_elsewhere(folders: tuple[str, ...], limits: "Limits") -> str:
     """Say how many packs lie in other folders of a project."""
-    if found == (os.curdir,):
+    if folders == (os.curdir,):
         return ""
-    inside = [each for each in found if not os.path.relpath(each).startswith(os.pardir)]
-    mine = sum(count_packs(each, limits=limits) for each in inside)
+    inside = [
+        path for path in folders if not os.path.relpath(path).startswith(os.pardir)
+    ]
+    mine = sum(count_packs(path, limits=limits) for path in inside)
     more = count_packs(os.curdir, limits=limits) - mine
     if more <= 0:
         return ""
@@ -77,7 +81,7 @@ def _configured(config: str | None) -> tuple[str, ...]:
     from satchel.config import load_config
 
     named = tuple(e for e in load_config(Path(path)).skills if "://" not in e)
-    for each in named:
-        if not Path(each).exists():
-            raise MissingPathError(each)
+    for folder in named:
+        if not Path(folder).exists():
+            raise MissingPathError(folder)
     return named

@@ -18,7 +18,7 @@ _SEVERITIES: Final = ("error", "warning", "note")
 
 def show_findings(findings: Iterable[Finding], *, hint: str) -> None:
     """Print the errors and warnings with their fixes, gravest first; count the rest."""
-    every = sorted(findings, key=lambda each: _SEVERITIES.index(each.severity))
+    every = sorted(findings, key=lambda f: _SEVERITIES.index(f.severity))
     grave = [finding for finding in every if finding.severity != "note"]
     for finding in grave[:MOST]:
         echo_error(str(finding))
@@ -69,7 +69,7 @@ def refusals_explained() -> Generator[None]:
 def show_release_findings(findings: Iterable[Finding]) -> None:
     """Print what is worth knowing of a release; what it lacks, loudly."""
     every = tuple(findings)
-    errors = [each for each in every if each.severity == "error"]
+    errors = [finding for finding in every if finding.severity == "error"]
     show_findings(every, hint="satchel doctor")
     if errors:
         count = plural(len(errors), "error")

@@ -31,7 +31,7 @@ class Inventory(NamedTuple):
     @property
     def unresolved(self) -> tuple[Conflict, ...]:
         """The conflicts that no precedence decided."""
-        return tuple(each for each in self.conflicts if each.kept is None)
+        return tuple(conflict for conflict in self.conflicts if conflict.kept is None)
 
     @property
     def troubled(self) -> bool:
@@ -63,22 +63,24 @@ def take_inventory(skills: "Satchel") -> Inventory:
     catalog = skills.registry.latest
     items = [Item(entry) for entry in catalog.entries]
     items += [
-        Item(owner, "conflict") for each in catalog.unresolved for owner in each.owners
+        Item(owner, "conflict")
+        for conflict in catalog.unresolved
+        for owner in conflict.owners
     ]
-    held = [each for each in catalog.excluded if each.reason != "refused"]
-    items += [Item(each.descriptor, each.reason) for each in held]
+    excluded = [skill for skill in catalog.excluded if skill.reason != "refused"]
+    items += [Item(skill.descriptor, skill.reason) for skill in excluded]
     items.sort(key=lambda item: (item.descriptor.id, item.descriptor.origin.location))
-    findings = (*skills.findings, *map(_excluded, held))
+    findings = (*skills.findings, *map(_excluded, excluded))
     return Inventory(tuple(items), findings, catalog.conflicts)
 
 
-def _excluded(held: Excluded) -> Finding:
+def _excluded(excluded: Excluded) -> Finding:
     return Finding(
         "skill-withheld",
         "note",
-        f"skill {held.descriptor.id!r} is {held.reason}: {held.detail}",
-        f"{held.descriptor.origin.location}/{SKILL_FILE}",
-        fix=held.fix,
+        f"skill {excluded.descriptor.id!r} is {excluded.reason}: {excluded.detail}",
+        f"{excluded.descriptor.origin.location}/{SKILL_FILE}",
+        fix=excluded.fix,
     )
 
 
@@ -116,10 +118,10 @@ def _finding(finding: Finding) -> dict[str, object]:
 
 
 def _conflict(conflict: Conflict) -> dict[str, object]:
-    kept = conflict.kept
+    winner = conflict.kept
     return {
         "id": conflict.id,
-        "kept": None if kept is None else kept.origin.location,
+        "kept": None if winner is None else winner.origin.location,
         "owners": [
             {"source": owner.source, "path": owner.origin.location}
             for owner in conflict.owners
@@ -150,31 +152,31 @@ def summarize_catalog(catalog: "Catalog") -> str:
     """
     places = _places(catalog)
     total, listed = sum(places.values()), len(catalog)
-    said = f"{_many(listed, 'skill')} listed"
+    sentence = f"{_many(listed, 'skill')} listed"
     others: list[str] = []
     if places["conflict"]:
         others.append(f"{places['conflict']:,} of a name claimed twice")
-    reasons = [each for each in places if each not in ("listed", "conflict", "copy")]
+    reasons = [place for place in places if place not in ("listed", "conflict", "copy")]
     for reason in sorted(reasons, key=_rank):
         others.append(f"{places[reason]:,} {reason}")  # noqa: PERF401 - two loops in one
     if places["copy"]:
         copies = "copy" if places["copy"] == 1 else "copies"
         others.append(f"{places['copy']:,} {copies} of another")
     if not others:
-        return said
-    return f"{_many(total, 'pack')}: {said}; not listed: {', '.join(others)}"
+        return sentence
+    return f"{_many(total, 'pack')}: {sentence}; not listed: {', '.join(others)}"
 
 
 def _places(catalog: "Catalog") -> Counter[str]:
     """Count packs by what became of them, each place once."""
     seen: set[str] = set()
     count: Counter[str] = Counter()
-    owners = [("conflict", own) for each in catalog.unresolved for own in each.owners]
-    held = [(each.reason, each.descriptor) for each in catalog.excluded]
+    owners = [("conflict", pack) for one in catalog.unresolved for pack in one.owners]
+    excluded = [(skill.reason, skill.descriptor) for skill in catalog.excluded]
     for reason, pack in (
         *(("listed", entry) for entry in catalog.entries),
         *owners,
-        *held,
+        *excluded,
     ):
         for number, origin in enumerate(pack.origins):
             if origin.location not in seen:

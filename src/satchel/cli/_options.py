@@ -100,15 +100,15 @@ def _keep_prefix(
 
 def options_again() -> list[str]:
     """Return what was kept as arguments, with absolute paths: for another process."""
-    kept: dict[str, Any] = click.get_current_context().meta.get(_KEPT, {})
-    prefix = kept.get("prefix", {})
+    options: dict[str, Any] = click.get_current_context().meta.get(_KEPT, {})
+    prefix = options.get("prefix", {})
     by_place = {"": prefix} if isinstance(prefix, str) else prefix
     arguments: list[str] = []
     for place, text in by_place.items():
         where = f"{os.path.abspath(place)}=" if place else ""  # noqa: PTH100
         arguments += ["--prefix", f"{where}{text}"]
-    if "on_conflict" in kept:
-        arguments += ["--on-conflict", kept["on_conflict"]]
+    if "on_conflict" in options:
+        arguments += ["--on-conflict", options["on_conflict"]]
     return arguments
 
 
@@ -206,10 +206,10 @@ def _settings() -> str:
     from satchel.errors import NoSources
     from satchel.runtime import no_input_advice
 
-    found = find_settings()
-    if found is None:
+    path = find_settings()
+    if path is None:
         raise NoSources(no_input_advice(Path.cwd()))
-    return found
+    return path
 
 
 def _searched(path: str) -> "str | LocalSource":
@@ -247,8 +247,8 @@ def find_settings() -> str | None:
 
     from satchel.config import find_config
 
-    found = find_config(Path.cwd())
-    return None if found is None else os.path.relpath(found)
+    path = find_config(Path.cwd())
+    return None if path is None else os.path.relpath(path)
 
 
 def warn_empty(skills: "Satchel") -> None:
@@ -263,8 +263,8 @@ def warn(skills: "Satchel") -> None:
     that cannot be used are counted.
     """
     _tell_findings(skills, _KEEPS_AWAY)
-    held = skills.registry.latest.excluded
-    refused = sum(each.reason == "refused" for each in held)
+    excluded = skills.registry.latest.excluded
+    refused = sum(skill.reason == "refused" for skill in excluded)
     if refused:
         packs = "1 pack" if refused == 1 else f"{refused:,} packs"
         echo_error(f"{packs} cannot be used: see satchel doctor")

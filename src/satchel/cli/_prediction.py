@@ -81,9 +81,9 @@ def losses_of(pack: "PackPrediction") -> dict[str, list[str]]:
 def _reasons(pack: "PackPrediction", outcome: "Prediction") -> Iterator[LoaderReason]:
     for key in outcome.reasons:
         if outcome.verdict == "unknown":
-            known = PROPERTIES.get(key)
+            loader_property = PROPERTIES.get(key)
             yield LoaderReason(
-                f"nobody looked: {known.about if known else 'a plain pack'}"
+                f"nobody looked: {loader_property.about if loader_property else 'a plain pack'}"
             )
         elif key in PROPERTIES:
             fix = PROPERTIES[key].fix
@@ -125,10 +125,10 @@ def predict_packs(
     from satchel.checking import predict_library
     from satchel.lint import CheckReport
 
-    wanted = [name for each in given.split(",") if (name := each.strip())]
-    outlook = predict_library(paths, wanted, skip_others=skip_others)
-    judged = [settings.judge(each) for each in outlook.findings]
-    findings = tuple(each for each in judged if each is not None)
+    names = [name for text in given.split(",") if (name := text.strip())]
+    outlook = predict_library(paths, names, skip_others=skip_others)
+    judged = [settings.judge(finding) for finding in outlook.findings]
+    findings = tuple(finding for finding in judged if finding is not None)
     report = CheckReport(
         len(outlook.packs),
         findings,
@@ -139,29 +139,29 @@ def predict_packs(
     return PredictionReport(outlook, report)
 
 
-def render_prediction(told: PredictionReport, style: "Format") -> str:
+def render_prediction(prediction: PredictionReport, style: "Format") -> str:
     """Return it as one text; only the printer in use is imported."""
     if style in {"sarif", "github"}:
         from satchel.lint import render_report
 
-        return render_report(told.report, style)
+        return render_report(prediction.report, style)
     printers = {"text": render_text, "json": render_json, "markdown": render_markdown}
-    return printers[style](told)
+    return printers[style](prediction)
 
 
 SCHEMA_VERSION: Final = 1
 
 
-def render_json(told: "PredictionReport") -> str:
+def render_json(prediction: "PredictionReport") -> str:
     """Return one object: the loaders, the packs, and the findings as reports have them.
 
     All but ASCII is escaped, so that any locale can carry it.
     """
     document = {
         "schema_version": SCHEMA_VERSION,
-        "loaders": [loader_entry(loader) for loader in told.outlook.loaders],
-        "packs": [_pack_entry(pack) for pack in told.outlook.packs],
-        "findings": json.loads(render_report(told.report, "json"))["findings"],
+        "loaders": [loader_entry(loader) for loader in prediction.outlook.loaders],
+        "packs": [_pack_entry(pack) for pack in prediction.outlook.packs],
+        "findings": json.loads(render_report(prediction.report, "json"))["findings"],
     }
     return json.dumps(document, indent=2).replace("\x7f", "\\u007f")
 
@@ -222,9 +222,9 @@ _KIND_HEADS: Final = {
 
 def list_loaders() -> None:
     """Print them by kind: key, version, how it is known, the day, the source."""
-    known = loaders()
+    all_loaders = loaders()
     rows = {
-        kind: [_loader_row(each) for each in known if each.kind == kind]
+        kind: [_loader_row(loader) for loader in all_loaders if loader.kind == kind]
         for kind in _KIND_HEADS
     }
     for kind, head in _KIND_HEADS.items():
@@ -243,9 +243,9 @@ def _loader_row(loader: "Loader") -> tuple[str, ...]:
     return loader.key, loader.version, how, loader.checked, loader.source
 
 
-def render_markdown(told: "PredictionReport") -> str:
+def render_markdown(prediction: "PredictionReport") -> str:
     """Return the count of each verdict by loader, then the findings."""
-    outlook = told.outlook
+    outlook = prediction.outlook
     head = f"{plural(len(outlook.packs), 'pack')}, as others will see them:"
     columns = ["loaded", *VERDICT_HEADS]
     rows = [
@@ -253,12 +253,14 @@ def render_markdown(told: "PredictionReport") -> str:
         f"|---|{'---:|' * len(columns)}",
     ]
     for at, loader in enumerate(outlook.loaders):
-        said = [pack.verdict(pack.outcomes[at]) for pack in outlook.packs]
+        verdicts = [pack.verdict(pack.outcomes[at]) for pack in outlook.packs]
         counts = (
-            str(said.count(verdict) or "") for verdict in ("loaded", *VERDICT_HEADS)
+            str(verdicts.count(verdict) or "") for verdict in ("loaded", *VERDICT_HEADS)
         )
         rows.append(f"| {loader.title} | {' | '.join(counts)} |")
-    return "\n".join([head, "", *rows, "", render_report(told.report, "markdown")])
+    return "\n".join(
+        [head, "", *rows, "", render_report(prediction.report, "markdown")]
+    )
 
 
 _DEFAULT_WIDTH: Final = 88
@@ -266,9 +268,9 @@ _INDENT: Final = 13
 _LEAST: Final = 30
 
 
-def render_text(told: "PredictionReport") -> str:
+def render_text(prediction: "PredictionReport") -> str:
     """Return a part for each pack that is not loaded by all, and a summary."""
-    outlook = told.outlook
+    outlook = prediction.outlook
     lines = [line for pack in outlook.packs for line in _pack_lines(pack)]
     return "\n".join([*lines, *_summary(outlook)])
 
@@ -284,8 +286,8 @@ def _pack_lines(pack: "PackPrediction") -> Iterator[str]:
         yield from _group_lines(group)
     head = "  lost"
     for other, losers in losses.items():
-        told = f"{', '.join(losers)}, with {one_line(other)}"
-        yield from _filled(told, head.ljust(_INDENT))
+        text = f"{', '.join(losers)}, with {one_line(other)}"
+        yield from _filled(text, head.ljust(_INDENT))
         head = ""
     yield ""
 

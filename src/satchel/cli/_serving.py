@@ -263,12 +263,12 @@ def _print_reasons(library: "ServedLibrary") -> bool:
     """Say what is wrong with what is served; tell whether anything is."""
     from satchel.server import readiness
 
-    found = readiness(library)
-    for what, wrong in (("not ready", found.against), ("degraded", found.degraded)):
+    reasons = readiness(library)
+    for what, wrong in (("not ready", reasons.against), ("degraded", reasons.degraded)):
         if wrong:
             echo_error(f"{what}, and /readyz says so:")
-            _print_some(each.detail for each in wrong)
-    return bool(found.every)
+            _print_some(finding.detail for finding in wrong)
+    return bool(reasons.every)
 
 
 def _print_served(library: "ServedLibrary") -> None:
@@ -289,7 +289,7 @@ def _print_served(library: "ServedLibrary") -> None:
     ):
         if findings:
             echo_error(f"{_count(len(findings), 'skill')} not in {what}:")
-            _print_some(_short(each) for each in findings)
+            _print_some(_short(finding) for finding in findings)
 
 
 def _short(finding: "Finding") -> str:

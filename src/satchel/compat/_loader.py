@@ -85,19 +85,21 @@ class LocalDirSkillSource(LocalSource):
         Raises:
             SkillManifestError: A pack is not what profile ``strict`` wants.
         """
-        found = [each for each in self.scan() if isinstance(each, Found)]
-        return [self._artifact(each) for each in found]
+        packs = [pack for pack in self.scan() if isinstance(pack, Found)]
+        return [self._artifact(pack) for pack in packs]
 
-    def _artifact(self, found: Found) -> SkillArtifact:
+    def _artifact(self, pack: Found) -> SkillArtifact:
         # A registry parses what a source holds; only here the source does it itself.
         from satchel.skill_md import body_of, parse
 
-        data = self.manifest(found.key)
-        parsed = parse(data, profile="strict", directory=found.key, limits=self._limits)
+        data = self.manifest(pack.key)
+        parsed = parse(data, profile="strict", directory=pack.key, limits=self._limits)
         text = data.decode("utf-8", "replace")
-        path = f"{found.location}/{SKILL_FILE}"
+        path = f"{pack.location}/{SKILL_FILE}"
         if parsed.manifest is None:
-            first = next(each for each in parsed.findings if each.severity == "error")
+            first = next(
+                finding for finding in parsed.findings if finding.severity == "error"
+            )
             raise SkillManifestError(path, first.message, first.line)
         return SkillArtifact(parsed.manifest, body_of(text).strip(), path)
 
@@ -201,7 +203,7 @@ class SkillLoader:
         limits: Limits = DEFAULT_LIMITS,
     ) -> None:
         """Read every pack."""
-        first_party = tuple(as_source(each, limits=limits) for each in sources)
+        first_party = tuple(as_source(source, limits=limits) for source in sources)
         plugins: Sequence[SkillSource] = (
             load_plugin_sources(deny=tuple(deny)) if include_plugins else ()
         )
@@ -302,9 +304,9 @@ class SkillLoader:
         self._registry.sync()
         latest = self._registry.latest
         broken = [
-            f"{held.descriptor.origin.location}/{SKILL_FILE}"
-            for held in latest.excluded
-            if held.reason == "refused" and held.descriptor.source in self._ours
+            f"{excluded.descriptor.origin.location}/{SKILL_FILE}"
+            for excluded in latest.excluded
+            if excluded.reason == "refused" and excluded.descriptor.source in self._ours
         ]
         if broken:
             raise _unusable_packs(broken, latest.findings)
@@ -317,9 +319,9 @@ def _unusable_packs(
 ) -> SkillManifestError:
     """Return one error of all packs that cannot be used; it says each path once."""
     wrong: dict[str, list[Finding]] = {path: [] for path in paths}
-    for each in findings:
-        if each.severity == "error" and each.path in wrong:
-            wrong[each.path].append(each)
+    for finding in findings:
+        if finding.severity == "error" and finding.path in wrong:
+            wrong[finding.path].append(finding)
     first, *others = (
         SkillManifestError(path, _messages(its), its[0].line if its else None)
         for path, its in wrong.items()
@@ -330,8 +332,8 @@ def _unusable_packs(
 
 def _messages(findings: Iterable[Finding]) -> str:
     return "; ".join(
-        f"{each.message} ({each.fix})" if each.fix else each.message
-        for each in findings
+        f"{finding.message} ({finding.fix})" if finding.fix else finding.message
+        for finding in findings
     )
 
 

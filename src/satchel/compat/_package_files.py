@@ -18,32 +18,32 @@ _OF_PYTHON: Final = frozenset({"__init__.py", "__pycache__"})
 
 def stat_file(path: str) -> FileStat | None:
     """Return what can be told of a regular file; None where there is none."""
-    found = _find_package(path)
-    if isinstance(found, Path):
+    place = _find_package(path)
+    if isinstance(place, Path):
         try:
-            status = found.joinpath(path.partition("/")[2]).lstat()
+            status = place.joinpath(path.partition("/")[2]).lstat()
         except OSError:
             return None
         if not stat.S_ISREG(status.st_mode):
             return None
         return FileStat(path, status.st_size, mark_of(status))
-    if found is None or not found.is_file():
+    if place is None or not place.is_file():
         return None
-    data = found.read_bytes()
+    data = place.read_bytes()
     return FileStat(path, len(data), digest_bytes(data))
 
 
 def is_folder(path: str) -> bool:
     """Tell whether a path is a package that can be imported, or a folder in one."""
-    found = _find_package(f"{path}/.")
-    if isinstance(found, Path):
-        return found.joinpath(path.partition("/")[2]).is_dir()
-    return found is not None and ("/" not in path or _is_folder_in_zip(path))
+    place = _find_package(f"{path}/.")
+    if isinstance(place, Path):
+        return place.joinpath(path.partition("/")[2]).is_dir()
+    return place is not None and ("/" not in path or _is_folder_in_zip(path))
 
 
 def _is_folder_in_zip(path: str) -> bool:
-    found = _find_package(path)
-    return found is not None and found.is_dir()
+    place = _find_package(path)
+    return place is not None and place.is_dir()
 
 
 def files_below(folder: str) -> tuple[str, ...]:
@@ -63,10 +63,10 @@ def _below(place: Path | Traversable, path: str) -> Iterator[str]:
     if place.is_file():
         yield path
     elif place.is_dir():
-        for each in place.iterdir():
-            name = each.name
+        for child in place.iterdir():
+            name = child.name
             if name not in _OF_PYTHON and not name.startswith("."):
-                yield from _below(each, f"{path}/{name}")
+                yield from _below(child, f"{path}/{name}")
 
 
 def read_file(path: str, limit_bytes: int, owner: str) -> bytes:
@@ -82,13 +82,13 @@ def read_file(path: str, limit_bytes: int, owner: str) -> bytes:
         ReferenceEscapesError, ReferenceUnreadableError, LimitExceededError: As for
             `satchel.files.read_confined`.
     """
-    found = _find_package(path)
-    if isinstance(found, Path):
+    place = _find_package(path)
+    if isinstance(place, Path):
         inside = path.partition("/")[2]
-        return read_confined(str(found), inside, limit_bytes, owner=owner)
-    if found is None or not found.is_file():
+        return read_confined(str(place), inside, limit_bytes, owner=owner)
+    if place is None or not place.is_file():
         raise ReferenceNotFoundError(owner, path)
-    data = found.read_bytes()
+    data = place.read_bytes()
     if len(data) > limit_bytes:
         raise LimitExceededError("file_bytes", limit_bytes, len(data), "bytes", path)
     return data

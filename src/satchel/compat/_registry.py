@@ -146,12 +146,12 @@ class SkillRegistry:
 
         By name; upper and lower case are the same, and no query fits every skill.
         """
-        wanted = query.casefold()
+        text = query.casefold()
         return tuple(
-            each
-            for each in self._held.values()
-            if wanted
-            in "\n".join((each.name, each.description, *each.references)).casefold()
+            skill
+            for skill in self._held.values()
+            if text
+            in "\n".join((skill.name, skill.description, *skill.references)).casefold()
         )
 
     def all_descriptors(self) -> Mapping[str, SkillDescriptor]:
@@ -160,7 +160,7 @@ class SkillRegistry:
 
     def scan(self) -> tuple[Found | Finding, ...]:
         """Return the skills, sorted by name, then what is wrong with some."""
-        found: list[Found] = []
+        packs: list[Found] = []
         findings: list[Finding] = []
         for name, descriptor in self._held.items():
             where = f"{self.label}/{name}"
@@ -169,11 +169,11 @@ class SkillRegistry:
             except LimitExceededError as error:
                 findings.append(too_large(where, str(error)))
                 continue
-            found.append(Found(name, where, (descriptor, files), files))
+            packs.append(Found(name, where, (descriptor, files), files))
             findings += (
                 missing_reference(where, file.path) for file in files if file.missing
             )
-        return (*found, *findings)
+        return (*packs, *findings)
 
     def manifest(self, key: str) -> bytes:
         """Return the SKILL.md that says what the descriptor says."""
@@ -206,19 +206,19 @@ class SkillRegistry:
 
     def _put(self, more: Iterable[SkillDescriptor], *, replace: bool) -> None:
         with self._lock:
-            held = dict(self._held)
-            for each in more:
-                _check_descriptor(each)
-                if each.name in held and not replace:
-                    first = self._owner(held[each.name])
+            skills = dict(self._held)
+            for descriptor in more:
+                _check_descriptor(descriptor)
+                if descriptor.name in skills and not replace:
+                    first = self._owner(skills[descriptor.name])
                     raise DuplicateSkillError(
-                        each.name,
+                        descriptor.name,
                         first,
-                        self._owner(each),
+                        self._owner(descriptor),
                         "rename one, or register it with replace=True",
                     )
-                held[each.name] = each
-            self._held = MappingProxyType(dict(sorted(held.items())))
+                skills[descriptor.name] = descriptor
+            self._held = MappingProxyType(dict(sorted(skills.items())))
 
     def _owner(self, descriptor: SkillDescriptor) -> str:
         return descriptor.import_path or f"{self.label}/{descriptor.name}"

@@ -59,15 +59,15 @@ def import_registered(what: str) -> tuple[SkillDescriptor, ...]:
         value: object = import_module(module)
         for part in name.split("."):
             value = getattr(value, part)
-        found = descriptors_of(value)
+        descriptors = descriptors_of(value)
     except SkillError:
         raise
     except (Exception, SystemExit) as error:
         detail = f"it cannot be had: {type(error).__name__}: {error}"
         raise ConfigError(what, detail) from error
-    if not found:
+    if not descriptors:
         raise ConfigError(what, "no skill is registered there; bootstrap it first")
-    return found
+    return descriptors
 
 
 def _instance(what: object) -> object:
@@ -102,7 +102,7 @@ def descriptors_of(what: object) -> tuple[SkillDescriptor, ...]:
         return _made_by(what)
     if isinstance(what, Iterable) and not isinstance(what, (str, bytes)):
         several = cast("Iterable[object]", what)
-        return tuple(one for each in several for one in descriptors_of(each))
+        return tuple(one for item in several for one in descriptors_of(item))
     kind = type(what).__name__
     raise TypeError(f"want a registry, a descriptor or several, got a {kind}")
 
@@ -119,40 +119,41 @@ def check_registered(
     """
     settings = settings or settings_of(profile="strict")
     descriptors = tuple(descriptors)
-    found = [*_registration_errors(descriptors)]
-    for each in descriptors:
-        found += _check(each, descriptors, settings)
-    judged = [settings.judge(each) for each in dict.fromkeys(found)]
-    kept = tuple(each for each in judged if each is not None)
+    findings = [*_registration_errors(descriptors)]
+    for descriptor in descriptors:
+        findings += _check(descriptor, descriptors, settings)
+    judged = [settings.judge(finding) for finding in dict.fromkeys(findings)]
+    reported = tuple(finding for finding in judged if finding is not None)
     return CheckReport(
         len(descriptors),
-        tuple(sorted(kept, key=lambda f: (f.path, f.line or 0, f.code, f.message))),
+        tuple(sorted(reported, key=lambda f: (f.path, f.line or 0, f.code, f.message))),
         "strict",
-        off=len(judged) - len(kept),
+        off=len(judged) - len(reported),
         off_by=settings.told_by,
     )
 
 
 def _made_by(make: Callable[..., object]) -> tuple[SkillDescriptor, ...]:
-    wanted = [
-        each
-        for each in signature(make).parameters.values()
-        if each.default is Parameter.empty
-        and each.kind in {Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD}
+    required = [
+        parameter
+        for parameter in signature(make).parameters.values()
+        if parameter.default is Parameter.empty
+        and parameter.kind
+        in {Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD}
     ]
     registry = SkillRegistry()
-    made = make(*[registry][: len(wanted)])
+    made = make(*[registry][: len(required)])
     return descriptors_of(registry if made is None else made)
 
 
 def _registration_errors(descriptors: Iterable[SkillDescriptor]) -> Iterator[Finding]:
     """Yield what a registry would refuse: a name twice, nothing to be listed by."""
     registry = SkillRegistry()
-    for each in descriptors:
+    for descriptor in descriptors:
         try:
-            registry.register(each)
+            registry.register(descriptor)
         except SkillError as error:
-            yield Finding.of_error(error, _place(each))
+            yield Finding.of_error(error, _place(descriptor))
 
 
 def _check(
@@ -163,7 +164,7 @@ def _check(
     yield from _of_text(descriptor, settings.thresholds.description_chars)
     yield from _missing(descriptor)
     home = _home(descriptor)
-    listed = {path for each in every for path in each.references}
+    listed = {path for skill in every for path in skill.references}
     for path in files_below(home) if home else ():
         if path not in listed:
             yield Finding.of(
@@ -231,7 +232,7 @@ def _of_files(
         thresholds=settings.thresholds,
     )
     rules = [
-        each for each in RULES if each.name in _REFERENCE_RULES and settings.asks(each)
+        rule for rule in RULES if rule.name in _REFERENCE_RULES and settings.asks(rule)
     ]
     for finding in lint_pack(pack, rules):
         if finding.code == "file-relative-link":

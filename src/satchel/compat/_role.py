@@ -147,7 +147,9 @@ class OncePerKey:
 
 def advice(path: str) -> tuple[str, str]:
     """Return what to say of a legacy template, and the command that moves it."""
-    since, until = (".".join(map(str, each)) for each in (DEPRECATED_IN, REMOVED_IN))
+    since, until = (
+        ".".join(map(str, version)) for version in (DEPRECATED_IN, REMOVED_IN)
+    )
     message = (
         f"a legacy template is used: deprecated since satchel {since}, "
         f"and not read any more from {until} on"

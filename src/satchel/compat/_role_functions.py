@@ -124,9 +124,9 @@ def build_index_only(
 def invalidate_cache() -> None:
     """Forget every folder that `resolve_role_prompt` has read."""
     with _lock:
-        kept = list(_resolvers.values())
+        resolvers = list(_resolvers.values())
         _resolvers.clear()
-    for resolver in kept:
+    for resolver in resolvers:
         resolver.invalidate_cache()
 
 
@@ -134,9 +134,11 @@ def skills_in(templates_dir: str | os.PathLike[str]) -> Satchel:
     """Return the packs of a folder as prompts of it name them, for loads."""
     place: str = os.path.abspath(os.fspath(templates_dir))  # noqa: PTH100 - as below
     with _lock:
-        kept = [each for key, each in _resolvers.items() if key[0] == place]
+        resolvers = [kept for key, kept in _resolvers.items() if key[0] == place]
     resolver = (
-        kept[-1] if kept else _resolver(templates_dir, include_plugins=True, deny=())
+        resolvers[-1]
+        if resolvers
+        else _resolver(templates_dir, include_plugins=True, deny=())
     )
     return resolver.skills
 
@@ -148,11 +150,13 @@ def skills_named(name: str) -> Satchel | None:
         DuplicateSkillError: Prompts of several folders did, and the packs differ.
     """
     with _lock:
-        kept = [each for each in _resolvers.values() if each.named_packs]
+        resolvers = [
+            resolver for resolver in _resolvers.values() if resolver.named_packs
+        ]
     holders = [
-        shelf
-        for shelf in (each.skills for each in reversed(kept))
-        if name in shelf.catalog or shelf.catalog.exclusion_of(name) is not None
+        skills
+        for skills in (resolver.skills for resolver in reversed(resolvers))
+        if name in skills.catalog or skills.catalog.exclusion_of(name) is not None
     ]
     if not holders:
         return None
@@ -168,14 +172,14 @@ def skills_named(name: str) -> Satchel | None:
     return first
 
 
-def _pack(shelf: Satchel, name: str) -> str:
+def _pack(skills: Satchel, name: str) -> str:
     """Return what tells a pack from another one; of one that is withheld, nothing."""
-    return shelf.digest(name) if name in shelf.catalog else ""
+    return skills.digest(name) if name in skills.catalog else ""
 
 
-def _folder_of(shelf: Satchel, name: str) -> str:
-    held = shelf.catalog.exclusion_of(name)
-    entry = held.descriptor if held is not None else shelf.catalog.get(name)
+def _folder_of(skills: Satchel, name: str) -> str:
+    excluded = skills.catalog.exclusion_of(name)
+    entry = excluded.descriptor if excluded is not None else skills.catalog.get(name)
     return entry.origin.location if entry is not None else ""
 
 
@@ -258,18 +262,18 @@ def _load(
     templates_dir: str | os.PathLike[str] | None,
 ) -> dict[str, object]:
     try:
-        shelf = _skills_for(name, templates_dir) if skills is None else skills
+        collection = _skills_for(name, templates_dir) if skills is None else skills
     except DuplicateSkillError as error:
         # Whoever reads the result is a model, and cannot do what would help.
         _log.warning("load_skill: %s", printable(str(error), keep=""))
         return packs_result(_Raises(error), Catalog(), name, reference, script)
 
     def load(request: Request) -> Loaded:
-        if isinstance(shelf, SkillLoader):
-            return shelf.load(request)
-        return shelf.load(request.id, request.file, via=request.via)
+        if isinstance(collection, SkillLoader):
+            return collection.load(request)
+        return collection.load(request.id, request.file, via=request.via)
 
-    return packs_result(load, shelf.catalog, name, reference, script)
+    return packs_result(load, collection.catalog, name, reference, script)
 
 
 def _skills_for(name: str, templates_dir: str | os.PathLike[str] | None) -> "Satchel":

@@ -80,22 +80,22 @@ class RolePacks(SourceWrapper):
         Nothing is parsed. A folder that cannot be listed is a state like any other.
         """
         now = self._clock_ns()
-        known: dict[str, _ReadPack] = {}
-        found: list[Found | Finding] = []
+        states: dict[str, _ReadPack] = {}
+        results: list[Found | Finding] = []
         try:
             for item in self._source.scan():
                 if isinstance(item, Found):
-                    state = known[item.key] = self._state(item, now)
+                    state = states[item.key] = self._state(item, now)
                     stamp = (state.marks, state.edition)
-                    found.append(replace(item, stamp=stamp, settled=True))
+                    results.append(replace(item, stamp=stamp, settled=True))
                 else:
-                    found.append(item)
+                    results.append(item)
         except SourceUnavailableError as error:
             self._failure = error
             return str(error)
-        for key in self._known.keys() - known.keys():
+        for key in self._known.keys() - states.keys():
             self._digests.pop(key, None)
-        self._failure, self._found, self._known = None, tuple(found), known
+        self._failure, self._found, self._known = None, tuple(results), states
         return self._found
 
     def scan(self) -> Iterable[Found | Finding]:
@@ -112,16 +112,16 @@ class RolePacks(SourceWrapper):
         self._digests[key] = _digest(data)
         return data
 
-    def _state(self, found: Found, now_ns: int) -> _ReadPack:
-        skill = next(file for file in found.files or () if file.path == SKILL_FILE)
-        changed_ns = self._changed_ns(found.key)
-        marks = (found.stamp, changed_ns)
+    def _state(self, pack: Found, now_ns: int) -> _ReadPack:
+        skill = next(file for file in pack.files or () if file.path == SKILL_FILE)
+        changed_ns = self._changed_ns(pack.key)
+        marks = (pack.stamp, changed_ns)
         times = (changed_ns, *(n for n in _numbers(skill.mark)))
         settled = max(times) < now_ns - GRANULARITY_NS
-        last = self._known.get(found.key)
+        last = self._known.get(pack.key)
         if last is None or last.marks != marks:
             return _ReadPack(marks, 0, settled)
-        if last.settled or self._reread(found.key) == self._digests.get(found.key, ""):
+        if last.settled or self._reread(pack.key) == self._digests.get(pack.key, ""):
             return _ReadPack(marks, last.edition, last.settled or settled)
         return _ReadPack(marks, last.edition + 1, settled)
 
@@ -241,9 +241,9 @@ class RoleLibrary:
         with self._lock:
             registry, self._registry = self._registry, None
             skills, self._skills = self._skills, None
-        for each in (skills, registry):
-            if each is not None:
-                each.close()
+        for part in (skills, registry):
+            if part is not None:
+                part.close()
 
     def _open(self) -> Registry:
         options = self._options

@@ -60,7 +60,7 @@ class PackPrompt:
     limits: Limits
 
     def resolve(
-        self, wish: RoleRequest, found: list[Finding]
+        self, request: RoleRequest, findings: list[Finding]
     ) -> ResolvedRolePrompt | None:
         """Return the prompt, or None; add to ``found`` what there is to tell.
 
@@ -68,41 +68,42 @@ class PackPrompt:
             DuplicateSkillError: Two packs claim the name of the role; names a plug-in
                 with the switch that leaves it out.
         """
-        folder = self.folder(wish)
+        folder = self.folder(request)
         catalog, latest = self.stock.current()
-        conflict = catalog.conflict_of(wish.role)
-        if conflict is not None and wish.role not in catalog:
+        conflict = catalog.conflict_of(request.role)
+        if conflict is not None and request.role not in catalog:
             raise self.stock.duplicate(conflict)
-        found.extend(_of_role(latest, folder, self.stock))
-        if wish.role not in catalog:
-            found.extend(_not_used(latest, wish.role, self.stock.source, folder))
+        findings.extend(_of_role(latest, folder, self.stock))
+        if request.role not in catalog:
+            findings.extend(_not_used(latest, request.role, self.stock.source, folder))
             return None
-        found.extend(_elsewhere(catalog, wish.role, self.stock.source, folder))
-        if wish.primary == "hint":
-            index = _render(catalog, wish, role=wish.role)
-            text = _with_role_line(index.text, wish.role)
-            return _prompt(text, wish, index)
+        findings.extend(_elsewhere(catalog, request.role, self.stock.source, folder))
+        if request.primary == "hint":
+            index = _render(catalog, request, role=request.role)
+            text = _with_role_line(index.text, request.role)
+            return _prompt(text, request, index)
         try:
-            return self._with_body(catalog, wish)
+            return self._with_body(catalog, request)
         except SkillError as error:
-            found.append(_unused(folder, str(error)))
+            findings.append(_unused(folder, str(error)))
             return None
 
-    def folder(self, wish: RoleRequest) -> str:
+    def folder(self, request: RoleRequest) -> str:
         """Return where the role's own pack is, or would be, as the user wrote it."""
-        return f"{self.stock.skills}/{wish.role}"
+        return f"{self.stock.skills}/{request.role}"
 
-    def _with_body(self, catalog: Catalog, wish: RoleRequest) -> ResolvedRolePrompt:
+    def _with_body(self, catalog: Catalog, request: RoleRequest) -> ResolvedRolePrompt:
         """Return index and body; the body is whole, whatever the budget is."""
-        catalog, loaded = self._loaded(catalog, Request(wish.role))
-        index = _render(catalog, wish, highlight=wish.role)
+        catalog, loaded = self._loaded(catalog, Request(request.role))
+        index = _render(catalog, request, highlight=request.role)
         body = _ABOVE.sub("", loaded.body.rstrip())
         text = f"{index.text}\n{body}\n" if body else index.text
         where = loaded.descriptor.origin.location
         doubts = (
-            replace(each, path=f"{where}/{each.path}") for each in loaded.findings
+            replace(finding, path=f"{where}/{finding.path}")
+            for finding in loaded.findings
         )
-        return _prompt(text, wish, index, *doubts)
+        return _prompt(text, request, index, *doubts)
 
     def _loaded(self, catalog: Catalog, request: Request) -> tuple[Catalog, Loaded]:
         """Load; look again after an edit between the look and the load."""
@@ -115,17 +116,21 @@ class PackPrompt:
 
 
 def _prompt(
-    text: str, wish: RoleRequest, index: Rendered, *findings: Finding
+    text: str, request: RoleRequest, index: Rendered, *findings: Finding
 ) -> ResolvedRolePrompt:
     prompt = ResolvedRolePrompt(
-        text, "skill", wish.role, section=index, findings=(*findings, *index.findings)
+        text,
+        "skill",
+        request.role,
+        section=index,
+        findings=(*findings, *index.findings),
     )
-    return wish.counted(prompt)
+    return request.counted(prompt)
 
 
 def _render(
     catalog: Catalog,
-    wish: RoleRequest,
+    request: RoleRequest,
     *,
     role: str | None = None,
     highlight: str | None = None,
@@ -135,9 +140,9 @@ def _render(
         format="markdown",
         role=role,
         highlight=highlight,
-        budget_tokens=wish.budget_tokens,
-        counter=wish.counter,
-        find_tool=wish.find_tool,
+        budget_tokens=request.budget_tokens,
+        counter=request.counter,
+        find_tool=request.find_tool,
     )
 
 
@@ -150,7 +155,7 @@ def _with_role_line(text: str, role: str) -> str:
     return text if text.startswith(line) else line + text
 
 
-def _of_role(latest: Catalog, folder: str, stock: RoleLibrary) -> Iterator[Finding]:
+def _of_role(latest: Catalog, folder: str, library: RoleLibrary) -> Iterator[Finding]:
     """Yield what was found in the role's own folder, and each error elsewhere.
 
     A pack in error is missing from the index of every role, and so are those of a
@@ -161,7 +166,7 @@ def _of_role(latest: Catalog, folder: str, stock: RoleLibrary) -> Iterator[Findi
         if inside or finding.severity == "error":
             yield finding
     for conflict in latest.unresolved:
-        error = stock.duplicate(conflict)
+        error = library.duplicate(conflict)
         yield Finding.of_error(error, fix=error.fix)
     yield from unavailable_sources(latest)
 
@@ -170,10 +175,12 @@ def _not_used(
     latest: Catalog, role: str, source: str, folder: str
 ) -> Iterator[Finding]:
     """Yield why the role has no pack, where something lies in its place."""
-    held = latest.exclusion_of(role)
-    if held is not None:
-        refused = held.reason == "refused"
-        yield _unused(folder, f"{held.reason}: {held.detail}", held.fix, error=refused)
+    excluded = latest.exclusion_of(role)
+    if excluded is not None:
+        refused = excluded.reason == "refused"
+        yield _unused(
+            folder, f"{excluded.reason}: {excluded.detail}", excluded.fix, error=refused
+        )
         return
     for entry in _all(latest):
         if entry.origin.source == source and entry.origin.key == role:
@@ -202,7 +209,7 @@ def _elsewhere(
 
 def _all(latest: Catalog) -> Iterator[Descriptor]:
     yield from latest.entries
-    yield from (held.descriptor for held in latest.excluded)
+    yield from (excluded.descriptor for excluded in latest.excluded)
 
 
 def _unused(folder: str, reason: str, fix: str = "", *, error: bool = True) -> Finding:
@@ -236,36 +243,36 @@ class TemplatePrompt:
     _warned: OncePerKey = field(default_factory=OncePerKey)
 
     def resolve(
-        self, wish: RoleRequest, found: list[Finding]
+        self, request: RoleRequest, findings: list[Finding]
     ) -> ResolvedRolePrompt | None:
         """Return the prompt, or None; add to ``found`` what was passed over.
 
         Gives the `DeprecationWarning` of this role the first time.
         """
-        if wish.renderer is None:
-            rendered = self._render(wish, found)
+        if request.renderer is None:
+            rendered = self._render(request, findings)
         else:
-            rendered = self._let_render(wish.renderer, wish, found)
+            rendered = self._let_render(request.renderer, request, findings)
         if rendered is None:
             return None
-        path = os.path.join(self.roles, wish.role)
-        self._warned.do(wish.role, lambda: warn_legacy(wish.role, path))
+        path = os.path.join(self.roles, request.role)
+        self._warned.do(request.role, lambda: warn_legacy(request.role, path))
         message, fix = advice(path)
         finding = Finding("legacy-template", "warning", message, path, fix=fix)
-        return wish.counted(
+        return request.counted(
             ResolvedRolePrompt(
                 rendered.text, "legacy", findings=(*rendered.findings, finding)
             )
         )
 
-    def tokens(self, wish: RoleRequest) -> int | None:
+    def tokens(self, request: RoleRequest) -> int | None:
         """Return what the template would cost, no command run; None without one."""
         try:
-            template = self._read(wish.role)
+            template = self._read(request.role)
         except TemplateError:
             return None  # it is not used, so that nothing is wrong with the prompt
-        text = render_legacy(template, wish.context, shell=False).text
-        return wish.counter.count(text)
+        text = render_legacy(template, request.context, shell=False).text
+        return request.counter.count(text)
 
     def names(self) -> set[str]:
         """Return the roles that have a template."""
@@ -283,36 +290,40 @@ class TemplatePrompt:
     def _read(self, role: str) -> Template:
         return read_template(self.root, role, shown=self.roles, limits=self.limits)
 
-    def _render(self, wish: RoleRequest, found: list[Finding]) -> LegacyText | None:
+    def _render(
+        self, request: RoleRequest, findings: list[Finding]
+    ) -> LegacyText | None:
         try:
-            template = self._read(wish.role)
+            template = self._read(request.role)
         except TemplateNotFoundError:
             return None
         except TemplateError as error:
             fix = "mend the template, or make a pack of it"
-            found.append(
+            findings.append(
                 Finding(error.code, "error", error.detail, error.path, fix=fix)
             )
             return None
-        rendered = render_legacy(template, wish.context, shell=wish.shell)
+        rendered = render_legacy(template, request.context, shell=request.shell)
         hidden = hidden_text_findings(template.text, template.path)
         return replace(rendered, findings=(*rendered.findings, *hidden))
 
     def _let_render(
-        self, renderer: LegacyRenderer, wish: RoleRequest, found: list[Finding]
+        self, renderer: LegacyRenderer, request: RoleRequest, findings: list[Finding]
     ) -> LegacyText | None:
         """Ask the renderer that was given; whatever it does, the spawn goes on."""
-        context = {name: to_text(value) for name, value in wish.context.items()}
+        context = {name: to_text(value) for name, value in request.context.items()}
         try:
-            text = renderer(wish.role, context, templates_dir=Path(self.root))
+            text = renderer(request.role, context, templates_dir=Path(self.root))
         except Exception as error:  # noqa: BLE001 - somebody else's code, as a plug-in's
-            found.append(
-                _template_unusable(wish.role, f"raised {_describe_error(error)}")
+            findings.append(
+                _template_unusable(request.role, f"raised {_describe_error(error)}")
             )
             return None
         if not isinstance(text, str):
-            found.append(
-                _template_unusable(wish.role, f"gave {type(text).__name__}, want text")
+            findings.append(
+                _template_unusable(
+                    request.role, f"gave {type(text).__name__}, want text"
+                )
             )
             return None
         return LegacyText(text)

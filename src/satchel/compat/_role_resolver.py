@@ -113,9 +113,9 @@ class RoleResolver:
         """
         check_role(role)
         if primary not in get_args(Primary):
-            wanted = " or ".join(map(repr, get_args(Primary)))
-            raise ValueError(f"primary={primary!r}: want {wanted}")
-        wish = RoleRequest(
+            choices = " or ".join(map(repr, get_args(Primary)))
+            raise ValueError(f"primary={primary!r}: want {choices}")
+        request = RoleRequest(
             role=role,
             primary=primary,
             context=context or {},
@@ -125,19 +125,19 @@ class RoleResolver:
             renderer=legacy_renderer,
             shell=shell,
         )
-        found: list[Finding] = []
-        resolved = self._packs.resolve(wish, found)
+        findings: list[Finding] = []
+        resolved = self._packs.resolve(request, findings)
         if resolved is not None:
             self.named_packs = True
-            for finding in found:
+            for finding in findings:
                 self._log(role, finding)
-            return self._compared(resolved, wish, found)
-        resolved = self._templates.resolve(wish, found)
+            return self._compared(resolved, request, findings)
+        resolved = self._templates.resolve(request, findings)
         if resolved is None:  # a prompt may be an empty text
-            resolved = self._stub(wish, found)
-        for finding in found:
+            resolved = self._stub(request, findings)
+        for finding in findings:
             self._log(role, finding)
-        return replace(resolved, findings=(*found, *resolved.findings))
+        return replace(resolved, findings=(*findings, *resolved.findings))
 
     def build_index_only(
         self,
@@ -167,26 +167,28 @@ class RoleResolver:
         self._stock.invalidate()
 
     def _compared(
-        self, resolved: ResolvedRolePrompt, wish: RoleRequest, found: list[Finding]
+        self, resolved: ResolvedRolePrompt, request: RoleRequest, notes: list[Finding]
     ) -> ResolvedRolePrompt:
         """Say what the legacy template would have cost, where there is one."""
-        legacy = self._templates.tokens(wish)
-        findings = (*found, *resolved.findings)
+        legacy = self._templates.tokens(request)
+        findings = (*notes, *resolved.findings)
         if legacy is not None and legacy < resolved.tokens:
-            note = _costs_more(resolved.tokens, legacy, self._packs.folder(wish))
+            note = _costs_more(resolved.tokens, legacy, self._packs.folder(request))
             findings += (note,)
         return replace(resolved, legacy_tokens=legacy, findings=findings)
 
-    def _stub(self, wish: RoleRequest, found: list[Finding]) -> ResolvedRolePrompt:
+    def _stub(
+        self, request: RoleRequest, findings: list[Finding]
+    ) -> ResolvedRolePrompt:
         folders = (self._stock.root, self._templates.root)
         if not any(map(os.path.isdir, folders)):
             message = "there is neither a folder skills nor a folder roles here"
             fix = "give the folder that holds them"
-            found.append(
+            findings.append(
                 Finding("no-templates", "warning", message, self.templates_dir, fix=fix)
             )
-        text = f"You are a {wish.role} specialist."
-        return wish.counted(ResolvedRolePrompt(text, "fallback"))
+        text = f"You are a {request.role} specialist."
+        return request.counted(ResolvedRolePrompt(text, "fallback"))
 
     def _log(self, role: str, finding: Finding) -> None:
         """Say, once, why a role's prompt is not the one that was written for it."""
@@ -210,7 +212,7 @@ def _home(templates_dir: str) -> str:
     parent, name = os.path.split(templates_dir.rstrip(os.sep + (os.altsep or "")))
     if name != "roles":
         return templates_dir
-    inner = (os.path.join(templates_dir, each) for each in ("skills", "roles"))
+    inner = (os.path.join(templates_dir, folder) for folder in ("skills", "roles"))
     return templates_dir if any(map(_holds_packs, inner)) else parent or os.curdir
 
 

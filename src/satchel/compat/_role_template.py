@@ -56,7 +56,7 @@ def render_template(
     """
     text = resolve_conditions(template, values)
     if run is not None:
-        text = _COMMAND.sub(lambda found: run(found[1].strip()), text)
+        text = _COMMAND.sub(lambda match: run(match[1].strip()), text)
     return fill(text, values)
 
 
@@ -70,13 +70,13 @@ def resolve_conditions(template: str, values: Mapping[str, object]) -> str:
 
 def commands_in(text: str) -> tuple[str, ...]:
     """Return the commands that the second step would run, in order."""
-    return tuple(found[1].strip() for found in _COMMAND.finditer(text))
+    return tuple(match[1].strip() for match in _COMMAND.finditer(text))
 
 
 def fill(text: str, values: Mapping[str, object]) -> str:
     """Return ``text`` with its placeholders filled: the third step."""
     return _PLACEHOLDER.sub(
-        lambda found: to_text(values[found[1]]) if found[1] in values else found[0],
+        lambda match: to_text(values[match[1]]) if match[1] in values else match[0],
         text,
     )
 
@@ -264,7 +264,7 @@ def read_template(
     text = decoded.text.removeprefix("\ufeff")
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     return Template(
-        path, text, tuple(replace(each, path=path) for each in decoded.findings)
+        path, text, tuple(replace(finding, path=path) for finding in decoded.findings)
     )
 
 

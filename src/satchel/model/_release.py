@@ -53,10 +53,12 @@ class Release:
     @property
     def files(self) -> tuple[Resource, ...]:
         """Every file, release.json included, sorted by path by code point."""
-        held = [
-            Resource(release_path(skill.id, each.path), each.digest, each.size)
+        resources = [
+            Resource(
+                release_path(skill.id, resource.path), resource.digest, resource.size
+            )
             for skill in self.skills
-            for each in skill.resources
+            for resource in skill.resources
         ]
-        held += [*self.others, self.document]
-        return tuple(sorted(held, key=lambda each: each.path))
+        resources += [*self.others, self.document]
+        return tuple(sorted(resources, key=lambda resource: resource.path))

@@ -85,11 +85,11 @@ class LegacySourceAdapter:
 
     def scan(self) -> tuple[Found | Finding, ...]:
         """Return the skills, sorted by name."""
-        found = [
+        packs = [
             Found(name, f"{self.label}/{name}", digest_bytes(_skill_md(skill)))
             for name, skill in sorted(self._skills().items())
         ]
-        return tuple(found)
+        return tuple(packs)
 
     def manifest(self, key: str) -> bytes:
         """Return the SKILL.md that says what the skill says."""
@@ -177,7 +177,7 @@ def _texts(skill: object, name: str) -> list[str]:
     value = _field(skill, name)
     if not isinstance(value, (list, tuple)):
         return []
-    return [str(each) for each in cast("Iterable[object]", value)]
+    return [str(item) for item in cast("Iterable[object]", value)]
 
 
 def _declared(skill: object) -> list[str]:

@@ -356,9 +356,9 @@ class Background(EventSink):
     def _failed(self, error: BaseException) -> None:
         self._failures += 1
         if not self._told:
-            self._told, said = True, _describe(error)
+            self._told, reason = True, _describe(error)
             log = _log()
-            log.warning("usage events are not kept now (%s); loads go on", said)
+            log.warning("usage events are not kept now (%s); loads go on", reason)
             log.debug("usage events are not kept now", exc_info=error)
 
     def _log_loss(self) -> None:

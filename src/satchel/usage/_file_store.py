@@ -112,8 +112,8 @@ class ChainStore(LineStore):
             end = _whole_end(fd)
             # An empty file begins anew: both were moved away. One that is shorter than
             # this process left it was cut, and its gap is to stay.
-            known = [self._head(), self._last(fd, end), *([self._written] * (end > 0))]
-            number, digest = max(known, key=itemgetter(0))
+            ends = [self._head(), self._last(fd, end), *([self._written] * (end > 0))]
+            number, digest = max(ends, key=itemgetter(0))
             parts: list[bytes] = []
             for line in lines:
                 number += 1
@@ -150,8 +150,8 @@ class ChainStore(LineStore):
             number, digest = value["line"], value["digest"]
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
             return 0, GENESIS
-        known = isinstance(number, int) and isinstance(digest, str)
-        return (number, digest) if known else (0, GENESIS)
+        is_valid = isinstance(number, int) and isinstance(digest, str)
+        return (number, digest) if is_valid else (0, GENESIS)
 
     def _write_head(self, number: int, digest: str) -> None:
         head = {"schema_version": SCHEMA_VERSION, "line": number, "digest": digest}
@@ -193,9 +193,9 @@ def _start_of_line(fd: int, end: int) -> int:
     stop = end
     while stop > 0:
         start = max(0, stop - _TAIL)
-        found = _read_at(fd, start, stop - start).rfind(b"\n") + 1
-        if found:
-            return start + found
+        offset = _read_at(fd, start, stop - start).rfind(b"\n") + 1
+        if offset:
+            return start + offset
         stop = start
     return 0
 
@@ -290,12 +290,12 @@ def verify_chain(
             _note_writer(writers, line)
             if anchor is not None and anchor.get("line") == number:
                 at_anchor = digest
-    found = ChainCheck(
+    check = ChainCheck(
         number, digest, anchored=anchor is not None, open_writers=len(writers)
     )
     if anchor is None:
-        return replace(found, broken=number + 1, detail=_NO_HEAD) if number else found
-    return _compare_with_head(anchor, at_anchor, found)
+        return replace(check, broken=number + 1, detail=_NO_HEAD) if number else check
+    return _compare_with_head(anchor, at_anchor, check)
 
 
 def _read_head(
@@ -308,10 +308,10 @@ def _read_head(
             raise MissingPathError(str(head))
         return None
     try:
-        said: Any = json.loads(file.read_bytes())
+        value: Any = json.loads(file.read_bytes())
     except (ValueError, RecursionError):
-        said = None
-    return cast("dict[str, object]", said) if isinstance(said, dict) else {}
+        value = None
+    return cast("dict[str, object]", value) if isinstance(value, dict) else {}
 
 
 def _note_writer(writers: set[object], line: bytes) -> None:
@@ -344,15 +344,15 @@ def _line_problem(line: bytes, number: int, digest: str) -> str:
 
 
 def _compare_with_head(
-    anchor: Mapping[str, object], at_anchor: str | None, found: ChainCheck
+    anchor: Mapping[str, object], at_anchor: str | None, check: ChainCheck
 ) -> ChainCheck:
     line, digest = anchor.get("line"), anchor.get("digest")
     if not isinstance(line, int) or not isinstance(digest, str):
         detail = "the head cannot be read"
-    elif line > found.lines:
+    elif line > check.lines:
         detail = f"the head tells of {line:,} lines: the end was cut off"
     elif at_anchor is not None and at_anchor != digest:
-        return replace(found, broken=line, detail="it is not the line of the head")
+        return replace(check, broken=line, detail="it is not the line of the head")
     else:
-        return found
-    return replace(found, broken=found.lines + 1, detail=detail)
+        return check
+    return replace(check, broken=check.lines + 1, detail=detail)

@@ -42,9 +42,9 @@ def usage_sinks(
     Raises:
         ConfigError: It is neither ``off`` nor a place for events.
     """
-    said = (os.environ if environ is None else environ).get(VARIABLE, "").strip()
-    said = said or (default if ":" in default else f"{default}:")
-    return () if said.lower() in ("off", "off:") else (open_sink(said),)
+    url = (os.environ if environ is None else environ).get(VARIABLE, "").strip()
+    url = url or (default if ":" in default else f"{default}:")
+    return () if url.lower() in ("off", "off:") else (open_sink(url),)
 
 
 def open_sink(url: str) -> UsageSink:

@@ -68,8 +68,8 @@ class OwnerLookup:
         key = origin.source, origin.key, entry.owner
         owner = self._known.get(key)
         if owner is None:
-            found = self._look(origin, entry.owner)
-            owner = self._known[key] = clean_line(found)[:MAX_OWNER]
+            owners = self._look(origin, entry.owner)
+            owner = self._known[key] = clean_line(owners)[:MAX_OWNER]
         return owner
 
     def forget(self) -> None:
@@ -77,26 +77,26 @@ class OwnerLookup:
         self._known, self._rules = {}, {}
         self._repositories = _Repositories()
 
-    def _look(self, origin: Origin, said: str) -> str:
+    def _look(self, origin: Origin, declared: str) -> str:
         source = self._sources().get(origin.source)
         ask = getattr(source, "owner_of", None)
         try:
-            found = ask(origin.key) if ask is not None else ""
-            if isinstance(found, str) and found:
-                return found
-            return said or self._by_repository(source, origin.key)
+            owners = ask(origin.key) if ask is not None else ""
+            if isinstance(owners, str) and owners:
+                return owners
+            return declared or self._by_repository(source, origin.key)
         except Exception:  # noqa: BLE001 - a source is a plug-in, and events are best effort
-            return said
+            return declared
 
     def _by_repository(self, source: object, key: str) -> str:
         root = getattr(source, "root", None)
         if not isinstance(root, str):
             return ""
         whole = os.path.isfile(os.path.join(root, SKILL_FILE))
-        found = self._repositories.of(root if whole else os.path.join(root, key))
-        if found is None:
+        repository = self._repositories.of(root if whole else os.path.join(root, key))
+        if repository is None:
             return ""
-        home, path = found
+        home, path = repository
         rules = self._rules.get(home)
         if rules is None:
             rules = self._rules[home] = parse_codeowners(_read_codeowners(home))
@@ -118,14 +118,14 @@ class _Repositories:
         if os.path.islink(place):
             place = os.path.realpath(place)
         home = self._home(place)
-        found = home.repository or home.owned
-        return None if found is None else (found, os.path.relpath(place, found))
+        folder = home.repository or home.owned
+        return None if folder is None else (folder, os.path.relpath(place, folder))
 
     def _home(self, folder: str) -> "_Home":
-        known = self._known.get(folder)
-        if known is None:
-            known = self._known[folder] = self._look(folder)
-        return known
+        home = self._known.get(folder)
+        if home is None:
+            home = self._known[folder] = self._look(folder)
+        return home
 
     def _look(self, folder: str) -> "_Home":
         try:

@@ -32,9 +32,9 @@ def process_mark() -> str:
     return _mark
 
 
-def register_writer(each: RegisteredWriter) -> None:
+def register_writer(writer: RegisteredWriter) -> None:
     """See to this one, too, for as long as somebody else holds it."""
-    _writers.add(each)
+    _writers.add(writer)
 
 
 def register_exit() -> None:
@@ -53,10 +53,10 @@ def register_exit() -> None:
 def close_all_writers() -> None:
     """Close all, side by side."""
     writers = list(_writers)
-    for each in writers:
-        each.retire()
-    for each in writers:
-        each.close()
+    for writer in writers:
+        writer.retire()
+    for writer in writers:
+        writer.close()
 
 
 def _after_fork() -> None:
@@ -64,8 +64,8 @@ def _after_fork() -> None:
     global _exit_is_registered, _mark  # noqa: PLW0603 - facts about this process
     _mark = os.urandom(16).hex()
     _exit_is_registered = False
-    for each in _writers:
-        each.reset_after_fork()
+    for writer in _writers:
+        writer.reset_after_fork()
 
 
 if hasattr(os, "register_at_fork"):

@@ -51,9 +51,9 @@ def report_to(
     path = parts.path.rstrip("/")
     if path.endswith(".json"):
         path = ""
-    wanted = _ReportFilter(label, prefix)
+    report_filter = _ReportFilter(label, prefix)
     return Background(
-        lambda: _ReportStore(_posting(parts, f"{path}/v1/loads", token), wanted),
+        lambda: _ReportStore(_posting(parts, f"{path}/v1/loads", token), report_filter),
         bound=BOUND,
         interval_s=INTERVAL_S,
         patience_s=0.0,
@@ -90,11 +90,11 @@ class _ReportStore:
     def __init__(
         self,
         post: Callable[[bytes], int],
-        wanted: _ReportFilter,
+        report_filter: _ReportFilter,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._post = post
-        self._wanted = wanted
+        self._wanted = report_filter
         self._clock = clock
         self._writer = ""
         self._quiet_until = 0.0
@@ -111,12 +111,12 @@ class _ReportStore:
                 site takes none at all.
         """
         del dropped, now
-        told = [each for row in rows if (each := self._wanted.told(*row)) is not None]
-        if not told:
+        loads = [load for row in rows if (load := self._wanted.told(*row)) is not None]
+        if not loads:
             return
         if self._clock() < self._quiet_until:
             raise _connection_error("the site takes no reports")
-        body = json.dumps({"writer": self._writer, "loads": told}).encode()
+        body = json.dumps({"writer": self._writer, "loads": loads}).encode()
         try:
             status = self._post(body)
         except http.client.HTTPException as error:

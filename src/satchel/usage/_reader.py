@@ -90,8 +90,8 @@ def _rows(url: str, file: Path) -> Records:
             days[name].append(day)
         skills = base.execute("SELECT name, source, digest, owner, refs FROM skills")
         listed = {
-            name: replace(each, days=tuple(days[name]))
-            for name, each in rows.of(_skill, skills)
+            name: replace(skill, days=tuple(days[name]))
+            for name, skill in rows.of(_skill, skills)
         }
     return Records(tallies, listed, writers, rows.unread, copies)
 
@@ -187,8 +187,8 @@ class _LineReader:
             for key, count in sorted(self._counts.items())
         ]
         listed = {
-            name: replace(each, days=tuple(sorted(self._days[name])))
-            for name, each in self._listed.items()
+            name: replace(skill, days=tuple(sorted(self._days[name])))
+            for name, skill in self._listed.items()
         }
         writers = list(self._writers.values())
         copies = [
@@ -229,17 +229,17 @@ class _LineReader:
             self._seqs[writer] = value["seq"]
 
     def _seen(self, writer: str, at: float) -> None:
-        known = self._writers.get(writer)
-        if known is not None and at > known.seen:
-            self._writers[writer] = replace(known, seen=at)
+        state = self._writers.get(writer)
+        if state is not None and at > state.seen:
+            self._writers[writer] = replace(state, seen=at)
 
     def _ended(self, writer: str, value: Mapping[str, Any]) -> None:
-        known = self._writers.get(writer)
-        if known is None:
+        state = self._writers.get(writer)
+        if state is None:
             return
         closed = value["at"] if value["event"] == CLOSED else None
         dropped = value["dropped"]
-        ended = replace(known, closed=closed, dropped=dropped)
+        ended = replace(state, closed=closed, dropped=dropped)
         self._writers[writer] = checked(ended)
 
     def _offered(self, value: Mapping[str, Any]) -> None:

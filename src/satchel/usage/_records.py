@@ -110,16 +110,16 @@ def checked(row: _Row) -> _Row:
     Raises:
         TypeError: One does not: the file was damaged, or changed.
     """
-    for each in fields(row):
-        value: Any = getattr(row, each.name)
-        fits = type(value) in _FIT[each.type]
+    for column in fields(row):
+        value: Any = getattr(row, column.name)
+        fits = type(value) in _FIT[column.type]
         if fits and isinstance(value, tuple):
-            inner = get_args(each.type)
+            inner = get_args(column.type)
             fits = all(
                 type(part) in inner for part in cast("tuple[object, ...]", value)
             )
         if not fits:
-            raise TypeError(each.name)
+            raise TypeError(column.name)
     return row
 
 
@@ -160,14 +160,14 @@ def ended_unclosed(
     that cannot be told, so there it is two days without a word.
     """
     latest: dict[tuple[str, int], WriterState] = {}
-    for each in sorted(writers, key=lambda writer: writer.started):
-        latest[each.host, each.pid] = each
+    for writer in sorted(writers, key=lambda writer: writer.started):
+        latest[writer.host, writer.pid] = writer
 
-    def has_ended(each: WriterState) -> bool:
-        if latest[each.host, each.pid].process != each.process:
+    def has_ended(writer: WriterState) -> bool:
+        if latest[writer.host, writer.pid].process != writer.process:
             return True
-        runs = running(each.pid) if each.host == host else None
-        return now - each.seen > _SILENCE_S if runs is None else not runs
+        runs = running(writer.pid) if writer.host == host else None
+        return now - writer.seen > _SILENCE_S if runs is None else not runs
 
     return tuple(w for w in writers if w.closed is None and has_ended(w))
 
@@ -207,14 +207,14 @@ def suspected_mirrors(
 
     They may copy what they read, which cannot be told from loads.
     """
-    offered = Counter(day for each in listed.values() for day in each.days)
+    offered = Counter(day for skill in listed.values() for day in skill.days)
     read: defaultdict[tuple[str, int], set[str]] = defaultdict(set)
     for tally in tallies:
         if tally.via in _EDGES and tally.client and not tally.code:
             read[tally.client, tally.day].add(tally.name)
-    found: dict[str, tuple[int, int]] = {}
+    suspects: dict[str, tuple[int, int]] = {}
     for (client, day), names in sorted(read.items()):
         many, most = len(names), offered[day]
         if most >= _LEAST and many >= _SHARE * most:
-            found[client] = max(found.get(client, (0, 0)), (many, most))
-    return found
+            suspects[client] = max(suspects.get(client, (0, 0)), (many, most))
+    return suspects

@@ -135,7 +135,7 @@ class UsageReport:
 
     def of(self, state: UsageStatus) -> tuple[SkillStatus, ...]:
         """Return the skills of one state, by name."""
-        return tuple(each for each in self.standings if each.state == state)
+        return tuple(standing for standing in self.standings if standing.state == state)
 
     @property
     def may_be_missing(self) -> int:
@@ -150,10 +150,10 @@ class UsageReport:
             "until": _iso(self.until),
             "days": self.days,
             "loads": self.loads,
-            "skills": [each.as_dict() for each in self.skills],
+            "skills": [skill.as_dict() for skill in self.skills],
             "core": list(self.core),
-            "dead": [_status_entry(each) for each in self.of("dead")],
-            "unknown": [_status_entry(each) for each in self.of("unknown")],
+            "dead": [_status_entry(status) for status in self.of("dead")],
+            "unknown": [_status_entry(status) for status in self.of("unknown")],
             "references_never_read": {k: list(v) for k, v in self.unread.items()},
             "not_found": dict(self.missing),
             "errors": dict(self.errors),
@@ -196,9 +196,9 @@ def make_report(  # noqa: PLR0913 - by name, and each with a default
     until = int(now // DAY_S)
     first = until - days + 1
     dated = (t for t in records.tallies if t.day <= until)
-    known, fetched = split_mirrors(dated, mirrors)
+    loads, fetched = split_mirrors(dated, mirrors)
     copies = [*records.copies, *fetched]
-    ours = [t for t in known if only is None or t.name in only]
+    ours = [t for t in loads if only is None or t.name in only]
     skills = _uses(ours, first)
     last = _last_days(ours)
     if only is None:
@@ -215,7 +215,7 @@ def make_report(  # noqa: PLR0913 - by name, and each with a default
         for name, each in listed.items()
     }
     used = {skill.name for skill in skills if skill.loads}
-    recent = [t for t in known if t.day >= first]
+    recent = [t for t in loads if t.day >= first]
     missing = [t for t in recent if t.code == NOT_FOUND and t.name not in (only or ())]
     return UsageReport(
         until=until,
@@ -233,7 +233,7 @@ def make_report(  # noqa: PLR0913 - by name, and each with a default
         unclosed=tuple(unclosed),
         bad_lines=records.unread,
         may_mirror=suspected_mirrors(
-            (t for t in known if t.day >= first), records.listed
+            (t for t in loads if t.day >= first), records.listed
         ),
         at_work=tuple(
             w for w in records.writers if w.closed is None and w not in unclosed
@@ -300,18 +300,18 @@ def _core(skills: Sequence[SkillUse]) -> tuple[str, ...]:
 
 
 def _status_of(
-    name: str, listed: ListedSkill, last: int | None, wanted: int, until: int
+    name: str, listed: ListedSkill, last: int | None, days_needed: int, until: int
 ) -> SkillStatus:
     days = sorted(day for day in listed.days if day <= until)
-    enough = len(days) >= wanted
-    first = until - wanted + 1
-    since = days[-wanted] if enough else min([first, *days])
+    enough = len(days) >= days_needed
+    first = until - days_needed + 1
+    since = days[-days_needed] if enough else min([first, *days])
     state: UsageStatus = "used"
     if last is None or last < since:
         state = "dead" if enough else "unknown"
     offered = days[-1] if days else None
-    seen = min(len(days), wanted)
-    return SkillStatus(name, state, seen, wanted, last, offered, listed.owner)
+    seen = min(len(days), days_needed)
+    return SkillStatus(name, state, seen, days_needed, last, offered, listed.owner)
 
 
 def _unread(
@@ -337,19 +337,19 @@ def _counted(pairs: Iterable[tuple[str, int]]) -> dict[str, int]:
 
 
 def _most(counts: Mapping[str, int]) -> dict[str, int]:
-    return dict(sorted(counts.items(), key=lambda each: (-each[1], each[0])))
+    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
 
 def _iso(day: int) -> str:
     return date.fromordinal(_EPOCH + day).isoformat()
 
 
-def _status_entry(each: SkillStatus) -> dict[str, object]:
+def _status_entry(status: SkillStatus) -> dict[str, object]:
     return {
-        "name": each.name,
-        "reason": str(each),
-        "days_seen": each.seen,
-        "last": _iso(each.last) if each.last is not None else None,
-        "offered": _iso(each.offered) if each.offered is not None else None,
-        "owner": each.owner,
+        "name": status.name,
+        "reason": str(status),
+        "days_seen": status.seen,
+        "last": _iso(status.last) if status.last is not None else None,
+        "offered": _iso(status.offered) if status.offered is not None else None,
+        "owner": status.owner,
     }

@@ -255,8 +255,8 @@ def _storable(value: object) -> object:
 
 
 def _has_tables(base: sqlite3.Connection) -> bool:
-    found = base.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()
-    return found is not None
+    row = base.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()
+    return row is not None
 
 
 @contextmanager
@@ -277,16 +277,16 @@ def check_version(base: sqlite3.Connection, path: str) -> None:
         ConfigError: It holds something else, or was written by a later Satchel.
     """
     try:
-        found = base.execute("SELECT schema_version FROM satchel_usage").fetchone()
+        row = base.execute("SELECT schema_version FROM satchel_usage").fetchone()
     except sqlite3.OperationalError as error:
         if "no such table" not in str(error):
             raise
-        found = None
-    if found is None or not isinstance(found[0], int):
+        row = None
+    if row is None or not isinstance(row[0], int):
         raise ConfigError(path, "a database, and not one of Satchel's events of use")
-    if found[0] > SCHEMA_VERSION:
+    if row[0] > SCHEMA_VERSION:
         raise ConfigError(
             path,
-            f"written by a later Satchel (schema {found[0]}, known is "
+            f"written by a later Satchel (schema {row[0]}, known is "
             f"{SCHEMA_VERSION}); update this one",
         )

@@ -38,7 +38,7 @@ def command(out: str, paths: tuple[str, ...], allow_findings: bool) -> int:
         built = build_folder(skills, Path(out), allow_findings=allow_findings)
     show_release_findings(built.findings)
     release = built.release
-    held = plural(len(release.skills), "skill"), plural(len(release.files), "file")
-    echo_error(f"{out}: {', '.join(held)}")
+    counts = plural(len(release.skills), "skill"), plural(len(release.files), "file")
+    echo_error(f"{out}: {', '.join(counts)}")
     echo(release.id)
     return 0

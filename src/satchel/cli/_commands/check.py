@@ -28,8 +28,8 @@ def _reports(
         (style, file) for style, _, file in (v.partition("=") for v in values)
     )
     if any(style not in FORMATS or not file for style, file in pairs):
-        known = ", ".join(FORMATS)
-        raise click.BadParameter(f"want FORMAT=FILE, FORMAT one of {known}", ctx, param)
+        names = ", ".join(FORMATS)
+        raise click.BadParameter(f"want FORMAT=FILE, FORMAT one of {names}", ctx, param)
     return pairs
 
 
@@ -57,9 +57,11 @@ class _Check(click.Command):
         """Refuse a file that is named like an option: it would be taken for one."""
         if "--changed-files" in args:
             options = args[: args.index("--")] if "--" in args else args
-            for each in options:
-                if each.startswith("-") and os.path.lexists(each):
-                    detail = f"{each!r} is a file here, and an option: rename the file"
+            for option in options:
+                if option.startswith("-") and os.path.lexists(option):
+                    detail = (
+                        f"{option!r} is a file here, and an option: rename the file"
+                    )
                     raise click.UsageError(detail, ctx)
         return super().parse_args(ctx, args)
 
@@ -202,7 +204,7 @@ def _run(  # noqa: PLR0913 - the options of the command, by their names
     settings = _settings(
         config, profile, "warning" if strict else fail_on, select, ignore
     )
-    known = _read_baseline(baseline)
+    known_findings = _read_baseline(baseline)
     if not packs and not changed_files:
         from satchel.cli._check_targets import project_places
 
@@ -214,18 +216,18 @@ def _run(  # noqa: PLR0913 - the options of the command, by their names
             packs,
             wanted,
             settings,
-            known,
+            known_findings,
             (style, also),
             skip_others=changed_files,
         )
-    _in_code(packs, beside=since is not None or fix or diff)
+    _in_code(packs, other_options=since is not None or fix or diff)
     report = _report(packs, since, settings, skip_others=changed_files)
     if fix or diff:
         _show_diff(report, style)
     if fix and not diff:
         report = _fixed(packs, report, settings, skip_others=changed_files)
-    if known is not None:
-        report = _without_baseline(known, report, baseline)
+    if known_findings is not None:
+        report = _without_baseline(known_findings, report, baseline)
     _print(report, style)
     for kind, file in also:
         _write(report, kind, file)
@@ -257,7 +259,7 @@ def _predict(  # noqa: PLR0913 - the options of the command, one by one
     packs: tuple[str, ...],
     wanted: str,
     settings: "LintSettings",
-    known: "Baseline | None",
+    baseline: "Baseline | None",
     styles: tuple["Format", tuple[tuple["Format", str], ...]],
     *,
     skip_others: bool,
@@ -268,14 +270,16 @@ def _predict(  # noqa: PLR0913 - the options of the command, one by one
     from satchel.cli._prediction import predict_packs, render_prediction
     from satchel.cli._terminal import echo
 
-    told = predict_packs(packs, wanted, settings, skip_others=skip_others)
-    if known is not None:
-        told = replace(told, report=_without_baseline(known, told.report))
+    prediction = predict_packs(packs, wanted, settings, skip_others=skip_others)
+    if baseline is not None:
+        prediction = replace(
+            prediction, report=_without_baseline(baseline, prediction.report)
+        )
     style, also = styles
-    echo(render_prediction(told, style))
+    echo(render_prediction(prediction, style))
     for kind, file in also:
-        _save(render_prediction(told, kind), file)
-    return _status(told.report, settings, packs, skip_others=skip_others)
+        _save(render_prediction(prediction, kind), file)
+    return _status(prediction.report, settings, packs, skip_others=skip_others)
 
 
 def _settings(
@@ -308,13 +312,13 @@ def _settings(
 
 
 def _without_baseline(
-    known: "Baseline", report: "CheckReport", path: str | None = None
+    baseline: "Baseline", report: "CheckReport", path: str | None = None
 ) -> "CheckReport":
     """Return the report without what is known; say so where that is nothing."""
     from satchel.cli._terminal import echo_error
 
-    left = known.subtract(report)
-    count = known.known.total()
+    left = baseline.subtract(report)
+    count = baseline.known.total()
     if count and not left.known:
         echo_error(
             f"{path or 'the baseline'}: none of its {count:,} findings is here; if it "
@@ -329,7 +333,7 @@ def _read_baseline(path: str | None) -> "Baseline | None":
     return read_baseline(path) if path else None
 
 
-def _in_code(packs: tuple[str, ...], *, beside: bool = False) -> tuple[str, ...]:
+def _in_code(packs: tuple[str, ...], *, other_options: bool = False) -> tuple[str, ...]:
     """Return what is named as ``MODULE:NAME``, which is all or nothing of a check.
 
     ``beside`` tells of options that only folders have.
@@ -339,7 +343,7 @@ def _in_code(packs: tuple[str, ...], *, beside: bool = False) -> tuple[str, ...]
     named = tuple(filter(is_in_code, packs))
     if named and len(named) < len(packs):
         raise click.UsageError("check MODULE:NAME by itself, and folders by themselves")
-    if named and beside:
+    if named and other_options:
         raise click.UsageError("MODULE:NAME goes without --since, --fix and --diff")
     return named
 
@@ -347,8 +351,10 @@ def _in_code(packs: tuple[str, ...], *, beside: bool = False) -> tuple[str, ...]
 def _report_in_code(named: tuple[str, ...], settings: "LintSettings") -> "CheckReport":
     from satchel.compat import check_registered, import_registered
 
-    found = (each for what in named for each in import_registered(what))
-    return check_registered(found, settings)
+    descriptors = (
+        descriptor for what in named for descriptor in import_registered(what)
+    )
+    return check_registered(descriptors, settings)
 
 
 def _report(

@@ -109,12 +109,12 @@ def command(  # noqa: PLR0913, PLR0917 - an option each
     except ConfigError:
         echo(config_block(client, name, reach).rstrip("\n"))
         raise
-    said = {
+    messages = {
         "made": "made, with {name} in it",
         "changed": "{name} put in; all else is as it was",
         "unchanged": "has {name} already",
     }[done]
-    echo(one_line(f"{target}: {said.format(name=name)}"))
+    echo(one_line(f"{target}: {messages.format(name=name)}"))
 
 
 def _may_replace(
@@ -149,9 +149,9 @@ def _started(client: "McpClient", paths: tuple[str, ...]) -> "ServerAddress":
         raise ConfigError("--stdio", detail)
     skills = [part for path in paths for part in ("--skills", os.path.abspath(path))]  # noqa: PTH100
     arguments = ("serve", "--stdio", *skills, *options_again())
-    found = shutil.which("satchel")
-    if found is None:
+    program = shutil.which("satchel")
+    if program is None:
         return StdioCommand(sys.executable, ("-m", "satchel", *arguments))
     # One in a virtual environment is found there only while that is active.
     shared = sys.prefix == sys.base_prefix
-    return StdioCommand("satchel" if shared else found, arguments)
+    return StdioCommand("satchel" if shared else program, arguments)

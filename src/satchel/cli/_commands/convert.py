@@ -53,10 +53,10 @@ def _pairs(
     import re
 
     pairs: dict[str, str] = {}
-    for each in values:
-        name, sign, value = each.partition("=")
+    for text in values:
+        name, sign, value = text.partition("=")
         if not sign or not re.fullmatch(r"\w+", name):
-            raise click.BadParameter(f"want NAME=VALUE, got {each!r}", ctx, param)
+            raise click.BadParameter(f"want NAME=VALUE, got {text!r}", ctx, param)
         pairs[name] = value
     return pairs
 
@@ -137,7 +137,7 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
 
     if to and to not in TARGETS:
         raise click.UsageError(_unknown_target(to, TARGETS))
-    wish = ConvertOptions(
+    options = ConvertOptions(
         source=source,
         of=of,
         to=to,
@@ -151,38 +151,38 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
     )
     done: list[ConversionResult] = []
     try:
-        done.extend(convert(wish))
+        done.extend(convert(options))
     except Exception:
         if done and not as_json:  # what is written is told before what failed
-            _show(done, wish)
+            _show(done, options)
         raise
     if as_json:
         echo_json(_as_json(done, dry_run=dry_run))
     else:
-        _show(done, wish)
+        _show(done, options)
     return 1 if any(map(_failed, done)) else 0
 
 
-def _failed(each: "ConversionResult") -> bool:
+def _failed(result: "ConversionResult") -> bool:
     """Tell whether there is no pack, or one that its target would refuse."""
-    told = each.conversion.findings
-    return each.status == "refused" or any(f.severity == "error" for f in told)
+    findings = result.conversion.findings
+    return result.status == "refused" or any(f.severity == "error" for f in findings)
 
 
 def _unknown_target(to: str, targets: "Mapping[str, ConvertTarget]") -> str:
     """Return what is wrong with a target, and the ones whose client is called so."""
     from satchel.text import nearest
 
-    wanted = _squashed(to)
+    squashed = _squashed(to)
     called = [
         target.name
         for target in targets.values()
-        if wanted and target.client and wanted in _squashed(target.client)
+        if squashed and target.client and squashed in _squashed(target.client)
     ]
     close = called[:3] or nearest(to.casefold(), list(targets), 3)
     shown = ", ".join(
-        f"{each} ({client})" if (client := targets[each].client) else each
-        for each in close
+        f"{match} ({client})" if (client := targets[match].client) else match
+        for match in close
     )
     advice = f"did you mean {shown}?" if close else "want strict, spec or a client."
     return f"no target {to!r}; {advice} All: {', '.join(targets)}"
@@ -192,29 +192,29 @@ def _squashed(text: str) -> str:
     return "".join(char for char in text.casefold() if char.isalnum())
 
 
-def _show(done: "Sequence[ConversionResult]", wish: "ConvertOptions") -> None:
+def _show(done: "Sequence[ConversionResult]", options: "ConvertOptions") -> None:
     rows = [
         (
-            one_line(each.conversion.draft.name if each.conversion.draft else "-"),
-            each.status,
-            one_line(each.conversion.source),
+            one_line(result.conversion.draft.name if result.conversion.draft else "-"),
+            result.status,
+            one_line(result.conversion.source),
         )
-        for each in done
+        for result in done
     ]
     if rows:
         head, *lines = layout([("PACK", "STATUS", "FROM"), *rows], width())
         echo(bold(head))
         for line in lines:
             echo(line)
-    for each in done:
-        for finding in each.conversion.findings:
+    for result in done:
+        for finding in result.conversion.findings:
             echo_error(str(finding))
             if finding.fix:
                 echo_error(f"    fix: {finding.fix}")
             _quote("was", finding.before)
             _quote("now", finding.after)
     echo()
-    for line in _summary(done, wish):
+    for line in _summary(done, options):
         echo(line)
 
 
@@ -224,27 +224,29 @@ def _quote(head: str, text: str) -> None:
 
 
 def _summary(
-    done: "Sequence[ConversionResult]", wish: "ConvertOptions"
+    done: "Sequence[ConversionResult]", options: "ConvertOptions"
 ) -> "Sequence[str]":
-    statuses = [each.status for each in done]
+    statuses = [result.status for result in done]
     counts = ", ".join(
         f"{statuses.count(status)} {status}"
         for status in ("installed", "updated", "unchanged", "refused")
         if status in statuses
     )
-    told = [each.severity for one in done for each in one.conversion.findings]
+    severities = [
+        finding.severity for one in done for finding in one.conversion.findings
+    ]
     findings = ", ".join(
         f"{count} {severity}{'s' if count > 1 else ''}"
         for severity in ("error", "warning", "note")
-        if (count := told.count(severity))
+        if (count := severities.count(severity))
     )
     lines = [f"{counts}; told: {findings}" if findings else counts or _NOTHING]
-    places = {_parent(each.path) for each in done if each.status != "refused"}
-    if wish.rehearse:
+    places = {_parent(result.path) for result in done if result.status != "refused"}
+    if options.rehearse:
         lines.append("nothing was written: leave out --dry-run to write it")
     elif places:
-        place = wish.source if wish.in_place else min(places)
-        strict = {each.conversion.dialect for each in done} == {"strict"}
+        place = options.source if options.in_place else min(places)
+        strict = {result.conversion.dialect for result in done} == {"strict"}
         profile = " --profile strict" if strict else ""
         lines.append(f"next: satchel check {_typed(place)}{profile}")
     return lines
@@ -269,18 +271,20 @@ def _as_json(done: "Sequence[ConversionResult]", *, dry_run: bool) -> dict[str, 
     return {
         "schema_version": SCHEMA_VERSION,
         "written": not dry_run,
-        "lossless": all(each.conversion.lossless for each in done),
+        "lossless": all(result.conversion.lossless for result in done),
         "packs": [
             {
-                "source": each.conversion.source,
-                "name": each.conversion.draft.name if each.conversion.draft else None,
-                "path": each.path,
-                "status": each.status,
-                "files": len(each.conversion.draft.files)
-                if each.conversion.draft
+                "source": result.conversion.source,
+                "name": result.conversion.draft.name
+                if result.conversion.draft
+                else None,
+                "path": result.path,
+                "status": result.status,
+                "files": len(result.conversion.draft.files)
+                if result.conversion.draft
                 else 0,
-                "findings": [asdict(found) for found in each.conversion.findings],
+                "findings": [asdict(finding) for finding in result.conversion.findings],
             }
-            for each in done
+            for result in done
         ],
     }

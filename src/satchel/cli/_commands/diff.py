@@ -84,8 +84,8 @@ def as_stat(diff: "PackDiff") -> str:
         parts += [f"files {len(diff.files)}"] if diff.files else []
     if diff.fit != "equal":
         parts.append(f"tokens {_token_counts(diff)}")
-    told = f": {', '.join(parts)}" if parts else ""
-    return f"{_SIGNS[diff.fit]} {one_line(diff.name)}{told}"
+    detail = f": {', '.join(parts)}" if parts else ""
+    return f"{_SIGNS[diff.fit]} {one_line(diff.name)}{detail}"
 
 
 def as_lines(diff: "PackDiff") -> Iterator[str]:
@@ -143,13 +143,15 @@ def _value(value: "Json") -> str:
 
 
 def _file(change: "FileChange") -> str:
-    sizes = [f"{each.size:,} bytes" for each in (change.old, change.new) if each]
+    sizes = [
+        f"{resource.size:,} bytes" for resource in (change.old, change.new) if resource
+    ]
     size = sizes[0] if len(set(sizes)) == 1 else " -> ".join(sizes)
-    told = f"{_SIGNS[change.fit]} {one_line(change.path)} ({size})"
+    line = f"{_SIGNS[change.fit]} {one_line(change.path)} ({size})"
     if change.diff:
-        return told
-    digests = [each.digest for each in (change.old, change.new) if each]
-    return f"{told} {' -> '.join(digests)}"
+        return line
+    digests = [resource.digest for resource in (change.old, change.new) if resource]
+    return f"{line} {' -> '.join(digests)}"
 
 
 def _pack(diff: "PackDiff") -> dict[str, object]:

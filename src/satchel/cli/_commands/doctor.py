@@ -69,8 +69,8 @@ def _damaged(skills: "Satchel") -> "Iterator[Finding]":
     """Yield what of a release on this machine is not what the release says."""
     for source in skills.registry.sources.values():
         look = getattr(source, "damage", None)
-        held = getattr(source, "near", False) and getattr(source, "release", "")
-        if look is not None and held:
+        release = getattr(source, "near", False) and getattr(source, "release", "")
+        if look is not None and release:
             yield from look()
 
 
@@ -86,12 +86,12 @@ def _sources(skills: "Satchel", paths: tuple[str, ...]) -> list[str]:
 
     settings = "not read, for --skills was given" if paths else find_settings()
     lines = [f"settings: {one_line(settings or 'none')}"]
-    for each in skills.health().sources:
-        state = each.state
+    for source in skills.health().sources:
+        state = source.state
         line = f"{one_line(state.label)}: {_many(state.packs, 'pack')}"
         line += f", release {one_line(state.release)}" if state.release else ""
         if state.error:
-            age = "" if each.age_s is None else f", {each.age_s:.0f} s old"
+            age = "" if source.age_s is None else f", {source.age_s:.0f} s old"
             line += f", no answer ({one_line(state.error)}){age}"
         lines.append(line)
     return lines
@@ -103,8 +103,8 @@ def _prompt(skills: "Satchel") -> list[str]:
     section = skills.prompt()
     of = f" of {section.budget_tokens:,}" if section.budget_tokens else ""
     whole = "all in full" if section.complete else "some cut: raise the budget"
-    said = f"{section.tokens:,}{of} tokens, by {section.counted_by}; {whole}"
-    return [*lines, said] if section.text else lines
+    summary = f"{section.tokens:,}{of} tokens, by {section.counted_by}; {whole}"
+    return [*lines, summary] if section.text else lines
 
 
 def _findings(inventory: "Inventory") -> list[str]:

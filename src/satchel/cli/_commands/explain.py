@@ -12,8 +12,8 @@ def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
     from satchel.lint import aliases
     from satchel.model import codes
 
-    known = sorted({*codes(), *aliases()})
-    return [code for code in known if code.startswith(incomplete)]
+    names = sorted({*codes(), *aliases()})
+    return [code for code in names if code.startswith(incomplete)]
 
 
 @click.command("explain")
@@ -46,7 +46,7 @@ def _explain(code: str) -> None:
         raise click.UsageError(str(error)) from error
     if code in codes():
         echo(read_page(code).rstrip())
-        meant = tuple(each for each in meant if each != code)
+        meant = tuple(other for other in meant if other != code)
         if meant:
             echo()
             echo("As a name of other tools it stands for:")
@@ -63,5 +63,5 @@ def _explain(code: str) -> None:
 def _list(codes: Iterable[str]) -> None:
     from satchel.model import title_of
 
-    for line in layout([(each, title_of(each)) for each in codes], width()):
+    for line in layout([(code, title_of(code)) for code in codes], width()):
         echo(line)

@@ -43,7 +43,7 @@ def command(
         hits = skills.find(text, k=limit)
         warn(skills)
     if as_json:
-        found = [
+        results = [
             {
                 "id": hit.id,
                 "description": hit.description,
@@ -52,7 +52,7 @@ def command(
             }
             for hit in hits
         ]
-        echo_json({"schema_version": SCHEMA_VERSION, "query": text, "hits": found})
+        echo_json({"schema_version": SCHEMA_VERSION, "query": text, "hits": results})
         return
     if not hits:
         echo_error(f"no skill matches {text!r}; `satchel list` shows them all")

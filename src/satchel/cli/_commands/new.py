@@ -110,7 +110,7 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
         references = (_GUIDE,)
     if template == "scripts" and not scripts:
         scripts = (_RUN,)
-    wish = NewPackRequest(
+    request = NewPackRequest(
         name=_named(name),
         description=description.strip() or ("" if role else _described()),
         dialect=dialect,
@@ -121,7 +121,7 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
         role=role,
     )
     try:
-        pack = make_pack(wish)
+        pack = make_pack(request)
     except ValueError as error:
         raise click.UsageError(one_line(str(error))) from error
     from pathlib import Path

@@ -57,8 +57,8 @@ def command(path: str, output: str | None, force: bool) -> int:
         echo_error(str(finding))
     if packed.left_out:
         echo_error(f"left out: evals/ ({_many(packed.left_out, 'file')})")
-    held = f"{_many(len(packed.pack.files), 'file')}, {len(packed.data):,} bytes"
-    echo_error(f"{place}: {held}{'' if changed else ', as before'}")
+    contents = f"{_many(len(packed.pack.files), 'file')}, {len(packed.data):,} bytes"
+    echo_error(f"{place}: {contents}{'' if changed else ', as before'}")
     echo(one_line(packed.digest))
     return 0
 

@@ -54,8 +54,8 @@ def _cut(section: "Rendered") -> str:
         (len(section.names_only), "by name only"),
         (len(section.left_out), "left out"),
     )
-    said = ", ".join(f"{count:,} {what}" for count, what in parts if count)
+    changes = ", ".join(f"{count:,} {what}" for count, what in parts if count)
     return (
-        f"budget of {section.budget_tokens:,} tokens: {said}; "
+        f"budget of {section.budget_tokens:,} tokens: {changes}; "
         f"the section has {section.tokens:,} by {section.counted_by}"
     )

@@ -94,24 +94,24 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
       satchel show pdf-forms --envelope xml
       satchel show pdf-forms --layers
     """
-    wanted = [(k, v) for k, v in _buckets(reference, script, asset) if v is not None]
-    if len(wanted) > 1:
+    files = [(k, v) for k, v in _buckets(reference, script, asset) if v is not None]
+    if len(files) > 1:
         raise click.UsageError("ask for one file: --reference, --script or --asset")
     if layers:
-        if wanted or envelope:
+        if files or envelope:
             raise click.UsageError("--layers goes with no other option but --skills")
 
         show_layers(name, paths)
         return 0
-    bucket, file = wanted[0] if wanted else ("", None)
-    wish = ShowRequest(name, bucket, file)
+    bucket, file = files[0] if files else ("", None)
+    request = ShowRequest(name, bucket, file)
     with recording() as sinks, open_skills(paths, sinks=sinks) as skills:
         if envelope is not None:
-            result = tool_output(skills, wish, envelope)
+            result = tool_output(skills, request, envelope)
             write_text(result.text)
             return 1 if result.missed else 0
         warn(skills)
-        _print(skills.load(name, wish.path_in(skills), via="cli"))
+        _print(skills.load(name, request.path_in(skills), via="cli"))
     return 0
 
 
@@ -193,28 +193,28 @@ def _context(load: _Load, name: str) -> str:
         return render_context_error(error, name)
 
 
-def _packs(skills: "Satchel", load: _Load, wish: ShowRequest) -> str:
+def _packs(skills: "Satchel", load: _Load, request: ShowRequest) -> str:
     result = packs_result(
         load,
         skills.catalog,
-        wish.name,
-        wish.file if wish.bucket == "references" else None,
-        wish.file if wish.bucket == "scripts" else None,
+        request.name,
+        request.file if request.bucket == "references" else None,
+        request.file if request.bucket == "scripts" else None,
     )
     return _as_json(result)
 
 
-def _file(skills: "Satchel", load: _Load, wish: ShowRequest, *, xml: bool) -> str:
+def _file(skills: "Satchel", load: _Load, request: ShowRequest, *, xml: bool) -> str:
     """Return what ``read_skill_file`` gives in the style that the envelope is of."""
     style: Style = "agent-skills" if xml else "packs"
     key = "skill_id" if xml else "name"
     box = tools_for(style, load, catalog=lambda: skills.catalog)
     if not box:  # with nothing listed there is no tool, and every call is a miss
         try:
-            load(Request(wish.name))
+            load(Request(request.name))
         except SkillError as error:
             return _as_json(error_result(error))
-    arguments = {key: wish.name, "path": wish.path_in(skills)}
+    arguments = {key: request.name, "path": request.path_in(skills)}
     return _as_json(box.call("read_skill_file", arguments))
 
 
@@ -234,22 +234,22 @@ def show_layers(name: str, paths: tuple[str, ...]) -> None:
         SkillError: The layers do not go together.
     """
     with closing(_open_layers(paths)) as source:
-        found = _explained(source, name)
-    layers = [layer for layer, _ in found.layers]
-    echo(one_line(found.name))
+        explained = _explained(source, name)
+    layers = [layer for layer, _ in explained.layers]
+    echo(one_line(explained.name))
     for line in layout(
-        [(f"  {layer}", one_line(at)) for layer, at in found.layers], None
+        [(f"  {layer}", one_line(at)) for layer, at in explained.layers], None
     ):
         echo(line)
     echo()
     rows = [("FIELD", "FROM", "VALUE")]
-    for given in found.fields:
+    for given in explained.fields:
         how = " + " if given.strategy == "append" else " < "
         rows.append(
             (one_line(given.field), how.join(given.layers), _shown_value(given.value))
         )
-    rows.append(("(body)", found.body, ""))
-    rows += [(one_line(path), layer, "") for path, layer in found.files.items()]
+    rows.append(("(body)", explained.body, ""))
+    rows += [(one_line(path), layer, "") for path, layer in explained.files.items()]
     for line in layout(rows, width()):
         echo(line)
     if len(layers) > 1:
@@ -291,7 +291,7 @@ def _explained(source: "LayeredSource", name: str) -> "LayerExplanation":
     """Return the skill in the folder of this name, else the one that is called so."""
     keys = source.keys()
     folders = [key for key in keys if key.rpartition("/")[2] == name]
-    owners = [each for each in map(source.explain, folders) if each.name == name]
+    owners = [skill for skill in map(source.explain, folders) if skill.name == name]
     if len(owners) > 1:
         first, second = (owner.layers[-1][1] for owner in owners[:2])
         raise DuplicateSkillError(name, first, second, "rename one of the two")

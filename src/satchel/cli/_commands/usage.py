@@ -129,10 +129,12 @@ def _file(db: str | None) -> str:
 
     if db is not None and not db.startswith(("sqlite:", "jsonl:", "chain:")):
         return db
-    said = db or os.environ.get(VARIABLE, "").strip() or "sqlite:"
-    place = None if said.lower() == "off" else parse_location(said)
+    location = db or os.environ.get(VARIABLE, "").strip() or "sqlite:"
+    place = None if location.lower() == "off" else parse_location(location)
     if place is None or not place.path:
-        raise ConfigError(VARIABLE, f"{said!r} keeps no events; name a file with --db")
+        raise ConfigError(
+            VARIABLE, f"{location!r} keeps no events; name a file with --db"
+        )
     return place.path
 
 
@@ -200,7 +202,7 @@ def _verify(chain: str, head: str | None, *, as_json: bool) -> int:
 
     verdict = verify_chain(chain, head)
     if as_json:
-        found: dict[str, object] = {
+        fields: dict[str, object] = {
             "schema_version": SCHEMA_VERSION,
             "ok": verdict.ok,
             "lines": verdict.lines,
@@ -210,7 +212,7 @@ def _verify(chain: str, head: str | None, *, as_json: bool) -> int:
             "anchored": verdict.anchored,
             "open_writers": verdict.open_writers,
         }
-        echo_json(found)
+        echo_json(fields)
     elif verdict.ok:
         echo(f"{verdict.lines:,} lines, none changed; the last is {verdict.digest}")
         if verdict.open_writers:
@@ -229,8 +231,8 @@ def _verify(chain: str, head: str | None, *, as_json: bool) -> int:
 
 
 def _lines(report: "UsageReport") -> Iterator[str]:
-    told = report.as_dict()
-    yield f"{told['from']} to {told['until']}, UTC: {_many(report.loads, 'load')}"
+    fields = report.as_dict()
+    yield f"{fields['from']} to {fields['until']}, UTC: {_many(report.loads, 'load')}"
     if report.skills:
         yield ""
         head, *rows = layout([_HEAD, *_rows(report)], width())
@@ -265,7 +267,7 @@ def _sections(report: "UsageReport") -> Iterator[tuple[str, list[str]]]:
     core = [_names(report.core)] if report.core else []
     few = f"{_many(len(report.core), 'skill')} of {len(report.skills):,}"
     yield f"Core: {few} make {CORE_SHARE:.0%} of the loads", core
-    dead = [f"{_dead(each)}" for each in report.of("dead")]
+    dead = [f"{_dead(skill)}" for skill in report.of("dead")]
     yield f"Dead: no load in {report.days} days on offer", dead
     yield "Too early to say", list(_unknown(report.of("unknown")))
     unread = [
@@ -287,16 +289,16 @@ def _sections(report: "UsageReport") -> Iterator[tuple[str, list[str]]]:
     yield "What is not on record", list(_gaps(report))
 
 
-def _dead(each: "SkillStatus") -> str:
-    owner = f"; {one_line(each.owner)}" if each.owner else ""
-    return f"{one_line(each.name)}: {each}{owner}"
+def _dead(skill: "SkillStatus") -> str:
+    owner = f"; {one_line(skill.owner)}" if skill.owner else ""
+    return f"{one_line(skill.name)}: {skill}{owner}"
 
 
 def _unknown(standings: "Sequence[SkillStatus]") -> Iterator[str]:
     """Yield one line for each number of days, most first."""
     by_reason: dict[tuple[int, str], list[str]] = {}
-    for each in standings:
-        by_reason.setdefault((-each.seen, str(each)), []).append(each.name)
+    for standing in standings:
+        by_reason.setdefault((-standing.seen, str(standing)), []).append(standing.name)
     for (_, reason), names in sorted(by_reason.items()):
         yield f"{reason}: {_names(names)}"
 
@@ -322,8 +324,8 @@ def _gaps(report: "UsageReport") -> Iterator[str]:
 
 def _names(names: Sequence[str]) -> str:
     more = len(names) - _SHOWN
-    said = ", ".join(one_line(name) for name in names[:_SHOWN])
-    return f"{said} and {more:,} more" if more > 0 else said
+    text = ", ".join(one_line(name) for name in names[:_SHOWN])
+    return f"{text} and {more:,} more" if more > 0 else text
 
 
 def _many(count: int, noun: str) -> str:
