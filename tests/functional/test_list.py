@@ -266,7 +266,7 @@ def test_a_file_that_is_no_pack_is_status_2(shelf: Path) -> None:
     result = run("list", "--skills", "skills/notes.md")
 
     assert result.exit_code == 2
-    assert "skills/notes.md: want a folder of packs" in result.stderr
+    assert "skills/notes.md: expected a folder of packs" in result.stderr
 
 
 def test_a_skill_file_means_its_pack(

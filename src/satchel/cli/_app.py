@@ -1,28 +1,15 @@
-"""The command ``satchel``: its commands, imported when they are called.
-
-And its error boundary.
-"""
+"""The command ``satchel``, which imports its commands when they are called."""
 
 import os
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from importlib import import_module
 from typing import Any, Final, NoReturn, cast
 
 import click
 
-from satchel.cli._terminal import describe_os_error, echo_error, use_utf8
-from satchel.errors import (
-    ConfigError,
-    ExtraMissingError,
-    InvalidRoleError,
-    MissingPathError,
-    NoSources,
-    NotWrittenError,
-    SkillError,
-)
-from satchel.text import printable
+from satchel.cli._errors import report_error
+from satchel.cli._terminal import use_utf8
 
 COMMANDS: Final = {
     "list": "Show every skill, and what is wrong with any.",
@@ -46,15 +33,6 @@ COMMANDS: Final = {
     "usage": "Say which skills are used, which are dead, and what was missed.",
 }
 """Each command in the order of ``--help``; its module is imported when it is called."""
-
-_CANNOT: Final = (
-    ConfigError,
-    ExtraMissingError,
-    InvalidRoleError,
-    MissingPathError,
-    NoSources,
-    NotWrittenError,
-)
 
 
 class _App(click.Group):
@@ -103,50 +81,13 @@ class _App(click.Group):
 
 
 def _status(run: Callable[[], object]) -> int:
-    """Return the exit status of a run; say in one line what went wrong."""
-    status = 2
+    """Run a command, and return its exit status."""
     try:
         result = run()
         sys.stdout.flush()
-        status = result if isinstance(result, int) else 0
-    except click.ClickException as error:
-        # Names in it are anybody's; its type says that it stays as it is.
-        vars(error)["message"] = printable(error.message)
-        error.show()
-        status = error.exit_code
-    except (click.Abort, KeyboardInterrupt):
-        status = 130
-    except BrokenPipeError:
-        _close_quietly()
-        status = 1
-    except (SkillError, OSError) as error:
-        message = describe_os_error(error) if isinstance(error, OSError) else str(error)
-        echo_error(f"satchel: {message}")
-        status = 2 if isinstance(error, (*_CANNOT, OSError)) else 1
-    except Exception as error:  # noqa: BLE001 - the boundary: a person gets a sentence
-        echo_error(f"satchel: {_bug(error)}")
-    return status
-
-
-def _bug(error: Exception) -> str:
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    where = ""
-    if trace is not None:
-        module = trace.tb_frame.f_globals.get("__name__", "?")
-        where = f" at {module}:{trace.tb_lineno}"
-    return (
-        f"a fault of satchel's own{where}: {type(error).__name__}: {error}; "
-        "please report it with this line"
-    )
-
-
-def _close_quietly() -> None:
-    """Let what is still to be flushed go nowhere: whoever read our output has gone."""
-    with suppress(OSError, ValueError):  # no file beneath: somebody captures it
-        out = sys.stdout.fileno()
-        os.dup2(os.open(os.devnull, os.O_WRONLY), out)
+    except BaseException as error:  # noqa: BLE001 - what it does not know it raises
+        return report_error(error)
+    return result if isinstance(result, int) else 0
 
 
 def _print_version(ctx: click.Context, _: click.Parameter, asked: bool) -> None:

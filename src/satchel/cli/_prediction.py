@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, Final
 from satchel.checking import LOADER_GROUPS
 from satchel.cli._terminal import bold, echo, layout, one_line, width
 from satchel.clients import PROPERTIES, loaders, read_documented
-from satchel.lint import plural, render_report
+from satchel.lint import render_report
+from satchel.text import plural
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -81,10 +82,8 @@ def losses_of(pack: "PackPrediction") -> dict[str, list[str]]:
 def _reasons(pack: "PackPrediction", outcome: "Prediction") -> Iterator[LoaderReason]:
     for key in outcome.reasons:
         if outcome.verdict == "unknown":
-            loader_property = PROPERTIES.get(key)
-            yield LoaderReason(
-                f"nobody looked: {loader_property.about if loader_property else 'a plain pack'}"
-            )
+            about = PROPERTIES[key].about if key in PROPERTIES else "a plain pack"
+            yield LoaderReason(f"nobody looked: {about}")
         elif key in PROPERTIES:
             fix = PROPERTIES[key].fix
             yield LoaderReason(PROPERTIES[key].about, pack.lines[key], fix)

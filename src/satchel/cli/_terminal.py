@@ -92,13 +92,6 @@ def write_text(text: str, data: bytes | None = None) -> None:
         write(text.encode("utf-8", "backslashreplace") if data is None else data)
 
 
-def describe_os_error(error: OSError) -> str:
-    """Return what the system said, with the file that it is about first."""
-    if error.filename is None or not error.strerror:
-        return str(error)
-    return f"{os.fsdecode(error.filename)}: {error.strerror}"
-
-
 MIN_LAST: Final = 24
 """Columns that the last cell needs to be worth a line beside the others."""
 

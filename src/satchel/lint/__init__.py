@@ -17,7 +17,6 @@ from satchel.lint._report import (
     NewExecutable as NewExecutable,
     SimilarPacks as SimilarPacks,
     fingerprint,
-    plural as plural,
     without_repeats as without_repeats,
 )
 from satchel.lint._reporters._formats import (

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from satchel.model import FailOn, Finding, Severity
+from satchel.text import plural
 
 if TYPE_CHECKING:
     from satchel.lint._fixes import SkillFix
@@ -247,11 +248,6 @@ def count_by_severity(findings: tuple[Finding, ...], kind: str = "") -> str:
     return ", ".join(
         plural(count, f"{kind}{severity}") for severity, count in counts if count
     )
-
-
-def plural(count: int, noun: str) -> str:
-    """Return ``1 pack``, ``1,200 packs``."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def fingerprint(finding: Finding) -> str:

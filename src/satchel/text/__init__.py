@@ -13,6 +13,7 @@ from satchel.text._suspicious import (
     find_hidden,
     hidden_text_findings as hidden_text_findings,
     may_hide as may_hide,
+    plural as plural,
     printable,
 )
 from satchel.text._tokens import EstimateCounter

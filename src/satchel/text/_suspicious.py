@@ -270,6 +270,11 @@ def escape_xml(text: str, *, quotes: bool = False) -> str:
     return text
 
 
+def plural(count: int, noun: str) -> str:
+    """Return a count with its noun: ``1 pack``, ``1,200 packs``."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
 def printable(text: str, *, keep: str = "\n\t") -> str:
     r"""Return ``text`` with all that a terminal would obey, or hide, made visible.
 

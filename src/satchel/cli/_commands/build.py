@@ -4,6 +4,7 @@ import click
 
 from satchel.cli._options import open_named_skills, skills_option
 from satchel.cli._terminal import echo, echo_error
+from satchel.text import plural
 
 
 @click.command("build")
@@ -31,10 +32,10 @@ def command(out: str, paths: tuple[str, ...], allow_findings: bool) -> int:
     """
     from pathlib import Path
 
-    from satchel.cli._findings import plural, refusals_explained, show_release_findings
+    from satchel.cli._findings import show_release_findings
     from satchel.release import build_folder
 
-    with open_named_skills(paths) as skills, refusals_explained():
+    with open_named_skills(paths) as skills:
         built = build_folder(skills, Path(out), allow_findings=allow_findings)
     show_release_findings(built.findings)
     release = built.release

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from satchel.cli._errors import errors_are_status_2
 from satchel.cli._options import named_paths
-from satchel.errors import SkillError
 
 if TYPE_CHECKING:
     from satchel.checking import Baseline
@@ -166,16 +166,8 @@ def command(packs: tuple[str, ...], **options: Any) -> int:  # noqa: ANN401 - by
       satchel check ./skills --for claude-code,codex,crewai
       satchel check ./skills --format github --also sarif=satchel.sarif
     """
-    try:
+    with errors_are_status_2():
         return _run(packs, **options)
-    except SkillError as error:
-        raise _CheckFailed(str(error)) from error
-    except FileNotFoundError as error:
-        raise _CheckFailed(f"{error.filename}: no such file or folder") from error
-    except OSError as error:
-        from satchel.cli._terminal import describe_os_error
-
-        raise _CheckFailed(describe_os_error(error)) from error
 
 
 def _run(  # noqa: PLR0913 - the options of the command, by their names
@@ -385,7 +377,7 @@ def _fixed(
     """Write what can be mended, and return what is left."""
     from satchel.checking import write_fixes
     from satchel.cli._terminal import echo_error
-    from satchel.lint import plural
+    from satchel.text import plural
 
     if not report.fixes:
         return report
@@ -438,15 +430,3 @@ def _save(text: str, file: str) -> None:
     from pathlib import Path
 
     Path(file).write_text(f"{text}\n", "utf-8", errors="backslashreplace")
-
-
-class _CheckFailed(click.ClickException):
-    """Status 2: whether the packs are sound is not known."""
-
-    exit_code = 2
-
-    def format_message(self) -> str:
-        """Return the message as one line: names in it are anybody's."""
-        from satchel.lint import safe_in_log
-
-        return safe_in_log(self.message)

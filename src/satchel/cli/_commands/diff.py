@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from satchel.cli._errors import errors_are_status_2
 from satchel.cli._options import named_paths
 from satchel.cli._terminal import echo, echo_json, one_line
-from satchel.errors import SkillError
 
 if TYPE_CHECKING:
     from satchel.authoring import FieldChange, FileChange, PackDiff, PackSide
@@ -36,10 +36,8 @@ def command(places: tuple[str, str], stat: bool, as_data: bool) -> int:
     """
     from satchel.authoring import compare_places
 
-    try:
+    with errors_are_status_2():
         diffs = compare_places(*places)
-    except SkillError as error:
-        raise _DiffFailed(str(error)) from error
     changed = [diff for diff in diffs if diff.fit != "equal"]
     if as_data:
         echo_json(as_json(diffs))
@@ -53,12 +51,6 @@ def command(places: tuple[str, str], stat: bool, as_data: bool) -> int:
             for line in as_lines(diff):
                 echo(line)
     return 1 if changed else 0
-
-
-class _DiffFailed(click.ClickException):
-    """Status 2: whether they differ is not known."""
-
-    exit_code = 2
 
 
 SCHEMA_VERSION: Final = 1

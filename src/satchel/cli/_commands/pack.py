@@ -4,7 +4,7 @@ import click
 
 from satchel.cli._findings import show_findings
 from satchel.cli._terminal import echo, echo_error, one_line
-from satchel.errors import RefusedPackError
+from satchel.text import plural
 
 
 @click.command("pack")
@@ -44,35 +44,15 @@ def command(path: str, output: str | None, force: bool) -> int:
         raise click.UsageError("the path is empty")
     if output == "-":
         raise click.UsageError("an archive is a file; give it a name")
-    try:
-        packed = pack_skill(path, force=force)
-    except RefusedPackError as error:
-        for reason in error.reasons:
-            echo_error(reason)
-        raise _PackRefused(f"{path}: no archive is made; see satchel check") from error
+    packed = pack_skill(path, force=force)
     place = Path(output or f"{packed.name}{SUFFIX}")
     changed = packed.write(place, force=force)
     show_findings(packed.findings, hint=f"satchel check {path}")
     for finding in packed.pack.findings:
         echo_error(str(finding))
     if packed.left_out:
-        echo_error(f"left out: evals/ ({_many(packed.left_out, 'file')})")
-    contents = f"{_many(len(packed.pack.files), 'file')}, {len(packed.data):,} bytes"
+        echo_error(f"left out: evals/ ({plural(packed.left_out, 'file')})")
+    contents = f"{plural(len(packed.pack.files), 'file')}, {len(packed.data):,} bytes"
     echo_error(f"{place}: {contents}{'' if changed else ', as before'}")
     echo(one_line(packed.digest))
     return 0
-
-
-class _PackRefused(click.ClickException):
-    """Status 1: there is a reason not to make it, and it was told."""
-
-    exit_code = 1
-
-    def show(self, file: object = None) -> None:
-        """Say it in one line; the reasons stand above it."""
-        del file
-        echo_error(f"satchel: {self.message}")
-
-
-def _many(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"

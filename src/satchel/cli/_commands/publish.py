@@ -74,12 +74,11 @@ def _built(
     from dataclasses import replace
     from pathlib import Path
 
-    from satchel.cli._findings import refusals_explained
     from satchel.release import build_folder, check_not_in_sources
 
     with tempfile.TemporaryDirectory(prefix="satchel-") as folder:
         out = Path(folder) / "release"
-        with open_named_skills(paths) as skills, refusals_explained():
+        with open_named_skills(paths) as skills:
             check_not_in_sources(site, skills)
             built = build_folder(skills, out, allow_findings=allow_findings)
         published = _publish(str(out), site, v1=v1)

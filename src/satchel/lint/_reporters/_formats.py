@@ -8,8 +8,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Final, Literal, NamedTuple, Protocol, TypeAlias, cast, get_args
 
-from satchel.lint._report import CheckReport, LibraryChange, Likeness, plural
-from satchel.text import decode, is_text, printable
+from satchel.lint._report import CheckReport, LibraryChange, Likeness
+from satchel.text import decode, is_text, plural, printable
 
 MOST: Final = 50
 """Lines of one section that are shown before the rest is only counted."""

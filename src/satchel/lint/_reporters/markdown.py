@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from satchel.lint._report import CheckReport, plural
+from satchel.lint._report import CheckReport
 from satchel.lint._reporters._formats import PLAIN_TEXT, TextOptions, change_sections
 from satchel.model import Finding
-from satchel.text import printable
+from satchel.text import plural, printable
 
 MAX_CHARS: Final = 65_536
 """What GitHub takes as the body of a comment."""

@@ -1,0 +1,122 @@
+"""What a command prints when something goes wrong, and its exit status."""
+
+import os
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
+from typing import Final
+
+import click
+
+from satchel.cli._terminal import echo_error
+from satchel.errors import (
+    ConfigError,
+    ExtraMissingError,
+    InvalidRoleError,
+    MissingPathError,
+    NoSources,
+    NotWrittenError,
+    RefusedPackError,
+    RefusedReleaseError,
+    SkillError,
+)
+from satchel.text import plural, printable
+
+_STATUS_2: Final = (
+    ConfigError,
+    ExtraMissingError,
+    InvalidRoleError,
+    MissingPathError,
+    NoSources,
+    NotWrittenError,
+    OSError,
+)
+"""Errors of how the command was called; any other `SkillError` is status 1."""
+
+
+def report_error(error: BaseException) -> int:
+    """Print what went wrong, and return the exit status; the only place for both.
+
+    Raises:
+        BaseException: Something that is no error of a command, such as SystemExit.
+    """
+    match error:
+        case click.ClickException():
+            # It may quote names of any pack. A changed copy would lose its class.
+            vars(error)["message"] = printable(error.message)
+            error.show()
+            return error.exit_code
+        case click.Abort() | KeyboardInterrupt():
+            return 130
+        case BrokenPipeError():
+            _discard_output()
+            return 1
+        case RefusedPackError() | RefusedReleaseError():
+            for reason in error.reasons:
+                echo_error(reason)
+            echo_error(f"satchel: {_refusal(error)}")
+            return 1
+        case SkillError() | OSError():
+            echo_error(f"satchel: {_sentence(error)}")
+            return 2 if isinstance(error, _STATUS_2) else 1
+        case Exception():
+            echo_error(f"satchel: {_bug(error)}")
+            return 2
+        case _:
+            raise error
+
+
+@contextmanager
+def errors_are_status_2() -> Generator[None]:
+    """Let every error end the command with status 2: its status 1 is an answer."""
+    try:
+        yield
+    except FileNotFoundError as error:
+        raise _NoAnswer(f"{error.filename}: no such file or folder") from error
+    except (SkillError, OSError) as error:
+        raise _NoAnswer(_sentence(error)) from error
+
+
+class _NoAnswer(click.ClickException):
+    exit_code = 2
+
+    def format_message(self) -> str:
+        """Return one line that gives no command to a CI system that reads its log."""
+        from satchel.lint import safe_in_log
+
+        return safe_in_log(self.message)
+
+
+def _sentence(error: SkillError | OSError) -> str:
+    """Return the message; for an error of the system, the file it is about first."""
+    if isinstance(error, OSError) and error.filename is not None and error.strerror:
+        return f"{os.fsdecode(error.filename)}: {error.strerror}"
+    return str(error)
+
+
+def _refusal(error: RefusedPackError | RefusedReleaseError) -> str:
+    if isinstance(error, RefusedPackError):
+        return f"{error.path}: no archive is made; see satchel check"
+    count = plural(len(error.reasons), "reason")
+    return f"nothing was released, for {count}; see satchel explain release-refused"
+
+
+def _bug(error: Exception) -> str:
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    where = ""
+    if trace is not None:
+        module = trace.tb_frame.f_globals.get("__name__", "?")
+        where = f" at {module}:{trace.tb_lineno}"
+    return (
+        f"a fault of satchel's own{where}: {type(error).__name__}: {error}; "
+        "please report it with this line"
+    )
+
+
+def _discard_output() -> None:
+    """Let what is not flushed yet go nowhere: the reader of our output is gone."""
+    with suppress(OSError, ValueError):  # a test that captures output has no file
+        out = sys.stdout.fileno()
+        os.dup2(os.open(os.devnull, os.O_WRONLY), out)
