@@ -72,7 +72,8 @@ def code_entry(code: str) -> CodeEntry:
     """
     loader = cast("ResourceLoader", __spec__.loader)
     text = loader.get_data(str(_FOLDER / f"{code}.md")).decode()
-    head, _, page = text.replace("\r\n", "\n").removeprefix(_FENCE).partition(_FENCE)
+    whole = text.replace("\r\n", "\n").removeprefix(_FENCE)
+    head, _, page = whole.partition(f"\n{_FENCE}")
     fields: dict[str, str] = {}
     for line in head.replace("\n  ", " ").splitlines():
         key, _, value = line.partition(": ")
