@@ -1,13 +1,15 @@
-"""A contract for import-linter: what begins with an underscore is its package's own.
+"""Two contracts for import-linter: rooms have doors, and there are no circles.
 
 A module whose path has a part with an underscore is imported only from inside the
 package that holds that part. So one room reaches another through its ``__init__``
 alone, also in imports inside of functions.
 """
 
+from graphlib import CycleError, TopologicalSorter
+
 from importlinter import Contract, ContractCheck, fields, output
 
-__all__ = ["DoorsContract"]
+__all__ = ["CirclesContract", "DoorsContract"]
 
 
 class DoorsContract(Contract):
@@ -46,3 +48,27 @@ def _owner(module: str) -> str:
 def _may(importer: str, imported: str) -> bool:
     owner = _owner(imported)
     return owner in {imported, importer} or importer.startswith(f"{owner}.")
+
+
+class CirclesContract(Contract):
+    """No modules import each other in a circle, lazily or for types either."""
+
+    root = fields.StringField()
+
+    def check(self, graph, verbose):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201, ARG002
+        """Collect the circles: sets of modules that reach each other."""
+        inside = {
+            module: graph.find_modules_directly_imported_by(module)
+            for module in graph.modules
+            if module.startswith(self.root)
+        }
+        sorter = TopologicalSorter(inside)
+        try:
+            sorter.prepare()
+        except CycleError as error:
+            return ContractCheck(kept=False, metadata={"circle": error.args[1]})
+        return ContractCheck(kept=True, metadata={"circle": []})
+
+    def render_broken_contract(self, check):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
+        """Show one circle: move what one module needs of the other below both."""
+        output.print(" <- ".join(check.metadata["circle"]))
