@@ -207,7 +207,7 @@ def _through_base(
 
     def ready() -> Callable[[], object]:
         factory = SessionFactory[object](opened(), None, None, {})
-        return partial(factory.open(None).answer, "load_skill", load)
+        return partial(factory.open(None).call, "load_skill", load)
 
     ready()()
     return tracer.trace(ready())
