@@ -44,7 +44,7 @@ with (
     if (atheris is not None)
     else contextlib.nullcontext()
 ):
-    from satchel.skill_md import body_of, parse, write_manifest
+    from satchel.skill_md import body_of, parse, render_frontmatter
     from satchel.text import decode
 
 
@@ -69,7 +69,7 @@ def check(data: bytes) -> None:
         if parsed.manifest is not None and profile in {"auto", "spec"}:
             json.dumps(dict(parsed.manifest.frontmatter), allow_nan=False).encode()
             again = parse(
-                write_manifest(parsed.manifest).encode(), directory="d"
+                render_frontmatter(parsed.manifest.frontmatter).encode(), directory="d"
             ).manifest
             _promise(again is not None, "what was written is refused")
             same = again and again.frontmatter == parsed.manifest.frontmatter

@@ -26,9 +26,8 @@ from satchel.model import (
     Found,
     Json,
     Limits,
-    Manifest,
 )
-from satchel.skill_md import encode_items, write_manifest
+from satchel.skill_md import encode_items, render_frontmatter, to_spec
 from satchel.sources import missing_reference, too_large
 
 if TYPE_CHECKING:
@@ -247,17 +246,21 @@ def _write_skill_md(descriptor: SkillDescriptor) -> bytes:
         metadata["tools"] = encode_items(descriptor.tools)
     if descriptor.category != "standard":
         metadata["category"] = descriptor.category
-    manifest = Manifest(
-        name=descriptor.name,
-        description=descriptor.description,
-        references=descriptor.references,
-        declares_files=bool(descriptor.references),
-        metadata=metadata,
-    )
+    fields: dict[str, Json] = {
+        "name": descriptor.name,
+        "description": descriptor.description,
+    }
+    if descriptor.references:  # declared files close the pack to just these
+        fields |= {
+            "references": list(descriptor.references),
+            "scripts": [],
+            "assets": [],
+        }
+    if metadata:
+        fields["metadata"] = metadata
+    text = render_frontmatter(to_spec(fields)) + descriptor.instructions
     # A lone surrogate is for the parser to report, not for us to fail on.
-    return (write_manifest(manifest) + descriptor.instructions).encode(
-        "utf-8", "surrogatepass"
-    )
+    return text.encode("utf-8", "surrogatepass")
 
 
 _lock = threading.Lock()

@@ -18,13 +18,13 @@ Json: TypeAlias = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClientFields:
-    """Fields beyond the specification that well-known clients honour.
+    """Fields beyond the specification that well-known clients honour, and Satchel too.
 
-    Each is normalised to one form whatever spelling the author chose; None or an
-    empty tuple means that the manifest is silent.
+    Each has one form whatever spelling the author chose. What other clients honour
+    stays in ``Manifest.frontmatter``, as it was written.
 
-    Source: the documentation of Claude Code, Codex, VS Code, OpenClaw, Hermes and
-    OpenHands, as summarised in docs/reference/frontmatter.md.
+    Source: the documentation of Claude Code, VS Code, Cursor, OpenClaw and OpenHands,
+    as summarised in docs/reference/frontmatter.md.
     """
 
     when_to_use: str = ""
@@ -32,18 +32,6 @@ class ClientFields:
     user_invocable: bool = True
     argument_hint: str = ""
     arguments: tuple[str, ...] = ()
-    disallowed_tools: tuple[str, ...] = ()
-    model: str | None = None
-    effort: str | None = None
-    context: str | None = None
-    agent: str | None = None
-    background: bool | None = None
-    shell: str | None = None
-    paths: tuple[str, ...] = ()
-    platforms: tuple[str, ...] = ()
-    required_environment: tuple[str, ...] = ()
-    short_description: str = ""
-    internal: bool = False
 
 
 NO_CLIENT_FIELDS: Final = ClientFields()

@@ -19,7 +19,6 @@ from satchel.skill_md._dialects import (
 )
 from satchel.skill_md._frontmatter import (
     Node as Node,
-    YamlProblem as YamlProblem,
     YamlTree as YamlTree,
     read_tree as read_tree,
 )
@@ -50,6 +49,7 @@ from satchel.skill_md._repairs import (
     WRITTEN_REPAIRS as WRITTEN_REPAIRS,
     YAML_REPAIRS as YAML_REPAIRS,
 )
+from satchel.skill_md._yaml import YamlProblem as YamlProblem
 
 if TYPE_CHECKING:
     from satchel.skill_md._body import (
@@ -84,7 +84,6 @@ if TYPE_CHECKING:
         read_as_written as read_as_written,
         render_frontmatter,
         same_values as same_values,
-        write_manifest,
     )
 
 __all__ = [
@@ -98,7 +97,6 @@ __all__ = [
     "parse",
     "render_frontmatter",
     "to_spec",
-    "write_manifest",
 ]
 
 _LAZY: Final = {
@@ -123,7 +121,6 @@ _LAZY: Final = {
     "read_as_written": "satchel.skill_md._writer",
     "render_frontmatter": "satchel.skill_md._writer",
     "same_values": "satchel.skill_md._writer",
-    "write_manifest": "satchel.skill_md._writer",
 }
 
 __getattr__ = lazy_door(__name__, _LAZY)

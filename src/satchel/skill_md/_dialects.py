@@ -80,21 +80,6 @@ def split_tools(text: str) -> list[str]:
     return _TOOL.findall(text)
 
 
-def names_list(
-    tree: YamlTree, key: str, within: dict[str, Node] | None = None
-) -> tuple[str, ...] | None:
-    """Return names: as `text_list` does, or each the ``name`` of a mapping."""
-    value = (tree.root if within is None else within).get(key)
-    if not isinstance(value, list):
-        return text_list(tree, key, within)
-    plain = tree.items(value)
-    names = (
-        tree.text("name", mapping(item)) if text is None else text
-        for item, text in zip(value, plain, strict=True)
-    )
-    return tuple([name.strip() for name in names if name and name.strip()])
-
-
 def decode_items(text: str) -> tuple[str, ...]:
     """Return the items of a text: a JSON list, else parts between blanks or commas.
 

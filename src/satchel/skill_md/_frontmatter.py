@@ -5,12 +5,9 @@ both recurse, and end the process on some 30,000 nested brackets; the event stre
 a state machine, and here it is left as soon as it goes too deep.
 """
 
-import re
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple, Protocol, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
-from yaml import SafeLoader
 from yaml.error import MarkedYAMLError
 from yaml.events import (
     AliasEvent,
@@ -24,17 +21,17 @@ from yaml.events import (
 from yaml.reader import ReaderError
 
 from satchel.model import Limits
-from satchel.skill_md._yaml import FIRST_OF_ODD, Value, resolve
+from satchel.skill_md._yaml import (
+    FIRST_OF_ODD,
+    UnreadableYamlError,
+    Value,
+    YamlParser,
+    YamlProblem,
+    parser_of,
+    resolve,
+)
 
 Node: TypeAlias = "Value | dict[str, Node] | list[Node]"
-
-
-class YamlProblem(NamedTuple):
-    """Why there is no tree: a code, a sentence, and the line in the frontmatter."""
-
-    code: str
-    message: str
-    line: int | None = None
 
 
 class DuplicateKey(NamedTuple):
@@ -87,138 +84,8 @@ class YamlTree:
         ]
 
 
-class _YamlParser(Protocol):
-    """The part of PyYAML's parsers that is used; its events have no common type."""
-
-    def get_event(self) -> Any:  # noqa: ANN401 - the library types none of it
-        """Return the next event; None behind the last."""
-        ...
-
-
-class _PureParser:
-    """The parser in Python; like the one in C it takes no surrogates."""
-
-    def __init__(self, head: bytes) -> None:
-        self._parser: _YamlParser = SafeLoader(head)
-
-    def get_event(self) -> Any:  # noqa: ANN401
-        """Return the next event; None behind the last."""
-        event = self._parser.get_event()
-        if type(event) is ScalarEvent and not event.value.isascii():
-            text: str = event.value
-            if text.encode("utf-8", "replace") != text.encode("utf-8", "surrogatepass"):
-                raise _UnreadableYamlError("invalid-yaml", "found a surrogate", event)
-        return event
-
-
-def _best_parser() -> Callable[[bytes], _YamlParser]:
-    """Return the C parser; the pure one where PyYAML was built without it."""
-    try:
-        # Neither stubs nor `__all__` name it.
-        from yaml.cyaml import CParser  # type: ignore[attr-defined]
-    except ImportError:
-        return _PureParser
-    return CParser  # pyright: ignore[reportUnknownVariableType]
-
-
-_new_parser: Final = _best_parser()
 _REFERENCES: Final = frozenset(["yaml-alias", "yaml-anchor", "yaml-tag"])
 _UTF16_MARKS: Final = (b"\xff\xfe", b"\xfe\xff")
-
-
-# Line ends in YAML 1.1, which both of PyYAML's parsers read; text since 1.2.
-_OLD_BREAKS: Final = re.compile(b"\xc2\x85|\xe2\x80[\xa8\xa9]")
-
-
-def _spare(head: bytes, codes: range) -> Iterator[str]:
-    """Yield characters that are not in the text, escaped or not."""
-    small = head.lower()
-    for code in codes:
-        if chr(code).encode() not in head and b"%x" % code not in small:
-            yield chr(code)
-
-
-class _OldBreaksParser:
-    """A parser that takes those for text: it is shown private characters instead."""
-
-    def __init__(self, head: bytes) -> None:
-        self._restored: dict[int, str] = {}
-        spare = _spare(head, range(0xE000, 0xF8FF))
-        for mark in "\x85\u2028\u2029":
-            stand_in = next(spare)
-            self._restored[ord(stand_in)] = mark
-            head = head.replace(mark.encode(), stand_in.encode())
-        self._parser = _new_parser(head)
-
-    def get_event(self) -> Any:  # noqa: ANN401
-        """Return the next event; None behind the last."""
-        event = self._parser.get_event()
-        if type(event) is ScalarEvent:
-            event.value = event.value.translate(self._restored)
-        return event
-
-
-# A character as JSON escapes it in two halves, an escaped backslash not before it.
-_PAIR: Final = re.compile(
-    rb"(?<!\\)((?:\\\\)*)"
-    rb"\\u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})"
-)
-
-
-class _SurrogatePairParser:
-    """A parser that joins such halves in double quotes, where libyaml refuses them.
-
-    YAML 1.2 is a superset of JSON (section 1.3). The parser is shown a private
-    character and the digits, which takes as many bytes; in any other text the escapes
-    are restored, for they are none there.
-    """
-
-    def __init__(self, head: bytes) -> None:
-        stand_in = next(_spare(head, range(0xF0000, 0xFFFFE)))
-        self._stand_in = stand_in
-        self._shown = re.compile(f"{stand_in}([0-9a-fA-F]{{4}})([0-9a-fA-F]{{4}})")
-        self._parser = _parser_of_text(
-            _PAIR.sub(rb"\1" + stand_in.encode() + rb"\2\3", head)
-        )
-
-    def get_event(self) -> Any:  # noqa: ANN401
-        """Return the next event; None behind the last."""
-        event = self._parser.get_event()
-        if type(event) is ScalarEvent and self._stand_in in event.value:
-            meant = _joined if event.style == '"' else r"\\u\1\\u\2"
-            event.value = self._shown.sub(meant, event.value)
-        return event
-
-
-def _joined(halves: re.Match[str]) -> str:
-    high, low = int(halves[1], 16), int(halves[2], 16)
-    return chr(0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00))
-
-
-def _parser_of(head: bytes) -> _YamlParser:
-    if b"\\u" in head and _PAIR.search(head):
-        return _SurrogatePairParser(head)
-    return _parser_of_text(head)
-
-
-def _parser_of_text(head: bytes) -> _YamlParser:
-    if not head.isascii() and _OLD_BREAKS.search(head):
-        return _OldBreaksParser(head)
-    return _new_parser(head)
-
-
-class _UnreadableYamlError(Exception):
-    """Carries a problem out of the loop over events."""
-
-    def __init__(
-        self,
-        code: str,
-        message: str,
-        event: Any = None,  # noqa: ANN401
-    ) -> None:
-        super().__init__(code, message, event)
-        line = None if event is None else event.start_mark.line + 1
-        self.problem = YamlProblem(code, message, line)
 
 
 def read_tree(
@@ -248,13 +115,13 @@ def read_tree(
 def _read(head: bytes, limits: Limits, *, with_lines: bool) -> YamlTree | YamlProblem:
     if head.startswith(_UTF16_MARKS):
         return YamlProblem("invalid-yaml", "this is not UTF-8", 1)
-    parser = _parser_of(head)
+    parser = parser_of(head)
     tree = YamlTree({}, {}, {}, [])
     try:
         _enter(parser)
         _fill(tree, parser, limits, with_lines=with_lines)
         _leave(parser)
-    except _UnreadableYamlError as refused:
+    except UnreadableYamlError as refused:
         if refused.problem.code in _REFERENCES:
             while parser.get_event() is not None:
                 pass
@@ -262,11 +129,11 @@ def _read(head: bytes, limits: Limits, *, with_lines: bool) -> YamlTree | YamlPr
     return tree
 
 
-def _enter(parser: _YamlParser) -> None:
+def _enter(parser: YamlParser) -> None:
     """Go on to the first event inside the mapping."""
     parser.get_event()  # the start of the stream
     if type(parser.get_event()) is not DocumentStartEvent:
-        raise _UnreadableYamlError(
+        raise UnreadableYamlError(
             "empty-frontmatter", "nothing stands between the fences"
         )
     event = parser.get_event()
@@ -275,23 +142,23 @@ def _enter(parser: _YamlParser) -> None:
     _refuse_reference(event)
     if type(event) is not MappingStartEvent:
         kind = "a list" if type(event) is SequenceStartEvent else "a single value"
-        raise _UnreadableYamlError(
+        raise UnreadableYamlError(
             "frontmatter-not-mapping", f"want keys and values, got {kind}", event
         )
 
 
-def _leave(parser: _YamlParser) -> None:
+def _leave(parser: YamlParser) -> None:
     """Read on past the document's end: nothing else may follow."""
     parser.get_event()
     event = parser.get_event()
     if type(event) is DocumentStartEvent:
-        raise _UnreadableYamlError(
+        raise UnreadableYamlError(
             "invalid-yaml", "a second document begins here", event
         )
 
 
 def _fill(  # noqa: C901, PLR0912 - one loop, since it runs for every event
-    tree: YamlTree, parser: _YamlParser, limits: Limits, *, with_lines: bool
+    tree: YamlTree, parser: YamlParser, limits: Limits, *, with_lines: bool
 ) -> None:
     get_event, texts = parser.get_event, tree.texts
     around: list[Node] = []
@@ -326,7 +193,7 @@ def _fill(  # noqa: C901, PLR0912 - one loop, since it runs for every event
         elif kind is MappingStartEvent or kind is SequenceStartEvent:
             _refuse_reference(event)
             if in_mapping and key is None:
-                raise _UnreadableYamlError(
+                raise UnreadableYamlError(
                     "complex-key", "a key is a list or mapping", event
                 )
             nodes += 1
@@ -364,19 +231,19 @@ def _note_key(
 def _refuse_reference(event: Any) -> None:  # noqa: ANN401
     if event.anchor is not None:
         message = f"the anchor &{event.anchor} is not accepted"
-        raise _UnreadableYamlError("yaml-anchor", message, event)
+        raise UnreadableYamlError("yaml-anchor", message, event)
     if event.tag is not None:
-        raise _UnreadableYamlError(
+        raise UnreadableYamlError(
             "yaml-tag", f"the tag {event.tag} is not accepted", event
         )
 
 
-def _alias(event: Any) -> _UnreadableYamlError:  # noqa: ANN401
-    return _UnreadableYamlError(
+def _alias(event: Any) -> UnreadableYamlError:  # noqa: ANN401
+    return UnreadableYamlError(
         "yaml-alias", f"the alias *{event.anchor} is refused", event
     )
 
 
-def _over(name: str, limit: int, unit: str, event: Any) -> _UnreadableYamlError:  # noqa: ANN401
+def _over(name: str, limit: int, unit: str, event: Any) -> UnreadableYamlError:  # noqa: ANN401
     message = f"{name} is limited to {limit} {unit}, and here are more"
-    return _UnreadableYamlError("limit-exceeded", message, event)
+    return UnreadableYamlError("limit-exceeded", message, event)

@@ -9,7 +9,6 @@ from satchel.skill_md._dialects import (
     boolean,
     file_list,
     mapping,
-    names_list,
     text_list,
     tool_list,
 )
@@ -24,7 +23,7 @@ def manifest_of(
     """Return the manifest; every field but name and description is read from the tree.
 
     ``written`` is the frontmatter as its author wrote it, misspelled keys and all.
-    What stands at the top goes before what stands in ``metadata``. Only keys that are
+    A key at the top counts before the same one in ``metadata``. Only keys that are
     there cost anything.
     """
     root = tree.root
@@ -32,10 +31,10 @@ def manifest_of(
     client: dict[str, Any] = {}
     if "metadata" in root:
         fields["metadata"] = metadata = mapping(root["metadata"])
-        _read(tree, metadata, KEYS_IN_METADATA, fields, client)
+        _read(tree, metadata, _IN_METADATA, fields, client)
         if not _SET_ASIDE.keys().isdisjoint(metadata):
             _read(tree, metadata, _SET_ASIDE, fields, client)
-    _read(tree, root, KEYS_AT_THE_TOP, fields, client)
+    _read(tree, root, _AT_THE_TOP, fields, client)
     if client:
         fields["client"] = ClientFields(**client)
     if not fields.keys().isdisjoint(_FILES):
@@ -72,27 +71,21 @@ def _unless(tree: YamlTree, key: str, within: _Within) -> bool | None:
     return None if value is None else not value
 
 
-def _systems(tree: YamlTree, key: str, within: _Within) -> tuple[str, ...] | None:
-    names = text_list(tree, key, within)
-    return None if names is None else tuple(_SYSTEMS.get(n, n) for n in names)
-
-
-def _openclaw(tree: YamlTree, key: str, within: _Within) -> tuple[str, ...] | None:
-    """Return what OpenClaw asks of the environment, in a mapping of its own."""
-    requires = mapping(mapping(within[key]).get("requires"))
-    return names_list(tree, "env", requires)
-
-
-_SYSTEMS: Final = {"darwin": "macos", "win32": "windows"}
-"""Node's names of the systems, which OpenClaw takes, to the common ones."""
-
-
 class _Field(NamedTuple):
-    """Where a key goes, and how it is read; a reader gives None for silence."""
+    """Where a key goes, and how it is read; a reader returns None for no value."""
 
     name: str
     read: Callable[[YamlTree, str, _Within], object]
     of_client: bool = False
+
+
+def _either_spelling(*keys: str) -> frozenset[str]:
+    """Return keys with hyphens for underscores, and the other way round."""
+    return frozenset(
+        spelling
+        for key in keys
+        for spelling in (key, key.replace("-", "_"), key.replace("_", "-"))
+    )
 
 
 _FILES: Final = ("references", "scripts", "assets")
@@ -109,51 +102,37 @@ _OF_CLIENTS: Final = {
     "user-invokable": _Field("user_invocable", boolean, of_client=True),
     "argument-hint": _Field("argument_hint", _text, of_client=True),
     "arguments": _Field("arguments", tool_list, of_client=True),
-    "disallowed-tools": _Field("disallowed_tools", tool_list, of_client=True),
-    "background": _Field("background", boolean, of_client=True),
-    "paths": _Field("paths", text_list, of_client=True),
-    "platforms": _Field("platforms", _systems, of_client=True),
-    "required_environment_variables": _Field(
-        "required_environment", names_list, of_client=True
-    ),
-    **{
-        key: _Field(key, _text, of_client=True)
-        for key in ("model", "effort", "context", "agent", "shell")
-    },
 }
-
-
-def _either_spelling(table: dict[str, _Field]) -> dict[str, _Field]:
-    """Return a table that takes hyphens for underscores, and the other way round."""
-    return {
-        spelling: field
-        for key, field in table.items()
-        for spelling in (key, key.replace("-", "_"), key.replace("_", "-"))
-    }
-
-
-KEYS_AT_THE_TOP: Final = {
+_AT_THE_TOP: Final = {
     **_BOTH,
-    **_either_spelling(_OF_CLIENTS),
+    **{
+        spelling: field
+        for key, field in _OF_CLIENTS.items()
+        for spelling in _either_spelling(key)
+    },
     "allowed-tools": _Field("allowed_tools", tool_list),
     "allowed_tools": _Field("allowed_tools", tool_list),
     "triggers": _Field("trigger_keywords", text_list),
     "trigger_keywords": _Field("trigger_keywords", text_list),
 }
-KEYS_IN_METADATA: Final = {
+_IN_METADATA: Final = {
     **_BOTH,
     "trigger_keywords": _Field("trigger_keywords", file_list),
     "status": _Field("status", _word),
     "replaced-by": _Field("replaced_by", _text),
     "replaces": _Field("replaces", file_list),
-    "short-description": _Field("short_description", _text, of_client=True),
-    "internal": _Field("internal", boolean, of_client=True),
-    "openclaw": _Field("required_environment", _openclaw, of_client=True),
-    "clawdbot": _Field("required_environment", _openclaw, of_client=True),
 }
 # Where `to_spec` puts a field whose name metadata used already.
-_SET_ASIDE: Final = {
-    f"{SET_ASIDE}{key}": field
-    for key, field in KEYS_IN_METADATA.items()
-    if not field.of_client
+_SET_ASIDE: Final = {f"{SET_ASIDE}{key}": row for key, row in _IN_METADATA.items()}
+
+KEYS_AT_THE_TOP: Final = _AT_THE_TOP.keys() | _either_spelling(
+    *("disallowed-tools", "background", "paths", "platforms", "model", "effort"),
+    *("context", "agent", "shell", "required_environment_variables"),
+)
+"""Keys that some client reads, Satchel among them; the others stay in ``frontmatter``.
+
+A key that is nearly one of them is taken for a misspelling.
+"""
+KEYS_IN_METADATA: Final = _IN_METADATA.keys() | {
+    *("short-description", "internal", "openclaw", "clawdbot")
 }

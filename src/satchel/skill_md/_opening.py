@@ -1,15 +1,18 @@
 """A file's bytes to its frontmatter: fences, tree, essential fields and their lines."""
 
 import re
-from typing import AnyStr, Final, NamedTuple
+from typing import TYPE_CHECKING, AnyStr, Final, NamedTuple
 
 from satchel.model import Finding, Limits
-from satchel.skill_md._frontmatter import Node, YamlProblem, YamlTree, read_tree
+from satchel.skill_md._frontmatter import Node, YamlTree, read_tree
 from satchel.skill_md._misspelled import (
     MisspelledKey,
     find_misspelled,
     with_corrected_keys,
 )
+
+if TYPE_CHECKING:
+    from satchel.skill_md._yaml import YamlProblem
 
 # A fence is a line of its own. `...` ends a YAML document as `---` does. A line that
 # only begins like a fence stops the search, with no group matched: what its author

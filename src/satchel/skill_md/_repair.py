@@ -29,9 +29,10 @@ from satchel.skill_md._entries import (
     with_english_keys,
     without_bold_keys,
 )
-from satchel.skill_md._frontmatter import YamlProblem, YamlTree, read_tree
+from satchel.skill_md._frontmatter import YamlTree, read_tree
 from satchel.skill_md._opening import Frontmatter, Span, span_of_text, too_large
 from satchel.skill_md._writer import quoted
+from satchel.skill_md._yaml import YamlProblem
 from satchel.text import decode
 
 MAX_BROKEN: Final = 50

@@ -1,16 +1,12 @@
-"""Frontmatter as text: read with its author's spelling, and written so.
-
-That it reads back equal.
-"""
+"""Frontmatter as text: read with its author's spelling, and written."""
 
 import json
 import re
 from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
-from satchel.model import DEFAULT_LIMITS, Finding, Json, Limits, Manifest
+from satchel.model import DEFAULT_LIMITS, Finding, Json, Limits
 from satchel.skill_md._body import body_of
-from satchel.skill_md._dialects import encode_items, to_spec
 from satchel.skill_md._frontmatter import Node, YamlTree
 from satchel.skill_md._opening import read_frontmatter, span_of_bytes
 from satchel.skill_md._yaml import resolve
@@ -40,15 +36,6 @@ _OLD_WORDS: Final = frozenset(["y", "n", "yes", "no", "on", "off"])
 _FIRST: Final = ("name", "description")
 
 
-def write_manifest(manifest: Manifest) -> str:
-    """Return the frontmatter of a manifest between two fences.
-
-    As it was written, where it was read from a file; else in the public
-    specification's dialect. Read back it gives the same manifest.
-    """
-    return render_frontmatter(manifest.frontmatter or frontmatter_of(manifest))
-
-
 def render_frontmatter(frontmatter: Mapping[str, Json]) -> str:
     """Return a mapping as YAML between two fences, name and description first."""
     order = [key for key in _FIRST if key in frontmatter]
@@ -57,66 +44,13 @@ def render_frontmatter(frontmatter: Mapping[str, Json]) -> str:
     return "".join(["---\n", *lines, "---\n"])
 
 
-def frontmatter_of(manifest: Manifest) -> dict[str, Json]:
-    """Return frontmatter for a manifest that was made in code."""
-    client, inner = manifest.client, dict(manifest.metadata)
-    files = {key: list(getattr(manifest, key)) for key in _FILES}
-    inner |= {
-        "status": manifest.status,
-        "replaced-by": manifest.replaced_by,
-        "replaces": encode_items(manifest.replaces) if manifest.replaces else "",
-        "short-description": client.short_description,
-        "internal": client.internal and "true",
-    }
-    top: dict[str, Json] = {
-        "name": manifest.name,
-        "description": manifest.description,
-        "license": manifest.license,
-        "compatibility": manifest.compatibility,
-        "allowed-tools": " ".join(manifest.allowed_tools),
-        "version": manifest.version if manifest.version != _VERSION else None,
-        "author": manifest.author,
-        "trigger_keywords": list(manifest.trigger_keywords),
-        **(files if manifest.declares_files else {}),
-        "when_to_use": client.when_to_use,
-        "disable-model-invocation": not client.model_invocable,
-        "user-invocable": client.user_invocable and None,
-        "argument-hint": client.argument_hint,
-        "arguments": list(client.arguments),
-        "disallowed-tools": list(client.disallowed_tools),
-        "model": client.model,
-        "effort": client.effort,
-        "context": client.context,
-        "agent": client.agent,
-        "background": client.background,
-        "shell": client.shell,
-        "paths": list(client.paths),
-        "platforms": list(client.platforms),
-        "required_environment_variables": list(client.required_environment),
-        "metadata": {key: value for key, value in inner.items() if value},
-    }
-    return to_spec({key: value for key, value in top.items() if _is_given(key, value)})
-
-
-_VERSION: Final = Manifest(name="", description="").version
-_FILES: Final = ("references", "scripts", "assets")
-
-
-def _is_given(key: str, value: Json) -> bool:
-    if key in {"name", "description", *_FILES}:
-        return True
-    if key in {"user-invocable", "background"}:
-        return value is not None
-    return bool(value)
-
-
 def _block(mapping: Mapping[str, Json], indent: str) -> Iterator[str]:
     for key, value in mapping.items():
         yield f"{indent}{_scalar(key, _KEY)}:{_value(value, indent)}"
 
 
 def _value(value: Json, indent: str) -> str:
-    """Return what stands behind a key or a dash, with its line's end."""
+    """Return what follows a key or a dash, with the end of the line."""
     inner = f"{indent}  "
     if isinstance(value, Mapping) and value:
         return "\n" + "".join(_block(value, inner))
@@ -158,26 +92,22 @@ class WrittenFrontmatter(NamedTuple):
 def read_as_written(
     data: bytes, limits: Limits = DEFAULT_LIMITS
 ) -> WrittenFrontmatter | Finding:
-    """Return what a SKILL.md says, whatever the profile; the error where nothing."""
-    opened = read_frontmatter(data, limits)
-    if isinstance(opened, Finding):
-        return opened
+    """Return the fields of a SKILL.md, whatever the profile, or why it has none."""
+    file = read_frontmatter(data, limits)
+    if isinstance(file, Finding):
+        return file
     span = span_of_bytes(data)
-    repairs = opened.repairs + tuple(
-        Finding(
-            "duplicate-key",
-            "warning",
-            f"the key {each.key!r} stands twice; the later value is used",
-            line=opened.line - 1 + each.line,
-        )
-        for each in opened.tree.duplicates
+    first = file.line - 1
+    repairs = file.repairs + tuple(
+        Finding.of("duplicate-key", "", first + duplicate.line, key=duplicate.key)
+        for duplicate in file.tree.duplicates
     )
     if span is None or repairs:
         text = data.decode("utf-8", "surrogateescape")
         body = body_of(text).encode("utf-8", "surrogateescape")
     else:
         body = data[span.body :]
-    return WrittenFrontmatter(as_written(opened.tree), body, repairs)
+    return WrittenFrontmatter(as_written(file.tree), body, repairs)
 
 
 def as_written(tree: YamlTree) -> dict[str, Json]:
@@ -185,14 +115,16 @@ def as_written(tree: YamlTree) -> dict[str, Json]:
     return {key: _plain(tree, tree.root, key, node) for key, node in tree.root.items()}
 
 
-def same_values(first: Mapping[str, Json], second: Mapping[str, Json]) -> bool:
-    """Tell whether two mappings say the same; ``true`` is not 1, and 1 not 1.0."""
+def same_values(first: Json, second: Json) -> bool:
+    """Return whether two values are equal and of one kind: 1 is not 1.0, nor true."""
     return json.dumps(first, sort_keys=True) == json.dumps(second, sort_keys=True)
 
 
 def _plain(tree: YamlTree, around: Node, key: str | int, node: Node) -> Json:
     if isinstance(node, dict):
-        return {each: _plain(tree, node, each, value) for each, value in node.items()}
+        return {
+            inner: _plain(tree, node, inner, value) for inner, value in node.items()
+        }
     if isinstance(node, list):
         return [_plain(tree, node, at, value) for at, value in enumerate(node)]
     if isinstance(node, (str, *_WORDS)):

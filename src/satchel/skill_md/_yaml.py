@@ -1,8 +1,157 @@
-"""Plain scalars by the YAML 1.2 core schema, section 10.3.2 of the specification."""
+"""YAML as events, and its plain scalars: what a YAML library knows of a frontmatter.
+
+PyYAML follows YAML 1.1, our packs 1.2. The parsers here hide the differences that
+real files meet, and `resolve` reads scalars by the core schema of 1.2.
+"""
 
 import re
-from collections.abc import Mapping
-from typing import Final, TypeAlias
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final, NamedTuple, Protocol, TypeAlias
+
+from yaml import SafeLoader
+from yaml.events import ScalarEvent
+
+
+class YamlProblem(NamedTuple):
+    """Why there is no tree: a code, a sentence, and the line in the frontmatter."""
+
+    code: str
+    message: str
+    line: int | None = None
+
+
+class UnreadableYamlError(Exception):
+    """Carries a problem out of the loop over events."""
+
+    def __init__(
+        self,
+        code: str,
+        message: str,
+        event: Any = None,  # noqa: ANN401
+    ) -> None:
+        super().__init__(code, message, event)
+        line = None if event is None else event.start_mark.line + 1
+        self.problem = YamlProblem(code, message, line)
+
+
+class YamlParser(Protocol):
+    """The part of PyYAML's parsers that is used; its events have no common type."""
+
+    def get_event(self) -> Any:  # noqa: ANN401 - the library types none of it
+        """Return the next event; None behind the last."""
+        ...
+
+
+class _PureParser:
+    """The parser in Python; like the one in C it takes no surrogates."""
+
+    def __init__(self, head: bytes) -> None:
+        self._parser: YamlParser = SafeLoader(head)
+
+    def get_event(self) -> Any:  # noqa: ANN401
+        """Return the next event; None behind the last."""
+        event = self._parser.get_event()
+        if type(event) is ScalarEvent and not event.value.isascii():
+            text: str = event.value
+            if text.encode("utf-8", "replace") != text.encode("utf-8", "surrogatepass"):
+                raise UnreadableYamlError("invalid-yaml", "found a surrogate", event)
+        return event
+
+
+def _best_parser() -> Callable[[bytes], YamlParser]:
+    """Return the C parser; the pure one where PyYAML was built without it."""
+    try:
+        # Neither stubs nor `__all__` name it.
+        from yaml.cyaml import CParser  # type: ignore[attr-defined]
+    except ImportError:
+        return _PureParser
+    return CParser  # pyright: ignore[reportUnknownVariableType]
+
+
+_new_parser: Final = _best_parser()
+
+
+# Line ends in YAML 1.1, which both of PyYAML's parsers read; text since 1.2.
+_OLD_BREAKS: Final = re.compile(b"\xc2\x85|\xe2\x80[\xa8\xa9]")
+
+
+def _spare(head: bytes, codes: range) -> Iterator[str]:
+    """Yield characters that are not in the text, escaped or not."""
+    small = head.lower()
+    for code in codes:
+        if chr(code).encode() not in head and b"%x" % code not in small:
+            yield chr(code)
+
+
+class _OldBreaksParser:
+    """A parser that takes those for text: it is shown private characters instead."""
+
+    def __init__(self, head: bytes) -> None:
+        self._restored: dict[int, str] = {}
+        spare = _spare(head, range(0xE000, 0xF8FF))
+        for mark in "\x85\u2028\u2029":
+            stand_in = next(spare)
+            self._restored[ord(stand_in)] = mark
+            head = head.replace(mark.encode(), stand_in.encode())
+        self._parser = _new_parser(head)
+
+    def get_event(self) -> Any:  # noqa: ANN401
+        """Return the next event; None behind the last."""
+        event = self._parser.get_event()
+        if type(event) is ScalarEvent:
+            event.value = event.value.translate(self._restored)
+        return event
+
+
+# A character as JSON escapes it in two halves, an escaped backslash not before it.
+_PAIR: Final = re.compile(
+    rb"(?<!\\)((?:\\\\)*)"
+    rb"\\u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})"
+)
+
+
+class _SurrogatePairParser:
+    """A parser that joins such halves in double quotes, where libyaml refuses them.
+
+    YAML 1.2 is a superset of JSON (section 1.3). The parser is shown a private
+    character and the digits, which takes as many bytes; in any other text the escapes
+    are restored, for they are none there.
+    """
+
+    def __init__(self, head: bytes) -> None:
+        stand_in = next(_spare(head, range(0xF0000, 0xFFFFE)))
+        self._stand_in = stand_in
+        self._shown = re.compile(f"{stand_in}([0-9a-fA-F]{{4}})([0-9a-fA-F]{{4}})")
+        self._parser = _text_parser(
+            _PAIR.sub(rb"\1" + stand_in.encode() + rb"\2\3", head)
+        )
+
+    def get_event(self) -> Any:  # noqa: ANN401
+        """Return the next event; None behind the last."""
+        event = self._parser.get_event()
+        if type(event) is ScalarEvent and self._stand_in in event.value:
+            meant = _joined if event.style == '"' else r"\\u\1\\u\2"
+            event.value = self._shown.sub(meant, event.value)
+        return event
+
+
+def _joined(halves: re.Match[str]) -> str:
+    high, low = int(halves[1], 16), int(halves[2], 16)
+    return chr(0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00))
+
+
+def parser_of(head: bytes) -> YamlParser:
+    """Return a parser for the text between the fences."""
+    if b"\\u" in head and _PAIR.search(head):
+        return _SurrogatePairParser(head)
+    return _text_parser(head)
+
+
+def _text_parser(head: bytes) -> YamlParser:
+    if not head.isascii() and _OLD_BREAKS.search(head):
+        return _OldBreaksParser(head)
+    return _new_parser(head)
+
 
 Value: TypeAlias = "str | int | float | bool | None"
 

@@ -14,7 +14,6 @@ from satchel.skill_md import (
     spec_name_violations,
     strict_name_violations,
     to_spec,
-    write_manifest,
 )
 
 if TYPE_CHECKING:
@@ -178,4 +177,4 @@ def test_written_frontmatter_is_the_same_each_time() -> None:
     manifest = parse(text.encode()).manifest
     assert manifest is not None
     assert manifest.frontmatter == frontmatter
-    assert write_manifest(manifest) == text
+    assert render_frontmatter(manifest.frontmatter) == text

@@ -3,7 +3,7 @@
 import pytest
 
 from satchel.model import Finding, Json
-from satchel.skill_md import parse, read_as_written, same_values, write_manifest
+from satchel.skill_md import parse, read_as_written, render_frontmatter, same_values
 
 TEXT = b"""---
 name: a
@@ -68,4 +68,4 @@ def test_what_a_skill_replaces_is_read_and_written() -> None:
 
     assert manifest is not None
     assert manifest.replaces == ("old", "older")
-    assert write_manifest(manifest).encode() == data
+    assert render_frontmatter(manifest.frontmatter).encode() == data
