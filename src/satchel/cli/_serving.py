@@ -264,11 +264,14 @@ def _print_reasons(library: "ServedLibrary") -> bool:
     from satchel.server import readiness
 
     reasons = readiness(library)
-    for what, wrong in (("not ready", reasons.against), ("degraded", reasons.degraded)):
+    for what, wrong in (
+        ("not ready", reasons.not_ready),
+        ("degraded", reasons.degraded),
+    ):
         if wrong:
             echo_error(f"{what}, and /readyz says so:")
             _print_some(finding.detail for finding in wrong)
-    return bool(reasons.every)
+    return bool(reasons.not_ready or reasons.degraded)
 
 
 def _print_served(library: "ServedLibrary") -> None:

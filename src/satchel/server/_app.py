@@ -38,29 +38,28 @@ def create_app(
     guarded: GuardSettings | None = None,
     traffic: TrafficCounts | None = None,
 ) -> Starlette:
-    """Return the application, which asks nobody for a token and looks at no Host.
+    """Return the application; it checks no token and no Host header.
 
-    That is for `satchel.server._guard`, which goes around it: see `guarded_app`.
+    `guard` does both, around it: see `guarded_app`.
 
     Args:
         library: What is served.
         settings: How it is offered over HTTP.
-        used: Gives the figures of use for ``/metrics``: `MetricsSink.render`.
-        guarded: What the guard around it was told, so that ``/mcp`` refuses nothing
-            that the guard lets in; None lets loopback alone reach ``/mcp``.
-        traffic: What the guard counts, for ``/metrics``.
+        used: Gives the metrics of use for ``/metrics``: `MetricsSink.render`.
+        guarded: The settings of the guard around it, so that ``/mcp`` refuses nothing
+            that the guard lets in; with None only loopback reaches ``/mcp``.
+        traffic: The guard's counts, for ``/metrics``.
     """
-    settings = settings or HttpSettings()
-    site = HttpContext(library, settings, ResponseFactory(library.settings.ttl_s))
-    mcp = (
-        streamable_http(library)
-        if guarded is None
-        else streamable_http(
+    responses = ResponseFactory(library.settings.ttl_s)
+    http = HttpContext(library, settings or HttpSettings(), responses)
+    if guarded is None:
+        mcp = streamable_http(library)
+    else:
+        mcp = streamable_http(
             library,
             security=transport_security(guarded),
             max_body_bytes=guarded.max_body_bytes,
         )
-    )
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncGenerator[None]:
@@ -69,20 +68,20 @@ def create_app(
             yield
 
     routes: list[BaseRoute] = [
-        Route("/mcp", mcp.app),  # first: it is asked for most
-        *health_routes(site),
-        loads_route(site),
-        *api_routes(site),
-        *discovery_routes(site),
-        *releases_routes(site),
-        metrics_route(site, used, traffic),
+        Route("/mcp", mcp.app),  # first, since most requests go there
+        *health_routes(http),
+        loads_route(http),
+        *api_routes(http),
+        *discovery_routes(http),
+        *releases_routes(http),
+        metrics_route(http, used, traffic),
     ]
     app = Starlette(
         routes=routes,
         exception_handlers={HTTPException: _route_error, Exception: _internal_error},
         lifespan=lifespan,
     )
-    app.router.redirect_slashes = False  # one thing has one address
+    app.router.redirect_slashes = False  # each resource has one address
     return app
 
 
@@ -93,10 +92,10 @@ def guarded_app(
     old_index: bool = False,
     used: UsageMetrics | None = None,
 ) -> Application:
-    """Return the application behind its guard: what a server listens with.
+    """Return the application behind its guard, as a server runs it.
 
     Raises:
-        ConfigError: ``settings.host`` is not loopback, and nobody is asked who calls.
+        ConfigError: ``settings.host`` is not loopback, and no token is needed.
     """
     http = HttpSettings(private=settings.asks, old_index=old_index)
     traffic = TrafficCounts()
@@ -105,17 +104,17 @@ def guarded_app(
 
 
 def _route_error(request: Request, error: Exception) -> Response:
-    """Answer where no route, or none for this method, was found."""
+    """Answer a request that fits no route, or no method of its route."""
     status = error.status_code if isinstance(error, HTTPException) else 0
     if status == HTTPStatus.METHOD_NOT_ALLOWED:
-        may = "POST" if request.url.path == LOADS_PATH else "GET, HEAD"
-        said = f"only {may.replace(', ', ' and ')} are answered here"
-        told = ErrorAnswer(status, "method-not-allowed", said)
-        return error_response(request, told, {"Allow": may})
+        methods = "POST" if request.url.path == LOADS_PATH else "GET, HEAD"
+        message = f"only {methods.replace(', ', ' and ')} are answered here"
+        not_allowed = ErrorAnswer(status, "method-not-allowed", message)
+        return error_response(request, not_allowed, {"Allow": methods})
     return error_response(request, NOT_FOUND)
 
 
 def _internal_error(request: Request, error: Exception) -> Response:
-    """Answer after a fault of our own; what it was is in the server's log alone."""
+    """Answer after a failure of this server; its details are only in the log."""
     del error
     return error_response(request, INTERNAL_ERROR)

@@ -1,7 +1,4 @@
-"""How an error leaves the server: a status, a code, a sentence.
-
-Its place goes to the log.
-"""
+"""How an error leaves the server: a status, a code and a sentence."""
 
 import json
 import logging
@@ -9,7 +6,6 @@ import ntpath
 import posixpath
 import traceback
 from dataclasses import dataclass
-from types import TracebackType
 from typing import TYPE_CHECKING, Final, cast
 
 from satchel.errors import (
@@ -33,71 +29,14 @@ from satchel.text import printable
 if TYPE_CHECKING:
     from starlette.types import Send
 
-
-_COMMON: Final = (
+_HEADERS: Final = (
     (b"content-type", b"application/json"),
     (b"cache-control", b"no-store"),
     (b"x-content-type-options", b"nosniff"),
 )
+_FRAMES: Final = 8
 
-
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """A request that is not carried out: the status, a stable code, a sentence.
-
-    ``headers`` are what the status asks for: WWW-Authenticate, Retry-After.
-    """
-
-    status: int
-    code: str
-    message: str
-    headers: tuple[tuple[bytes, bytes], ...] = ()
-
-
-async def send_refusal(refusal: Refusal, send: "Send", *, head: bool = False) -> None:
-    """Send ``{"error": {"code", "message"}}``; no body where ``head`` is true."""
-    payload = {"error": {"code": refusal.code, "message": refusal.message}}
-    await send_json(refusal.status, payload, send, head=head, headers=refusal.headers)
-
-
-async def send_json(
-    status: int,
-    payload: object,
-    send: "Send",
-    *,
-    head: bool = False,
-    headers: tuple[tuple[bytes, bytes], ...] = (),
-) -> None:
-    """Send ``payload`` as JSON, as an answer that nobody keeps."""
-    body = json.dumps(payload).encode()
-    length = (b"content-length", b"%d" % len(body))
-    start = {
-        "type": "http.response.start",
-        "status": status,
-        "headers": [*_COMMON, length, *headers],
-    }
-    await send(start)
-    await send({"type": "http.response.body", "body": b"" if head else body})
-
-
-@dataclass(frozen=True, slots=True)
-class ErrorAnswer:
-    """What is answered: an HTTP status, a code in kebab case, a sentence."""
-
-    status: int
-    code: str
-    message: str
-
-    def as_dict(self) -> dict[str, dict[str, str]]:
-        """Return the shape of every error: ``{"error": {"code", "message"}}``."""
-        return {"error": {"code": self.code, "message": self.message}}
-
-
-INTERNAL_ERROR: Final = ErrorAnswer(
-    500, "internal-error", "the server could not answer this"
-)
-
-# The first class that fits; the more special ones stand first.
+# The first class that fits decides; special classes come before their bases.
 _STATUS: Final[tuple[tuple[type[SkillError], int], ...]] = (
     (SkillNotFoundError, 404),
     (ReferenceUnreadableError, 503),
@@ -112,47 +51,44 @@ _STATUS: Final[tuple[tuple[type[SkillError], int], ...]] = (
     (SkillManifestError, 503),
 )
 
+_log = logging.getLogger("satchel.server")
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorAnswer:
+    """The answer to a request that fails: status, stable code in kebab case, sentence.
+
+    ``headers`` are those that the status needs, such as ``Retry-After``.
+    """
+
+    status: int
+    code: str
+    message: str
+    headers: tuple[tuple[bytes, bytes], ...] = ()
+
+    def as_dict(self) -> dict[str, dict[str, str]]:
+        """Return the shape of every error: ``{"error": {"code", "message"}}``."""
+        return {"error": {"code": self.code, "message": self.message}}
+
+
+INTERNAL_ERROR: Final = ErrorAnswer(
+    500, "internal-error", "the server could not answer this"
+)
+
 
 def error_answer(error: SkillError) -> ErrorAnswer:
-    """Return what is said of an error outside; no path of this machine, no label."""
+    """Return what a client reads of an error.
+
+    Messages of the library name paths and labels for its operator. What leaves the
+    process names neither.
+    """
     status = next((status for kind, status in _STATUS if isinstance(error, kind)), 0)
     if not status:
         return INTERNAL_ERROR
-    return ErrorAnswer(status, error.code, _message(error))
+    return ErrorAnswer(status, error.code, _public_message(error))
 
 
-def public_labels(catalog: Catalog) -> dict[str, str]:
-    """Return for each source's label how it is called outside, each by its own name.
-
-    Of a path of the machine that is the last name; where it is taken, with a number.
-    """
-    names: dict[str, str] = {}
-    for state in catalog.sources:
-        name = plain = _last_name(state.label)
-        number = 1
-        while name in names.values():
-            number += 1
-            name = f"{plain}#{number}"
-        names[state.label] = name
-    return names
-
-
-def is_machine_path(path: str) -> bool:
-    """Tell whether a path says more of the machine than of what is served.
-
-    It is absolute, or leads up from the folder that the server was started in.
-    """
-    up = path.replace("\\", "/").startswith("../")
-    return up or posixpath.isabs(path) or ntpath.isabs(path)
-
-
-def _last_name(label: str) -> str:
-    if is_machine_path(label):
-        label = ntpath.basename(label.rstrip("/\\")) or "skills"
-    return printable(label)
-
-
-def _message(error: SkillError) -> str:
+def _public_message(error: SkillError) -> str:
     match error:
         case DuplicateSkillError():
             return (
@@ -169,29 +105,76 @@ def _message(error: SkillError) -> str:
             return printable(str(error))
 
 
-_FRAMES: Final = 8
-
-_log = logging.getLogger("satchel.server")
-
-
-def log_crash(error: BaseException) -> None:
-    """Log an exception by its kind and its place: its text may be a caller's.
-
-    An exception group is told as the exceptions in it.
-    """
-    if isinstance(error, BaseExceptionGroup):
-        group = cast("BaseExceptionGroup[BaseException]", error)
-        for each in group.exceptions:
-            log_crash(each)
-        return
-    _log.error(
-        "unhandled %s at %s", type(error).__name__, _trace_location(error.__traceback__)
+async def send_error(error: ErrorAnswer, send: "Send", *, head: bool = False) -> None:
+    """Send an error over ASGI; without its body for HEAD."""
+    await send_json(
+        error.status, error.as_dict(), send, head=head, headers=error.headers
     )
 
 
-def _trace_location(trace: TracebackType | None) -> str:
+async def send_json(
+    status: int,
+    payload: object,
+    send: "Send",
+    *,
+    head: bool = False,
+    headers: tuple[tuple[bytes, bytes], ...] = (),
+) -> None:
+    """Send ``payload`` over ASGI as JSON that no cache may keep."""
+    body = json.dumps(payload).encode()
+    length = (b"content-length", b"%d" % len(body))
+    start = {
+        "type": "http.response.start",
+        "status": status,
+        "headers": [*_HEADERS, length, *headers],
+    }
+    await send(start)
+    await send({"type": "http.response.body", "body": b"" if head else body})
+
+
+def public_labels(catalog: Catalog) -> dict[str, str]:
+    """Return the public name of each source by its label; no two are equal.
+
+    Of a path on this machine it is the last name, with a number if that is taken.
+    """
+    names: dict[str, str] = {}
+    for state in catalog.sources:
+        name = plain = _last_name(state.label)
+        number = 1
+        while name in names.values():
+            number += 1
+            name = f"{plain}#{number}"
+        names[state.label] = name
+    return names
+
+
+def _last_name(label: str) -> str:
+    if is_machine_path(label):
+        label = ntpath.basename(label.rstrip("/\\")) or "skills"
+    return printable(label)
+
+
+def is_machine_path(path: str) -> bool:
+    """Return whether a path shows how this machine is laid out.
+
+    Such a path is absolute, or leads up from the server's working folder.
+    """
+    up = path.replace("\\", "/").startswith("../")
+    return up or posixpath.isabs(path) or ntpath.isabs(path)
+
+
+def log_crash(error: BaseException) -> None:
+    """Log an exception by its class and location; its text may come from a caller.
+
+    For an exception group, each exception in it is logged.
+    """
+    if isinstance(error, BaseExceptionGroup):
+        for member in cast("BaseExceptionGroup[BaseException]", error).exceptions:
+            log_crash(member)
+        return
     frames = [
         f"{frame.f_globals.get('__name__', '?')}.{frame.f_code.co_name}:{line}"
-        for frame, line in traceback.walk_tb(trace)
+        for frame, line in traceback.walk_tb(error.__traceback__)
     ]
-    return " < ".join(reversed(frames[-_FRAMES:])) or "?"
+    location = " < ".join(reversed(frames[-_FRAMES:])) or "?"
+    _log.error("unhandled %s at %s", type(error).__name__, location)

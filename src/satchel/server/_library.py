@@ -1,12 +1,7 @@
-"""The library that a server offers: its settings, its callers, its views.
+"""The library that a server offers: settings, callers, their views, threads."""
 
-And threads.
-"""
-
-import threading
 import time
-from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
@@ -14,17 +9,36 @@ from anyio import CapacityLimiter, to_thread
 from anyio.lowlevel import RunVar
 
 from satchel.errors import SourceUnavailableError
-from satchel.model import Catalog, Descriptor, Style, SyncReport
+from satchel.files import LruCache
+from satchel.model import SYNC, Catalog, Descriptor, Style, SyncReport
 from satchel.runtime import CallerView, Satchel
+from satchel.server._errors import public_labels
 
-_MIB: Final = 1024 * 1024
+_T = TypeVar("_T")
+
+MAX_VIEWS: Final = 256
+"""Views that are cached: callers times client programs times edges."""
+
+NEAR_BYTES: Final = 256 * 1024
+NEAR_FILES: Final = 32
+"""Reading a file of this size, in a pack of so many files, from a local disk takes less
+time than handing the work to a thread and back."""
+
+MAX_THREADS: Final = 8
+"""Requests that may wait for one slow source at a time."""
+MAX_WAITING: Final = 16
+"""Requests that may wait for one of these threads while none is answered."""
+STUCK_S: Final = 1.0
+"""Seconds without an answer after which no more than these may wait."""
+ALL_SOURCES: Final = "\0all"
+"""Names the threads of work that reads skills of all sources, such as a list."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerSettings:
-    """How skills are served; nothing here says who may come in (`serve.guard`).
+    """How skills are served. Who may call is in `GuardSettings`.
 
-    ``style`` is that of the MCP tools. ``ttl_s`` is how many seconds a client may keep
+    ``style`` is that of the MCP tools. ``ttl_s`` is how many seconds a client may cache
     an answer about the catalog. ``compat`` adds the resources that older readers ask
     for. ``page_size`` is the number of skills on one page of a list: MCP Inspector
     reads 64 pages at most, FastMCP's client 250.
@@ -36,19 +50,19 @@ class ServerSettings:
     page_size: int = 250
     compat: bool = False
     allow_empty: bool = False
-    """Whether a server without a skill calls itself ready."""
+    """Whether a server without a skill reports that it is ready."""
     max_resources: int = 512
     """Files of one skill in MCP's skills extension (SEP-2640)."""
-    max_skill_bytes: int = 16 * _MIB
+    max_skill_bytes: int = 16 * 1024 * 1024
     """Bytes of one skill in MCP's skills extension (SEP-2640)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """One who may come in: what it is called, and which skills are its.
+    """Someone who sends requests: its name, and the skills that it may have.
 
-    ``name`` is that of its token, empty where none is asked for. ``only`` are shell
-    patterns over ids, None for every skill. It says nothing of the secret.
+    ``name`` is that of its token, empty where no token is needed. ``only`` are shell
+    patterns over ids, None for every skill. The secret is not in it.
     """
 
     name: str = ""
@@ -58,16 +72,17 @@ class Caller:
 ANYONE: Final = Caller()
 
 
-_T = TypeVar("_T")
+def is_copy_request(headers: Mapping[str, str]) -> bool:
+    """Return whether a request fetches for a copy elsewhere, which is no load.
 
-MAX_THREADS: Final = 8
-"""Requests that may wait for one source at a time."""
-MAX_WAITING: Final = 16
-"""Requests that may wait for one of these threads, while none is answered."""
-STUCK_S: Final = 1.0
-"""Seconds without an answer after which no more than that may wait."""
-ALL_SOURCES: Final = "\0lists"
-"""The lane of what reads skills of all sources, such as a list of them."""
+    It has ``Satchel-Purpose: sync``, or what browsers send ahead of any use.
+    """
+    if headers.get("satchel-purpose", "").strip().lower() == SYNC:
+        return True
+    return any(
+        "prefetch" in headers.get(name, "").lower()
+        for name in ("sec-purpose", "purpose")
+    )
 
 
 @dataclass(slots=True)
@@ -77,76 +92,71 @@ class _ThreadLimit:
     limiter: CapacityLimiter = field(
         default_factory=lambda: CapacityLimiter(MAX_THREADS)
     )
-    moved_at: float = 0.0
+    answered_at: float = 0.0
 
 
-_limits: RunVar[dict[tuple[int, str], _ThreadLimit]] = RunVar("satchel_lanes")
+_limits: RunVar[dict[tuple[int, str], _ThreadLimit]] = RunVar("satchel_source_threads")
 
 
 class SourceThreads:
-    """Runs what may wait, in threads. For one event loop at a time."""
+    """Run work in threads, with a limit for each slow source.
+
+    All requests share 40 threads. One that reads a slow source may wait for it until a
+    time-out, and a few dozen of those would leave no thread for the others.
+    """
 
     def __init__(self, monotonic: Callable[[], float] = time.monotonic) -> None:
         self._monotonic = monotonic
 
-    async def run(self, lane: str | None, work: Callable[[], _T]) -> _T:
-        """Return what ``work`` gives; None is the threads that all share.
+    async def run(self, source: str | None, work: Callable[[], _T]) -> _T:
+        """Return what ``work`` returns; None is the threads that all requests share.
 
         Raises:
-            SourceUnavailableError: Too many wait for this source already.
+            SourceUnavailableError: Too many requests wait for this source already.
         """
-        if lane is None:
+        if source is None:
             return await to_thread.run_sync(work, abandon_on_cancel=True)
-        own = self._lane(lane)
-        taken = own.limiter.statistics()
+        limit = self._limit_of(source)
+        usage = limit.limiter.statistics()
         now = self._monotonic()
-        if not taken.borrowed_tokens:
-            own.moved_at = now
-        if taken.tasks_waiting >= MAX_WAITING and now - own.moved_at > STUCK_S:
-            raise SourceUnavailableError(lane, "too many requests wait for it")
+        if not usage.borrowed_tokens:
+            limit.answered_at = now
+        if usage.tasks_waiting >= MAX_WAITING and now - limit.answered_at > STUCK_S:
+            raise SourceUnavailableError(source, "too many requests wait for it")
         try:
-            # A client that goes away must not free a thread that still waits.
-            return await to_thread.run_sync(work, limiter=own.limiter)
+            # A client that disconnects must not free a thread that still waits.
+            return await to_thread.run_sync(work, limiter=limit.limiter)
         finally:
-            own.moved_at = self._monotonic()
+            limit.answered_at = self._monotonic()
 
-    def _lane(self, name: str) -> _ThreadLimit:
+    def _limit_of(self, source: str) -> _ThreadLimit:
         try:
-            lanes = _limits.get()
+            limits = _limits.get()
         except LookupError:
-            lanes = dict[tuple[int, str], _ThreadLimit]()
-            _limits.set(lanes)
-        return lanes.setdefault((id(self), name), _ThreadLimit())
-
-
-_K = TypeVar("_K")
-
-MAX_VIEWS: Final = 256
-"""Views that are kept: callers times clients times edges."""
-
-NEAR_BYTES: Final = 256 * 1024
-NEAR_FILES: Final = 32
-"""A file of at most so many bytes, in a pack of so many files, is read from a disk of
-this machine in less time than it takes to hand the work to a thread and back."""
+            limits = dict[tuple[int, str], _ThreadLimit]()
+            _limits.set(limits)
+        return limits.setdefault((id(self), source), _ThreadLimit())
 
 
 class ServedLibrary:
     """The skills of a server. Thread-safe; nothing here knows a protocol.
 
     The registry is synced when the Satchel is opened and by `refresh`, never for a
-    call. Who listens is told after a sync that changed something.
+    request. Listeners are called after a sync that changed something.
     """
 
     def __init__(self, skills: Satchel, settings: ServerSettings | None = None) -> None:
         self.skills = skills
         self.settings = settings or ServerSettings()
-        self._first: CallerView | None = None
-        self._views: OrderedDict[tuple[Caller, str, str], CallerView] = OrderedDict()
-        self._callers: OrderedDict[tuple[Caller, str], CallerView] = OrderedDict()
-        self._lock = threading.Lock()
-        self.lanes = SourceThreads()
+        self.threads = SourceThreads()
+        self._first_view: CallerView | None = None
+        self._client_views: LruCache[tuple[Caller, str, str], CallerView]
+        self._client_views = LruCache(MAX_VIEWS)
+        self._caller_views: LruCache[tuple[Caller, str], CallerView]
+        self._caller_views = LruCache(MAX_VIEWS)
+        self._labels: tuple[Catalog | None, dict[str, str]] = None, {}
         self._listeners: list[Callable[[SyncReport], None]] = []
-        self._withheld = skills.catalog.excluded
+        self._excluded = skills.catalog.excluded
         skills.listen(self._synced)
 
     @property
@@ -154,49 +164,51 @@ class ServedLibrary:
         """The catalog in use: another object after a sync."""
         return self.skills.catalog
 
+    def labels_in(self, catalog: Catalog) -> dict[str, str]:
+        """Return the public names of sources, see `public_labels`; cached."""
+        labeled, labels = self._labels
+        if labeled is not catalog:
+            labels = public_labels(catalog)
+            self._labels = catalog, labels
+        return labels
+
     def view(
         self, caller: Caller = ANYONE, *, via: str = "mcp", client: str = ""
     ) -> CallerView:
-        """Return the skills as ``caller`` may have them.
+        """Return the skills that ``caller`` may have.
 
-        ``client`` is what the program says it is called: untrusted, for events only.
+        ``client`` is the name that a program gives itself: untrusted, for events only.
         """
-        with self._lock:
-            if not client:
-                return self._of_caller(caller, via)
-            key = caller, via, client
-            known = self._views.get(key)
-            if known is None:
-                known = self._of_caller(caller, via).for_client(client)
-                _keep_newest(self._views, key, known)
-            self._views.move_to_end(key)
-            return known
+        if not client:
+            return self._caller_view(caller, via)
+        return self._client_views.get(
+            (caller, via, client),
+            lambda: self._caller_view(caller, via).for_client(client),
+        )
 
-    def _of_caller(self, caller: Caller, via: str) -> CallerView:
-        """Return the view that those of a caller's programs share their skills with.
+    def _caller_view(self, caller: Caller, via: str) -> CallerView:
+        """Return the view whose skills all programs of a caller share.
 
-        It is not let go for a program that calls itself something new each time.
+        A program that changes its name with each request does not evict it.
         """
-        key = caller, via
-        known = self._callers.get(key)
-        if known is None:
-            if self._first is None:
-                self._first = self.skills.view(style=self.settings.style)
-            known = self._first.for_caller(
+
+        def make() -> CallerView:
+            if self._first_view is None:
+                self._first_view = self.skills.view(style=self.settings.style)
+            return self._first_view.for_caller(
                 who={"client": caller.name} if caller.name else {},
                 only=caller.only,
                 via=via,
                 client="",
             )
-            _keep_newest(self._callers, key, known)
-        self._callers.move_to_end(key)
-        return known
+
+        return self._caller_views.get((caller, via), make)
 
     def is_near(self, skill_id: object) -> bool:
-        """Tell whether any file of a skill is had at once, so that no thread is needed.
+        """Return whether any file of a skill is read at once, so no thread is needed.
 
-        A source says by ``near`` that it reads from memory or from a disk of this
-        machine; whatever has to be asked for elsewhere, or is large, may take long.
+        A source says by ``near`` that it reads from memory or from a local disk. Files
+        that are elsewhere, or large, may take long.
         """
         if not isinstance(skill_id, str) or self.skills.policy.rules:
             return False
@@ -209,30 +221,29 @@ class ServedLibrary:
             return False
         if any(stat.size > NEAR_BYTES for stat in entry.files):
             return False
-        return _is_unchanged(reader, entry)  # else it is read again, which takes time
+        return _is_unchanged(reader, entry)  # an edited pack is read again, slowly
 
-    def lane(self, skill_id: object) -> str | None:
-        """Return whose threads may wait for the files of a skill; None: everybody's.
-
-        It is the label of its source, where that lies elsewhere.
-        """
+    def slow_source(self, skill_id: object) -> str | None:
+        """Return the label of a skill's source if reading from it may take long."""
         if not isinstance(skill_id, str):
             return None
-        entry = self.catalog.get(skill_id)
+        catalog = self.catalog
+        entry = catalog.get(skill_id)
         if entry is None:
-            held = self.catalog.exclusion_of(skill_id)
-            entry = held.descriptor if held is not None else None
-        return None if entry is None or self._near(entry.source) else entry.source
+            exclusion = catalog.exclusion_of(skill_id)
+            if exclusion is None:
+                return None
+            entry = exclusion.descriptor
+        reader = catalog.readers.get(entry.source)
+        is_near = reader is None or getattr(reader, "near", False)
+        return None if is_near else entry.source
 
     @property
-    def lists(self) -> str | None:
-        """Whose threads may wait for what reads skills of all sources."""
-        far = not all(map(self._near, self.catalog.readers))
-        return ALL_SOURCES if far else None
-
-    def _near(self, source: str) -> bool:
-        reader = self.catalog.readers.get(source)
-        return reader is None or bool(getattr(reader, "near", False))
+    def slow_sources(self) -> str | None:
+        """`ALL_SOURCES` if reading from one of the sources may take long."""
+        readers = self.catalog.readers.values()
+        is_near = all(getattr(reader, "near", False) for reader in readers)
+        return None if is_near else ALL_SOURCES
 
     def listen(self, changed: Callable[[SyncReport], None]) -> Callable[[], None]:
         """Call ``changed`` after each sync that changed something; return how to stop.
@@ -243,29 +254,23 @@ class ServedLibrary:
         return lambda: self._listeners.remove(changed)
 
     def refresh(self) -> SyncReport:
-        """Sync, and tell who listens where something changed. Never raises.
+        """Sync, and call the listeners if something changed. Never raises.
 
-        Packs that are withheld count, too: a hidden one is still a prompt.
+        Excluded packs count, too: a hidden one is still a prompt.
         """
         return self.skills.sync()
 
     def _synced(self, report: SyncReport) -> None:
-        """Tell who listens; a sync may also be one in the background, after an edit."""
-        before, self._withheld = self._withheld, self.catalog.excluded
+        """Call the listeners; a sync may also run in the background, after an edit."""
+        before, self._excluded = self._excluded, self.catalog.excluded
         listed = report.added or report.updated or report.removed
-        if listed or self._withheld != before:
+        if listed or self._excluded != before:
             for changed in tuple(self._listeners):
                 changed(report)
 
 
-def _keep_newest(views: OrderedDict[_K, CallerView], key: _K, view: CallerView) -> None:
-    views[key] = view
-    while len(views) > MAX_VIEWS:
-        views.popitem(last=False)
-
-
 def _is_unchanged(reader: object, entry: Descriptor) -> bool:
-    """Tell whether the files of a pack are, at a glance, those of the catalog."""
+    """Return whether the files of a pack have the size and time of the catalog's."""
     stat_file = getattr(reader, "stat_file", None)
     if stat_file is None:
         return True

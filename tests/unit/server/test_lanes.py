@@ -149,14 +149,14 @@ def test_a_lane_that_moves_takes_all_and_one_that_is_stuck_does_not() -> None:
 def test_whose_threads_a_skill_has(hung: Hung) -> None:
     served = library(hung)
 
-    assert [served.lane(each) for each in ("far", "here", "nope", 7)] == [
+    assert [served.slow_source(each) for each in ("far", "here", "nope", 7)] == [
         "hung",
         None,
         None,
         None,
     ]
-    assert served.lists == ALL_SOURCES
-    assert ServedLibrary(Satchel(near_only(), sinks=())).lists is None
+    assert served.slow_sources == ALL_SOURCES
+    assert ServedLibrary(Satchel(near_only(), sinks=())).slow_sources is None
 
 
 def near_only() -> FakeSource:

@@ -19,6 +19,7 @@ def test_requests_latency_refusals_and_streams_are_counted() -> None:
     for path, status, duration_s in (
         ("/mcp", 200, 0.004),
         ("/mcp", 200, 0.5),
+        ("/mcp", 200, None),  # a stream
         ("/mcp", 400, 0.02),
         ("/v1/skills/made-up-1", 404, 9.0),
         ("/.well-known/agent-skills/index.json", 200, 0.01),
@@ -26,7 +27,6 @@ def test_requests_latency_refusals_and_streams_are_counted() -> None:
         ("/other", 0, 0.001),
     ):
         traffic.answered(path, status, duration_s)
-    traffic.ended("/mcp", 200)
     traffic.refused("token-required")
 
     shown = figures(traffic)

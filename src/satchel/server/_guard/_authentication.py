@@ -1,6 +1,6 @@
-"""Who calls: nobody is asked at loopback, elsewhere a bearer token says it.
+"""Who calls: anyone at loopback, elsewhere only with a bearer token.
 
-path                      without a token        with one for some skills only
+path                      without a token        with a token for some skills
 /healthz                  answered               answered
 /readyz                   yes or no, no details  yes or no, no details
 /metrics                  refused                refused: its labels name skills
@@ -9,12 +9,12 @@ everything else           refused                answered for its skills
 """
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from satchel.errors import SourceUnavailableError
-from satchel.server._errors import Refusal
+from satchel.server._errors import ErrorAnswer
 from satchel.server._guard._limits import rate_key
 from satchel.server._guard._oauth import METADATA_PATH, JwtVerifier, oauth_caller
 from satchel.server._guard._tokens import digest_of
@@ -28,65 +28,68 @@ if TYPE_CHECKING:
     from satchel.server._guard._oauth import OAuthSettings
     from satchel.server._guard._settings import GuardSettings
 
-
 _NO_SKILLS: Final = Caller(only=())
-_MAX_SECRET: Final = 8192
+_MAX_HEADER_BYTES: Final = 8192
 _RETRY: Final = ((b"retry-after", b"10"),)
 
 
 @dataclass(frozen=True, slots=True)
 class AuthenticatedCaller:
-    """One who came in: the caller, whom its requests are counted for.
+    """A caller that was let in.
 
-    ``user`` is what ``mcp`` knows it as, so that nobody else uses its sessions.
-    ``terse`` is whether the body of the answer is kept from it. Nothing is counted for
-    an empty ``principal``.
+    ``principal`` is what its requests are counted for. ``user`` is how ``mcp`` knows
+    it, so that no one else uses its sessions. With ``status_only`` the body of the
+    response is kept from it.
     """
 
     caller: Caller
     principal: str
     user: "AuthenticatedUser | None" = None
-    terse: bool = False
+    status_only: bool = False
 
 
 class Authenticator:
-    """Finds out who calls; one for a server, asked for each request."""
+    """Decides who calls; one for a server, used for each request."""
 
     def __init__(self, settings: "GuardSettings") -> None:
         self._tokens = settings.tokens
-        self._oauth = settings.oauth
-        self._asks = settings.asks
-        self._verifier = _verifier(settings.oauth)
+        self._oauth = oauth = settings.oauth
+        self._needs_token = settings.asks
+        self._verifier: TokenVerifier | None = None
+        if oauth is not None:
+            self._verifier = oauth.verifier or JwtVerifier(oauth)
 
-    async def admit(self, seen: "GuardedRequest") -> AuthenticatedCaller | Refusal:
-        """Return who calls, or why nobody comes in."""
-        peer = rate_key(seen.peer)
-        if not self._asks:
+    async def authenticate(
+        self, request: "GuardedRequest"
+    ) -> AuthenticatedCaller | ErrorAnswer:
+        """Return who calls, or the error for a caller that is not let in."""
+        peer = rate_key(request.peer)
+        if not self._needs_token:
             return AuthenticatedCaller(ANYONE, peer)
-        shown = seen.all(b"authorization")
-        if not shown and (openly := self._openly(seen.path, peer)):
-            return openly
-        found = await self._who(shown)
-        if isinstance(found, Refusal):
-            return self._openly(seen.path, peer) or found
-        return _for_path(found, seen.path)
+        headers = request.all(b"authorization")
+        if not headers and (caller := self._without_token(request.path, peer)):
+            return caller
+        result = await self._by_header(headers)
+        if isinstance(result, ErrorAnswer):
+            return self._without_token(request.path, peer) or result
+        return _for_path(result, request.path)
 
-    def _openly(self, path: str, peer: str) -> AuthenticatedCaller | None:
-        """Return what anybody gets of a path, None for nothing."""
+    def _without_token(self, path: str, peer: str) -> AuthenticatedCaller | None:
+        """Return what anyone gets of a path, None for nothing."""
         if path == "/readyz":
-            return AuthenticatedCaller(_NO_SKILLS, peer, terse=True)
-        # A load balancer asks without a token; the metadata say how to get one.
-        metadata = self._oauth is not None and path.startswith(METADATA_PATH)
-        return (
-            AuthenticatedCaller(_NO_SKILLS, peer)
-            if path == "/healthz" or metadata
-            else None
-        )
+            return AuthenticatedCaller(_NO_SKILLS, peer, status_only=True)
+        # A load balancer has no token, and OAuth's metadata says how to get one.
+        is_metadata = self._oauth is not None and path.startswith(METADATA_PATH)
+        if path == "/healthz" or is_metadata:
+            return AuthenticatedCaller(_NO_SKILLS, peer)
+        return None
 
-    async def _who(self, shown: list[bytes]) -> AuthenticatedCaller | Refusal:
-        secret = _bearer(shown)
+    async def _by_header(
+        self, headers: list[bytes]
+    ) -> AuthenticatedCaller | ErrorAnswer:
+        secret = _bearer_token(headers)
         if not secret:
-            return self._unknown(shown=bool(shown))
+            return self._unknown() if headers else self._missing()
         if self._tokens is not None:
             caller = self._tokens.find(digest_of(secret))
             if caller is not None:
@@ -96,29 +99,30 @@ class Authenticator:
                 return await self._by_oauth(secret, self._verifier, self._oauth)
             except SourceUnavailableError:
                 message = "the server that gives out tokens does not answer"
-                return Refusal(503, "issuer-unavailable", message, _RETRY)
-        return self._unknown(shown=True)
+                return ErrorAnswer(503, "issuer-unavailable", message, _RETRY)
+        return self._unknown()
 
     async def _by_oauth(
         self, secret: str, verifier: "TokenVerifier", oauth: "OAuthSettings"
-    ) -> AuthenticatedCaller | Refusal:
+    ) -> AuthenticatedCaller | ErrorAnswer:
         token = await verifier.verify_token(secret)
         if token is None or not _is_valid(token, oauth):
-            return self._unknown(shown=True)
-        missing = [each for each in oauth.scopes if each not in token.scopes]
+            return self._unknown()
+        missing = [scope for scope in oauth.scopes if scope not in token.scopes]
         if missing:
             message = f"the token has no scope {' '.join(missing)}"
             challenge = self._challenge("insufficient_scope", message)
-            return Refusal(403, "scope-missing", message, challenge)
+            return ErrorAnswer(403, "scope-missing", message, challenge)
         return _with_user(oauth_caller(token, oauth), token)
 
-    def _unknown(self, *, shown: bool) -> Refusal:
-        if shown:
-            message = "this token is not known here, or no longer"
-            challenge = self._challenge("invalid_token", message)
-            return Refusal(401, "token-unknown", message, challenge)
+    def _missing(self) -> ErrorAnswer:
         message = "this server asks for a token: Authorization: Bearer ..."
-        return Refusal(401, "token-required", message, self._challenge())
+        return ErrorAnswer(401, "token-required", message, self._challenge())
+
+    def _unknown(self) -> ErrorAnswer:
+        message = "this token is not known here, or no longer"
+        challenge = self._challenge("invalid_token", message)
+        return ErrorAnswer(401, "token-unknown", message, challenge)
 
     def _challenge(
         self, error: str = "", detail: str = ""
@@ -133,24 +137,18 @@ class Authenticator:
         return ((b"www-authenticate", f"Bearer {', '.join(parts)}".encode()),)
 
 
-def _verifier(oauth: "OAuthSettings | None") -> "TokenVerifier | None":
-    if oauth is None:
-        return None
-    return oauth.verifier or JwtVerifier(oauth)
-
-
-def _bearer(shown: list[bytes]) -> str:
-    """Return the token of an Authorization header, empty where it is no such thing."""
-    if len(shown) != 1 or len(shown[0]) > _MAX_SECRET:
+def _bearer_token(headers: list[bytes]) -> str:
+    """Return the token of an Authorization header, empty where it has none."""
+    if len(headers) != 1 or len(headers[0]) > _MAX_HEADER_BYTES:
         return ""
-    scheme, _, secret = shown[0].decode("latin-1").strip().partition(" ")
+    scheme, _, secret = headers[0].decode("latin-1").strip().partition(" ")
     return secret.strip() if scheme.lower() == "bearer" else ""
 
 
 def _is_valid(token: "AccessToken", oauth: "OAuthSettings") -> bool:
-    """Tell whether a token is for this server, and still good.
+    """Return whether a token is for this server and has not expired (RFC 8707).
 
-    What a verifier of the operator's own may have left to others; RFC 8707.
+    A verifier that the operator wrote may not have checked it.
     """
     if token.expires_at is not None and token.expires_at < time.time():
         return False
@@ -175,15 +173,15 @@ def _with_user(caller: Caller, token: "AccessToken") -> AuthenticatedCaller:
     return AuthenticatedCaller(caller, repr(principal_components(token)), user)
 
 
-def _for_path(found: AuthenticatedCaller, path: str) -> AuthenticatedCaller | Refusal:
-    """Keep what names every skill from who may see some only."""
-    if found.caller.only is None:
-        return found
+def _for_path(
+    admitted: AuthenticatedCaller, path: str
+) -> AuthenticatedCaller | ErrorAnswer:
+    """Keep what names every skill from a caller that may have only some of them."""
+    if admitted.caller.only is None:
+        return admitted
     if path == "/metrics" or path.startswith("/metrics/"):
         message = "figures of every skill are not for a token that opens some"
-        return Refusal(403, "not-for-this-token", message)
+        return ErrorAnswer(403, "not-for-this-token", message)
     if path == "/readyz":
-        return AuthenticatedCaller(
-            found.caller, found.principal, found.user, terse=True
-        )
-    return found
+        return replace(admitted, status_only=True)
+    return admitted

@@ -1,7 +1,4 @@
-"""Limits of one server: request rate, bodies, concurrent requests, streams.
-
-Sessions.
-"""
+"""Limits of one server: rates, bodies, concurrent requests, streams, sessions."""
 
 import json
 import math
@@ -15,7 +12,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 import anyio
 
-from satchel.server._errors import Refusal
+from satchel.server._errors import ErrorAnswer
 
 if TYPE_CHECKING:
     from starlette.types import Message, Receive
@@ -24,15 +21,36 @@ if TYPE_CHECKING:
     from satchel.server._guard._messages import GuardedRequest
     from satchel.server._guard._settings import GuardSettings
 
-
 _MAX_BUCKETS: Final = 4096
+_LISTEN: Final = "subscriptions/listen"
+
+_CLOSE: Final = ((b"connection", b"close"),)
+_TOO_SLOW: Final = ErrorAnswer(
+    408, "too-slow", "the body of the request did not arrive in time", _CLOSE
+)
+_TOO_MANY_BODIES: Final = ErrorAnswer(
+    503,
+    "too-busy",
+    "too many requests are being received; try again",
+    (*_CLOSE, (b"retry-after", b"1")),
+)
+_TOO_MANY_REQUESTS: Final = ErrorAnswer(
+    503, "too-busy", "too many requests at a time; try again", ((b"retry-after", b"1"),)
+)
+_TOO_MANY_STREAMS: Final = ErrorAnswer(
+    503,
+    "too-many-streams",
+    "too many streams are open; close one, or try again",
+    ((b"retry-after", b"10"),),
+)
 
 
 class RateLimiter:
     """Token buckets by key: ``size`` at once, ``rate_per_s`` in the long run.
 
-    The bucket that was longest not asked for goes first when there are too many: it is
-    the one most likely to be full, which is what a new one is.
+    If there are too many buckets, the least recently used one goes: it is most likely
+    full, as a new one is. The library `limits` has windows but no such bucket, and
+    cannot say after how many seconds a request will pass.
     """
 
     def __init__(
@@ -52,28 +70,19 @@ class RateLimiter:
         return len(self._levels)
 
     def take(self, key: str) -> int:
-        """Take one from a bucket; return 0, else the seconds until there is one."""
-        level = self._level(key)
-        wait = self._wait(level)
-        self._levels[key] = (level if wait else level - 1, self._clock())
+        """Take one token; return 0, or the seconds until there is one."""
+        now = self._clock()
+        level, at = self._levels.get(key, (self._size, now))
+        level = min(self._size, level + (now - at) * self._rate)
+        wait = 0 if level >= 1 else max(1, math.ceil((1 - level) / self._rate))
+        self._levels[key] = (level if wait else level - 1), now
         self._levels.move_to_end(key)
         while len(self._levels) > self._max:
             self._levels.popitem(last=False)
         return wait
 
-    def wait(self, key: str) -> int:
-        """Return what `take` would, and take nothing."""
-        return self._wait(self._level(key))
 
-    def _level(self, key: str) -> float:
-        level, at = self._levels.get(key, (self._size, 0.0))
-        return min(self._size, level + (self._clock() - at) * self._rate)
-
-    def _wait(self, level: float) -> int:
-        return 0 if level >= 1 else max(1, math.ceil((1 - level) / self._rate))
-
-
-@lru_cache(maxsize=1024)  # asked for each request
+@lru_cache(maxsize=1024)  # called for each request
 def rate_key(address: str) -> str:
     """Return the key of an address: IPv6 by its network, since each host has many."""
     try:
@@ -85,57 +94,47 @@ def rate_key(address: str) -> str:
     return address
 
 
-_CLOSE: Final = ((b"connection", b"close"),)
-_TOO_SLOW: Final = Refusal(
-    408, "too-slow", "the body of the request did not arrive in time", _CLOSE
-)
-_TOO_MANY: Final = Refusal(
-    503,
-    "too-busy",
-    "too many requests are being received; try again",
-    (*_CLOSE, (b"retry-after", b"1")),
-)
-
-
 class ClientGoneError(Exception):
-    """The client went away before its request was whole."""
+    """The client disconnected before its request was complete."""
 
 
 class BodyReader:
-    """Reads bodies; at most so many at a time."""
+    """Reads whole bodies, within limits of number, size and time.
+
+    A request of MCP or of ``/v1`` is a few kilobytes. It is read before it takes a
+    place among the concurrent requests, so a slow sender blocks no one.
+    """
 
     def __init__(self, settings: "GuardSettings") -> None:
         self._max_bytes = settings.max_body_bytes
         self._timeout_s = settings.body_timeout_s
         self._free = settings.max_bodies
-        self._too_large = Refusal(
-            413,
-            "too-large",
-            f"the body of a request may have {self._max_bytes:,} bytes",
-            _CLOSE,
-        )
+        message = f"the body of a request may have {self._max_bytes:,} bytes"
+        self._too_large = ErrorAnswer(413, "too-large", message, _CLOSE)
 
-    async def read(self, seen: "GuardedRequest", receive: "Receive") -> bytes | Refusal:
-        """Return the whole body of a request, or why it is not read.
+    async def read(
+        self, request: "GuardedRequest", receive: "Receive"
+    ) -> bytes | ErrorAnswer:
+        """Return the whole body of a request, or the error where it is not read.
 
         Raises:
-            Gone: There is nobody any more to answer.
+            ClientGoneError: The client has disconnected.
         """
-        declared = seen.first(b"content-length")
+        declared = request.first(b"content-length")
         if declared.isdecimal() and int(declared) > self._max_bytes:
             return self._too_large
         if not self._free:
-            return _TOO_MANY
+            return _TOO_MANY_BODIES
         self._free -= 1
         try:
             async with timeout(self._timeout_s):
-                return await self._whole(receive)
+                return await self._read_all(receive)
         except TimeoutError:
             return _TOO_SLOW
         finally:
             self._free += 1
 
-    async def _whole(self, receive: "Receive") -> bytes | Refusal:
+    async def _read_all(self, receive: "Receive") -> bytes | ErrorAnswer:
         parts: list[bytes] = []
         size = 0
         while True:
@@ -152,34 +151,22 @@ class BodyReader:
 
 
 def replay_body(body: bytes, receive: "Receive") -> "Receive":
-    """Return a channel that gives ``body`` once, and then what the client does."""
+    """Return a channel that gives ``body`` once, then what the client sends."""
     pending = [body]
 
-    async def again() -> "Message":
+    async def replay() -> "Message":
         if pending:
             return {"type": "http.request", "body": pending.pop(), "more_body": False}
         return await receive()
 
-    return again
-
-
-_LISTEN: Final = "subscriptions/listen"
-_BUSY: Final = Refusal(
-    503, "too-busy", "too many requests at a time; try again", ((b"retry-after", b"1"),)
-)
-_STREAMS: Final = Refusal(
-    503,
-    "too-many-streams",
-    "too many streams are open; close one, or try again",
-    ((b"retry-after", b"10"),),
-)
+    return replay
 
 
 class ConcurrencyLimits:
     """A place for each request while it is answered, and others for streams.
 
-    A stream stays open until its client goes: MCP's ``subscriptions/listen``, and the
-    GET of the protocol's earlier versions.
+    A stream is open until its client disconnects: MCP's ``subscriptions/listen``, and
+    the GET of the protocol's earlier versions.
     """
 
     def __init__(self, settings: "GuardSettings") -> None:
@@ -199,7 +186,7 @@ class ConcurrencyLimits:
 
     @property
     def busy(self) -> int:
-        """How many requests are being answered, streams left out."""
+        """How many requests are being answered, without streams."""
         return self._max_requests - self._requests.value
 
     @property
@@ -210,28 +197,27 @@ class ConcurrencyLimits:
     @asynccontextmanager
     async def place(
         self, principal: str, *, stream: bool
-    ) -> AsyncGenerator[Refusal | None, None]:
-        """Hold a place while the request is answered, or say that there is none."""
+    ) -> AsyncGenerator[ErrorAnswer | None, None]:
+        """Take a place while the request is answered, or yield the error if none is."""
         if stream:
-            async with self._for_stream(principal) as refusal:
-                yield refusal
+            async with self._stream_place(principal) as error:
+                yield error
             return
-        if not await self._taken():
-            yield _BUSY
-            return
+        try:
+            self._requests.acquire_nowait()
+        except anyio.WouldBlock:
+            if not await self._waited():
+                yield _TOO_MANY_REQUESTS
+                return
         try:
             yield None
         finally:
             self._requests.release()
 
-    async def _taken(self) -> bool:
-        try:
-            self._requests.acquire_nowait()
-        except anyio.WouldBlock:
-            if self._waiting >= self._max_waiting:
-                return False
-        else:
-            return True
+    async def _waited(self) -> bool:
+        """Wait for a place; return whether there is one."""
+        if self._waiting >= self._max_waiting:
+            return False
         self._waiting += 1
         try:
             with anyio.move_on_after(self._wait_s):
@@ -242,10 +228,12 @@ class ConcurrencyLimits:
         return False
 
     @asynccontextmanager
-    async def _for_stream(self, principal: str) -> AsyncGenerator[Refusal | None, None]:
+    async def _stream_place(
+        self, principal: str
+    ) -> AsyncGenerator[ErrorAnswer | None, None]:
         full = self._streams.total() >= self._max_streams
         if full or self._streams[principal] >= self._max_each:
-            yield _STREAMS
+            yield _TOO_MANY_STREAMS
             return
         self._streams[principal] += 1
         try:
@@ -256,50 +244,54 @@ class ConcurrencyLimits:
                 del self._streams[principal]
 
 
-def is_stream(seen: "GuardedRequest", body: bytes) -> bool:
-    """Tell whether a request opens a stream that stays, by what it is.
+def is_stream(request: "GuardedRequest", body: bytes) -> bool:
+    """Return whether a request opens a stream, by its method and body.
 
-    A header alone may say anything, and would give an ordinary request the place of a
-    stream.
+    A header is no evidence: an ordinary request could take the place of a stream.
     """
-    if seen.path.rstrip("/") != "/mcp":
+    if request.path.rstrip("/") != "/mcp":
         return False
-    if seen.method == "GET":
+    if request.method == "GET":
         return True
-    if seen.method != "POST" or _LISTEN.encode() not in body:
+    if request.method != "POST" or _LISTEN.encode() not in body:
         return False
     try:
-        said: object = json.loads(body)
+        message: object = json.loads(body)
     except (ValueError, RecursionError):
         return False
-    return isinstance(said, dict) and (
-        cast("dict[str, object]", said).get("method") == _LISTEN
+    return isinstance(message, dict) and (
+        cast("dict[str, object]", message).get("method") == _LISTEN
     )
 
 
 class McpSessionLimit:
-    """The sessions that are open, as far as answers told of them."""
+    """Limits the sessions of MCP's earlier era; the idle ones go first.
 
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._held: OrderedDict[str, AuthenticatedCaller] = OrderedDict()
+    Each run of a client begins one, and few end it. ``mcp`` drops a session after half
+    an hour of idleness and starts no other while it has too many: a client that leaves
+    enough of them would lock out all other clients of that era.
+    """
+
+    def __init__(self, max_sessions: int) -> None:
+        self._max = max_sessions
+        self._open: OrderedDict[str, AuthenticatedCaller] = OrderedDict()
         self._busy: Counter[str] = Counter()
 
     def __len__(self) -> int:
-        return len(self._held)
+        return len(self._open)
 
-    def began(self, session: str, admitted: "AuthenticatedCaller") -> None:
+    def began(self, session: str, caller: "AuthenticatedCaller") -> None:
         """Note a session, and whose it is."""
-        self._held.setdefault(session, admitted)
+        self._open.setdefault(session, caller)
 
     def ended(self, session: str) -> None:
         """Forget a session."""
-        self._held.pop(session, None)
+        self._open.pop(session, None)
 
     @contextmanager
     def using(self, session: str) -> Generator[None, None, None]:
-        """Keep a session while a request of it is answered: a stream, perhaps."""
-        if session not in self._held:
+        """Protect a session while a request of it, perhaps a stream, is answered."""
+        if session not in self._open:
             yield
             return
         self._busy[session] += 1
@@ -309,17 +301,17 @@ class McpSessionLimit:
             self._busy[session] -= 1
             if not self._busy[session]:
                 del self._busy[session]
-            if session in self._held:
-                self._held.move_to_end(session)
+            if session in self._open:
+                self._open.move_to_end(session)
 
-    def surplus(self) -> "tuple[str, AuthenticatedCaller] | None":
-        """Take out what has to go: the idlest session of who has most of them."""
-        if len(self._held) <= self._most:
+    def pop_surplus(self) -> "tuple[str, AuthenticatedCaller] | None":
+        """Remove one session if there are too many: the idlest of its busiest owner."""
+        if len(self._open) <= self._max:
             return None
-        idle = {key: who for key, who in self._held.items() if key not in self._busy}
+        idle = {key: who for key, who in self._open.items() if key not in self._busy}
         if not idle:
             return None
         counts = Counter(who.principal for who in idle.values())
-        ((greediest, _),) = counts.most_common(1)
-        session = next(key for key, who in idle.items() if who.principal == greediest)
-        return session, self._held.pop(session)
+        ((most, _),) = counts.most_common(1)
+        session = next(key for key, who in idle.items() if who.principal == most)
+        return session, self._open.pop(session)

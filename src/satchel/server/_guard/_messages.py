@@ -2,9 +2,10 @@
 
 from asyncio import timeout
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Final, cast
 
-from satchel.server._errors import Refusal, send_json, send_refusal
+from satchel.server._errors import ErrorAnswer, send_error, send_json
 from satchel.server._guard._hosts import Headers, add_cors_headers
 
 if TYPE_CHECKING:
@@ -12,10 +13,15 @@ if TYPE_CHECKING:
 
     from starlette.types import Message, Scope, Send
 
+CRASH: Final = ErrorAnswer(
+    500, "internal-error", "something went wrong here; it was logged"
+)
+_SESSION: Final = b"mcp-session-id"
+
 
 @dataclass(frozen=True, slots=True)
 class GuardedRequest:
-    """A request, as much of it as decides; header names are in lower case.
+    """The parts of a request that decide; names of headers are in lower case.
 
     ``peer`` is the address that it comes from.
     """
@@ -46,93 +52,78 @@ class GuardedRequest:
         return values[0].decode("latin-1") if values else ""
 
 
-_CRASH: Final = Refusal(
-    500, "internal-error", "something went wrong here; it was logged"
-)
-_SESSION: Final = b"mcp-session-id"
-
-
 class GuardedResponse:
-    """The answer to one request.
+    """The response to one request.
 
-    No body of a 500 goes out that others wrote: it may quote an exception. A client
-    that takes nothing for ``timeout_s`` seconds is given up.
+    The body of a 500 that the application wrote is dropped: it may quote an exception.
+    A client that takes no bytes for ``timeout_s`` seconds is given up.
     """
 
-    def __init__(self, seen: "GuardedRequest", send: "Send", timeout_s: float) -> None:
-        self._seen = seen
+    def __init__(self, request: GuardedRequest, send: "Send", timeout_s: float) -> None:
+        self._request = request
         self._send = send
         self._timeout_s = timeout_s
-        self._started = False
         self.status = 0
-        """The HTTP status that went out; 0 as long as none has."""
+        """The HTTP status that was sent; 0 as long as none was."""
         self.is_stream = False
-        """Whether it stays open until its client goes."""
+        """Whether it stays open until its client disconnects."""
         self._crashed = False
-        self.ended = False
-        self.terse = False
-        """Keep the body back and say yes or no instead: the details are for others."""
+        self.status_only = False
+        """Send "ready" or "not ready" as the body: the details are for others."""
         self.private = False
-        """Let nobody keep the answer who serves several callers."""
+        """Forbid caches that serve several callers to keep it."""
         self.stalled = False
         """Whether the client was given up."""
         self.session = ""
-        """The session of MCP's earlier era that a good answer belongs to."""
+        """The session of MCP's earlier era that a successful response names."""
 
     async def send(self, message: "Message") -> None:
-        """Pass a message of the application on.
+        """Pass on a message of the application.
 
         Raises:
-            TimeoutError: The client took nothing for too long.
+            TimeoutError: The client took no bytes for too long.
         """
         if message["type"] == "http.response.start":
             status = cast("int", message["status"])
-            self._crashed = status == _CRASH.status
-            if not (self._crashed or self.terse):
-                await self._start(message)
-            elif self.terse and not self._crashed:
-                await self._say_whether(status)
-        elif not (self._crashed or self.terse):
-            await self._pass(message)
+            self._crashed = status == CRASH.status
+            if self._crashed:
+                return
+            if self.status_only:
+                word = "ready" if status < HTTPStatus.BAD_REQUEST else "not ready"
+                head = self._request.method == "HEAD"
+                await send_json(status, {"status": word}, self.send_own, head=head)
+            else:
+                await self._send(self._start(status, message))
+        elif not (self._crashed or self.status_only):
+            await self._send_part(message)
 
-    async def refuse(self, refusal: Refusal) -> None:
-        """Answer with a refusal, where nothing has been answered yet."""
-        if not self._started:
-            self._crashed = self.terse = False
-            await send_refusal(
-                refusal, self.send_plain, head=self._seen.method == "HEAD"
-            )
+    async def send_error(self, error: ErrorAnswer) -> None:
+        """Send an error, unless a response has been started."""
+        if not self.status:
+            head = self._request.method == "HEAD"
+            await send_error(error, self.send_own, head=head)
 
-    async def finish(self) -> None:
-        """See to it that there is an answer: the application may have failed."""
-        await self.refuse(_CRASH)
-
-    async def send_plain(self, message: "Message") -> None:
-        """Send what the guard itself says, whatever its status is."""
+    async def send_own(self, message: "Message") -> None:
+        """Send a message of the guard itself, whatever its status is."""
         if message["type"] == "http.response.start":
-            await self._start(message)
+            await self._send(self._start(cast("int", message["status"]), message))
         else:
-            await self._pass(message)
+            await self._send_part(message)
 
-    async def _say_whether(self, status: int) -> None:
-        word = "ready" if status < 400 else "not ready"  # noqa: PLR2004 - of HTTP
-        head = self._seen.method == "HEAD"
-        await send_json(status, {"status": word}, self.send_plain, head=head)
-
-    async def _start(self, message: "Message") -> None:
-        self._started = True
-        self.status = cast("int", message["status"])
+    def _start(self, status: int, message: "Message") -> "Message":
+        """Return the message with the guard's headers, and note the status."""
+        self.status = status
         headers: Headers = [*message.get("headers", ())]
-        if self.status < 400:  # noqa: PLR2004 - of HTTP
+        if status < HTTPStatus.BAD_REQUEST:
             self.session = dict(headers).get(_SESSION, b"").decode("latin-1")
-        add_cors_headers(headers, self._seen)
+        add_cors_headers(headers, self._request)
         if self.private:
             headers = [_private(name, value) for name, value in headers]
             if (b"vary", b"Authorization") not in headers:
                 headers.append((b"vary", b"Authorization"))
-        await self._send({**message, "headers": headers})
+        return {**message, "headers": headers}
 
-    async def _pass(self, message: "Message") -> None:
+    async def _send_part(self, message: "Message") -> None:
         if self.stalled:
             raise TimeoutError
         try:
@@ -141,12 +132,11 @@ class GuardedResponse:
         except TimeoutError:
             self.stalled = True
             raise
-        self.ended = self.ended or not message.get("more_body", False)
 
 
 def _private(name: bytes, value: bytes) -> tuple[bytes, bytes]:
     if name.lower() != b"cache-control":
         return name, value
     parts = [part.strip() for part in value.split(b",")]
-    kept = [part for part in parts if part.lower() not in (b"public", b"private")]
-    return name, b", ".join([b"private", *kept])
+    others = [part for part in parts if part.lower() not in (b"public", b"private")]
+    return name, b", ".join([b"private", *others])

@@ -1,7 +1,7 @@
-"""A server as an OAuth resource server: it takes tokens that another server gave out.
+"""A server as an OAuth resource server: it accepts tokens of another server.
 
 The parts are those of the ``mcp`` package: its `TokenVerifier`, its `AccessToken`, its
-metadata of a protected resource (RFC 9728). A token that is a JWT is checked by PyJWT,
+metadata of a protected resource (RFC 9728). A token that is a JWT is verified by PyJWT,
 which ``mcp`` depends on.
 """
 
@@ -20,11 +20,10 @@ if TYPE_CHECKING:
     from mcp.server.auth.provider import AccessToken, TokenVerifier
     from starlette.routing import Route
 
-
 METADATA_PATH: Final = "/.well-known/oauth-protected-resource"
 ALGORITHMS: Final = ("RS256", "ES256", "PS256", "EdDSA")
-"""Signatures with a public key alone: one with a shared secret could be forged with the
-public key as that secret."""
+"""Signatures with a public key only: with a shared-secret algorithm, an attacker could
+forge a token with the public key as the secret."""
 _FETCH_S: Final = 5.0
 _PAUSE_S: Final = 10.0
 _MAX_NAME: Final = 64
@@ -32,14 +31,14 @@ _MAX_NAME: Final = 64
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OAuthSettings:
-    """Whose tokens are taken, and for what.
+    """Whose tokens are accepted, and for what.
 
     ``issuer`` is the URL of the authorization server, ``resource`` that of this server
     as clients know it (``https://skills.example.com/mcp``): a token has to be issued
-    for it. ``scopes`` are all needed. Either ``jwks_url`` says where the issuer's keys
-    are, or ``verifier`` looks at tokens itself; it sets ``AccessToken.resource``.
-    ``only_claim`` names a claim with the patterns of the skills that a token lets in
-    to, a list or one text with blanks between; a token without it then opens nothing.
+    for it. A token needs all ``scopes``. Either ``jwks_url`` says where the issuer's
+    keys are, or ``verifier`` verifies tokens itself; it sets ``AccessToken.resource``.
+    ``only_claim`` names a claim with the patterns of the skills that a token opens, a
+    list or one text with spaces between them; a token without it then opens nothing.
 
     Raises:
         ConfigError: Neither, or both, of ``jwks_url`` and ``verifier``; a URL is not
@@ -54,16 +53,16 @@ class OAuthSettings:
     only_claim: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse settings that would let in whom they should not."""
+        """Refuse settings that would let in the wrong callers."""
         if bool(self.jwks_url) == (self.verifier is not None):
-            raise ConfigError("OAuth", "want one of jwks_url and verifier")
+            raise ConfigError("OAuth", "expected one of jwks_url and verifier")
         for url in filter(None, (self.issuer, self.resource, self.jwks_url)):
             parts = urlsplit(url)
             safe = parts.scheme == "https" or (
                 parts.scheme == "http" and is_loopback(parts.hostname or "")
             )
             if not safe or not parts.hostname or parts.query or parts.fragment:
-                detail = f"{url}: want https://..., without '?' and '#'"
+                detail = f"{url}: expected https://..., without '?' and '#'"
                 raise ConfigError("OAuth", detail)
 
     @property
@@ -75,15 +74,15 @@ class OAuthSettings:
 
 
 def oauth_caller(token: "AccessToken", settings: OAuthSettings) -> Caller:
-    """Return the caller that a token stands for: named by its client, not its user."""
+    """Return the caller of a token: named after its client, not its user."""
     name = clean_line(token.client_id)[:_MAX_NAME]
     if not settings.only_claim:
         return Caller(name)
-    return Caller(name, _claim_patterns((token.claims or {}).get(settings.only_claim)))
+    return Caller(name, tuple(_words((token.claims or {}).get(settings.only_claim))))
 
 
 def metadata_route(settings: OAuthSettings) -> "Route":
-    """Return the route that tells clients where to get a token."""
+    """Return the route that says to clients where they get a token."""
     from mcp.server.auth.routes import create_protected_resource_routes
     from pydantic import AnyHttpUrl
 
@@ -99,8 +98,9 @@ def metadata_route(settings: OAuthSettings) -> "Route":
 class JwtVerifier:
     """Verifies tokens that are JWTs, with the keys that the issuer publishes.
 
-    Signature, issuer, audience, times. The keys are fetched when they are first needed
-    and kept for five minutes; an unknown one is looked for twice a minute at most.
+    It checks signature, issuer, audience and times. The keys are fetched when they are
+    first needed and cached for five minutes; an unknown one is looked for at most twice
+    a minute.
     """
 
     def __init__(self, settings: OAuthSettings) -> None:
@@ -113,7 +113,7 @@ class JwtVerifier:
         self._not_before = 0.0
 
     async def verify_token(self, token: str) -> "AccessToken | None":
-        """Return what a token says, None where it is not a good one.
+        """Return what a token says, None if it is not valid.
 
         Raises:
             SourceUnavailableError: The issuer's keys cannot be fetched now.
@@ -122,9 +122,10 @@ class JwtVerifier:
         from mcp.server.auth.provider import AccessToken
 
         claims = await run_sync(self._claims, token, limiter=self._limiter)
-        client = claims and (claims.get("client_id") or claims.get("azp"))
-        client = client or (claims and claims.get("sub"))
-        if not claims or not isinstance(client, str):
+        if not claims:
+            return None
+        client = claims.get("client_id") or claims.get("azp") or claims.get("sub")
+        if not isinstance(client, str):
             return None
         subject, expires = claims.get("sub"), claims.get("exp")
         return AccessToken(
@@ -167,9 +168,5 @@ def _words(value: object) -> list[str]:
     if isinstance(value, str):
         return value.split()
     if isinstance(value, list):
-        return [each for each in cast("list[object]", value) if isinstance(each, str)]
+        return [item for item in cast("list[object]", value) if isinstance(item, str)]
     return []
-
-
-def _claim_patterns(value: object) -> tuple[str, ...]:
-    return tuple(_words(value))

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, fields
 from functools import lru_cache
 from ipaddress import ip_address
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from satchel.errors import ConfigError
 
@@ -12,34 +12,14 @@ if TYPE_CHECKING:
     from satchel.server._guard._tokens import TokenStore
 
 
-@lru_cache(maxsize=1024)  # asked for each request
-def is_loopback(host: str) -> bool:
-    """Tell whether only programs of this machine reach ``host``.
-
-    That is ``localhost`` and the loopback addresses, IPv4 ones written as IPv6
-    included. Another name is not, whatever it resolves to: that may change.
-    """
-    if host.lower() == "localhost":
-        return True
-    try:
-        address = ip_address(host.strip("[]"))
-    except ValueError:
-        return False
-    mapped = getattr(address, "ipv4_mapped", None)
-    return (mapped or address).is_loopback
-
-
-_MIB: Final = 1024 * 1024
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GuardSettings:
-    """Who may come in, and what one server takes on at a time.
+    """Who may call, and how much one server does at a time.
 
     ``host`` is the address that the server listens at: loopback names and addresses
-    need no token. ``allowed_hosts`` are names that the server is reached by, beside its
-    own address: ``name``, ``name:port``, ``*.suffix``, or ``*`` where something before
-    the server looks at the Host header. ``allowed_origins`` are origins of web pages
+    need no token. ``allowed_hosts`` are other names that the server is reached by:
+    ``name``, ``name:port``, ``*.suffix``, or ``*`` where a proxy checks the Host
+    header. ``allowed_origins`` are origins of web pages
     (``https://app.example.com``) that may call it from a browser, ``*`` for any.
 
     Raises:
@@ -52,14 +32,14 @@ class GuardSettings:
     allowed_hosts: tuple[str, ...] = ()
     allowed_origins: tuple[str, ...] = ()
 
-    max_body_bytes: int = _MIB
-    """Bytes of one request's body: no request of MCP or of ``/v1`` comes near it."""
+    max_body_bytes: int = 1024 * 1024
+    """Bytes of one request's body: requests of MCP and of ``/v1`` are far smaller."""
     header_timeout_s: float = 10.0
     """From the first byte of a request, or a new connection, to the end of its head."""
     body_timeout_s: float = 15.0
     """From the end of the head to the end of the body."""
     send_timeout_s: float = 30.0
-    """How long a client may take none of what is sent to it."""
+    """How long a client may take none of the bytes that are sent to it."""
     max_connections: int = 1000
     """Open connections; the usual limit of a process is 1,024 files."""
     max_bodies: int = 128
@@ -71,14 +51,15 @@ class GuardSettings:
     wait_s: float = 10.0
     """How long a request waits."""
     max_streams: int = 512
-    """Streams open at a time that stay open until the client goes."""
+    """Streams that are open at a time, each until its client closes it."""
     max_streams_each: int = 128
-    """Of these, how many one caller has, or one address where nobody has a name."""
+    """Streams of one caller, or of one address where callers have no name."""
     max_sessions: int = 500
-    """Sessions of MCP's earlier era; beyond them the idlest of who has most ends."""
+    """Sessions of MCP's earlier era. Beyond it, the caller with most of them loses the
+    one that was idle longest."""
     rate_per_s: float = 100.0
-    """Requests a second of one caller, or of one address without a good token, in the
-    long run. The machine's own loopback is not limited where no token is asked for."""
+    """Requests a second of one caller, or of one address without a valid token, in the
+    long run. Loopback addresses have no limit on a server that needs no token."""
     burst: int = 500
     """Requests that one caller may send at once, after a pause."""
 
@@ -87,16 +68,33 @@ class GuardSettings:
         for field in fields(self):
             value: object = getattr(self, field.name)
             if isinstance(value, int | float) and value <= 0:
-                raise ConfigError("guard", f"{field.name}: want more than 0")
+                raise ConfigError("guard", f"{field.name}: expected a number above 0")
 
     @property
     def asks(self) -> bool:
-        """Whether a caller has to show a token."""
+        """Whether a caller needs a token."""
         return self.tokens is not None or self.oauth is not None
 
 
-def check_bind(host: str, settings: "GuardSettings") -> None:
-    """Refuse to listen where others could come in, and nobody is asked who calls.
+@lru_cache(maxsize=1024)  # called for each request
+def is_loopback(host: str) -> bool:
+    """Return whether only programs on this machine reach ``host``.
+
+    True for ``localhost`` and the loopback addresses, also for IPv4 ones written as
+    IPv6. False for any other name, whatever it resolves to: that may change.
+    """
+    if host.lower() == "localhost":
+        return True
+    try:
+        address = ip_address(host.strip("[]"))
+    except ValueError:
+        return False
+    mapped = getattr(address, "ipv4_mapped", None)
+    return (mapped or address).is_loopback
+
+
+def check_bind(host: str, settings: GuardSettings) -> None:
+    """Refuse to listen at an address that others reach without a token.
 
     Raises:
         ConfigError: ``host`` is not loopback, and there are no tokens and no OAuth
@@ -106,7 +104,7 @@ def check_bind(host: str, settings: "GuardSettings") -> None:
         return
     raise ConfigError(
         f"--host {host}",
-        "whoever reaches this address could read every skill. Ask for a token "
+        "anyone who reaches this address could read every skill. Ask for a token "
         "(--token-file FILE, --tokens FILE, or the variable SATCHEL_TOKEN) or for one "
         "of an OAuth server, or listen at 127.0.0.1",
     )

@@ -17,83 +17,15 @@ from satchel.errors import ConfigError, MissingPathError
 from satchel.server._library import Caller
 
 MIN_CHARS: Final = 16
-"""A shorter token could be found by trying; `secrets.token_urlsafe` gives 43."""
+"""A shorter token could be guessed; `secrets.token_urlsafe` gives 43."""
 _MAX_CHARS: Final = 4096
 # RFC 6750, section 2.1: b64token.
 _TOKEN: Final = re.compile(r"[A-Za-z0-9._~+/-]+=*")
-
-
-@dataclass(frozen=True, slots=True)
-class Token:
-    """Whom a token lets in, and the SHA-256 of it; the token itself is not kept."""
-
-    caller: Caller
-    digest: bytes = field(repr=False)
-
-
-class TokenStore(Protocol):
-    """Knows tokens; asked for each request, on the thread of the event loop."""
-
-    def find(self, digest: bytes) -> Caller | None:
-        """Return whom the token of this digest lets in, in the time of any other."""
-        ...
-
-
-class FixedTokens:
-    """Tokens that stay as they are."""
-
-    def __init__(self, tokens: Iterable[Token]) -> None:
-        self.tokens = tuple(tokens)
-
-    def find(self, digest: bytes) -> Caller | None:
-        """Compare with every token, found or not: time tells nothing."""
-        found = None
-        for token in self.tokens:
-            if hmac.compare_digest(token.digest, digest):
-                found = token.caller
-        return found
-
-
-class JoinedTokens:
-    """The tokens of several places; every place is asked each time."""
-
-    def __init__(self, places: Iterable[TokenStore]) -> None:
-        self._places = tuple(places)
-
-    def find(self, digest: bytes) -> Caller | None:
-        """Return what the last place says that knows it."""
-        found = None
-        for place in self._places:
-            found = place.find(digest) or found
-        return found
-
-
-def digest_of(secret: str, where: str = "") -> bytes:
-    """Return the SHA-256 of a token.
-
-    ``where`` names the place of one that an operator gives: it has to be long enough
-    and of the characters that a header can carry. A caller may show anything.
-
-    Raises:
-        ConfigError: It is not fit to be a token; the message does not repeat it.
-    """
-    if where and not (
-        MIN_CHARS <= len(secret) <= _MAX_CHARS and _TOKEN.fullmatch(secret)
-    ):
-        raise ConfigError(
-            where,
-            f"want one token of {MIN_CHARS} to {_MAX_CHARS} characters out of A-Z, "
-            "a-z, 0-9 and ._~+/- in it; to make one: "
-            "python -c 'import secrets; print(secrets.token_urlsafe(32))'",
-        )
-    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).digest()
-
-
 VARIABLE: Final = "SATCHEL_TOKEN"
 POSIX: Final = os.name == "posix"
-"""Whether modes say who may touch a file."""
+"""Whether file modes say who may read and write a file."""
 CHECK_S: Final = 1.0
-"""How often a file is looked at: how long a token that was taken out still works."""
+"""How often a file is checked: how long a token that was taken out still works."""
 _MAX_BYTES: Final = 1024 * 1024
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _HEX: Final = re.compile(r"(?:sha256:)?([0-9a-fA-F]{64})")
@@ -102,43 +34,109 @@ _KEYS: Final = ("name", "token", "sha256", "only")
 _log = logging.getLogger("satchel.server")
 
 
+@dataclass(frozen=True, slots=True)
+class Token:
+    """The caller that a token lets in, and its SHA-256; the token itself is dropped."""
+
+    caller: Caller
+    digest: bytes = field(repr=False)
+
+
+class TokenStore(Protocol):
+    """Looks tokens up for each request, on the thread of the event loop."""
+
+    def find(self, digest: bytes) -> Caller | None:
+        """Return the caller with the token of this digest, in constant time."""
+        ...
+
+
+class FixedTokens:
+    """Tokens that never change."""
+
+    def __init__(self, tokens: Iterable[Token]) -> None:
+        self.tokens = tuple(tokens)
+
+    def find(self, digest: bytes) -> Caller | None:
+        """Compare with every token, also after a match: the time reveals nothing."""
+        caller = None
+        for token in self.tokens:
+            if hmac.compare_digest(token.digest, digest):
+                caller = token.caller
+        return caller
+
+
+class JoinedTokens:
+    """The tokens of several stores; each store is asked every time."""
+
+    def __init__(self, stores: Iterable[TokenStore]) -> None:
+        self._stores = tuple(stores)
+
+    def find(self, digest: bytes) -> Caller | None:
+        """Return the caller of the last store that has the token."""
+        caller = None
+        for store in self._stores:
+            caller = store.find(digest) or caller
+        return caller
+
+
+def digest_of(secret: str, where: str = "") -> bytes:
+    """Return the SHA-256 of a token.
+
+    ``where`` names the place of a token that an operator gives: it has to be long
+    enough, and only of characters that a header can carry. A caller may send anything.
+
+    Raises:
+        ConfigError: It cannot be a token; the message does not repeat it.
+    """
+    if where and not (
+        MIN_CHARS <= len(secret) <= _MAX_CHARS and _TOKEN.fullmatch(secret)
+    ):
+        raise ConfigError(
+            where,
+            f"expected one token of {MIN_CHARS} to {_MAX_CHARS} characters out of A-Z, "
+            "a-z, 0-9 and ._~+/-; to make one: "
+            "python -c 'import secrets; print(secrets.token_urlsafe(32))'",
+        )
+    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).digest()
+
+
 def open_tokens(
     *,
     token_file: Path | None = None,
     tokens_file: Path | None = None,
     environ: Mapping[str, str] = os.environ,
 ) -> TokenStore | None:
-    """Return the tokens of all places that are given, None where there is none.
+    """Return the tokens of all places that are given, None if there are none.
 
     Args:
         token_file: One token, on a line of its own.
-        tokens_file: TOML with several, each a table ``[[token]]``.
-        environ: ``SATCHEL_TOKEN`` is looked up in it; empty is not given.
+        tokens_file: TOML with several tokens, each in a table ``[[token]]``.
+        environ: Where ``SATCHEL_TOKEN`` is looked up; empty means that it is not set.
 
     Raises:
-        MissingPathError: A file is not there.
-        ConfigError: One cannot be used; says why, and never what is in it.
+        MissingPathError: A file does not exist.
+        ConfigError: A file cannot be used; the message quotes nothing from it.
     """
-    places: list[TokenStore] = []
-    if given := environ.get(VARIABLE, ""):
-        token = Token(Caller("token"), digest_of(given.strip(), VARIABLE))
-        places.append(FixedTokens([token]))
+    stores: list[TokenStore] = []
+    if secret := environ.get(VARIABLE, ""):
+        token = Token(Caller("token"), digest_of(secret.strip(), VARIABLE))
+        stores.append(FixedTokens([token]))
     if token_file is not None:
-        places.append(TokenFile(token_file, read_one))
+        stores.append(TokenFile(token_file, read_one))
     if tokens_file is not None:
-        places.append(TokenFile(tokens_file, read_several))
-    return JoinedTokens(places) if places else None
+        stores.append(TokenFile(tokens_file, read_several))
+    return JoinedTokens(stores) if stores else None
 
 
 class TokenFile:
-    """The tokens of one file, as it is now: rotation needs no restart.
+    """The tokens of one file as it is now: rotation needs no restart.
 
-    It is looked at once a second at most. One that cannot be used after a change leaves
-    the tokens as they were, and is logged once; one that is gone lets nobody in. A file
-    that others may write is refused; one that others may read is warned of.
+    It is checked at most once a second. If it cannot be used after a change, the tokens
+    stay as they were, and the reason is logged once; if it is deleted, it lets in no
+    one. A file that others may write is refused; one that others may read is warned of.
 
     Raises:
-        MissingPathError: It is not there.
+        MissingPathError: It does not exist.
         ConfigError: It cannot be used.
     """
 
@@ -151,30 +149,30 @@ class TokenFile:
         self._path = path
         self._read = read
         self._clock = clock
-        self._seen: tuple[int, ...] = ()
-        self._next = clock() + CHECK_S
+        self._signature: tuple[int, ...] = ()
+        self._next_check = clock() + CHECK_S
         if not path.is_file():
             raise MissingPathError(str(path))
         self._tokens = self._load()
 
     def find(self, digest: bytes) -> Caller | None:
-        """Look a token up, among those that the file holds now."""
+        """Look a token up among those that the file has now."""
         now = self._clock()
-        if now >= self._next:
-            self._next = now + CHECK_S
+        if now >= self._next_check:
+            self._next_check = now + CHECK_S
             self._refresh()
         return self._tokens.find(digest)
 
     def _refresh(self) -> None:
-        before = self._seen
+        before = self._signature
         try:
-            if _signature(self._path) != before:
+            if _signature(self._path.stat()) != before:
                 self._tokens = self._load()
         except FileNotFoundError:
-            self._seen = ()
+            self._signature = ()
             self._tokens = FixedTokens(())
             if before:
-                _log.error("the file of tokens is gone: nobody comes in by it")
+                _log.error("the file of tokens is gone: none of its tokens works now")
         except (ConfigError, OSError) as error:
             detail = error.detail if isinstance(error, ConfigError) else "unreadable"
             _log.error("tokens stay as they were: %s", detail)
@@ -184,8 +182,8 @@ class TokenFile:
         try:
             with self._path.open("rb") as file:
                 status = os.fstat(file.fileno())
-                # Before anything can go wrong, so that it is told of once.
-                self._seen = _signature_of(status)
+                # Before anything can fail, so that a failure is logged once.
+                self._signature = _signature(status)
                 _check_mode(status, where)
                 data = file.read(_MAX_BYTES + 1)
             if len(data) > _MAX_BYTES:
@@ -201,10 +199,10 @@ class TokenFile:
 
 
 def read_one(text: str, where: str) -> tuple[Token, ...]:
-    """Read one token that stands alone, on the first line; it is called ``token``.
+    """Read one token on a line of its own; its caller is named ``token``.
 
     Raises:
-        ConfigError: It is none, or there is more.
+        ConfigError: It cannot be a token, or there is more in the text.
     """
     return (Token(Caller("token"), digest_of(text.strip(), where)),)
 
@@ -213,17 +211,17 @@ def read_several(text: str, where: str) -> tuple[Token, ...]:
     """Read TOML: ``[[token]]`` with ``name``, ``token`` or ``sha256``, and ``only``.
 
     Raises:
-        ConfigError: Something else is in it, or two are of one name or one secret.
+        ConfigError: There is something else in it, or two tables share a name or token.
     """
     try:
         document: Mapping[str, object] = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        # Its message may quote a character of the line; the place is enough.
+        # Its message may quote a character of the line; the position is enough.
         at = re.search(r"\(at .*\)", str(error))
         raise ConfigError(where, f"not TOML {at[0] if at else ''}".strip()) from None
     tables = document.get("token")
     if set(document) - {"token"} or not isinstance(tables, list) or not tables:
-        raise ConfigError(where, "want tables [[token]], and nothing else")
+        raise ConfigError(where, "expected tables [[token]] and nothing else")
     tokens = tuple(
         _token(table, f"{where}: token {number}")
         for number, table in enumerate(cast("list[object]", tables), 1)
@@ -237,41 +235,42 @@ def read_several(text: str, where: str) -> tuple[Token, ...]:
 
 def _token(table: object, where: str) -> Token:
     if not isinstance(table, dict):
-        raise ConfigError(where, "want a table [[token]]")
-    given = cast("dict[str, object]", table)
-    if set(given) - set(_KEYS):
-        raise ConfigError(where, f"a key is none of {', '.join(_KEYS)}")
-    name = given.get("name")
+        raise ConfigError(where, "expected a table [[token]]")
+    values = cast("dict[str, object]", table)
+    if set(values) - set(_KEYS):
+        raise ConfigError(where, f"a key is not one of {', '.join(_KEYS)}")
+    name = values.get("name")
     if not isinstance(name, str) or not _NAME.fullmatch(name):
-        raise ConfigError(where, "name: want 1 to 64 of A-Z, a-z, 0-9, '.', '_', '-'")
-    only = given.get("only")
+        detail = "name: expected 1 to 64 of A-Z, a-z, 0-9, '.', '_', '-'"
+        raise ConfigError(where, detail)
+    only = values.get("only")
     return Token(
         Caller(name, None if only is None else _patterns(only, where)),
-        _digest(given.get("token"), given.get("sha256"), where),
+        _digest(values.get("token"), values.get("sha256"), where),
     )
 
 
 def _digest(secret: object, sha256: object, where: str) -> bytes:
     if isinstance(secret, str) and sha256 is None:
         return digest_of(secret, where)
-    found = _HEX.fullmatch(sha256) if isinstance(sha256, str) else None
-    if found is None or secret is not None:
-        raise ConfigError(where, "want token, or sha256 with its 64 hex digits")
-    return bytes.fromhex(found[1])
+    match = _HEX.fullmatch(sha256) if isinstance(sha256, str) else None
+    if match is None or secret is not None:
+        raise ConfigError(where, "expected token, or sha256 with its 64 hex digits")
+    return bytes.fromhex(match[1])
 
 
 def _patterns(value: object, where: str) -> tuple[str, ...]:
     items = cast("list[object]", value) if isinstance(value, list) else [None]
     patterns = tuple(item for item in items if isinstance(item, str))
     if len(patterns) < len(items):
-        raise ConfigError(where, "only: want a list of patterns over skill ids")
+        raise ConfigError(where, "only: expected a list of patterns over skill ids")
     return patterns
 
 
 def _check_mode(status: os.stat_result, where: str) -> None:
-    """Refuse what others may write to, warn of what others may read.
+    """Refuse what others may write, and warn of what others may read.
 
-    Only the second is as containers mount secrets (0444, 0644).
+    Containers mount secrets as readable by others (0444, 0644).
     """
     if not POSIX:
         return
@@ -282,9 +281,5 @@ def _check_mode(status: os.stat_result, where: str) -> None:
         _log.warning("the file of tokens can be read by others: chmod 600 it")
 
 
-def _signature(path: Path) -> tuple[int, ...]:
-    return _signature_of(path.stat())
-
-
-def _signature_of(status: os.stat_result) -> tuple[int, ...]:
+def _signature(status: os.stat_result) -> tuple[int, ...]:
     return status.st_mtime_ns, status.st_size, status.st_ino, status.st_mode

@@ -1,1 +1,1 @@
-"""What is answered over HTTP besides MCP: the API, discovery, health, figures."""
+"""What is answered over HTTP besides MCP: the API, discovery, health, metrics."""

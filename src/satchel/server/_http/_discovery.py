@@ -1,17 +1,17 @@
-"""Discovery: the indexes below ``/.well-known``, live, and what they name."""
+"""Discovery: the live indexes below ``/.well-known``, and the files that they name."""
 
 import threading
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from functools import partial
-from typing import Any, Final, TypeAlias
+from typing import Final
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from satchel.errors import SkillError
-from satchel.files import digest_bytes
+from satchel.files import LruCache, digest_bytes
 from satchel.model import SKILL_FILE, Catalog, Descriptor
 from satchel.release import (
     INDEX_V1,
@@ -24,7 +24,6 @@ from satchel.release import (
     plan_publication,
 )
 from satchel.runtime import CallerView
-from satchel.server._errors import error_answer
 from satchel.server._http._endpoints import (
     ARCHIVE_SUFFIX,
     NOT_FOUND,
@@ -33,34 +32,27 @@ from satchel.server._http._endpoints import (
     path_segments,
     record_missing,
 )
-from satchel.server._http._responses import (
-    JSON,
-    error_response,
-    file_response,
-    json_bytes,
-)
+from satchel.server._http._responses import JSON, error_response, json_bytes
 from satchel.server._library import Caller
 
 MAX_DIGESTS: Final = 65_536
-"""Digests of archives that are kept: four times the packs of a large library."""
+"""Digests of archives that are cached: four times the packs of a large library."""
 MAX_INDEXES: Final = 64
-"""Indexes that are kept: one for each caller and version."""
+"""Indexes that are cached: one for each caller and version."""
 
 _V2: Final = f"/{INDEX_V2}".removesuffix("index.json")
 _V1: Final = f"/{INDEX_V1}".removesuffix("index.json")
 
-_Make: TypeAlias = Callable[[list[IndexEntry]], dict[str, object]]
-
 
 class Indexes:
-    """Makes indexes, and keeps them while their catalog lasts. Thread-safe.
+    """Makes indexes, and caches them until the catalog changes. Thread-safe.
 
-    A skill whose files cannot be read now is in no index; the others are.
+    A skill whose files cannot be read now is left out of the index.
     """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._digests: OrderedDict[tuple[object, ...], str] = OrderedDict()
+        self._digests: LruCache[tuple[object, ...], str] = LruCache(MAX_DIGESTS)
         self._made: OrderedDict[tuple[Caller, str], tuple[Catalog, bytes]]
         self._made = OrderedDict()
 
@@ -68,21 +60,22 @@ class Indexes:
         """Return the index of one version as ``caller`` may see it."""
         catalog = view.catalog
         with self._lock:  # so that a cold start reads each pack once
-            known = self._made.get((caller, version))
-            if known is not None and known[0] is catalog:
-                return known[1]
+            cached = self._made.get((caller, version))
+            if cached is not None and cached[0] is catalog:
+                return cached[1]
             entries = self._entries(view, catalog, caller, digests=version == "v2")
-            make: _Make = index_v2 if version == "v2" else index_v1
-            made = json_bytes(make(entries))
-            self._made[caller, version] = catalog, made
-            _keep_newest(self._made, MAX_INDEXES)
-            return made
+            make = index_v2 if version == "v2" else index_v1
+            index = json_bytes(make(entries))
+            self._made[caller, version] = catalog, index
+            while len(self._made) > MAX_INDEXES:
+                self._made.popitem(last=False)
+            return index
 
     def _entries(
         self, view: CallerView, catalog: Catalog, caller: Caller, *, digests: bool
     ) -> list[IndexEntry]:
         entries: list[IndexEntry] = []
-        view = view.without_waiting  # one pack that is being written holds up no other
+        view = view.without_waiting  # a pack that is being written delays no other
         for artifact in plan_publication(_offered(view, catalog)).artifacts:
             try:
                 digest = self._digest(view, artifact, caller) if digests else ""
@@ -95,121 +88,98 @@ class Indexes:
         entry = view.descriptor(artifact.id)
         if artifact.type == "skill-md" and entry.digest:
             return entry.digest
-        key = caller, entry, entry.files
-        digest = self._digests.get(key)
-        if digest is None:
-            digest = digest_bytes(artifact_bytes(artifact, _reader(view, artifact)))
-            self._digests[key] = digest
-            _keep_newest(self._digests, MAX_DIGESTS)
-        return digest
+        return self._digests.get(
+            (caller, entry, entry.files),
+            lambda: digest_bytes(artifact_bytes(artifact, _reader(view, artifact))),
+        )
 
 
-def discovery_routes(site: HttpContext) -> list[Route]:
+def discovery_routes(http: HttpContext) -> list[Route]:
     """Return the routes of v0.2.0, and of v0.1.0 where the settings ask for it."""
     indexes = Indexes()
 
-    def index(version: str) -> Callable[[Request], Awaitable[Response]]:
-        def answer(request: Request) -> Response:
-            try:
-                view = site.view(request)
-            except SkillError as error:
-                return error_response(request, error_answer(error))
-            data = indexes.index(view, http_caller(request), version)
-            return site.answers.bytes(request, data, media_type=JSON)
+    def route(path: str, answer: Callable[[Request], Response], prefix: str) -> Route:
+        def source(request: Request) -> str | None:
+            if not prefix:
+                return http.library.slow_sources
+            # The skill that the address names, without the suffix of its archive.
+            name = (path_segments(request, prefix) or [""])[0]
+            return http.library.slow_source(name.removesuffix(ARCHIVE_SUFFIX))
 
-        return site.laned(answer, lambda _: None)
+        return Route(path, http.threaded(answer, source))
+
+    def index(version: str, request: Request) -> Response:
+        data = indexes.index(http.view(request), http_caller(request), version)
+        return http.responses.bytes(request, data, media_type=JSON)
 
     routes = [
-        Route(f"/{INDEX_V2}", index("v2")),
-        Route(f"{_V2}{{rest:path}}", _artifacts(site)),
+        route(f"/{INDEX_V2}", partial(index, "v2"), ""),
+        route(f"{_V2}{{rest:path}}", partial(_artifact_response, http), _V2),
     ]
-    if site.settings.old_index:
+    if http.settings.old_index:
         routes += [
-            Route(f"/{INDEX_V1}", index("v1")),
-            Route(f"{_V1}{{rest:path}}", _files(site)),
+            route(f"/{INDEX_V1}", partial(index, "v1"), ""),
+            route(f"{_V1}{{rest:path}}", partial(_old_file_response, http), _V1),
         ]
     return routes
 
 
-def _artifacts(site: HttpContext) -> Callable[[Request], Awaitable[Response]]:
-    def answer(request: Request) -> Response:
-        path = "/".join(path_segments(request, _V2) or ())
-        try:
-            view = site.view(request)
-            artifact = _planned(view, path.removesuffix(f"/{SKILL_FILE}"), path)
-            if artifact is None:
-                name, _, file = path.removesuffix(ARCHIVE_SUFFIX).partition("/")
-                record_missing(view, request, name, file)
-                return error_response(request, NOT_FOUND)
-            if request.method != "HEAD":
-                view.copy(artifact.id)  # one sync, however many files it has
-            data = artifact_bytes(artifact, _reader(view, artifact))
-        except SkillError as error:
-            return error_response(request, error_answer(error))
-        return site.answers.bytes(request, data, media_type=artifact.media_type)
-
-    return site.laned(answer, partial(_name_in, _V2))
+def _artifact_response(http: HttpContext, request: Request) -> Response:
+    """Answer with a SKILL.md or an archive."""
+    path = "/".join(path_segments(request, _V2) or ())
+    view = http.view(request)
+    artifact = _planned(view, path.removesuffix(f"/{SKILL_FILE}"), path)
+    if artifact is None:
+        name, _, file = path.removesuffix(ARCHIVE_SUFFIX).partition("/")
+        record_missing(view, request, name, file)
+        return error_response(request, NOT_FOUND)
+    if request.method != "HEAD":
+        view.copy(artifact.id)  # one sync, however many files it has
+    data = artifact_bytes(artifact, _reader(view, artifact))
+    return http.responses.bytes(request, data, media_type=artifact.media_type)
 
 
-def _files(site: HttpContext) -> Callable[[Request], Awaitable[Response]]:
-    """Return what answers for one file, as v0.1.0 has them beside its index."""
-
-    def answer(request: Request) -> Response:
-        name, *rest = path_segments(request, _V1) or ("",)
-        path = "/".join(rest)
-        try:
-            view = site.view(request)
-            artifact = _planned(view, name, "")
-            if artifact is None or path not in artifact.files:
-                record_missing(view, request, name, path)
-                return error_response(request, NOT_FOUND)
-            counts = path == SKILL_FILE and request.method != "HEAD"
-            loaded = view.copy(name) if counts else view.peek(name, path)
-        except SkillError as error:
-            return error_response(request, error_answer(error))
-        return file_response(site.answers, request, loaded)
-
-    return site.laned(answer, partial(_name_in, _V1))
-
-
-def _name_in(behind: str, request: Request) -> str:
-    """Return the skill that an address names, without what its archive ends in."""
-    first = (path_segments(request, behind) or [""])[0]
-    return first.removesuffix(ARCHIVE_SUFFIX)
+def _old_file_response(http: HttpContext, request: Request) -> Response:
+    """Answer with one file, which v0.1.0 has next to its index."""
+    name, *rest = path_segments(request, _V1) or ("",)
+    path = "/".join(rest)
+    view = http.view(request)
+    artifact = _planned(view, name, "")
+    if artifact is None or path not in artifact.files:
+        record_missing(view, request, name, path)
+        return error_response(request, NOT_FOUND)
+    counts = path == SKILL_FILE and request.method != "HEAD"
+    loaded = view.copy(name) if counts else view.peek(name, path)
+    return http.responses.file(request, loaded)
 
 
 def _offered(view: CallerView, catalog: Catalog) -> list[Descriptor]:
-    """Return what may be installed: what models may have, and users alone, too."""
+    """Return the skills that can be installed, also those that only users invoke."""
     hidden = [entry for entry in view.invocable if entry.id not in catalog]
     return [*catalog.entries, *hidden]
 
 
 def _planned(view: CallerView, name: str, path: str) -> Artifact | None:
-    """Return what is offered of a skill; None for nothing, or not at this path."""
+    """Return the artifact of a skill; None if there is none at this path."""
     name = name.removesuffix(ARCHIVE_SUFFIX) if path else name
-    found = _offered_skill(view, name)
-    for artifact in plan_publication([found] if found else []).artifacts:
+    entry = _offered_skill(view, name)
+    for artifact in plan_publication([entry] if entry else []).artifacts:
         if path in ("", artifact.path):
             return artifact
     return None
 
 
 def _offered_skill(view: CallerView, name: str) -> Descriptor | None:
-    """Return one skill that is offered, without a look at the others."""
+    """Return one skill that can be installed, without looking at the others."""
     listed: Descriptor | None = view.catalog.get(name)
     if listed is not None:
         return listed
     try:
-        held = view.descriptor(name)
+        hidden = view.descriptor(name)
     except SkillError:
         return None
-    return None if held.model_invocable or not held.user_invocable else held
+    return None if hidden.model_invocable or not hidden.user_invocable else hidden
 
 
 def _reader(view: CallerView, artifact: Artifact) -> Callable[[str], bytes]:
     return lambda path: view.peek(artifact.id, path).data
-
-
-def _keep_newest(kept: OrderedDict[Any, Any], most: int) -> None:
-    while len(kept) > most:
-        kept.popitem(last=False)

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from types import MappingProxyType
 from typing import Any, Final, cast
@@ -11,19 +11,29 @@ from urllib.parse import quote, unquote_to_bytes
 from starlette.requests import Request
 from starlette.responses import Response
 
-from satchel.errors import SkillError, SourceUnavailableError, echo
-from satchel.model import SKILL_FILE, SYNC
+from satchel.errors import SkillError, echo
+from satchel.model import SKILL_FILE
 from satchel.runtime import CallerView
 from satchel.server._errors import ErrorAnswer, error_answer
 from satchel.server._http._responses import ResponseFactory, error_response
 from satchel.server._library import ANYONE, Caller, ServedLibrary
+
+ARCHIVE_SUFFIX: Final = ".tar.gz"
+NOT_FOUND: Final = ErrorAnswer(
+    404, "not-found", "there is nothing here; / says what there is"
+)
+
+_MAX_DIGITS: Final = 9
+"""More than any limit here has, and few enough to convert at once."""
+_PRODUCT: Final = re.compile(r"[A-Za-z0-9][\w.+-]{0,63}", re.ASCII)
+_NO_VALUES: Final[Mapping[str, str]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttpSettings:
     """How skills are offered over HTTP.
 
-    ``private`` says that callers need a token, so that the API's description names it.
+    ``private`` means that callers need a token; the API's description then says so.
     ``old_index`` adds the index of discovery v0.1.0.
     """
 
@@ -31,12 +41,8 @@ class HttpSettings:
     old_index: bool = False
 
 
-_MOST_DIGITS: Final = 9
-"""More than any limit here has, and few enough to turn into a number at once."""
-
-
 class InvalidParameterError(ValueError):
-    """A parameter of the query is missing, unknown, twice there, or not as described.
+    """A query parameter is missing, unknown, given twice, or not as described.
 
     The text is for the caller.
     """
@@ -44,9 +50,9 @@ class InvalidParameterError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One parameter; ``schema`` is JSON Schema, of which `parse` knows a few words.
+    """One parameter; ``schema`` is JSON Schema, of which `parse_parameters` knows some.
 
-    They are ``type`` (string, integer), ``enum``, ``minimum``, ``maximum``,
+    It knows ``type`` (string, integer), ``enum``, ``minimum``, ``maximum``,
     ``minLength``, ``maxLength``, ``default``, and ``anyOf`` for a number or a word.
     """
 
@@ -60,23 +66,27 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class ApiRequest:
-    """One request, understood: who asks, what for, and how to answer."""
+    """One parsed request: who asks, what for, and how to respond."""
 
     request: Request
     library: ServedLibrary
     view: CallerView
-    answers: ResponseFactory
+    responses: ResponseFactory
     values: Mapping[str, Any]
     """The parameters by name, with their defaults; None where one is left out."""
+
+    def json(self, value: object) -> Response:
+        """Return a JSON response."""
+        return self.responses.json(self.request, value)
 
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """One thing that can be asked for with GET and HEAD.
+    """One address that answers GET and HEAD; its route and its description.
 
-    ``path`` is as OpenAPI writes it; ``schema`` names the shape of the answer in
-    `_openapi`, empty where it is a file. ``missing`` says what a 404
-    means here, empty where there is none.
+    ``path`` is as OpenAPI writes it; ``schema`` names the shape of the response in
+    `SCHEMAS`, empty where it is a file. ``missing`` says what a 404 means here, empty
+    where there is none.
     """
 
     path: str
@@ -92,29 +102,87 @@ class Endpoint:
     """Whether it hands out bytes of a pack, so that it may be refused or fail."""
 
 
-_NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
+@dataclass(frozen=True, slots=True)
+class HttpContext:
+    """One library as it is served over HTTP."""
+
+    library: ServedLibrary
+    settings: HttpSettings = field(default_factory=HttpSettings)
+    responses: ResponseFactory = field(default_factory=ResponseFactory)
+
+    def view(self, request: Request) -> CallerView:
+        """Return the skills that the sender of a request may have."""
+        client = product_name(request.headers.get("user-agent", ""))
+        return self.library.view(http_caller(request), via="http", client=client)
+
+    def answer(
+        self,
+        endpoint: Endpoint,
+        request: Request,
+        path: Mapping[str, str] = _NO_VALUES,
+    ) -> Response:
+        """Return the response of an endpoint; ``path`` has its path parameters.
+
+        Raises:
+            InvalidParameterError: A parameter is not as it is described.
+            SkillError: The endpoint cannot answer.
+        """
+        query = request.query_params.multi_items()
+        values = parse_parameters(endpoint.parameters, query, path)
+        view = self.view(request)
+        return endpoint.answer(
+            ApiRequest(request, self.library, view, self.responses, values)
+        )
+
+    async def run(
+        self, request: Request, source: str | None, answer: Callable[[], Response]
+    ) -> Response:
+        """Return the response of ``answer``, which runs in a thread.
+
+        ``source`` is the slow source whose threads it takes, see `SourceThreads`. Here,
+        and nowhere else, errors become HTTP responses.
+        """
+        try:
+            return await self.library.threads.run(source, answer)
+        except InvalidParameterError as error:
+            invalid = ErrorAnswer(422, "invalid-parameter", str(error))
+            return error_response(request, invalid)
+        except SkillError as error:
+            return error_response(request, error_answer(error))
+
+    def threaded(
+        self,
+        answer: Callable[[Request], Response],
+        source: Callable[[Request], str | None] = lambda _: None,
+    ) -> Callable[[Request], Awaitable[Response]]:
+        """Return the handler of a route: ``answer`` in a thread of its source."""
+
+        async def handler(request: Request) -> Response:
+            return await self.run(request, source(request), partial(answer, request))
+
+        return handler
 
 
 def parse_parameters(
     parameters: tuple[Parameter, ...],
     query: list[tuple[str, str]],
-    path: Mapping[str, str] = _NOTHING,
+    path: Mapping[str, str] = _NO_VALUES,
 ) -> dict[str, Any]:
     """Return the values of a request's parameters.
 
     Raises:
-        InvalidParameterError: One is not as it is described.
+        InvalidParameterError: A parameter is not as it is described.
     """
-    known = {each.name: each for each in parameters}
+    by_name = {parameter.name: parameter for parameter in parameters}
     values: dict[str, Any] = {
-        each.name: path.get(each.name, each.schema.get("default"))
-        for each in parameters
+        name: path.get(name, parameter.schema.get("default"))
+        for name, parameter in by_name.items()
     }
     seen: set[str] = set()
     for name, text in query:
-        parameter = known.get(name)
+        parameter = by_name.get(name)
         if parameter is None or parameter.where != "query":
-            names = ", ".join(n for n, each in known.items() if each.where == "query")
+            names = ", ".join(n for n, p in by_name.items() if p.where == "query")
             choice = f"there are {names}" if names else "there is none"
             raise InvalidParameterError(f"unknown parameter {echo(name)!r}; {choice}")
         if name in seen:
@@ -128,27 +196,26 @@ def parse_parameters(
 
 
 def _value(parameter: Parameter, text: str) -> object:
-    """Return what a text means.
+    """Return the value that a text stands for.
 
     Raises:
         InvalidParameterError: It does not fit the schema.
     """
     schema = parameter.schema
     options: list[Mapping[str, Any]] = schema.get("anyOf", [schema])
-    problems: list[str] = []
+    expected: list[str] = []
     for option in options:
-        kind = _number_value if option["type"] == "integer" else _text_value
-        value, problem = kind(option, text)
+        parse = _number_value if option["type"] == "integer" else _text_value
+        value, problem = parse(option, text)
         if not problem:
             return value
-        problems.append(problem)
-    wanted = " or ".join(problems)
-    raise InvalidParameterError(f"{parameter.name}: want {wanted}")
+        expected.append(problem)
+    raise InvalidParameterError(f"{parameter.name}: expected {' or '.join(expected)}")
 
 
 def _number_value(schema: Mapping[str, Any], text: str) -> tuple[int, str]:
     low, high = schema["minimum"], schema["maximum"]
-    if text.isascii() and text.isdecimal() and len(text) <= _MOST_DIGITS:
+    if text.isascii() and text.isdecimal() and len(text) <= _MAX_DIGITS:
         value = int(text)
         if low <= value <= high:
             return value, ""
@@ -164,98 +231,30 @@ def _text_value(schema: Mapping[str, Any], text: str) -> tuple[str, str]:
     return text, "" if fits else f"{low} to {high:,} characters"
 
 
-ARCHIVE_SUFFIX: Final = ".tar.gz"
-
-NOT_FOUND: Final = ErrorAnswer(
-    404, "not-found", "there is nothing here; / says what there is"
-)
-
-_PREFETCH: Final = "prefetch"
-_PRODUCT: Final = re.compile(r"[A-Za-z0-9][\w.+-]{0,63}", re.ASCII)
-
-
-@dataclass(frozen=True, slots=True)
-class HttpContext:
-    """One library as it is served over HTTP."""
-
-    library: ServedLibrary
-    settings: HttpSettings
-    answers: ResponseFactory
-
-    def view(self, request: Request) -> CallerView:
-        """Return the skills as whoever sent this may have them."""
-        client = product_name(request.headers.get("user-agent", ""))
-        return self.library.view(http_caller(request), via="http", client=client)
-
-    def endpoint(
-        self, of: Endpoint, path: Callable[[Request], dict[str, str]] | None = None
-    ) -> Callable[[Request], Response]:
-        """Return what answers for an endpoint; ``path`` gives its path parameters."""
-
-        def answer(request: Request) -> Response:
-            try:
-                query = request.query_params.multi_items()
-                values = parse_parameters(
-                    of.parameters, query, path(request) if path else {}
-                )
-                view = self.view(request)
-                return of.answer(
-                    ApiRequest(request, self.library, view, self.answers, values)
-                )
-            except InvalidParameterError as error:
-                told = ErrorAnswer(422, "invalid-parameter", str(error))
-                return error_response(request, told)
-            except SkillError as error:
-                return error_response(request, error_answer(error))
-
-        return answer
-
-    def laned(
-        self,
-        answer: Callable[[Request], Response],
-        skill: Callable[[Request], str | None],
-    ) -> Callable[[Request], Awaitable[Response]]:
-        """Return ``answer`` in the threads of the skill's source.
-
-        ``skill`` gives its id; None asks for all of them.
-        """
-        library = self.library
-
-        async def endpoint(request: Request) -> Response:
-            skill_id = skill(request)
-            lane = library.lists if skill_id is None else library.lane(skill_id)
-            try:
-                return await library.lanes.run(lane, partial(answer, request))
-            except SourceUnavailableError as error:
-                return error_response(request, error_answer(error))
-
-        return endpoint
-
-
 def http_caller(request: Request) -> Caller:
-    """Return who asks: whom the guard let in, or anybody where there is none."""
+    """Return the caller that the guard let in, or anyone where there is no guard."""
     state = cast("dict[str, object]", request.scope.get("state", {}))
     caller = state.get("caller")
     return caller if isinstance(caller, Caller) else ANYONE
 
 
 def product_name(user_agent: str) -> str:
-    """Return what a program calls itself, for events: no version, no comment.
+    """Return the name that a program gives itself, for events; without its version.
 
-    What does not look like a product's name is nothing.
+    What does not look like a product's name is left out.
     """
-    found = _PRODUCT.match(user_agent.partition("/")[0].strip())
-    return found[0] if found else ""
+    match = _PRODUCT.match(user_agent.partition("/")[0].strip())
+    return match[0] if match else ""
 
 
-def path_segments(request: Request, behind: str) -> list[str] | None:
-    """Return the parts of the path behind a prefix, each decoded on its own.
+def path_segments(request: Request, prefix: str) -> list[str] | None:
+    """Return the parts of the path after a prefix, each decoded separately.
 
-    So an id may hold a slash that is written ``%2F``. None where one is not UTF-8.
+    So an id may contain a slash, written ``%2F``. None if one is not UTF-8.
     """
     raw = request.scope.get("raw_path")
     sent = raw if isinstance(raw, bytes) else quote(request.url.path).encode()
-    rest = sent.partition(behind.encode())[2]
+    rest = sent.partition(prefix.encode())[2]
     try:
         return [unquote_to_bytes(part).decode("utf-8") for part in rest.split(b"/")]
     except UnicodeDecodeError:
@@ -265,17 +264,6 @@ def path_segments(request: Request, behind: str) -> list[str] | None:
 def record_missing(
     view: CallerView, request: Request, name: str, file: str = ""
 ) -> None:
-    """Tell that a skill was to be copied from an address that is none; not of HEAD."""
+    """Record that a copy of a missing skill or file was requested; not for HEAD."""
     if name and request.method != "HEAD":
         view.missed(name, file if file not in ("", SKILL_FILE) else None, copy=True)
-
-
-def is_copy(headers: Mapping[str, str]) -> bool:
-    """Tell whether a caller says that it fetches for a copy, and nobody loads.
-
-    By ``Satchel-Purpose: sync``, or by what browsers send ahead of any use.
-    """
-    said = (headers.get("sec-purpose", ""), headers.get("purpose", ""))
-    return headers.get("satchel-purpose", "").strip().lower() == SYNC or any(
-        _PREFETCH in each.lower() for each in said
-    )

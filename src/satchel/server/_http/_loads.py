@@ -1,28 +1,29 @@
-"""``POST /v1/loads``: what a program that keeps a copy loads from it, told back.
+"""``POST /v1/loads``: programs with a copy report what they load from it.
 
-Such a program fetches once and loads from its own copy, so that nothing here would
-tell which of the skills it uses.
+Such a program fetches once and loads from its own copy, so this server would not see
+which of the skills it uses.
 """
 
 import json
 import re
 import threading
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import Mapping
 from functools import partial
 from operator import itemgetter
 from typing import Any, Final
 
-from anyio import to_thread
-from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
+from jsonschema import (  # type: ignore[import-untyped]
+    Draft202012Validator,  # pyright: ignore[reportUnknownVariableType]
+)
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from satchel.errors import SkillError
-from satchel.model import SKILL_FILE, Request as Wish
+from satchel.model import SKILL_FILE, Request as LoadRequest
 from satchel.runtime import CallerView
-from satchel.server._errors import ErrorAnswer, error_answer
+from satchel.server._errors import ErrorAnswer
 from satchel.server._http._endpoints import HttpContext, http_caller, product_name
 from satchel.server._http._responses import (
     error_response,
@@ -44,15 +45,15 @@ _WRITER: Final = re.compile(r"[A-Za-z0-9_-]{8,64}")
 _INVALID: Final = ErrorAnswer(
     422,
     "invalid-parameter",
-    'want {"writer": "8 to 64 of A-Z a-z 0-9 _ -", "loads": [{"seq": 1, "id": ID}]}, '
-    f"at most {MAX_LOADS:,} loads; /v1/openapi.json describes all of it",
+    'expected {"writer": "8 to 64 of A-Z a-z 0-9 _ -", "loads": [{"seq": 1, "id": '
+    f"ID}}]}}, at most {MAX_LOADS:,} loads; /v1/openapi.json describes all of it",
 )
 _TOO_LARGE: Final = ErrorAnswer(
     413, "too-large", f"a report may have {MAX_BYTES:,} bytes"
 )
 
-
 _TEXT: Final = {"type": "string"}
+_COUNT: Final = {"type": "integer", "minimum": 0}
 _LOAD: Final = {
     "type": "object",
     "properties": {
@@ -60,8 +61,8 @@ _LOAD: Final = {
         "id": _TEXT,
         "file": {**_TEXT, "description": "Default: SKILL.md."},
         "digest": {**_TEXT, "description": "Of the bytes that were loaded."},
-        "size_bytes": {"type": "integer", "minimum": 0},
-        "tokens": {"type": "integer", "minimum": 0},
+        "size_bytes": _COUNT,
+        "tokens": _COUNT,
         "duration_s": {"type": "number", "minimum": 0},
         "agent": _TEXT,
     },
@@ -75,85 +76,68 @@ REPORT_SCHEMA: Final[dict[str, Any]] = {
     },
     "required": ["writer", "loads"],
 }
-"""What is sent; further keys are passed over."""
-
+"""The shape of a report; further keys are ignored."""
 
 _validator: Final[Any] = Draft202012Validator(REPORT_SCHEMA)
 
 
-class _Writers:
-    """The last number that each writer told of. Thread-safe."""
+def loads_route(http: HttpContext) -> Route:
+    """Return the route; reported loads count as ``via`` ``report``."""
+    reports = _LoadReports(http)
 
-    def __init__(self) -> None:
-        self.lock = threading.Lock()
+    async def handler(request: Request) -> Response:
+        body = b""
+        async for part in request.stream():
+            body += part
+            if len(body) > MAX_BYTES:
+                return error_response(request, _TOO_LARGE)
+        return await http.run(request, None, partial(reports.record, request, body))
+
+    return Route(LOADS_PATH, handler, methods=["POST"])
+
+
+class _LoadReports:
+    """Records reports, and remembers the last number of each writer. Thread-safe."""
+
+    def __init__(self, http: HttpContext) -> None:
+        self._library = http.library
+        self._lock = threading.Lock()
         self._last: OrderedDict[tuple[object, str], int] = OrderedDict()
 
-    def last(self, key: tuple[object, str]) -> int:
-        return self._last.get(key, 0)
+    def record(self, request: Request, body: bytes) -> Response:
+        """Record the loads of one report, and answer with their number.
 
-    def put(self, key: tuple[object, str], number: int) -> None:
-        self._last[key] = number
-        self._last.move_to_end(key)
-        while len(self._last) > MAX_WRITERS:
-            self._last.popitem(last=False)
-
-
-def loads_route(site: HttpContext) -> Route:
-    """Return the route; what is told counts as loads ``via`` ``report``."""
-    writers = _Writers()
-
-    async def answer(request: Request) -> Response:
-        body = await _body(request.stream())
-        if body is None:
-            return error_response(request, _TOO_LARGE)
-        return await to_thread.run_sync(
-            partial(_record_loads, site, writers, request, body), abandon_on_cancel=True
-        )
-
-    return Route(LOADS_PATH, answer, methods=["POST"])
-
-
-async def _body(stream: AsyncIterator[bytes]) -> bytes | None:
-    parts: list[bytes] = []
-    size = 0
-    async for part in stream:
-        size += len(part)
-        if size > MAX_BYTES:
-            return None
-        parts.append(part)
-    return b"".join(parts)
-
-
-def _record_loads(
-    site: HttpContext, writers: _Writers, request: Request, body: bytes
-) -> Response:
-    report = _parse_report(body)
-    if report is None:
-        return error_response(request, _INVALID)
-    writer, loads = report
-    caller = http_caller(request)
-    client = product_name(request.headers.get("user-agent", ""))
-    try:
-        view = site.library.view(caller, via="report", client=client)
-    except SkillError as error:
-        return error_response(request, error_answer(error))
-    counted = refused = 0
-    with writers.lock:
-        last = writers.last((caller, writer))
-        for each in loads:
-            if each["seq"] <= last:
-                continue  # told a second time, as its answer was lost
-            last = each["seq"]
-            is_told = _record_load(view, each)
-            counted, refused = counted + is_told, refused + (not is_told)
-        writers.put((caller, writer), last)
-    return uncached_response(
-        request, json_bytes({"counted": counted, "refused": refused})
-    )
+        Raises:
+            SkillError: There is nothing that this caller may load.
+        """
+        report = _parse_report(body)
+        if report is None:
+            return error_response(request, _INVALID)
+        writer, loads = report
+        caller = http_caller(request)
+        client = product_name(request.headers.get("user-agent", ""))
+        view = self._library.view(caller, via="report", client=client)
+        key = caller, writer
+        counted = refused = 0
+        with self._lock:
+            last = self._last.pop(key, 0)
+            for load in loads:
+                if load["seq"] <= last:
+                    continue  # sent a second time, since its answer was lost
+                last = load["seq"]
+                if _record_load(view, load):
+                    counted += 1
+                else:
+                    refused += 1
+            self._last[key] = last
+            while len(self._last) > MAX_WRITERS:
+                self._last.popitem(last=False)
+        data = json_bytes({"counted": counted, "refused": refused})
+        return uncached_response(request, data)
 
 
 def _parse_report(body: bytes) -> tuple[str, list[Mapping[str, Any]]] | None:
-    """Return who reports, and the loads by number; None where it is no report."""
+    """Return the writer, and the loads by number; None if it is no report."""
     try:
         value: Any = json.loads(body)
         fits: bool = _validator.is_valid(value)
@@ -165,7 +149,7 @@ def _parse_report(body: bytes) -> tuple[str, list[Mapping[str, Any]]] | None:
 
 
 def _record_load(view: CallerView, load: Mapping[str, Any]) -> bool:
-    """Tell of one load; tell whether it was of a file that this caller may have."""
+    """Record one load; return whether it was of a file that this caller may have."""
     skill_id, file = load["id"], load.get("file") or SKILL_FILE
     try:
         entry = view.descriptor(skill_id)
@@ -175,7 +159,7 @@ def _record_load(view: CallerView, load: Mapping[str, Any]) -> bool:
         return False
     digest = load.get("digest", "")
     view.reported(
-        Wish(skill_id, file, agent=load.get("agent", "")),
+        LoadRequest(skill_id, file, agent=load.get("agent", "")),
         digest=digest if _DIGEST.fullmatch(digest) else "",
         size_bytes=int(_bounded(load.get("size_bytes", 0), MAX_SIZE)),
         tokens=int(_bounded(load.get("tokens", 0), MAX_SIZE)),
@@ -184,6 +168,6 @@ def _record_load(view: CallerView, load: Mapping[str, Any]) -> bool:
     return True
 
 
-def _bounded(value: float, most: float) -> float:
-    """Return a number from 0 to ``most``; 0 for anything else."""
-    return value if 0 <= value <= most else 0
+def _bounded(value: float, maximum: float) -> float:
+    """Return a number from 0 to ``maximum``; 0 for anything else."""
+    return value if 0 <= value <= maximum else 0

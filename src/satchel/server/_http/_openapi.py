@@ -1,5 +1,6 @@
-"""The routes of `/v1` and their OpenAPI description, both from one table."""
+"""The routes of ``/v1`` and their OpenAPI description, both from one table."""
 
+from functools import partial
 from importlib.metadata import version
 from typing import Any, Final
 
@@ -9,7 +10,6 @@ from starlette.routing import Route
 
 from satchel.server._http._endpoints import (
     NOT_FOUND,
-    ApiRequest,
     Endpoint,
     HttpContext,
     Parameter,
@@ -25,13 +25,11 @@ _DIGEST: Final = {"type": "string", "pattern": "^sha256:[0-9a-f]{64}$"}
 _IDS: Final = {"type": "array", "items": _TEXT}
 
 
-def _object(
-    properties: dict[str, Any], optional: tuple[str, ...] = ()
-) -> dict[str, Any]:
+def _object(**properties: object) -> dict[str, Any]:
     return {
         "type": "object",
         "properties": properties,
-        "required": [name for name in properties if name not in optional],
+        "required": [*properties],
         "additionalProperties": False,
     }
 
@@ -42,13 +40,16 @@ def _array_of(name: str) -> dict[str, Any]:
 
 _RELEASE: Final = {
     **_TEXT,
-    "description": "The release that it comes from; empty where that is none.",
+    "description": "The release that it comes from; empty if there is none.",
 }
-_ENTRY: Final = {
+_ENTRY: Final[dict[str, Any]] = {
     "id": {**_TEXT, "description": "The one key that loads it."},
     "name": {**_TEXT, "description": "The name that its manifest gives it."},
     "description": _TEXT,
-    "source": {**_TEXT, "description": "What the server calls the place it lies in."},
+    "source": {
+        **_TEXT,
+        "description": "The server's name for the source that it is in.",
+    },
     "release": _RELEASE,
     "digest": {
         **_TEXT,
@@ -59,68 +60,48 @@ _ENTRY: Final = {
 
 SCHEMAS: Final[dict[str, dict[str, Any]]] = {
     "Error": _object(
-        {
-            "error": _object(
-                {
-                    "code": {**_TEXT, "pattern": "^[a-z]+(-[a-z]+)*$"},
-                    "message": _TEXT,
-                }
-            )
-        }
+        error=_object(code={**_TEXT, "pattern": "^[a-z]+(-[a-z]+)*$"}, message=_TEXT)
     ),
     "Entry": _object(
-        {
-            **_ENTRY,
-            "resources": {**_IDS, "description": "Paths of the files beside SKILL.md."},
-        }
+        **_ENTRY,
+        resources={**_IDS, "description": "Paths of the files next to SKILL.md."},
     ),
     "Catalog": _object(
-        {
-            "release": _RELEASE,
-            "total": {**_COUNT, "description": "Skills on all pages together."},
-            "skills": _array_of("Entry"),
-            "next": {
-                "type": ["string", "null"],
-                "description": "Give it as `after` for the next page; else null.",
-            },
-        }
+        release=_RELEASE,
+        total={**_COUNT, "description": "Skills on all pages together."},
+        skills=_array_of("Entry"),
+        next={
+            "type": ["string", "null"],
+            "description": "Give it as `after` for the next page; else null.",
+        },
     ),
     "Prompt": _object(
-        {
-            "text": {
-                **_TEXT,
-                "description": "For the system prompt; empty if no skill.",
-            },
-            "tokens": _COUNT,
-            "counted_by": _TEXT,
-            "budget_tokens": {"type": ["integer", "null"], "minimum": 1},
-            "shortened": {**_IDS, "description": "Their descriptions were cut."},
-            "names_only": {**_IDS, "description": "Their descriptions were dropped."},
-            "left_out": {**_IDS, "description": "They are counted, and not listed."},
-        }
+        text={**_TEXT, "description": "For the system prompt; empty if no skill."},
+        tokens=_COUNT,
+        counted_by=_TEXT,
+        budget_tokens={"type": ["integer", "null"], "minimum": 1},
+        shortened={**_IDS, "description": "Their descriptions were cut."},
+        names_only={**_IDS, "description": "Their descriptions were dropped."},
+        left_out={**_IDS, "description": "They are counted, and not listed."},
     ),
     "Resource": _object(
-        {"path": _TEXT, "digest": _DIGEST, "size": {**_COUNT, "description": "Bytes."}}
+        path=_TEXT, digest=_DIGEST, size={**_COUNT, "description": "Bytes."}
     ),
     "Skill": _object(
-        {
-            **_ENTRY,
-            "instructions": {**_TEXT, "description": "The whole SKILL.md, unaltered."},
-            "frontmatter": {"type": "object"},
-            "resources": _array_of("Resource"),
-            "notes": {**_IDS, "description": "What its reader should be told."},
-        }
+        **_ENTRY,
+        instructions={**_TEXT, "description": "The whole SKILL.md, unaltered."},
+        frontmatter={"type": "object"},
+        resources=_array_of("Resource"),
+        notes={**_IDS, "description": "What its reader should know."},
     ),
     "Hit": _object(
-        {
-            "id": _TEXT,
-            "description": _TEXT,
-            "score": {"type": "number", "description": "Grows with the match."},
-            "source": _TEXT,
-        }
+        id=_TEXT,
+        description=_TEXT,
+        score={"type": "number", "description": "Grows with the match."},
+        source=_TEXT,
     ),
-    "Counted": _object({"counted": _COUNT, "refused": _COUNT}),
-    "Hits": _object({"query": _TEXT, "hits": _array_of("Hit")}),
+    "Counted": _object(counted=_COUNT, refused=_COUNT),
+    "Hits": _object(query=_TEXT, hits=_array_of("Hit")),
     "OpenApi": {"type": "object"},
 }
 
@@ -128,28 +109,28 @@ SCHEMAS: Final[dict[str, dict[str, Any]]] = {
 _ERROR: Final = {"$ref": "#/components/schemas/Error"}
 _JSON: Final = "application/json"
 
-# What any request may meet before an endpoint is asked; see `satchel.server._guard`.
-_ALWAYS: Final = {
-    "400": "The request is not one that this server takes.",
-    "401": "A token is needed, and none that is known was given.",
-    "403": "This caller, or a page of this origin, may not.",
+# What the guard, or any endpoint, may answer.
+_ERRORS: Final = {
+    "400": "This server does not accept such a request.",
+    "401": "A token is needed; the request has none, or an unknown one.",
+    "403": "This caller, or a page of this origin, may not do this.",
     "405": "Only the methods that are described here are answered.",
-    "413": "The request is larger than is accepted.",
+    "413": "The request is too large.",
     "421": "This server does not answer to the name in the Host header.",
     "422": "A parameter is not as described; the message says which.",
     "429": "Too many requests; see Retry-After.",
-    "500": "A fault of the server's own.",
-    "503": "Not now: a source is away, two packs claim one id, or too much to do.",
+    "500": "The server failed.",
+    "503": "Not now: a source is down, two packs have one id, or the server is busy.",
 }
-_LOADS: Final = {
-    "502": "What a source sent is not what it had announced; none of it is used.",
+_LOAD_ERRORS: Final = {
+    "502": "A source sent other bytes than it had announced; they are not used.",
 }
 
 
 def openapi_document(
     endpoints: tuple[Endpoint, ...], *, version: str, private: bool
 ) -> dict[str, Any]:
-    """Return the OpenAPI document; ``private`` says that a token is needed."""
+    """Return the OpenAPI document; ``private`` means that a token is needed."""
     document: dict[str, Any] = {
         "openapi": "3.1.0",
         "info": {
@@ -160,7 +141,7 @@ def openapi_document(
         },
         "servers": [{"url": "/"}],
         "paths": {
-            **{each.path: _path_item(each) for each in endpoints},
+            **{endpoint.path: _path_item(endpoint) for endpoint in endpoints},
             LOADS_PATH: {"post": _loads_operation()},
         },
         "components": {"schemas": SCHEMAS},
@@ -176,7 +157,7 @@ def openapi_document(
 def _path_item(endpoint: Endpoint) -> dict[str, Any]:
     get = _operation(endpoint, endpoint.operation, _content(endpoint))
     return {
-        "parameters": [_parameter(each) for each in endpoint.parameters],
+        "parameters": [*map(_parameter, endpoint.parameters)],
         "get": get,
         "head": _operation(endpoint, f"{endpoint.operation}Head", None),
     }
@@ -187,19 +168,22 @@ def _loads_operation() -> dict[str, Any]:
     counts = {"$ref": "#/components/schemas/Counted"}
     return {
         "operationId": "reportLoads",
-        "summary": "Tell what was loaded from a copy",
+        "summary": "Report what was loaded from a copy",
         "description": "For programs that fetch once and load from their own copy. "
-        "What is told counts as loads; a number that a writer has told of before, and "
-        "what this caller may not load, counts as nothing.",
+        "What they report counts as loads, except for a number that a writer has "
+        "reported before, and for a file that this caller may not load.",
         "requestBody": {
             "required": True,
             "content": {_JSON: {"schema": REPORT_SCHEMA}},
         },
         "responses": {
-            "200": {"description": "As told.", "content": {_JSON: {"schema": counts}}},
+            "200": {
+                "description": "What was counted.",
+                "content": {_JSON: {"schema": counts}},
+            },
             **{
                 status: {"description": text, "content": error}
-                for status, text in sorted(_ALWAYS.items())
+                for status, text in sorted(_ERRORS.items())
             },
         },
     }
@@ -208,20 +192,20 @@ def _loads_operation() -> dict[str, Any]:
 def _operation(
     endpoint: Endpoint, operation: str, content: dict[str, Any] | None
 ) -> dict[str, Any]:
-    answered: dict[str, Any] = {
-        "description": "As asked.",
+    success: dict[str, Any] = {
+        "description": "The answer.",
         "headers": {
             "ETag": {"schema": {"type": "string"}, "required": True},
             "Cache-Control": {"schema": {"type": "string"}, "required": True},
         },
     }
     if content is not None:
-        answered["content"] = content
+        success["content"] = content
     responses: dict[str, Any] = {
-        "200": answered,
-        "304": {"description": "What `If-None-Match` names is still what it is."},
+        "200": success,
+        "304": {"description": "The caller has it already: `If-None-Match` names it."},
     }
-    errors = {**_ALWAYS, **(_LOADS if endpoint.loads else {})}
+    errors = {**_ERRORS, **(_LOAD_ERRORS if endpoint.loads else {})}
     if endpoint.missing:
         errors["404"] = endpoint.missing
     for status, text in sorted(errors.items()):
@@ -250,7 +234,7 @@ def _content(endpoint: Endpoint) -> dict[str, Any]:
 
 def _parameter(parameter: Parameter) -> dict[str, Any]:
     schema = dict(parameter.schema)
-    if schema.get("default") == "default":  # a word of ours, for that of the server
+    if schema.get("default") == "default":  # the server's own default
         del schema["default"]
     return {
         "name": parameter.name,
@@ -262,8 +246,7 @@ def _parameter(parameter: Parameter) -> dict[str, Any]:
     }
 
 
-_SKILLS = "/v1/skills/"
-_FILES = "files"
+_SKILLS: Final = "/v1/skills/"
 
 
 def openapi(*, private: bool = False) -> dict[str, object]:
@@ -275,52 +258,44 @@ def openapi(*, private: bool = False) -> dict[str, object]:
 
 def all_endpoints(*, private: bool = False) -> tuple[Endpoint, ...]:
     """Return the endpoints of ``/v1``, with the one that describes them."""
-
-    def answer(ask: ApiRequest) -> Response:
-        return ask.answers.json(ask.request, openapi(private=private))
-
     itself = Endpoint(
         "/v1/openapi.json",
         "getOpenapi",
         "This description",
         "OpenAPI 3.1.",
-        answer,
+        lambda api: api.json(openapi(private=private)),
         "OpenApi",
         {"openapi": "3.1.0"},
     )
     return (*ENDPOINTS, itself)
 
 
-def api_routes(site: HttpContext) -> list[Route]:
+def api_routes(http: HttpContext) -> list[Route]:
     """Return a route for each endpoint; those of one skill share one."""
-    plain: list[Route] = []
-    of_skill: dict[bool, Endpoint] = {}
-    for each in all_endpoints(private=site.settings.private):
-        if each.path.startswith(_SKILLS):
-            of_skill[f"/{_FILES}/" in each.path] = each
-        else:
-            plain.append(Route(each.path, site.endpoint(each)))
-    skill = site.endpoint(of_skill[False], _skill_in)
-    file = site.endpoint(of_skill[True], _file_in)
+    endpoints = {
+        endpoint.path: endpoint
+        for endpoint in all_endpoints(private=http.settings.private)
+    }
+    get_skill = endpoints.pop(f"{_SKILLS}{{id}}")
+    get_file = endpoints.pop(f"{_SKILLS}{{id}}/files/{{path}}")
 
-    def choose(request: Request) -> Response:
-        parts = path_segments(request, _SKILLS)
-        if parts is None or not parts[0]:
-            return error_response(request, NOT_FOUND)
-        if len(parts) == 1:
-            return skill(request)
-        if parts[1] == _FILES and len(parts) > 2:  # noqa: PLR2004 - id, files, path
-            return file(request)
-        return error_response(request, NOT_FOUND)
+    async def skill_route(request: Request) -> Response:
+        # Starlette would decode "%2F" in an id before it splits the path.
+        match path_segments(request, _SKILLS):
+            case [str(skill_id)] if skill_id:
+                endpoint, values = get_skill, {"id": skill_id}
+            case [str(skill_id), "files", *path] if skill_id and path:
+                endpoint, values = get_file, {"id": skill_id, "path": "/".join(path)}
+            case _:
+                return error_response(request, NOT_FOUND)
+        source = http.library.slow_source(skill_id)
+        answer = partial(http.answer, endpoint, request, values)
+        return await http.run(request, source, answer)
 
-    laned = site.laned(choose, lambda request: _skill_in(request)["id"])
-    return [*plain, Route(f"{_SKILLS}{{rest:path}}", laned)]
-
-
-def _skill_in(request: Request) -> dict[str, str]:
-    return {"id": (path_segments(request, _SKILLS) or [""])[0]}
-
-
-def _file_in(request: Request) -> dict[str, str]:
-    skill_id, _, *path = path_segments(request, _SKILLS) or ["", "", ""]
-    return {"id": skill_id, "path": "/".join(path)}
+    return [
+        *(
+            Route(path, http.threaded(partial(http.answer, endpoint)))
+            for path, endpoint in endpoints.items()
+        ),
+        Route(f"{_SKILLS}{{rest:path}}", skill_route),
+    ]

@@ -1,17 +1,15 @@
 """The API for programs that speak neither MCP nor discovery: ``/v1``."""
 
 from bisect import bisect_right
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 from starlette.responses import Response
 
 from satchel.errors import SkillManifestError
-from satchel.model import SKILL_FILE, Catalog, Descriptor, FileStat, Loaded
-from satchel.runtime import CallerView
-from satchel.server._errors import public_labels
-from satchel.server._http._endpoints import ApiRequest, Endpoint, Parameter, is_copy
-from satchel.server._http._responses import file_response
+from satchel.model import SKILL_FILE, Descriptor, Loaded
+from satchel.server._http._endpoints import ApiRequest, Endpoint, Parameter
+from satchel.server._library import is_copy_request
 
 MAX_PAGE: Final = 1000
 MAX_HITS: Final = 100
@@ -19,33 +17,29 @@ MAX_QUERY_CHARS: Final = 1000
 MAX_BUDGET: Final = 10_000_000
 
 
-def catalog(ask: ApiRequest) -> Response:
+def get_catalog(api: ApiRequest) -> Response:
     """Answer with one page of the catalog, by id."""
-    here, whole = ask.view.catalog, ask.library.catalog
-    names = public_labels(whole)
-    after, limit = ask.values["after"], ask.values["limit"]
-    ids = [entry.id for entry in here.entries]
-    start = 0 if after is None else bisect_right(ids, after)
-    page = here.entries[start : start + limit]
-    more = start + limit < len(ids)
+    entries = api.view.catalog.entries
+    after, limit = api.values["after"], api.values["limit"]
+    start = 0 if after is None else bisect_right(entries, after, key=lambda e: e.id)
+    page = entries[start : start + limit]
     value = {
-        "release": whole.release,
-        "total": len(ids),
+        "release": api.library.catalog.release,
+        "total": len(entries),
         "skills": [
-            {**_entry(entry, whole, names), "resources": list(entry.resources)}
-            for entry in page
+            {**_entry(api, entry), "resources": list(entry.resources)} for entry in page
         ],
-        "next": page[-1].id if more else None,
+        "next": page[-1].id if start + limit < len(entries) else None,
     }
-    return ask.answers.json(ask.request, value)
+    return api.json(value)
 
 
-def prompt(ask: ApiRequest) -> Response:
+def get_prompt(api: ApiRequest) -> Response:
     """Answer with the catalog section for a system prompt."""
-    budget = ask.values["budget"]
-    section = ask.view.prompt(
-        style=ask.values["style"],
-        format=ask.values["format"],
+    budget = api.values["budget"]
+    section = api.view.prompt(
+        style=api.values["style"],
+        format=api.values["format"],
         budget_tokens=None if budget == "none" else budget,
     )
     value = {
@@ -57,49 +51,52 @@ def prompt(ask: ApiRequest) -> Response:
         "names_only": list(section.names_only),
         "left_out": list(section.left_out),
     }
-    return ask.answers.json(ask.request, value)
+    return api.json(value)
 
 
-def skill(ask: ApiRequest) -> Response:
-    """Answer with a skill's SKILL.md, and what lies beside it; it is a load."""
-    skill_id = ask.values["id"]
-    loaded = _reader(ask)(skill_id)
-    whole = ask.library.catalog
-    large = ask.view.too_large(loaded.descriptor)
+def get_skill(api: ApiRequest) -> Response:
+    """Answer with a skill's SKILL.md and the list of its files; it is a load."""
+    skill_id = api.values["id"]
+    loaded = _load(api, skill_id)
+    entry = loaded.descriptor
     value = {
-        **_entry(loaded.descriptor, whole, public_labels(whole)),
+        **_entry(api, entry),
         "instructions": loaded.text,
-        "frontmatter": _frontmatter(ask.view, loaded.descriptor),
+        "frontmatter": _frontmatter(api, entry),
         "resources": [
-            {"path": each.path, "digest": each.digest, "size": each.size}
-            for each in ask.view.handed_out(skill_id)
+            {"path": file.path, "digest": file.digest, "size": file.size}
+            for file in api.view.handed_out(skill_id)
         ],
-        "notes": [*loaded.notes, *map(_left_out, large)],
+        "notes": [
+            *loaded.notes,
+            *(
+                f"{file.path}: not handed out, for its size of {file.size:,} bytes."
+                for file in api.view.too_large(entry)
+            ),
+        ],
     }
-    return ask.answers.json(ask.request, value)
+    return api.json(value)
 
 
-def _left_out(file: FileStat) -> str:
-    return f"{file.path}: not handed out, for its size of {file.size:,} bytes."
-
-
-def file(ask: ApiRequest) -> Response:
+def get_file(api: ApiRequest) -> Response:
     """Answer with the exact bytes of one file; it is a load."""
-    loaded = _reader(ask)(ask.values["id"], ask.values["path"])
-    return file_response(ask.answers, ask.request, loaded)
+    loaded = _load(api, api.values["id"], api.values["path"])
+    return api.responses.file(api.request, loaded)
 
 
-def _reader(ask: ApiRequest) -> Callable[..., Loaded]:
-    """Return what reads, by what it is for: nothing, a copy elsewhere, or a use."""
-    if ask.request.method == "HEAD":
-        return ask.view.peek
-    return ask.view.copy if is_copy(ask.request.headers) else ask.view.load
+def _load(api: ApiRequest, skill_id: str, file: str | None = None) -> Loaded:
+    """Read a file for HEAD (no event), for a copy elsewhere, or for a use."""
+    if api.request.method == "HEAD":
+        return api.view.peek(skill_id, file)
+    if is_copy_request(api.request.headers):
+        return api.view.copy(skill_id, file)
+    return api.view.load(skill_id, file)
 
 
-def find(ask: ApiRequest) -> Response:
+def find_skills(api: ApiRequest) -> Response:
     """Answer with the skills that match a query, best first."""
-    query = ask.values["q"]
-    names = public_labels(ask.library.catalog)
+    query = api.values["q"]
+    labels = api.library.labels_in(api.library.catalog)
     value = {
         "query": query,
         "hits": [
@@ -107,31 +104,30 @@ def find(ask: ApiRequest) -> Response:
                 "id": hit.id,
                 "description": hit.description,
                 "score": round(hit.score, 4),
-                "source": names.get(hit.source, ""),
+                "source": labels.get(hit.source, ""),
             }
-            for hit in ask.view.find(query, ask.values["k"])
+            for hit in api.view.find(query, api.values["k"])
         ],
     }
-    return ask.answers.json(ask.request, value)
+    return api.json(value)
 
 
-def _entry(
-    entry: Descriptor, whole: Catalog, names: Mapping[str, str]
-) -> dict[str, str]:
+def _entry(api: ApiRequest, entry: Descriptor) -> dict[str, str]:
+    catalog = api.library.catalog
     return {
         "id": entry.id,
         "name": entry.name,
         "description": entry.description,
-        "source": names.get(entry.source, ""),
-        "release": whole.release_of(entry.source),
+        "source": api.library.labels_in(catalog).get(entry.source, ""),
+        "release": catalog.release_of(entry.source),
         "digest": entry.digest,
     }
 
 
-def _frontmatter(view: CallerView, entry: Descriptor) -> Mapping[str, Any]:
-    """Return it as its author wrote it; that of a skill made in code is made up."""
+def _frontmatter(api: ApiRequest, entry: Descriptor) -> Mapping[str, Any]:
+    """Return it as its author wrote it; a skill made in code has only two fields."""
     try:
-        return dict(view.manifest(entry.id).frontmatter)
+        return dict(api.view.manifest(entry.id).frontmatter)
     except SkillManifestError:
         return {"name": entry.name, "description": entry.description}
 
@@ -160,7 +156,7 @@ ENDPOINTS: Final = (
         "getCatalog",
         "The skills, a page at a time",
         "Sorted by id. Give `next` as `after` for the page that follows.",
-        catalog,
+        get_catalog,
         "Catalog",
         {
             "release": "",
@@ -171,7 +167,7 @@ ENDPOINTS: Final = (
         (
             Parameter(
                 "after",
-                "Only ids that sort behind this one, by code point.",
+                "Only ids that sort after this one, by code point.",
                 {"type": "string", "maxLength": 512},
                 "house-style",
             ),
@@ -193,7 +189,7 @@ ENDPOINTS: Final = (
         "getPrompt",
         "The catalog as a section of a system prompt",
         "What does not fit the budget is shortened, then listed by name, then counted.",
-        prompt,
+        get_prompt,
         "Prompt",
         {
             "text": "## Agent Skills\n...",
@@ -241,10 +237,10 @@ ENDPOINTS: Final = (
         "getSkill",
         "One skill",
         "The whole SKILL.md, its frontmatter, and every file with digest and size; "
-        "the notes tell of one that is too large to be handed out. "
+        "the notes name a file that is too large to be handed out. "
         "Each answer to GET counts as one use of the skill, unless the request has "
         "the header `Satchel-Purpose: sync`.",
-        skill,
+        get_skill,
         "Skill",
         {
             **_ENTRY_EXAMPLE,
@@ -267,10 +263,10 @@ ENDPOINTS: Final = (
         "getFile",
         "One file of a skill, byte for byte",
         "The path is a listed one, its slashes encoded or not; a file name that only "
-        "one file bears is enough. The ETag is the SHA-256 of the bytes. Each answer "
+        "one file has is enough. The ETag is the SHA-256 of the bytes. Each answer "
         "to GET counts as one use of the skill, unless the request has the header "
         "`Satchel-Purpose: sync`.",
-        file,
+        get_file,
         "",
         "# Rules\n",
         (
@@ -292,7 +288,7 @@ ENDPOINTS: Final = (
         "findSkills",
         "Search the skills",
         "Best first, ties by id.",
-        find,
+        find_skills,
         "Hits",
         {
             "query": "check an invoice",

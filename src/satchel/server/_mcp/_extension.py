@@ -14,7 +14,6 @@ from satchel.server._mcp._request import (
     McpContext,
     McpRequest,
     not_served_error,
-    page_of,
     run_handler,
 )
 from satchel.server._mcp._resources import file_resource, main_resource
@@ -32,13 +31,13 @@ DIRECTORY: Final = "inode/directory"
 
 
 class SkillParams(RequestParams):
-    """What ``skills/get`` is asked."""
+    """The parameters of ``skills/get``."""
 
     uri: str
 
 
 class DirectoryParams(PaginatedRequestParams):
-    """What ``resources/directory/read`` is asked."""
+    """The parameters of ``resources/directory/read``."""
 
     uri: str
 
@@ -46,99 +45,88 @@ class DirectoryParams(PaginatedRequestParams):
 class SkillsExtension:
     """Answers the methods that the extension adds."""
 
-    def __init__(self, served: ExtensionCatalog) -> None:
-        self._served = served
-        self._library = served.library
+    def __init__(self, extension: ExtensionCatalog) -> None:
+        self._extension = extension
+        self._library = extension.library
 
     async def list_skills(
         self, ctx: McpContext, params: PaginatedRequestParams
     ) -> dict[str, Any]:
-        """Return a page of entries, each of them whole."""
+        """Return a page of complete entries."""
+        listed_entry = ExtensionCatalog.listed_entry
 
-        def work(asked: McpRequest) -> dict[str, Any]:
-            page, cursor = page_of(
-                self._served.listable(asked.view),
-                lambda skill: skill.id,
-                kind="skills",
-                cursor=params.cursor,
-                size=self._library.settings.page_size,
-            )
-            told = self._served.or_none
+        def work(mcp: McpRequest) -> dict[str, Any]:
+            skills = self._extension.listable(mcp.view)
+            page, cursor = mcp.page(skills, lambda s: s.id, params, kind="skills")
             entries = (
-                told(ExtensionCatalog.listed_entry, asked.view, skill) for skill in page
+                self._extension.or_none(listed_entry, mcp.view, skill) for skill in page
             )
-            return _result(asked, cursor, skills=[*filter(None, entries)])
+            return _result(mcp, cursor, skills=[*filter(None, entries)])
 
         return await run_handler(self._library, ctx, work, lists=True)
 
     async def get_skill(self, ctx: McpContext, params: SkillParams) -> dict[str, Any]:
         """Return the entry of one skill that is served, listed or not."""
 
-        def work(asked: McpRequest) -> dict[str, Any]:
-            place = self._served.place(asked.view, params.uri)
-            if place is None or place.above or place.path != SKILL_FILE:
-                why = self._served.why_not(asked.view, params.uri)
+        def work(mcp: McpRequest) -> dict[str, Any]:
+            target = self._extension.target(mcp.view, params.uri)
+            if target is None or target.above or target.path != SKILL_FILE:
+                why = self._extension.why_not(mcp.view, params.uri)
                 raise not_served_error("skill", params.uri, why)
             try:
-                entry = self._served.entry(asked.view, place.entry)
+                entry = self._extension.entry(mcp.view, target.entry)
             except NotPortableError as error:
                 raise not_served_error("skill", params.uri, error.why) from None
             except OSError as error:
                 raise MCPError(INTERNAL_ERROR, "a file cannot be read now") from error
-            return _result(asked, None, skill=entry)
+            return _result(mcp, None, skill=entry)
 
-        return await run_handler(
-            self._library, ctx, work, near=_skill_in_uri(params.uri)
-        )
+        near = _skill_in_uri(params.uri)
+        return await run_handler(self._library, ctx, work, near=near)
 
     async def read_directory(
         self, ctx: McpContext, params: DirectoryParams
     ) -> dict[str, Any]:
-        """Return a page of what lies directly in a folder of a skill."""
+        """Return a page of what is directly in a folder of a skill."""
 
-        def work(asked: McpRequest) -> dict[str, Any]:
-            place = self._served.place(asked.view, params.uri)
-            children = [] if place is None else self._children(asked.view, place)
+        def work(mcp: McpRequest) -> dict[str, Any]:
+            target = self._extension.target(mcp.view, params.uri)
+            children = [] if target is None else self._children(mcp.view, target)
             if not children:
                 raise not_served_error("directory", params.uri)
-            page, cursor = page_of(
-                children,
-                lambda child: child.uri,
-                kind=params.uri,
-                cursor=params.cursor,
-                size=self._library.settings.page_size,
+            page, cursor = mcp.page(
+                children, lambda child: child.uri, params, kind=params.uri
             )
-            told = [
+            resources = [
                 child.model_dump(by_alias=True, mode="json", exclude_none=True)
                 for child in page
             ]
-            return _result(asked, cursor, resources=told)
+            return _result(mcp, cursor, resources=resources)
 
-        return await run_handler(
-            self._library, ctx, work, near=_skill_in_uri(params.uri)
-        )
+        near = _skill_in_uri(params.uri)
+        return await run_handler(self._library, ctx, work, near=near)
 
-    def _children(self, view: CallerView, place: UriTarget) -> list[Resource]:
-        skill = place.entry
-        if place.above:
+    def _children(self, view: CallerView, target: UriTarget) -> list[Resource]:
+        skill = target.entry
+        if target.above:
             return [_folder(uri_of(skill, ""), skill.name)]
-        inside = f"{place.path}/" if place.path else ""
-        found: dict[str, Resource] = {}
-        if not place.path:
-            main = self._served.or_none(main_resource, view, skill)
+        inside = f"{target.path}/" if target.path else ""
+        children: dict[str, Resource] = {}
+        if not target.path:
+            main = self._extension.or_none(main_resource, view, skill)
             if main is None:
                 return []
-            found[main.uri] = main
+            children[main.uri] = main
         for path in skill.present:
             if not path.startswith(inside):
                 continue
             name, below, _ = path.removeprefix(inside).partition("/")
             uri = uri_of(skill, inside + name)
             if below:
-                found[uri] = _folder(uri, name)
+                children[uri] = _folder(uri, name)
             else:
-                found[uri] = file_resource(skill, path)
-        return [found[uri] for uri in sorted(found)]
+                children[uri] = file_resource(skill, path)
+        return [children[uri] for uri in sorted(children)]
 
 
 def _skill_in_uri(uri: str) -> str | None:
@@ -149,8 +137,14 @@ def _folder(uri: str, name: str) -> Resource:
     return Resource(uri=uri, name=name, mime_type=DIRECTORY)
 
 
-def _result(asked: McpRequest, cursor: str | None, **fields: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON
-    result: dict[str, Any] = {"resultType": "complete", **asked.wire, **fields}
+def _result(mcp: McpRequest, cursor: str | None, **fields: object) -> dict[str, Any]:
+    # The package has no types for these results, so no aliases for their fields.
+    result: dict[str, Any] = {
+        "resultType": "complete",
+        "ttlMs": mcp.ttl_ms,
+        "cacheScope": mcp.scope,
+        **fields,
+    }
     if cursor is not None:
         result["nextCursor"] = cursor
     return result

@@ -28,15 +28,15 @@ from satchel.files import LruCache
 from satchel.model import NO_CLIENT_FIELDS, SKILL_FILE, ClientFields, Descriptor
 from satchel.runtime import CallerView
 from satchel.server._library import ServedLibrary
-from satchel.server._mcp._request import McpContext, McpRequest, page_of, run_handler
+from satchel.server._mcp._request import McpContext, McpRequest, run_handler
 from satchel.server._mcp._resources import TEMPLATE, main_resource
 from satchel.server._mcp._skills import SCHEME, ExtensionCatalog, skill_path, uri_of
 from satchel.text import clean_line
 
 FREE_ARGUMENT: Final = "arguments"
-"""The one argument of a skill that names none: the text behind the slash command."""
+"""The only argument of a skill without named ones: the text after the command."""
 
-_REMEMBERED: Final = 4_096
+_CACHED: Final = 4_096
 
 
 class PromptHandlers:
@@ -51,22 +51,17 @@ class PromptHandlers:
     ) -> ListPromptsResult:
         """Return a page of prompts, named by the ids of their skills."""
 
-        def work(asked: McpRequest) -> ListPromptsResult:
-            page, cursor = page_of(
-                asked.view.invocable,
-                lambda skill: skill.id,
-                kind="prompts",
-                cursor=params.cursor if params else None,
-                size=self._library.settings.page_size,
+        def work(mcp: McpRequest) -> ListPromptsResult:
+            page, cursor = mcp.page(
+                mcp.view.invocable, lambda skill: skill.id, params, kind="prompts"
             )
             return ListPromptsResult(
                 prompts=[
-                    _prompt(skill, self.hints.of(asked.view.without_waiting, skill))
+                    _prompt(skill, self.hints.of(mcp.view.without_waiting, skill))
                     for skill in page
                 ],
                 next_cursor=cursor,
-                ttl_ms=asked.ttl_ms,
-                cache_scope=asked.scope,
+                **mcp.caching,
             )
 
         return await run_handler(self._library, ctx, work, lists=True)
@@ -76,8 +71,8 @@ class PromptHandlers:
     ) -> GetPromptResult:
         """Return a skill with the arguments in their places; it is a load."""
 
-        def work(asked: McpRequest) -> GetPromptResult:
-            view = asked.view
+        def work(mcp: McpRequest) -> GetPromptResult:
+            view = mcp.view
             try:
                 skill = view.descriptor(params.name)
             except SkillError:
@@ -96,27 +91,27 @@ class PromptHandlers:
 
 
 class ArgumentHints:
-    """What skills say for clients; each is read once, and again when it changes."""
+    """The fields of skills for clients; read once, and again after a change."""
 
     def __init__(self) -> None:
-        self._known: LruCache[tuple[str, str], ClientFields] = LruCache(_REMEMBERED)
+        self._fields: LruCache[tuple[str, str], ClientFields] = LruCache(_CACHED)
 
     def of(self, view: CallerView, skill: Descriptor) -> ClientFields:
-        """Return one skill's fields; none where it cannot be read now.
+        """Return one skill's fields; none if it cannot be read now.
 
-        Nor of a skill that lies on another server: nothing is fetched for a list.
+        None of a skill on another server: nothing is fetched for a list.
         """
         if skill.remote:
             return NO_CLIENT_FIELDS
         key = skill.id, skill.digest
         try:
-            return self._known.get(key, lambda: view.manifest(skill.id).client)
+            return self._fields.get(key, lambda: view.manifest(skill.id).client)
         except (SkillError, OSError):
             return NO_CLIENT_FIELDS
 
 
 def argument_names(fields: ClientFields) -> tuple[str, ...]:
-    """Return the names of a skill's arguments, each once; none where it names none."""
+    """Return the names of a skill's arguments, each once; empty if it names none."""
     names = (clean_line(name) for name in fields.arguments)
     return tuple(dict.fromkeys(filter(None, names)))
 
@@ -136,10 +131,10 @@ def _prompt(skill: Descriptor, fields: ClientFields) -> Prompt:
 
 
 def _typed_arguments(fields: ClientFields, given: Mapping[str, str]) -> str:
-    """Return arguments as a user would have typed them behind the command.
+    """Return arguments as a user would have typed them after the command.
 
     Raises:
-        MCPError: There is one that the prompt does not have: -32602.
+        MCPError: The prompt has no argument of this name: -32602.
     """
     names = argument_names(fields)
     for name in given:
@@ -147,7 +142,7 @@ def _typed_arguments(fields: ClientFields, given: Mapping[str, str]) -> str:
             raise MCPError(INVALID_PARAMS, f"there is no argument {echo(name)!r}")
     if FREE_ARGUMENT in given and FREE_ARGUMENT not in names:
         return given[FREE_ARGUMENT]
-    # By place, as the body counts them: a name that cannot be shown keeps its own.
+    # By position, as the body counts them; also for a name that cannot be shown.
     words = [given.get(clean_line(name), "") for name in fields.arguments]
     while words and not words[-1]:
         words.pop()
@@ -164,61 +159,65 @@ _CHOICES: Final = re.compile(r"[\[<({]([^\[\]<>(){}]*\|[^\[\]<>(){}]*)[\]>)}]")
 class CompletionHandler:
     """Answers ``completion/complete``."""
 
-    def __init__(self, served: ExtensionCatalog, hints: ArgumentHints) -> None:
-        self._served = served
+    def __init__(self, extension: ExtensionCatalog, hints: ArgumentHints) -> None:
+        self._extension = extension
         self._hints = hints
-        self._library = served.library
+        self._library = extension.library
 
     async def complete(
         self, ctx: McpContext, params: CompleteRequestParams
     ) -> CompleteResult:
         """Return the values that begin with what was typed so far."""
 
-        def work(asked: McpRequest) -> CompleteResult:
+        def work(mcp: McpRequest) -> CompleteResult:
             ref, name = params.ref, params.argument.name
             typed = params.argument.value
-            found: Iterator[str]
+            values: Iterator[str]
             if isinstance(ref, PromptReference):
-                words = self._words(asked.view, ref.name, name)
-                found = (each for each in words if each.startswith(typed))
+                words = self._words(mcp.view, ref.name, name)
+                values = (word for word in words if word.startswith(typed))
             else:
                 chosen = (params.context.arguments if params.context else None) or {}
                 skill = chosen.get("skill", "")
-                found = self._parts(asked.view, ref.uri, name, skill, typed)
-            # What is listed may have to be read: no more of it than is answered.
-            fitting = [*islice(found, MAX_VALUES + 1)]
-            more = len(fitting) > MAX_VALUES
+                values = self._paths(mcp.view, ref.uri, name, skill, typed)
+            # Listed skills may have to be read: no more of them than the answer has.
+            first = [*islice(values, MAX_VALUES + 1)]
+            more = len(first) > MAX_VALUES
             return CompleteResult(
                 completion=Completion(
-                    values=fitting[:MAX_VALUES],
-                    total=None if more else len(fitting),
+                    values=first[:MAX_VALUES],
+                    total=None if more else len(first),
                     has_more=more,
                 )
             )
 
         return await run_handler(self._library, ctx, work, lists=True)
 
-    def _parts(
+    def _paths(
         self, view: CallerView, uri: str, name: str, skill: str, typed: str
     ) -> Iterator[str]:
-        """Return the paths that begin so, of skills that the lists have, too."""
+        """Return the paths that begin with ``typed``, of skills that lists show."""
         if uri != TEMPLATE or name not in ("skill", "path"):
             raise MCPError(INVALID_PARAMS, "there is no such template or argument")
         if name == "skill":
-            skills = self._served.listed(view)
-            fitting = (each for each in skills if skill_path(each).startswith(typed))
-            return (skill_path(e) for e in fitting if self._is_told(view, e))
-        place = self._served.place(view, f"{SCHEME}{skill}")
-        whole = place is not None and not (place.above or place.path)
-        if place is None or not whole or not self._is_told(view, place.entry):
+            skills = self._extension.listed(view)
+            matching = (s for s in skills if skill_path(s).startswith(typed))
+            return (skill_path(s) for s in matching if self._is_shown(view, s))
+        target = self._extension.target(view, f"{SCHEME}{skill}")
+        if target is None or target.above or target.path:
             return iter(())
-        folder = f"{uri_of(place.entry, '')}/"
-        paths = (SKILL_FILE, *place.entry.present)
-        found = (uri_of(place.entry, path).removeprefix(folder) for path in paths)
-        return (each for each in found if each.startswith(typed))
+        entry = target.entry
+        if not self._is_shown(view, entry):
+            return iter(())
+        folder = f"{uri_of(entry, '')}/"
+        paths = (
+            uri_of(entry, path).removeprefix(folder)
+            for path in (SKILL_FILE, *entry.present)
+        )
+        return (path for path in paths if path.startswith(typed))
 
-    def _is_told(self, view: CallerView, skill: Descriptor) -> bool:
-        return self._served.or_none(main_resource, view, skill) is not None
+    def _is_shown(self, view: CallerView, skill: Descriptor) -> bool:
+        return self._extension.or_none(main_resource, view, skill) is not None
 
     def _words(self, view: CallerView, prompt: str, argument: str) -> Iterable[str]:
         """Return the words that a skill's argument hint offers for one argument.
@@ -230,8 +229,8 @@ class CompletionHandler:
         if argument not in names:
             raise MCPError(INVALID_PARAMS, "the prompt has no such argument")
         groups = _CHOICES.findall(clean_line(fields.argument_hint))
-        place = names.index(argument)
-        if place >= len(groups):
+        position = names.index(argument)
+        if position >= len(groups):
             return []
-        words = (word.strip() for word in groups[place].split("|"))
+        words = (word.strip() for word in groups[position].split("|"))
         return dict.fromkeys(filter(None, words))

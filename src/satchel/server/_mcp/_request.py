@@ -28,15 +28,50 @@ from satchel.text import clean_line
 if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
 
-
 McpContext: TypeAlias = "ServerRequestContext[Any, Any]"
 
+_T = TypeVar("_T")
+_Item = TypeVar("_Item")
+
 MAX_CLIENT_CHARS: Final = 64
-"""Characters of a client's name that an event keeps."""
+"""Characters of a client's name that an event has."""
+MAX_CURSOR_CHARS: Final = 8_192
+_TEMPORARY: Final = (ChangedSinceSyncError, SourceUnavailableError)
+"""Errors that may be gone a little later; all others are errors of the request."""
+
+
+@dataclass(frozen=True, slots=True)
+class McpRequest:
+    """One request: the skills that its sender may have, and how long answers are valid.
+
+    ``scope`` is public only where everyone gets the same answer.
+    """
+
+    view: CallerView
+    ttl_ms: int
+    scope: Literal["public", "private"]
+    page_size: int
+
+    @property
+    def caching(self) -> dict[str, Any]:
+        """The caching hints of a result, as fields of the package's types."""
+        return {"ttl_ms": self.ttl_ms, "cache_scope": self.scope}
+
+    def page(
+        self,
+        items: Sequence[_Item],
+        key: Callable[[_Item], str],
+        params: PaginatedRequestParams | None,
+        *,
+        kind: str,
+    ) -> tuple[Sequence[_Item], str | None]:
+        """Return the page that ``params`` asks for, see `page_of`."""
+        cursor = params.cursor if params else None
+        return page_of(items, key, kind=kind, cursor=cursor, size=self.page_size)
 
 
 def mcp_caller(ctx: McpContext) -> Caller:
-    """Return whom the guard let in; anybody where there is none, as over stdio."""
+    """Return the caller that the guard let in; anyone without one, as over stdio."""
     scope = getattr(ctx.request, "scope", None)
     state = cast("Mapping[str, object]", scope).get("state") if scope else None
     if not isinstance(state, Mapping):
@@ -46,46 +81,24 @@ def mcp_caller(ctx: McpContext) -> Caller:
 
 
 def client_name(ctx: McpContext) -> str:
-    """Return what the program says it is called: one line, short, nothing hidden.
+    """Return the name that the program gives itself: one short line, all visible.
 
-    Either era tells it: each request of the modern one, the handshake of the other.
+    Both eras have it: each request of the modern one, the handshake of the other.
     """
     params = ctx.session.client_params
-    if params is None:
-        return ""
-    given = params.client_info.name
-    return clean_line(given[: 4 * MAX_CLIENT_CHARS])[:MAX_CLIENT_CHARS]
+    name = params.client_info.name if params is not None else ""
+    return clean_line(name[: 4 * MAX_CLIENT_CHARS])[:MAX_CLIENT_CHARS]
 
 
 def mcp_view(library: ServedLibrary, ctx: McpContext) -> CallerView:
-    """Return the skills as whoever sent this request may have them."""
+    """Return the skills that the sender of a request may have."""
     return library.view(mcp_caller(ctx), via="mcp", client=client_name(ctx))
 
 
-_T = TypeVar("_T")
-
-
-@dataclass(frozen=True, slots=True)
-class McpRequest:
-    """One request: the skills as its sender may have them, and how long answers keep.
-
-    ``scope`` is public only where everybody gets the same.
-    """
-
-    view: CallerView
-    ttl_ms: int
-    scope: Literal["public", "private"]
-
-    @property
-    def wire(self) -> dict[str, Any]:
-        """The hint as a result that the package has no type for bears it."""
-        return {"ttlMs": self.ttl_ms, "cacheScope": self.scope}
-
-
 async def in_thread(work: Callable[[], _T]) -> _T:
-    """Do what may wait for a disk or a network, off the event loop.
+    """Run what may wait for a disk or a network in a thread.
 
-    Where the client goes away nobody waits for it any longer.
+    If the client disconnects, the result is no longer waited for.
     """
     return await to_thread.run_sync(work, abandon_on_cancel=True)
 
@@ -98,52 +111,48 @@ async def run_handler(
     near: object = None,
     lists: bool = False,
 ) -> _T:
-    """Return what ``work`` gives for the sender of this request, in a thread.
+    """Return what ``work`` returns for the sender of this request.
 
-    ``near`` is the id of the skill that it reads, if it reads no other: where the files
-    of that are near, the way to a thread and back would take longer than the work.
-    Where they are not, their source has threads of its own, and so has what reads many
-    skills (``lists``).
+    ``near`` is the id of the one skill that it reads: if its files are near, it runs at
+    once, since handing it to a thread would take longer. ``lists`` means that it reads
+    many skills. What reads from a slow source runs in threads of that source.
     """
     scope: Literal["public", "private"] = "private"
     if mcp_caller(ctx) == ANYONE:
         scope = "public"
-    ttl_ms = library.settings.ttl_s * 1_000
+    settings = library.settings
 
-    def ask() -> _T:
-        return work(McpRequest(mcp_view(library, ctx), ttl_ms, scope))
+    def run() -> _T:
+        view = mcp_view(library, ctx)
+        ttl_ms = settings.ttl_s * 1_000
+        return work(McpRequest(view, ttl_ms, scope, settings.page_size))
 
     if library.is_near(near):
-        return ask()
-    lane = library.lists if lists else library.lane(near)
-    return await library.lanes.run(lane, ask)
-
-
-_TEMPORARY: Final = (ChangedSinceSyncError, SourceUnavailableError)
-"""What the same request may get a little later; all else is wrong with the request."""
+        return run()
+    source = library.slow_sources if lists else library.slow_source(near)
+    return await library.threads.run(source, run)
 
 
 def not_served_error(what: str, uri: str, why: str = "") -> MCPError:
     """Return the error for something that is not served here.
 
-    ``data`` is what readers of earlier drafts tell it by.
+    Readers of earlier drafts recognize it by ``data``.
     """
     message = f"{what}: not served here{why and f'; {why}'}"
     return MCPError(INVALID_PARAMS, message, {"uri": echo(uri)})
 
 
 def mcp_error(error: SkillError) -> MCPError:
-    """Return an error of the core as the protocol has it."""
+    """Return an error of Satchel as MCP has it."""
     code = INTERNAL_ERROR if isinstance(error, _TEMPORARY) else INVALID_PARAMS
     return MCPError(code, model_message(error), {"code": error.code})
 
 
 async def contain_errors(ctx: McpContext, call_next: CallNext) -> HandlerResult:
-    """Let nothing pass that is no answer: the outermost middleware.
+    """Turn every exception into an error of this request: the outermost middleware.
 
-    Whatever a handler raises becomes an error of this one request; the protocol's own
-    errors stay as they are. Text that cannot be written as UTF-8 is turned away before
-    it is looked at, since an answer that repeats it could not be sent.
+    The protocol's own errors pass. Text that is no valid UTF-8 is refused before it is
+    used, since an answer that repeats it could not be sent.
     """
     try:
         _check_text(ctx)
@@ -151,7 +160,7 @@ async def contain_errors(ctx: McpContext, call_next: CallNext) -> HandlerResult:
     except MCPError as error:
         if not isinstance(error.error.data, str):
             raise
-        data = echo(error.error.data)  # an unknown method's name, say
+        data = echo(error.error.data)  # an unknown method's name, for example
         raise MCPError(error.error.code, error.error.message, data) from error
     except ValidationError:
         raise
@@ -175,11 +184,6 @@ def _check_text(ctx: McpContext) -> None:
         raise MCPError(INVALID_PARAMS, "the parameters are nested too deep") from None
 
 
-_Item = TypeVar("_Item")
-
-MAX_CURSOR_CHARS: Final = 8_192
-
-
 def page_of(
     items: Sequence[_Item],
     key: Callable[[_Item], str],
@@ -188,17 +192,20 @@ def page_of(
     cursor: str | None,
     size: int,
 ) -> tuple[Sequence[_Item], str | None]:
-    """Return one page and the cursor of the next; None behind the last one.
+    """Return one page and the cursor of the next; None after the last one.
+
+    A page begins after the last key of the page before. So a list may change between
+    two pages, and nothing that stays is repeated or left out.
 
     Args:
         items: The whole list, sorted by ``key``.
         key: Tells items apart.
-        kind: Which list it is: a cursor of one is none of another.
-        cursor: Where the page begins; None is at the beginning.
+        kind: Which list it is: a cursor of one list is invalid for another.
+        cursor: Where the page begins; None means at the beginning.
         size: Items on a page.
 
     Raises:
-        MCPError: The cursor is none that this list gives: -32602.
+        MCPError: The cursor is not one of this list: -32602.
     """
     start = 0
     if cursor is not None:
@@ -210,28 +217,30 @@ def page_of(
     return page, urlsafe_b64encode(text).decode().rstrip("=")
 
 
-def reject_cursor(params: PaginatedRequestParams | None) -> None:
-    """Let a request pass for a list that has one page, so that it has no cursors.
-
-    Raises:
-        MCPError: There is a cursor: -32602.
-    """
-    if params is not None and params.cursor is not None:
-        raise _no_cursor()
-
-
-def _no_cursor() -> MCPError:
-    return MCPError(INVALID_PARAMS, "this is no cursor of this list")
-
-
 def _last_key(cursor: str, kind: str) -> str:
     if len(cursor) <= MAX_CURSOR_CHARS:
         try:
             padding = "=" * (-len(cursor) % 4)
             raw = urlsafe_b64decode(cursor.encode("ascii") + padding.encode())
-            given, line, last = raw.decode("utf-8", "surrogatepass").partition("\n")
+            cursor_kind, line, last = raw.decode("utf-8", "surrogatepass").partition(
+                "\n"
+            )
         except ValueError:
-            given = line = last = ""
-        if given == kind and line:
+            cursor_kind = line = last = ""
+        if cursor_kind == kind and line:
             return last
-    raise _no_cursor()
+    raise _cursor_error()
+
+
+def reject_cursor(params: PaginatedRequestParams | None) -> None:
+    """Refuse a cursor for a list that always has one page.
+
+    Raises:
+        MCPError: There is a cursor: -32602.
+    """
+    if params is not None and params.cursor is not None:
+        raise _cursor_error()
+
+
+def _cursor_error() -> MCPError:
+    return MCPError(INVALID_PARAMS, "this is no cursor of this list")

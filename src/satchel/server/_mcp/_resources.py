@@ -23,12 +23,11 @@ from mcp_types import (
 from satchel.load import media_type
 from satchel.model import PURPOSE_KEY, SKILL_FILE, SYNC, Descriptor, Loaded
 from satchel.runtime import CallerView
-from satchel.server._http._endpoints import is_copy
+from satchel.server._library import is_copy_request
 from satchel.server._mcp._request import (
     McpContext,
     McpRequest,
     not_served_error,
-    page_of,
     reject_cursor,
     run_handler,
 )
@@ -45,14 +44,16 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
+_Contents: TypeAlias = TextResourceContents | BlobResourceContents
+
 INDEX_URI: Final = f"{SCHEME}index.json"
 
 _SCHEMA: Final = "https://schemas.agentskills.io/discovery/0.2.0/schema.json"
 _MANIFEST: Final = "_manifest"
 
 
-def index_text(served: ExtensionCatalog, view: CallerView) -> str:
-    """Return the index of all skills that are listed, by id; no file is read."""
+def index_text(extension: ExtensionCatalog, view: CallerView) -> str:
+    """Return the index of all listed skills, by id, without reading a file."""
     skills = [
         {
             "name": skill.name,  # the last folder of its URL, as readers compare
@@ -61,45 +62,43 @@ def index_text(served: ExtensionCatalog, view: CallerView) -> str:
             "url": uri_of(skill),
             "digest": skill.digest,
         }
-        for skill in served.listed(view)
+        for skill in extension.listed(view)
     ]
     return json.dumps({"$schema": _SCHEMA, "skills": skills})
 
 
-def is_manifest(place: UriTarget) -> bool:
-    """Tell whether a manifest is sought here, where no file of the skill lies."""
-    return place.path == _MANIFEST and _MANIFEST not in place.entry.resources
+def is_manifest(target: UriTarget) -> bool:
+    """Return whether a URI names the list of files, and no file of the skill."""
+    return target.path == _MANIFEST and _MANIFEST not in target.entry.resources
 
 
-def manifest_text(view: CallerView, place: UriTarget) -> str:
+def manifest_text(view: CallerView, skill: Descriptor) -> str:
     """Return the paths, sizes and digests of a skill's files.
 
     Raises:
         SkillError: A file cannot be read now.
     """
     files = [
-        {"path": each.path, "size": each.size, "hash": each.digest}
-        for each in view.resources(place.entry.id)
+        {"path": file.path, "size": file.size, "hash": file.digest}
+        for file in view.resources(skill.id)
     ]
-    return json.dumps({"skill": place.entry.name, "files": files})
+    return json.dumps({"skill": skill.name, "files": files})
 
 
-_Contents: TypeAlias = TextResourceContents | BlobResourceContents
-
-_MOST_DOWNLOADS: Final = 1_024
+_MAX_DOWNLOADS: Final = 1_024
 _DOWNLOAD_S: Final = 60.0
-"""How long after the list of its files the reads of a skill are a download."""
+"""Seconds after the list of its files in which reads of a skill are a download."""
 
 META: Final = "io.modelcontextprotocol.skills/"
-"""What the extension's own keys of ``_meta`` begin with."""
+"""The prefix of the extension's own keys in ``_meta``."""
 
 TEMPLATE: Final = f"{SCHEME}{{+skill}}/{{+path}}"
 
 
 class _Downloads:
-    """Who downloads which skill: a client that has read the list of its files.
+    """Which client downloads which skill: it has read the list of its files.
 
-    Readers of the older form do that before they read all of them; hosts do not.
+    Readers of the older form do that before they read every file; hosts do not.
     """
 
     def __init__(self, monotonic: Callable[[], float] = time.monotonic) -> None:
@@ -108,25 +107,25 @@ class _Downloads:
         self._begun: OrderedDict[tuple[CallerView, str], float] = OrderedDict()
 
     def began(self, view: CallerView, skill_id: str) -> None:
-        """Note that a client read the list of files."""
+        """Note that a client has read the list of files."""
         with self._lock:
             self._begun[view, skill_id] = self._monotonic()
             self._begun.move_to_end((view, skill_id))
-            while len(self._begun) > _MOST_DOWNLOADS:
+            while len(self._begun) > _MAX_DOWNLOADS:
                 self._begun.popitem(last=False)
 
-    def goes_on(self, view: CallerView, skill_id: str) -> bool:
-        """Tell whether it did so a moment ago."""
+    def is_running(self, view: CallerView, skill_id: str) -> bool:
+        """Return whether it did so a moment ago."""
         at = self._begun.get((view, skill_id))
         return at is not None and self._monotonic() - at <= _DOWNLOAD_S
 
 
 class ResourceHandlers:
-    """Answers the methods about resources that every server of resources has."""
+    """Answers MCP's standard methods about resources."""
 
-    def __init__(self, served: ExtensionCatalog) -> None:
-        self._served = served
-        self._library = served.library
+    def __init__(self, extension: ExtensionCatalog) -> None:
+        self._extension = extension
+        self._library = extension.library
         self._downloads = _Downloads()
 
     async def list(
@@ -134,23 +133,25 @@ class ResourceHandlers:
     ) -> ListResourcesResult:
         """Return a page: the SKILL.md of each skill."""
 
-        def work(asked: McpRequest) -> ListResourcesResult:
-            page, cursor = page_of(
-                self._served.listed(asked.view),
+        def work(mcp: McpRequest) -> ListResourcesResult:
+            page, cursor = mcp.page(
+                self._extension.listed(mcp.view),
                 lambda skill: skill.id,
+                params,
                 kind="resources",
-                cursor=params.cursor if params else None,
-                size=self._library.settings.page_size,
             )
             return ListResourcesResult(
                 resources=[
-                    told
+                    resource
                     for skill in page
-                    if (told := self._served.or_none(main_resource, asked.view, skill))
+                    if (
+                        resource := self._extension.or_none(
+                            main_resource, mcp.view, skill
+                        )
+                    )
                 ],
                 next_cursor=cursor,
-                ttl_ms=asked.ttl_ms,
-                cache_scope=asked.scope,
+                **mcp.caching,
             )
 
         return await run_handler(self._library, ctx, work, lists=True)
@@ -161,18 +162,17 @@ class ResourceHandlers:
         """Return the form of all URIs."""
         reject_cursor(params)
 
-        def work(asked: McpRequest) -> ListResourceTemplatesResult:
+        def work(mcp: McpRequest) -> ListResourceTemplatesResult:
             return ListResourceTemplatesResult(
                 resource_templates=[
                     ResourceTemplate(
                         name="skill-file",
                         title="A file of a skill",
                         uri_template=TEMPLATE,
-                        description="A skill's SKILL.md, or a file beside it.",
+                        description="A skill's SKILL.md, or a file next to it.",
                     )
                 ],
-                ttl_ms=asked.ttl_ms,
-                cache_scope=asked.scope,
+                **mcp.caching,
             )
 
         return await run_handler(self._library, ctx, work)
@@ -180,17 +180,13 @@ class ResourceHandlers:
     async def read(
         self, ctx: McpContext, params: ReadResourceRequestParams
     ) -> ReadResourceResult:
-        """Return one file, exactly; it is an event.
-
-        It is a load, unless the request says that it is for a copy.
-        """
+        """Return the exact bytes of one file; it is a load, or a sync for a copy."""
         copy = _is_copy(ctx, params)
 
-        def work(asked: McpRequest) -> ReadResourceResult:
+        def work(mcp: McpRequest) -> ReadResourceResult:
             return ReadResourceResult(
-                contents=[self._contents(asked.view, params.uri, copy=copy)],
-                ttl_ms=asked.ttl_ms,
-                cache_scope=asked.scope,
+                contents=[self._contents(mcp.view, params.uri, copy=copy)],
+                **mcp.caching,
             )
 
         first = parts_of(params.uri)
@@ -201,38 +197,38 @@ class ResourceHandlers:
         load = view.copy if copy else view.load
         compat = self._library.settings.compat
         if compat and uri == INDEX_URI:
-            return _json(uri, index_text(self._served, view))
-        place = self._served.place(view, uri)
-        if place is None or place.above:
+            return _json(uri, index_text(self._extension, view))
+        target = self._extension.target(view, uri)
+        if target is None or target.above:
             if uri != INDEX_URI:  # readers of the older index ask whether there is one
                 view.missed((parts_of(uri) or ("",))[0], copy=copy)
-            raise not_served_error("resource", uri, self._served.why_not(view, uri))
-        skill, path = place.entry, place.path
-        if compat and self._downloads.goes_on(view, skill.id):
+            raise not_served_error("resource", uri, self._extension.why_not(view, uri))
+        skill, path = target.entry, target.path
+        if compat and self._downloads.is_running(view, skill.id):
             load = view.copy
         if path == SKILL_FILE:
             return contents_of(load(skill.id), uri)
         if path in skill.resources:
             return contents_of(load(skill.id, path), uri)
-        if compat and is_manifest(place):
+        if compat and is_manifest(target):
             self._downloads.began(view, skill.id)
-            return _json(uri, manifest_text(view, place))
-        if not is_manifest(place):
+            return _json(uri, manifest_text(view, skill))
+        if not is_manifest(target):
             view.missed(skill.id, path, copy=copy)
         raise not_served_error("resource", uri)
 
 
 def _is_copy(ctx: McpContext, params: ReadResourceRequestParams) -> bool:
-    """Tell whether a client fetches for a copy: by ``_meta``, or by a header."""
-    said = cast("Mapping[str, object]", params.meta or {})
-    if said.get(PURPOSE_KEY) == SYNC:
+    """Return whether a client fetches for a copy, by ``_meta`` or a header."""
+    meta = cast("Mapping[str, object]", params.meta or {})
+    if meta.get(PURPOSE_KEY) == SYNC:
         return True
     headers = getattr(ctx.request, "headers", None)
-    return headers is not None and is_copy(headers)
+    return headers is not None and is_copy_request(headers)
 
 
 def contents_of(loaded: Loaded, uri: str) -> _Contents:
-    """Return a file's bytes: as text only where UTF-8 gives the very same back."""
+    """Return a file's bytes: as text only if UTF-8 gives the same bytes back."""
     if not loaded.is_binary:
         try:
             return TextResourceContents(
@@ -250,20 +246,20 @@ def _json(uri: str, text: str) -> TextResourceContents:
 
 
 def main_resource(
-    served: ExtensionCatalog, view: CallerView, skill: Descriptor
+    extension: ExtensionCatalog, view: CallerView, skill: Descriptor
 ) -> Resource:
-    """Return what a list tells of a SKILL.md, in the words of its frontmatter.
+    """Return what a list says of a SKILL.md, in the words of its frontmatter.
 
-    What these hide is shown: a client may print them.
+    Hidden characters are made visible: a client may print them.
 
     Raises:
         SkillError: The file cannot be read now.
-        UnfitError: The extension cannot carry the skill.
+        NotPortableError: The extension cannot carry the skill.
     """
     return Resource(
         uri=uri_of(skill),
         name=skill.name,
-        description=printable(str(served.frontmatter(view, skill)["description"])),
+        description=printable(str(extension.frontmatter(view, skill)["description"])),
         mime_type="text/markdown",
         size=skill.size,
         _meta={f"{META}digest": skill.digest},
@@ -271,7 +267,7 @@ def main_resource(
 
 
 def file_resource(skill: Descriptor, path: str) -> Resource:
-    """Return what a list tells of a file beside it, of which nothing is read."""
+    """Return what a list says of another file, without reading it."""
     sizes = (stat.size for stat in skill.files if stat.path == path)
     return Resource(
         uri=uri_of(skill, path),
@@ -282,7 +278,7 @@ def file_resource(skill: Descriptor, path: str) -> Resource:
 
 
 def _likely_type(path: str) -> str | None:
-    """Return a file's media type as far as its name tells it: nothing is read."""
+    """Return a file's media type by its name alone."""
     as_text = media_type(path, text=True)
     if as_text != "text/plain" or path.endswith(".txt"):
         return as_text

@@ -53,7 +53,7 @@ from satchel.server._mcp._watchers import Watchers
 
 
 class CatalogInstructions:
-    """Tells each caller what it may load, in either era; it follows every sync."""
+    """Says to each caller what it may load, in either era; follows every sync."""
 
     def __init__(
         self, library: ServedLibrary, tools: ToolHandlers, server: Server[Any]
@@ -65,15 +65,14 @@ class CatalogInstructions:
     async def discover(self, ctx: McpContext, _: RequestParams) -> DiscoverResult:
         """Answer ``server/discover``."""
 
-        def work(asked: McpRequest) -> DiscoverResult:
+        def work(mcp: McpRequest) -> DiscoverResult:
             return DiscoverResult(
                 supported_versions=[*MODERN_PROTOCOL_VERSIONS],
                 capabilities=self._server.get_capabilities(
                     protocol_version=ctx.protocol_version
                 ),
-                instructions=self._tools.section(asked.view) or None,
-                ttl_ms=asked.ttl_ms,
-                cache_scope=asked.scope,
+                instructions=self._tools.section(mcp.view) or None,
+                **mcp.caching,
             )
 
         return await run_handler(self._library, ctx, work)
@@ -84,10 +83,10 @@ class CatalogInstructions:
         if ctx.method != "initialize" or not isinstance(result, Mapping):
             return result
         section = await run_handler(
-            self._library, ctx, lambda asked: self._tools.section(asked.view)
+            self._library, ctx, lambda mcp: self._tools.section(mcp.view)
         )
-        told = {"instructions": section} if section else {}
-        return {**cast("Mapping[str, Any]", result), **told}
+        instructions = {"instructions": section} if section else {}
+        return {**cast("Mapping[str, Any]", result), **instructions}
 
 
 _CHANGES: Final = NotificationOptions(
@@ -106,30 +105,30 @@ class SkillServer(Server[Any]):
         experimental_capabilities: dict[str, dict[str, Any]] | None = None,
         extensions: dict[str, dict[str, Any]] | None = None,
     ) -> InitializationOptions:
-        """Return what the handshake of the earlier era tells."""
+        """Return the handshake of the earlier era."""
         return super().create_initialization_options(
             notification_options or _CHANGES, experimental_capabilities, extensions
         )
 
 
 def build_server(library: ServedLibrary) -> SkillServer:
-    """Return what answers MCP for a library; nothing is read before it is asked.
+    """Return the MCP server of a library; nothing is read before it is requested.
 
     It is the package's low-level server: run it over streams with its ``run``, or
     over HTTP with `satchel.server.streamable_http`.
     """
-    served = ExtensionCatalog(library)
-    watchers = Watchers(served)
+    extension = ExtensionCatalog(library)
+    watchers = Watchers(extension)
     streams = SubscriptionStreams(library, watchers)
     sessions = SessionNotifier(library, watchers)
-    resources = ResourceHandlers(served)
+    resources = ResourceHandlers(extension)
     tools = ToolHandlers(library)
     prompts = PromptHandlers(library)
     server = SkillServer(
         library.settings.name,
         version=version("satchel"),
         lifespan=watchers.listening,
-        # Nothing in our schemas is sent as a header, so there is nothing to compare.
+        # No argument of these tools is sent as a header, so there is none to compare.
         get_tool_input_schema=lambda _: None,
         on_list_tools=tools.list,
         on_call_tool=tools.call,
@@ -141,16 +140,16 @@ def build_server(library: ServedLibrary) -> SkillServer:
         on_subscriptions_listen=streams.listen,
         on_list_prompts=prompts.list,
         on_get_prompt=prompts.get,
-        on_completion=CompletionHandler(served, prompts.hints).complete,
+        on_completion=CompletionHandler(extension, prompts.hints).complete,
     )
     server.streams = streams
-    _extend(server, SkillsExtension(served))
-    introducing = CatalogInstructions(library, tools, server)
-    server.add_request_handler("server/discover", RequestParams, introducing.discover)
+    _extend(server, SkillsExtension(extension))
+    instructions = CatalogInstructions(library, tools, server)
+    server.add_request_handler("server/discover", RequestParams, instructions.discover)
     server.add_notification_handler(
         "notifications/initialized", NotificationParams, sessions.initialized
     )
-    server.middleware[:0] = [contain_errors, introducing.initialize]
+    server.middleware[:0] = [contain_errors, instructions.initialize]
     return server
 
 
@@ -163,7 +162,7 @@ def _extend(server: SkillServer, extension: SkillsExtension) -> None:
 
 
 WAIT_S: Final = 5.0
-"""How long answers are waited for when the client has gone."""
+"""How long to wait for answers after the client has disconnected."""
 _ENDLESS: Final = "subscriptions/listen"
 _CANCELLED: Final = "notifications/cancelled"
 
@@ -177,47 +176,49 @@ _Streams: TypeAlias = tuple[
 async def drained_streams(
     read: AsyncIterable[_Item], send: Callable[[SessionMessage], Awaitable[None]]
 ) -> AsyncGenerator[_Streams]:
-    """Give streams for a server, the first of which ends when all is answered.
+    """Yield streams for a server; the first ends once every request is answered.
 
-    ``read`` gives what the client sends, and ``send`` takes what it is sent.
+    ``mcp`` alone drops open requests at the end of input, and a script that pipes its
+    requests in waits for the answers. ``read`` gives the messages of the client, and
+    ``send`` takes those for it.
     """
     to_server, requests = anyio.create_memory_object_stream[_Item]()
     answers, from_server = anyio.create_memory_object_stream[SessionMessage]()
-    unanswered = _OpenRequests()
-    asking = anyio.CancelScope()
+    open_requests = _OpenRequests()
+    reading = anyio.CancelScope()
 
-    async def ask() -> None:
-        with asking:
+    async def forward_requests() -> None:
+        with reading:
             async with to_server:
                 async for item in read:
-                    unanswered.asked(item)
+                    open_requests.received(item)
                     await to_server.send(item)
                 with anyio.move_on_after(WAIT_S):
-                    await unanswered.none.wait()
+                    await open_requests.none.wait()
 
-    async def tell() -> None:
+    async def forward_answers() -> None:
         async with from_server:
             async for message in from_server:
                 await send(message)
-                unanswered.told(message)
+                open_requests.sent(message)
 
     async with anyio.create_task_group() as group:
-        group.start_soon(ask)
-        group.start_soon(tell)
+        group.start_soon(forward_requests)
+        group.start_soon(forward_answers)
         async with requests, answers:
             yield requests, answers
-            asking.cancel()
+            reading.cancel()
 
 
 class _OpenRequests:
-    """The requests that have no answer yet; those that never will are not counted."""
+    """The requests without an answer; those that never get one are not counted."""
 
     def __init__(self) -> None:
         self._ids: set[object] = set()
         self.none = anyio.Event()
         self.none.set()
 
-    def asked(self, item: _Item) -> None:
+    def received(self, item: _Item) -> None:
         message = item.message if isinstance(item, SessionMessage) else None
         if isinstance(message, JSONRPCRequest) and message.method != _ENDLESS:
             if not self._ids:
@@ -226,7 +227,7 @@ class _OpenRequests:
         elif isinstance(message, JSONRPCNotification) and message.method == _CANCELLED:
             self._forget((message.params or {}).get("requestId"))
 
-    def told(self, message: SessionMessage) -> None:
+    def sent(self, message: SessionMessage) -> None:
         answer = message.message
         if isinstance(answer, JSONRPCResponse | JSONRPCError):
             self._forget(answer.id)
@@ -237,14 +238,12 @@ class _OpenRequests:
             self.none.set()
 
 
-_MIB: Final = 1024 * 1024
-
 LOOPBACK: Final = TransportSecuritySettings(
     enable_dns_rebinding_protection=True,
     allowed_hosts=["127.0.0.1:*", "localhost:*", "[::1]:*"],
     allowed_origins=["http://127.0.0.1:*", "http://localhost:*", "http://[::1]:*"],
 )
-"""Who may ask a server that listens on loopback, by Host and Origin."""
+"""The Host and Origin headers that a server on loopback accepts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,8 +251,8 @@ class StreamableHttp:
     """What an application mounts at ``/mcp``, and what has to run while it serves.
 
     ``lifespan`` can be entered once. ``app`` takes the request at any path. A stream
-    of changes lasts until its client goes: call ``close_streams`` before a server that
-    waits for open connections is to end.
+    of changes is open until its client disconnects: call ``close_streams`` before you
+    end a server that waits for open connections.
     """
 
     app: ASGIApp
@@ -266,18 +265,18 @@ def streamable_http(
     library: ServedLibrary,
     *,
     security: TransportSecuritySettings | None = LOOPBACK,
-    max_body_bytes: int = _MIB,
+    max_body_bytes: int = 1024 * 1024,
     max_sessions: int = 1_000,
 ) -> StreamableHttp:
     """Return the server for Streamable HTTP, in both eras of the protocol.
 
     Args:
         library: What is served.
-        security: Which hosts and origins are answered; None where a guard before it
-            has looked at them.
-        max_body_bytes: Bytes of one request: answered with 413 beyond.
-        max_sessions: Clients of the earlier era at a time, who have sessions; each
-            ends after half an hour in which nothing came.
+        security: Which hosts and origins are answered; None if a guard has checked
+            them.
+        max_body_bytes: Bytes of one request; a larger one is answered with 413.
+        max_sessions: Sessions of the earlier era at a time; each ends after half an
+            hour without a request.
     """
     server = build_server(library)
     manager = StreamableHTTPSessionManager(
@@ -292,9 +291,9 @@ def streamable_http(
 
 
 async def run_stdio(library: ServedLibrary) -> None:
-    """Serve the one client at standard input and output, until it goes.
+    """Serve the client at standard input and output until it disconnects.
 
-    What it has asked before it went is answered.
+    Requests that it sent before are answered.
     """
     server = build_server(library)
     async with (

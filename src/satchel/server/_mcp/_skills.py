@@ -1,6 +1,11 @@
-"""Skills as MCP's skills extension has them: URIs, entries.
+"""Skills as MCP's skills extension has them: URIs, entries, and what it excludes.
 
-And the skills it excludes.
+A URI is ``skill://<skill-path>/<file-path>``. The last part of a skill's path is the
+name in its frontmatter. If its id is another, as with a prefix, the id comes before it
+as one part. Ids are unique, so no two skills share a first part, and a URI is read
+without a table.
+
+Source: MCP's skills extension (SEP-2640), "Skill URIs".
 """
 
 import logging
@@ -33,14 +38,19 @@ from satchel.server._mcp._portability import (
 from satchel.skill_md import READ_DIFFERENTLY, nonstandard_fields, parse, span_of_text
 from satchel.text import clean_line
 
-SCHEME: Final = "skill://"
+_T = TypeVar("_T")
 
+SCHEME: Final = "skill://"
 MAX_URI_CHARS: Final = 8_192
-"""Far above an id and a path of 1,024 bytes, each of their bytes escaped."""
+"""Far above an id and a path of 1,024 bytes, with each byte escaped."""
+_CACHED_LISTS: Final = 64
+_CACHED_FRONTMATTERS: Final = 4_096
+
+_log = logging.getLogger("satchel.server")
 
 
 def skill_path(entry: Descriptor) -> str:
-    """Return a skill's path, escaped: its name, behind the id where that differs."""
+    """Return a skill's path, escaped: its name, after the id if that is another."""
     name = _escaped(entry.name)
     return name if entry.id == entry.name else f"{_escaped(entry.id)}/{name}"
 
@@ -52,9 +62,9 @@ def uri_of(entry: Descriptor, path: str = SKILL_FILE) -> str:
 
 
 def parts_of(uri: str) -> tuple[str, ...] | None:
-    """Return the parts of a skill URI, unescaped; None where it is none.
+    """Return the parts of a skill URI, unescaped; None if it is not one.
 
-    No part is empty. What they name, and whether it is served, is not looked at.
+    No part is empty. Whether they name something is not checked.
     """
     if not uri.startswith(SCHEME) or len(uri) > MAX_URI_CHARS:
         return None
@@ -72,19 +82,11 @@ def _escaped(part: str) -> str:
     return quote(part, safe="", errors="replace")
 
 
-_LOG: Final = logging.getLogger("satchel.server")
-
-_T = TypeVar("_T")
-
-_LISTS: Final = 64
-_FRONTMATTERS: Final = 4_096
-
-
 class NotPortableError(Exception):
-    """A SKILL.md that no other reader of YAML 1.2 reads as it is read here."""
+    """Other readers of YAML 1.2 read this SKILL.md differently."""
 
     def __init__(self, skill_id: str, why: str) -> None:
-        """Keep the skill and the reason."""
+        """Take the skill and the reason."""
         super().__init__(skill_id, why)
         self.skill_id = skill_id
         self.why = why
@@ -94,7 +96,7 @@ class NotPortableError(Exception):
 class UriTarget:
     """What a URI names: a skill, and a path below its folder, empty for the folder.
 
-    ``above`` is the part before the name of a skill whose id is another.
+    ``above`` means that it ends before the name of a skill whose id is another.
     """
 
     entry: Descriptor
@@ -103,45 +105,42 @@ class UriTarget:
 
 
 class ExtensionCatalog:
-    """Finds and describes skills; reads no file before it is asked. Thread-safe."""
+    """Finds and describes skills; reads no file before it is needed. Thread-safe."""
 
     def __init__(self, library: ServedLibrary) -> None:
         self.library = library
-        self.fitness = PortabilityCheck(library.settings, library.skills.limits)
+        self.portability = PortabilityCheck(library.settings, library.skills.limits)
         self._lists: IdentityCache[Catalog, tuple[Descriptor, ...]] = IdentityCache(
-            _LISTS, lambda: library.catalog
+            _CACHED_LISTS, lambda: library.catalog
         )
         self._frontmatters: LruCache[tuple[str, str], Mapping[str, Json]] = LruCache(
-            _FRONTMATTERS
+            _CACHED_FRONTMATTERS
         )
 
     def listed(self, view: CallerView) -> tuple[Descriptor, ...]:
-        """Return the skills to list for a caller that fit the extension, by id."""
+        """Return the listed skills of a caller that the extension can carry, by id."""
         catalog = view.catalog
+        problem = self.portability.problem
         return self._lists.get(
             catalog,
-            lambda: tuple(each for each in catalog.entries if self.fits(catalog, each)),
+            lambda: tuple(e for e in catalog.entries if problem(catalog, e) is None),
         )
 
     def listable(self, view: CallerView) -> tuple[Descriptor, ...]:
-        """Return those of them that no client refuses the list of skills for."""
-        return tuple(e for e in self.listed(view) if not self.fitness.unlisted(e))
+        """Return those for which no client refuses the list of skills."""
+        return tuple(e for e in self.listed(view) if not self.portability.unlisted(e))
 
-    def fits(self, catalog: Catalog, entry: Descriptor) -> bool:
-        """Tell whether the extension can carry a skill, by what the catalog knows."""
-        return self.fitness.problem(catalog, entry) is None
-
-    def place(self, view: CallerView, uri: str) -> UriTarget | None:
+    def target(self, view: CallerView, uri: str) -> UriTarget | None:
         """Return what a URI names among the skills of this caller, listed or not.
 
-        None where it names none of them. A path is not looked at.
+        None if it names none of them. Whether the path exists is not checked.
         """
         first, *rest = parts_of(uri) or ("",)
         try:
             entry = view.descriptor(first)
         except SkillError:
             return None
-        if not self.fits(view.catalog, entry):
+        if self.portability.problem(view.catalog, entry) is not None:
             return None
         if entry.id != entry.name:
             if not rest:
@@ -151,68 +150,66 @@ class ExtensionCatalog:
         return UriTarget(entry, "/".join(rest))
 
     def why_not(self, view: CallerView, uri: str) -> str:
-        """Return why a URI names nothing, where the extension cannot carry a skill.
+        """Return why the extension cannot carry the skill of a URI, else empty.
 
-        Else empty. A client that knows the skill by a tool would look in vain for it.
+        A client that knows the skill from a tool would look for it in vain.
         """
         try:
             skill = view.descriptor((parts_of(uri) or ("",))[0])
         except SkillError:
             return ""
-        found = self.fitness.problem(view.catalog, skill)
-        return clean_line(found.message) if found else ""
+        problem = self.portability.problem(view.catalog, skill)
+        return clean_line(problem.message) if problem else ""
 
     def entry(self, view: CallerView, skill: Descriptor) -> dict[str, Any]:
         """Return a skill's entry: URI, frontmatter, and every file with its digest.
 
-        Digests are those that the library remembers; it reads files that it has not
-        read before. It is no event.
+        Digests come from the library's cache; only files that were not read before are
+        read. It is no event.
 
         Raises:
             SkillError: A file cannot be read now.
-            UnfitError: Only the file itself shows that the extension cannot carry it.
+            NotPortableError: Only the file itself shows that it cannot be carried.
         """
         return {
             "uri": uri_of(skill),
             "frontmatter": self.frontmatter(view, skill),
             "resources": [
                 {
-                    "uri": uri_of(skill, each.path),
-                    "digest": each.digest,
-                    "size": each.size,
+                    "uri": uri_of(skill, file.path),
+                    "digest": file.digest,
+                    "size": file.size,
                 }
-                for each in view.resources(skill.id)
+                for file in view.resources(skill.id)
             ],
         }
 
     def listed_entry(self, view: CallerView, skill: Descriptor) -> dict[str, Any]:
-        """Return a skill's entry, if no client refuses the whole list for it.
+        """Return a skill's entry, unless clients refuse the whole list for it.
 
         Raises:
             SkillError: As for `entry`.
-            UnfitError: As for `entry`; or a field is not as the specification wants it.
+            NotPortableError: As for `entry`; or a field breaks the specification.
         """
         entry = self.entry(view, skill)
-        if odd := nonstandard_fields(entry["frontmatter"]):
-            raise NotPortableError(
-                skill.id, f"{odd[0]} is not as the specification wants it"
-            )
+        if fields := nonstandard_fields(entry["frontmatter"]):
+            raise NotPortableError(skill.id, f"{fields[0]} breaks the specification")
         return entry
 
     def or_none(
         self,
-        tell: "Callable[[ExtensionCatalog, CallerView, Descriptor], _T]",
+        describe: "Callable[[ExtensionCatalog, CallerView, Descriptor], _T]",
         view: CallerView,
         skill: Descriptor,
     ) -> _T | None:
-        """Return what is told of a skill in a list; None where that cannot be now.
+        """Return what a list says of a skill; None where that is impossible now.
 
-        One pack that cannot be read hides no other.
+        A pack that cannot be read hides no other.
         """
         try:
-            return tell(self, view.without_waiting, skill)
+            return describe(self, view.without_waiting, skill)
         except (SkillError, NotPortableError, OSError) as error:
-            _LOG.info("not listed over MCP: %s (%s)", skill.id, type(error).__name__)
+            _log.info("not listed over MCP: %s (%s)", skill.id, type(error).__name__)
             return None
 
     def frontmatter(self, view: CallerView, skill: Descriptor) -> Mapping[str, Json]:
@@ -220,7 +217,7 @@ class ExtensionCatalog:
 
         Raises:
             SkillError: The file cannot be read now.
-            UnfitError: It is not what other readers would read.
+            NotPortableError: Other readers would read it differently.
         """
         return self._frontmatters.get(
             (skill.id, skill.digest),
@@ -229,7 +226,7 @@ class ExtensionCatalog:
 
 
 def _read_frontmatter(data: bytes, skill: Descriptor) -> Mapping[str, Json]:
-    """Return the frontmatter, where every reader of YAML 1.2 gets the same."""
+    """Return the frontmatter, if every reader of YAML 1.2 gets the same from it."""
     room = len(data) + 1
     limits = Limits(
         skill_md_bytes=max(room, DEFAULT_LIMITS.skill_md_bytes),
@@ -238,16 +235,16 @@ def _read_frontmatter(data: bytes, skill: Descriptor) -> Mapping[str, Json]:
     parsed = parse(data, profile="auto", limits=limits)
     code = next((f.code for f in parsed.findings if f.code in READ_DIFFERENTLY), None)
     if parsed.manifest is None or code is not None:
-        raise NotPortableError(skill.id, f"it is not read as it stands ({code})")
-    found = parsed.manifest.frontmatter
-    why = _portability_problem(data, found, skill.name)
-    if why:
-        raise NotPortableError(skill.id, why)
-    return found
+        raise NotPortableError(skill.id, f"it had to be repaired ({code})")
+    frontmatter = parsed.manifest.frontmatter
+    problem = _portability_problem(data, frontmatter, skill.name)
+    if problem:
+        raise NotPortableError(skill.id, problem)
+    return frontmatter
 
 
-def _portability_problem(data: bytes, found: Mapping[str, Json], name: str) -> str:
-    """Return what another reader would stumble over; empty where that is nothing."""
+def _portability_problem(data: bytes, root: Mapping[str, Json], name: str) -> str:
+    """Return what another reader would read differently; empty if nothing."""
     try:
         text = data.decode()
     except UnicodeDecodeError:
@@ -255,9 +252,9 @@ def _portability_problem(data: bytes, found: Mapping[str, Json], name: str) -> s
     span = span_of_text(text)
     if span is None or text[span.end : span.body].strip() != "---":
         return "it does not end in a line of three hyphens"
-    if has_unindented_text(text[span.head : span.end], found):
-        return "a text in quotes runs on at the margin"
-    if found.get("name") != name or not isinstance(found.get("description"), str):
+    if has_unindented_text(text[span.head : span.end], root):
+        return "a text in quotes goes on without indentation"
+    if root.get("name") != name or not isinstance(root.get("description"), str):
         return "name or description is no text in YAML 1.2"
     return ""
 
@@ -267,38 +264,38 @@ def excluded_from_mcp(
 ) -> tuple[Finding, ...]:
     """Return a finding for each served skill that the skills extension does not list.
 
-    It cannot carry it, or answers for it without listing it. By id. Without ``read`` no
-    file is read, and the few are left out that only their SKILL.md can tell, such as a
-    name that is a number in YAML; the extension leaves these out when it is asked for
-    them. Whatever is left out, the tools serve.
+    It cannot carry the skill, or answers for it without listing it. Sorted by id.
+    Without ``read`` no file is read, and the few are missing that only their SKILL.md
+    shows, such as a name that is a number in YAML; the extension excludes these when a
+    client asks for them. The tools serve all of them.
     """
-    return tuple(_findings(library, read=read))
+    return tuple(_excluded(library, read=read))
 
 
-def _findings(library: ServedLibrary, *, read: bool) -> Iterator[Finding]:
-    served = ExtensionCatalog(library)
+def _excluded(library: ServedLibrary, *, read: bool) -> Iterator[Finding]:
+    extension = ExtensionCatalog(library)
     view = library.view()
     catalog = view.catalog
     hidden = (
-        held.descriptor
-        for held in catalog.excluded
-        if held.reason in ("hidden", "deprecated")
+        exclusion.descriptor
+        for exclusion in catalog.excluded
+        if exclusion.reason in ("hidden", "deprecated")
     )
     for entry in sorted((*catalog.entries, *hidden), key=lambda entry: entry.id):
-        found = served.fitness.problem(catalog, entry)
+        finding = extension.portability.problem(catalog, entry)
         is_listed = entry.id in catalog
-        if found is None and is_listed:
-            found = served.fitness.unlisted(entry)
-        if found is not None:
-            yield found
+        if finding is None and is_listed:
+            finding = extension.portability.unlisted(entry)
+        if finding is not None:
+            yield finding
         elif read:
             try:
-                odd = nonstandard_fields(served.frontmatter(view, entry))
-                if odd and is_listed:
-                    yield not_listed_finding(entry, odd)
+                fields = nonstandard_fields(extension.frontmatter(view, entry))
+                if fields and is_listed:
+                    yield not_listed_finding(entry, fields)
             except NotPortableError as error:
                 yield not_carried_finding(
                     entry, FRONTMATTER, error.why, FRONTMATTER_FIX
                 )
             except (SkillError, OSError):
-                continue  # what cannot be read now is no matter of its author
+                continue  # a file that cannot be read now is not its author's fault

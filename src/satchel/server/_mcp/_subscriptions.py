@@ -1,8 +1,8 @@
-"""Changes of the catalog, told to whoever asked to be told, in both eras.
+"""Notifications of changes for clients that ask for them, in both eras.
 
 In the modern one a client opens a stream with ``subscriptions/listen``; in the earlier
 one its session has a channel, and ``resources/subscribe`` names what else it wants to
-hear of. Both are told of what they themselves can see.
+hear of. Each is notified of what it can see itself.
 """
 
 from collections.abc import AsyncGenerator, Callable
@@ -37,17 +37,17 @@ from satchel.server._mcp._request import McpContext, in_thread, mcp_view
 from satchel.server._mcp._watchers import Watcher, Watchers, deliver_all
 
 MAX_URIS: Final = 1_000
-"""Resources that one client may want to hear of."""
+"""Resources that one client may subscribe to."""
 MAX_CLIENTS: Final = 1_024
-"""Clients of one era that are told at a time; further ones have to look themselves."""
+"""Clients of one era that are notified at a time; the others have to poll."""
 _MAX_WAITING: Final = 2 * MAX_URIS
-"""Events that wait for a client that does not read; then it is told no more."""
+"""Events that wait for a client that does not read; then it gets no more."""
 
 
 class SubscriptionStreams:
-    """Answers ``subscriptions/listen``: each request is a stream, until its end.
+    """Answers ``subscriptions/listen``: each request is a stream.
 
-    It is the bus of the package's own handler, whose streams are told one by one.
+    It is the bus of the package's own handler, but sends to each stream separately.
     """
 
     def __init__(self, library: ServedLibrary, watchers: Watchers) -> None:
@@ -56,7 +56,7 @@ class SubscriptionStreams:
         self._handler = ListenHandler(
             self, max_subscriptions=MAX_CLIENTS, max_buffered_events=_MAX_WAITING
         )
-        self._asking: ContextVar[_PendingStream] = ContextVar("asking")
+        self._pending: ContextVar[_PendingStream] = ContextVar("pending")
 
     async def listen(
         self, ctx: McpContext, params: SubscriptionsListenRequestParams
@@ -65,44 +65,44 @@ class SubscriptionStreams:
         uris = tuple(params.notifications.resource_subscriptions or ())
         if len(uris) > MAX_URIS:
             raise _too_many()
-        asking = _PendingStream()
-        self._asking.set(asking)
-        async with _watched(self._library, self._watchers, ctx, asking.deliver, uris):
+        pending = _PendingStream()
+        self._pending.set(pending)
+        async with _watched(self._library, self._watchers, ctx, pending.deliver, uris):
             return await self._handler(ctx, params)
 
     def subscribe(self, listener: Callable[[ServerEvent], None]) -> Callable[[], None]:
-        """Take in the stream of the request that is being served."""
-        asking = self._asking.get()
-        asking.begin(listener)
-        return asking.end
+        """Register the stream of the request that is being served."""
+        pending = self._pending.get()
+        pending.begin(listener)
+        return pending.end
 
     async def publish(self, event: ServerEvent) -> None:
-        """Do nothing: every stream is told of what it can see (`Watchers`)."""
+        """Do nothing: `Watchers` sends to every stream what it can see."""
 
     def close(self) -> None:
-        """End every stream as the protocol has it, so that its clients ask again."""
+        """End every stream as the protocol requires, so that its clients ask again."""
         self._handler.close()
 
 
 class _PendingStream:
-    """A stream on its way: what comes before it has begun waits for it."""
+    """A stream that starts: events that come before it has begun wait for it."""
 
     def __init__(self) -> None:
         self._waiting: list[ServerEvent] = []
         self._listener: Callable[[ServerEvent], None] = self._waiting.append
 
     def deliver(self, event: ServerEvent) -> None:
-        """Hand one event on."""
+        """Pass one event on."""
         self._listener(event)
 
     def begin(self, listener: Callable[[ServerEvent], None]) -> None:
-        """Hand everything to ``listener`` from now on, and what has waited."""
+        """Pass all events to ``listener`` from now on, also those that have waited."""
         self._listener = listener
         for event in self._waiting:
             listener(event)
 
     def end(self) -> None:
-        """Drop what still comes."""
+        """Drop all further events."""
         self._listener = _drop
 
 
@@ -111,37 +111,41 @@ def _drop(_: ServerEvent) -> None:
 
 
 class SessionNotifier:
-    """Tells the sessions of the earlier era, each by its own channel."""
+    """Notifies the sessions of the earlier era, each by its own channel."""
 
     def __init__(self, library: ServedLibrary, watchers: Watchers) -> None:
         self._library = library
         self._watchers = watchers
-        self._known: dict[int, _NotifiedSession] = {}
+        self._sessions: dict[int, _NotifiedSession] = {}
 
     async def initialized(self, ctx: McpContext, _: NotificationParams) -> None:
-        """Tell a session of changes, for as long as it lasts.
+        """Notify a session of changes until it ends.
 
-        The package cancels what a notification began when its connection ends.
+        The package cancels this when the connection of the notification ends.
         """
         who = ctx.session.client_params
-        if who is None or id(who) in self._known or len(self._known) >= MAX_CLIENTS:
+        if (
+            who is None
+            or id(who) in self._sessions
+            or len(self._sessions) >= MAX_CLIENTS
+        ):
             return
         send, receive = create_memory_object_stream[ServerEvent](_MAX_WAITING)
-        known = self._known[id(who)] = _NotifiedSession(who)
+        session = self._sessions[id(who)] = _NotifiedSession(who)
         watched = _watched(self._library, self._watchers, ctx, _into(send))
         try:
             async with send, receive, watched as watcher:
-                known.begin(watcher)
+                session.begin(watcher)
                 async for event in receive:
                     await _notify(ctx, event)
         finally:
-            del self._known[id(who)]
-            known.begin(None)
+            del self._sessions[id(who)]
+            session.begin(None)
 
     async def subscribe(
         self, ctx: McpContext, params: SubscribeRequestParams
     ) -> EmptyResult:
-        """Tell a session of changes of one resource, too."""
+        """Notify a session of changes of one resource, too."""
         watcher = await self._watcher_of(ctx)
         if watcher is not None:
             if len(watcher.uris) >= MAX_URIS:
@@ -152,22 +156,22 @@ class SessionNotifier:
     async def unsubscribe(
         self, ctx: McpContext, params: UnsubscribeRequestParams
     ) -> EmptyResult:
-        """Tell it of that one no longer."""
+        """Stop notifying it of this one."""
         watcher = await self._watcher_of(ctx)
         if watcher is not None:
             self._watchers.forget(watcher, params.uri)
         return EmptyResult()
 
     async def _watcher_of(self, ctx: McpContext) -> Watcher | None:
-        """Return who is told in this session; None where it never began by the book."""
-        known = self._known.get(id(ctx.session.client_params))
-        return None if known is None else await known.begun()
+        """Return the watcher of a session; None if it never sent ``initialized``."""
+        session = self._sessions.get(id(ctx.session.client_params))
+        return None if session is None else await session.begun()
 
 
 class _NotifiedSession:
-    """One session that is told; what it sends before that has begun waits for it.
+    """One session that is notified; requests before it has begun wait for that.
 
-    ``who`` is the handshake, by which its later requests are known.
+    ``who`` is the handshake, by which its later requests are recognized.
     """
 
     def __init__(self, who: InitializeRequestParams) -> None:
@@ -192,12 +196,12 @@ async def _watched(
     deliver: Callable[[ServerEvent], None],
     uris: tuple[str, ...] = (),
 ) -> AsyncGenerator[Watcher, None]:
-    """Tell a client of changes for as long as this lasts."""
+    """Notify a client of changes inside the ``with`` block."""
     view = await in_thread(partial(mcp_view, library, ctx))
     watcher = await in_thread(partial(watchers.look, view, deliver, uris))
     watchers.add(watcher)
     try:
-        # What changed between the look and now would never be news again.
+        # What changed since `look` would otherwise never be sent.
         deliver_all(await in_thread(partial(watchers.news, watcher)))
         yield watcher
     finally:
@@ -209,7 +213,7 @@ def _too_many() -> MCPError:
 
 
 def _into(send: MemoryObjectSendStream[ServerEvent]) -> Callable[[ServerEvent], None]:
-    """Return what puts an event into a stream, and ends one that nobody reads."""
+    """Return a function that puts an event into a stream, and ends a full one."""
 
     def deliver(event: ServerEvent) -> None:
         try:

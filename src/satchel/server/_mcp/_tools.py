@@ -35,12 +35,12 @@ from satchel.tools import Tool as CoreTool, result_text
 MAX_TEXT_CHARS: Final = 4_096
 """Characters of one argument: four times the longest path that a pack may hold."""
 
-_OF_TEXT: Final = frozenset({"type", "description", "maxLength"})
+_TEXT_KEYS: Final = frozenset({"type", "description", "maxLength"})
 _SHOWN_CHARS: Final = 300
 
 
 class _SchemaError(Protocol):
-    """One breach of a schema."""
+    """One violation of a schema."""
 
     message: str
     path: Iterable[object]
@@ -48,21 +48,21 @@ class _SchemaError(Protocol):
 
 
 class _Validator(Protocol):
-    """What is used of the library's validators."""
+    """The part of the library's validators that is used."""
 
     def iter_errors(self, instance: object) -> Iterable[_SchemaError]:
-        """Yield every breach."""
+        """Yield every violation."""
         ...
 
 
 def bounded_schema(schema: Mapping[str, Json]) -> dict[str, Any]:
-    """Return a tool's schema with a bound on each text that has none."""
+    """Return a tool's schema with a maximum length for each text without one."""
     properties = cast("Mapping[str, Mapping[str, Json]]", schema["properties"])
     return {
         **schema,
         "properties": {
-            name: {**each, "maxLength": MAX_TEXT_CHARS} if _is_text(each) else each
-            for name, each in properties.items()
+            name: {**value, "maxLength": MAX_TEXT_CHARS} if _is_text(value) else value
+            for name, value in properties.items()
         },
     }
 
@@ -73,42 +73,41 @@ def _is_text(schema: Mapping[str, Json]) -> bool:
 
 
 class ArgumentValidator:
-    """A schema that was compiled once."""
+    """Checks the arguments of one tool; its schema is compiled once."""
 
     def __init__(self, schema: Mapping[str, Any]) -> None:
         self._validator = cast("_Validator", Draft202012Validator(schema))
         self._required = frozenset[str](schema.get("required", ()))
         self._texts = {
-            name: each["maxLength"]
-            for name, each in schema["properties"].items()
-            if each.keys() <= _OF_TEXT and _is_text(each) and "maxLength" in each
+            name: value["maxLength"]
+            for name, value in schema["properties"].items()
+            if value.keys() <= _TEXT_KEYS and "maxLength" in value and _is_text(value)
         }
 
     def problem(self, arguments: object) -> str | None:
-        """Return the first thing that is wrong with the arguments, on a short line."""
+        """Return the first problem of the arguments, or None; one short line."""
         if self._is_plain(arguments):
             return None
-        found = next(iter(self._validator.iter_errors(arguments)), None)
-        if found is None:
+        error = next(iter(self._validator.iter_errors(arguments)), None)
+        if error is None:
             return None
-        place = "".join(f"{echo(str(step))}: " for step in found.path)
-        said = found.message  # it repeats the value
-        if len(said) > _SHOWN_CHARS:
-            said = f"the value does not fit the schema's {found.validator!r}"
-        return clean_line(place + said)
+        path = "".join(f"{echo(str(step))}: " for step in error.path)
+        message = error.message  # it repeats the value
+        if len(message) > _SHOWN_CHARS:
+            message = f"the value does not fit the schema's {error.validator!r}"
+        return clean_line(path + message)
 
     def _is_plain(self, arguments: object) -> bool:
-        """Tell whether these are short texts and nothing else, as most calls have them.
+        """Return whether these are only short texts, as most calls have them.
 
-        Then they are right for certain, and the validator, which takes its time, need
-        not be asked. What is not plain it judges, and words.
+        Then they are certainly right, without the validator, which is slow.
         """
         if not isinstance(arguments, dict):
             return False
-        given = cast("dict[str, object]", arguments)
-        return self._required <= given.keys() and all(
+        values = cast("dict[str, object]", arguments)
+        return self._required <= values.keys() and all(
             isinstance(value, str) and len(value) <= self._texts.get(name, -1)
-            for name, value in given.items()
+            for name, value in values.items()
         )
 
 
@@ -182,47 +181,47 @@ _FIND: Final = _object(
 
 
 def output_schema(style: Style, tool: str) -> dict[str, Any]:
-    """Return the schema of what a tool of a style gives, its errors included."""
+    """Return the schema of the results of a tool of a style, errors included."""
     return _FIND if tool == "find_skills" else _SCHEMAS[f"{style} {tool}"]
 
 
 def tool_result(result: object) -> CallToolResult:
-    """Return what a tool gave as text for a model, and as data beside it.
+    """Return the result of a tool as text for a model, and as data.
 
-    Text alone is the value of ``result`` in the data.
+    In the data, a plain text is the value of ``result``.
     """
     text = result_text(result)
     data = cast("dict[str, Any]", result) if isinstance(result, dict) else None
     return CallToolResult(
         content=[TextContent(text=text)],
         structured_content={"result": text} if data is None else data,
-        is_error=_says_error(text) if data is None else bool(data.get("error")),
+        is_error=_is_error(text) if data is None else bool(data.get("error")),
     )
 
 
 def invalid_arguments_result(
     style: Style, tool: str, arguments: Mapping[str, Any], problem: str
 ) -> CallToolResult:
-    """Return the result of a call whose arguments break the schema: nothing was done.
+    """Return the result of a call whose arguments break the schema; nothing was done.
 
-    It has the tool's own shape, so that a reader finds the error where it looks.
+    It has the tool's own shape, so that a reader finds the error in the usual place.
     """
     error = ToolError(tool, problem)
     if (style, tool) != ("packs", "load_skill"):
         return tool_result(error_payload(error))
     name = arguments.get("name")
-    given: dict[str, object] = {
+    values: dict[str, object] = {
         "name": echo(name) if isinstance(name, str) else "",
         "body": "",
         "available_references": [],
         "available_scripts": [],
         "error": str(error),
     }
-    return tool_result({key: given.get(key) for key in _PACKS_RESULT})
+    return tool_result({key: values.get(key) for key in _PACKS_RESULT})
 
 
-def _says_error(text: str) -> bool:
-    """Tell whether an envelope of the style ``agent-skills`` holds an error."""
+def _is_error(text: str) -> bool:
+    """Return whether an envelope of the style ``agent-skills`` has an error."""
     lines = text.split("\n", 2)
     return lines[0].startswith("<skill_context ") and lines[1:2] == ["  <error>"]
 
@@ -235,36 +234,33 @@ _TITLES: Final = {
     "search_skills": "Search the skills",
     "list_skills": "List the skills",
 }
-_KEYS: Final = ("name", "skill_id", "skill_name")
+_ID_ARGUMENTS: Final = ("name", "skill_id", "skill_name")
 _LOADERS: Final = frozenset({"load_skill", "load_skill_instructions"})
-_REMEMBERED: Final = 64
+_CACHED: Final = 64
 
 
 @dataclass(frozen=True, slots=True)
 class _CatalogTools:
-    """What one catalog comes to: its section, and the tools, each with its check."""
+    """The section of one catalog, and its tools, each with its validator."""
 
     section: str
     find: bool
     tools: tuple[Tool, ...]
-    checks: Mapping[str, ArgumentValidator]
+    validators: Mapping[str, ArgumentValidator]
 
 
 class ToolHandlers:
-    """Answers ``tools/list`` and ``tools/call``, and says what there is to load.
-
-    A catalog's section is rendered once, however often it is asked for.
-    """
+    """Answers ``tools/list`` and ``tools/call``; renders each catalog once."""
 
     def __init__(self, library: ServedLibrary) -> None:
         self._library = library
-        self._offers: IdentityCache[Catalog, _CatalogTools] = IdentityCache(
-            _REMEMBERED, lambda: library.catalog
+        self._cached: IdentityCache[Catalog, _CatalogTools] = IdentityCache(
+            _CACHED, lambda: library.catalog
         )
 
     def section(self, view: CallerView) -> str:
         """Return the catalog, within its budget, for the server's instructions."""
-        return self._offer(view).section
+        return self._for_catalog(view).section
 
     async def list(
         self, ctx: McpContext, params: PaginatedRequestParams | None
@@ -272,50 +268,41 @@ class ToolHandlers:
         """Return the tools of the style, in a stable order."""
         reject_cursor(params)
 
-        def work(asked: McpRequest) -> ListToolsResult:
-            return ListToolsResult(
-                tools=[*self._offer(asked.view).tools],
-                ttl_ms=asked.ttl_ms,
-                cache_scope=asked.scope,
-            )
+        def work(mcp: McpRequest) -> ListToolsResult:
+            tools = self._for_catalog(mcp.view).tools
+            return ListToolsResult(tools=[*tools], **mcp.caching)
 
         return await run_handler(self._library, ctx, work)
 
     async def call(
         self, ctx: McpContext, params: CallToolRequestParams
     ) -> CallToolResult:
-        """Carry out one call; whatever goes wrong with it is a result."""
+        """Run one call; if it fails, the result says so."""
+        arguments: dict[str, Any] = params.arguments or {}
+        near = next((arguments[k] for k in _ID_ARGUMENTS if k in arguments), None)
 
-        def work(asked: McpRequest) -> CallToolResult:
-            view = asked.view
-            offer = self._offer(view)
-            check = offer.checks.get(params.name)
-            if check is None:
+        def work(mcp: McpRequest) -> CallToolResult:
+            view = mcp.view
+            tools = self._for_catalog(view)
+            validator = tools.validators.get(params.name)
+            if validator is None:
                 raise MCPError(INVALID_PARAMS, "there is no such tool")
-            arguments: dict[str, Any] = params.arguments or {}
-            problem = check.problem(arguments)
-            box = view.tools(find=offer.find)
+            problem = validator.problem(arguments)
+            toolbox = view.tools(find=tools.find)
             if problem is not None:
-                tool = box.get(params.name)
+                tool = toolbox.get(params.name)
                 if tool is not None and tool.refused is not None:
                     tool.refused(arguments, ToolError(params.name, problem))
                 return invalid_arguments_result(
                     view.settings.style, params.name, arguments, problem
                 )
-            return tool_result(box.call(params.name, arguments))
+            return tool_result(toolbox.call(params.name, arguments))
 
-        near = _skill_argument(params)
         return await run_handler(self._library, ctx, work, near=near)
 
-    def _offer(self, view: CallerView) -> _CatalogTools:
+    def _for_catalog(self, view: CallerView) -> _CatalogTools:
         catalog = view.catalog
-        return self._offers.get(catalog, lambda: _catalog_tools(view, catalog))
-
-
-def _skill_argument(params: CallToolRequestParams) -> object:
-    """Return the skill that a call is about; None where it is about all of them."""
-    arguments = params.arguments or {}
-    return next((arguments[key] for key in _KEYS if key in arguments), None)
+        return self._cached.get(catalog, lambda: _catalog_tools(view, catalog))
 
 
 def _catalog_tools(view: CallerView, catalog: Catalog) -> _CatalogTools:
@@ -328,12 +315,12 @@ def _catalog_tools(view: CallerView, catalog: Catalog) -> _CatalogTools:
         for tool in view.tools(find=find)
         if reader or tool.name != "read_skill_file"
     ]
-    checks = {tool.name: ArgumentValidator(tool.input_schema) for tool in tools}
-    return _CatalogTools(str(rendered), find, tuple(tools), checks)
+    validators = {tool.name: ArgumentValidator(tool.input_schema) for tool in tools}
+    return _CatalogTools(str(rendered), find, tuple(tools), validators)
 
 
 def _described(tool: CoreTool, style: Style, section: str) -> Tool:
-    """Return a tool as clients list it; these see no other catalog than its own."""
+    """Return a tool as clients list it, with the only catalog that they see."""
     title = _TITLES[tool.name]
     loads = tool.name in _LOADERS and section
     return Tool(

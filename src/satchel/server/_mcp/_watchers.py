@@ -1,4 +1,4 @@
-"""What changed for one client since it was told last: lists, and single files."""
+"""What changed for one client since its last notification: lists, single files."""
 
 import asyncio
 import threading
@@ -30,9 +30,9 @@ _Deliver: TypeAlias = Callable[[ServerEvent], None]
 
 @dataclass(slots=True, eq=False)
 class Watcher:
-    """One client: how it is told, and what it was told of last.
+    """One client: how it is notified, and what it was notified of last.
 
-    ``uris`` maps resources to marks that differ where their bytes do.
+    ``uris`` maps resources to marks that differ if their bytes do.
     """
 
     view: CallerView
@@ -42,45 +42,45 @@ class Watcher:
 
 
 class Watchers:
-    """All clients that are told of changes. Thread-safe.
+    """All clients that are notified of changes. Thread-safe.
 
-    What is new is found out in the thread that synced, and told in the event loop.
+    Changes are computed in the thread that synced, and sent in the event loop.
     """
 
-    def __init__(self, served: ExtensionCatalog) -> None:
-        self._served = served
+    def __init__(self, extension: ExtensionCatalog) -> None:
+        self._extension = extension
         self._lock = threading.Lock()
         self._watchers: dict[Watcher, None] = {}
 
     def __len__(self) -> int:
-        """Return how many clients are told."""
+        """Return how many clients are notified."""
         return len(self._watchers)
 
     def look(
         self, view: CallerView, deliver: _Deliver, uris: Iterable[str] = ()
     ) -> Watcher:
-        """Return a client with what it can see now; it may take a look at a disk."""
+        """Return a client with what it can see now; this may read a disk."""
         marks = {uri: self._mark(view, uri) for uri in uris}
         return Watcher(view, deliver, view.catalog, marks)
 
     def add(self, watcher: Watcher) -> None:
-        """Tell a client from now on."""
+        """Notify a client from now on."""
         with self._lock:
             self._watchers[watcher] = None
 
     def remove(self, watcher: Watcher) -> None:
-        """Tell it no longer."""
+        """Stop notifying a client."""
         with self._lock:
             self._watchers.pop(watcher, None)
 
     def watch(self, watcher: Watcher, uri: str) -> None:
-        """Tell a client of one more resource."""
+        """Notify a client of one more resource."""
         mark = self._mark(watcher.view, uri)
         with self._lock:
             watcher.uris[uri] = mark
 
     def forget(self, watcher: Watcher, uri: str) -> None:
-        """Tell it no longer of that one."""
+        """Stop notifying it of this one."""
         with self._lock:
             watcher.uris.pop(uri, None)
 
@@ -94,16 +94,16 @@ class Watchers:
             try:
                 loop.call_soon_threadsafe(deliver_all, news)
             except RuntimeError:
-                return  # the loop has ended meanwhile: nobody is left to be told
+                return  # the loop has ended, and with it every client
 
-        stop = self._served.library.listen(changed)
+        stop = self._extension.library.listen(changed)
         try:
             yield {}
         finally:
             stop()
 
     def news(self, *of: Watcher) -> list[tuple[_Deliver, ServerEvent]]:
-        """Return what is new for these, or for all; once told it is not new."""
+        """Return what is new for these clients, or all; then it is no longer new."""
         compared: dict[tuple[int, int], tuple[Catalog, Catalog, bool]] = {}
         news: list[tuple[_Deliver, ServerEvent]] = []
         with self._lock:
@@ -134,19 +134,20 @@ class Watchers:
         return updated
 
     def _mark(self, view: CallerView, uri: str) -> Hashable:
-        """Return what tells one state of a resource from another; None if unknown."""
-        place = self._served.place(view, uri)
-        if place is None:
+        """Return a value that differs between states of a resource; None if unknown."""
+        target = self._extension.target(view, uri)
+        if target is None:
             return None
-        if place.path == SKILL_FILE:
-            return place.entry.digest
-        if place.path in place.entry.resources:
-            return next((s for s in place.entry.files if s.path == place.path), None)
-        return place.entry.files
+        entry, path = target.entry, target.path
+        if path == SKILL_FILE:
+            return entry.digest
+        if path in entry.resources:
+            return next((stat for stat in entry.files if stat.path == path), None)
+        return entry.files
 
 
 def _differ(old: Catalog, new: Catalog) -> bool:
-    """Tell whether anything that a list may show, a file's digest included, differs."""
+    """Return whether anything that a list may show differs, also a file's digest."""
     if old is new:
         return False
     if old.entries != new.entries or old.excluded != new.excluded:
@@ -157,6 +158,6 @@ def _differ(old: Catalog, new: Catalog) -> bool:
 
 
 def deliver_all(news: Iterable[tuple[_Deliver, ServerEvent]]) -> None:
-    """Tell each client its own."""
+    """Send each event to its client."""
     for deliver, event in news:
         deliver(event)

@@ -47,7 +47,7 @@ ANY = GuardSettings(allowed_hosts=("*",), allowed_origins=("*",))
     ],
 )
 def test_hosts(settings: GuardSettings, host: str, admitted: bool) -> None:
-    refusal = HostRules(settings).objection([host.encode()], [])
+    refusal = HostRules(settings).error([host.encode()], [])
 
     assert (refusal is None) is admitted
     if refusal:
@@ -56,7 +56,7 @@ def test_hosts(settings: GuardSettings, host: str, admitted: bool) -> None:
 
 @pytest.mark.parametrize("hosts", [[], [b"localhost", b"localhost"]])
 def test_there_is_one_host(hosts: list[bytes]) -> None:
-    refusal = HostRules(HERE).objection(hosts, [])
+    refusal = HostRules(HERE).error(hosts, [])
 
     assert refusal
     assert refusal.status == 421
@@ -85,7 +85,7 @@ def test_there_is_one_host(hosts: list[bytes]) -> None:
     ],
 )
 def test_origins(settings: GuardSettings, origin: str, admitted: bool) -> None:
-    refusal = HostRules(settings).objection([b"skills.test"], [origin.encode()])
+    refusal = HostRules(settings).error([b"skills.test"], [origin.encode()])
 
     assert (refusal is None) is admitted
     if refusal:
@@ -95,7 +95,7 @@ def test_origins(settings: GuardSettings, origin: str, admitted: bool) -> None:
 def test_there_is_one_origin() -> None:
     twice = [b"http://localhost", b"http://localhost"]
 
-    assert HostRules(HERE).objection([b"localhost"], twice)
+    assert HostRules(HERE).error([b"localhost"], twice)
 
 
 def test_mcp_is_told_the_same() -> None:

@@ -14,7 +14,7 @@ def held(most: int) -> McpSessionLimit:
 
 
 def test_within_the_bound_all_stay() -> None:
-    assert held(3).surplus() is None
+    assert held(3).pop_surplus() is None
 
 
 def test_the_idlest_of_who_has_most_goes() -> None:
@@ -23,17 +23,17 @@ def test_the_idlest_of_who_has_most_goes() -> None:
     with sessions.using("b1"):
         pass
 
-    assert sessions.surplus() == ("b2", BO)
-    assert sessions.surplus() is None
+    assert sessions.pop_surplus() == ("b2", BO)
+    assert sessions.pop_surplus() is None
 
 
 def test_one_in_use_stays() -> None:
     sessions = held(0)
 
     with sessions.using("b1"), sessions.using("b1"), sessions.using("b2"):
-        assert sessions.surplus() == ("a1", ANA)
-        assert sessions.surplus() is None
-    assert sessions.surplus() == ("b2", BO)
+        assert sessions.pop_surplus() == ("a1", ANA)
+        assert sessions.pop_surplus() is None
+    assert sessions.pop_surplus() == ("b2", BO)
 
 
 def test_what_ended_is_forgotten() -> None:

@@ -161,13 +161,13 @@ def test_a_folder_of_a_mount_is_no_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "detail"),
     [
-        ("", "want tables"),
-        ("token = 1", "want tables"),
-        ("token = []", "want tables"),
-        ("token = [1]", "want a table"),
+        ("", "expected tables"),
+        ("token = 1", "expected tables"),
+        ("token = []", "expected tables"),
+        ("token = [1]", "expected a table"),
         ("[[token]\nname='a'", "not TOML"),
         (f"other = 1\n{SEVERAL}", "nothing else"),
-        ("[[token]]\nname='a'\nsecret='hidden-hidden-hidden'", "a key is none of"),
+        ("[[token]]\nname='a'\nsecret='hidden-hidden-hidden'", "a key is not one of"),
         ("[[token]]\ntoken='hidden-hidden-hidden'", "name"),
         ("[[token]]\nname='a b'\ntoken='hidden-hidden-hidden'", "name"),
         ("[[token]]\nname=1\ntoken='hidden-hidden-hidden'", "name"),

@@ -116,9 +116,9 @@ def test_a_parameter_is_read(schema: dict[str, Any], text: str, value: object) -
 @pytest.mark.parametrize(
     ("query", "message"),
     [
-        ([("p", "10")], "p: want a whole number from 1 to 9"),
-        ([("p", "-1")], "p: want a whole number from 1 to 9"),
-        ([("p", "٣")], "p: want a whole number from 1 to 9"),
+        ([("p", "10")], "p: expected a whole number from 1 to 9"),
+        ([("p", "-1")], "p: expected a whole number from 1 to 9"),
+        ([("p", "٣")], "p: expected a whole number from 1 to 9"),
         ([("p", "1"), ("p", "1")], "p: given more than once"),
         ([("q", "1")], "unknown parameter 'q'; there are p"),
         ([("x", "1")], "unknown parameter 'x'; there are p"),

@@ -11,15 +11,12 @@ from starlette.testclient import TestClient
 from satchel import Satchel
 from satchel.server import (
     Caller,
-    HttpSettings,
     ServedLibrary,
     ServerSettings,
     create_app,
     readiness,
 )
-from satchel.server._http._endpoints import HttpContext
-from satchel.server._http._health import catalog_gauges
-from satchel.server._http._responses import ResponseFactory
+from satchel.server._http._health import catalog_metrics
 from satchel.testing import write_pack
 from satchel.usage._background import Background
 from tests.fakes import FakeSource, away, pack
@@ -266,9 +263,9 @@ def test_figures_tell_two_folders_of_one_name_apart(tmp_path: Path) -> None:
     write_pack(tmp_path / "one/skills", "alpha")
     write_pack(tmp_path / "two/skills", "beta")
     skills = Satchel(tmp_path / "one/skills", tmp_path / "two/skills")
-    site = HttpContext(ServedLibrary(skills), HttpSettings(), ResponseFactory())
+    library = ServedLibrary(skills)
 
-    text = "".join(catalog_gauges(site))
+    text = "".join(catalog_metrics(library))
 
     assert 'satchel_source_packs{source="skills"} 1\n' in text
     assert 'satchel_source_packs{source="skills#2"} 1\n' in text
@@ -276,12 +273,10 @@ def test_figures_tell_two_folders_of_one_name_apart(tmp_path: Path) -> None:
 
 def test_figures_escape_what_a_label_may_hold() -> None:
     source = FakeSource('a"b\\c\nd', {"a": {"SKILL.md": pack("a")}})
-    site = HttpContext(
-        ServedLibrary(Satchel(source)), HttpSettings(), ResponseFactory()
-    )
+    library = ServedLibrary(Satchel(source))
 
     assert 'satchel_source_up{source="a\\"b\\\\c\\nd"} 1\n' in "".join(
-        catalog_gauges(site)
+        catalog_metrics(library)
     )
 
 
