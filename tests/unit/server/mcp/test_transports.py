@@ -37,7 +37,7 @@ SERVE = """
 import sys, anyio
 from satchel import Satchel
 from satchel.server import ServedLibrary, run_stdio
-anyio.run(run_stdio, ServedLibrary(Satchel(sys.argv[1], environ={})))
+anyio.run(run_stdio, ServedLibrary(Satchel(sys.argv[1], sinks=())))
 """
 
 
