@@ -14,10 +14,10 @@ from satchel.authoring._convert._output import put_pack
 from satchel.authoring._convert._values import Dialect, PackDraft, PackFile
 from satchel.model import SKILL_FILE, Json
 from satchel.skill_md import (
-    equal_values,
     from_spec,
     parse,
     render_frontmatter,
+    same_values,
     span_of_bytes,
     to_spec,
 )
@@ -109,8 +109,8 @@ def test_there_and_back(
     there = made(data, dialect)
     back = made(there, "strict" if dialect == "spec" else "spec")
 
-    assert equal_values(values(there), convert(fields))
-    assert equal_values(values(back), undo(convert(fields)))
+    assert same_values(values(there), convert(fields))
+    assert same_values(values(back), undo(convert(fields)))
     assert body(there) == body(back) == body(data)
     assert made(there, dialect) == there
 

@@ -54,12 +54,14 @@ from satchel.skill_md._yaml import YamlProblem as YamlProblem
 if TYPE_CHECKING:
     from satchel.skill_md._body import (
         HEADING as HEADING,
+        before_frontmatter as before_frontmatter,
         body_of,
         first_sentence,
         tolerant_span as tolerant_span,
     )
     from satchel.skill_md._editor import (
-        edit_metadata as edit_metadata,
+        comments_in as comments_in,
+        edit_fields as edit_fields,
         entry_text as entry_text,
         repaired_text as repaired_text,
         set_entry as set_entry,
@@ -68,16 +70,12 @@ if TYPE_CHECKING:
         FrontmatterEntry as FrontmatterEntry,
         split_entries as split_entries,
     )
-    from satchel.skill_md._entry_editor import (
-        comments_in as comments_in,
-        edit_entries as edit_entries,
-        equal_values as equal_values,
-    )
     from satchel.skill_md._layers import (
         Layer as Layer,
         MergedField as MergedField,
         merge_layers as merge_layers,
     )
+    from satchel.skill_md._metadata_editor import edit_metadata as edit_metadata
     from satchel.skill_md._writer import (
         WrittenFrontmatter as WrittenFrontmatter,
         quoted as quoted,
@@ -101,18 +99,18 @@ __all__ = [
 
 _LAZY: Final = {
     "HEADING": "satchel.skill_md._body",
+    "before_frontmatter": "satchel.skill_md._body",
     "body_of": "satchel.skill_md._body",
     "first_sentence": "satchel.skill_md._body",
     "tolerant_span": "satchel.skill_md._body",
-    "edit_metadata": "satchel.skill_md._editor",
+    "edit_metadata": "satchel.skill_md._metadata_editor",
     "entry_text": "satchel.skill_md._editor",
     "repaired_text": "satchel.skill_md._editor",
     "set_entry": "satchel.skill_md._editor",
     "FrontmatterEntry": "satchel.skill_md._entries",
     "split_entries": "satchel.skill_md._entries",
-    "comments_in": "satchel.skill_md._entry_editor",
-    "edit_entries": "satchel.skill_md._entry_editor",
-    "equal_values": "satchel.skill_md._entry_editor",
+    "comments_in": "satchel.skill_md._editor",
+    "edit_fields": "satchel.skill_md._editor",
     "Layer": "satchel.skill_md._layers",
     "MergedField": "satchel.skill_md._layers",
     "merge_layers": "satchel.skill_md._layers",

@@ -1,13 +1,12 @@
 """A SKILL.md from one dialect to the other: the body keeps its bytes.
 
-The frontmatter is edited, not written anew, wherever that works; then the result is
+The frontmatter is edited, not rewritten, wherever that works; then the result is
 read back, and is given up unless it means what the file meant.
 """
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Final, cast
+from typing import Final, cast
 
 from satchel.authoring._convert._values import Dialect
 from satchel.model import DEFAULT_LIMITS, SKILL_FILE, Finding, Json, Limits, Manifest
@@ -18,25 +17,27 @@ from satchel.skill_md import (
     Frontmatter,
     Node,
     YamlTree,
+    before_frontmatter,
     body_of,
-    comments_in,
-    edit_entries,
-    equal_values,
+    edit_fields,
     from_spec,
     parse,
     read_frontmatter,
-    read_tree,
-    render_frontmatter,
+    same_values,
     span_of_bytes,
     to_spec,
-    tolerant_span,
 )
 from satchel.text import decode
 
-_MARK: Final = b"\xef\xbb\xbf"
 _LISTS: Final = ("trigger_keywords", "references", "scripts", "assets")
 _TEXTS: Final = ("version", "author")
 _READ_AS_TEXT: Final = (*_TEXTS, "name", "description", "license", "compatibility")
+_MEANING: Final = (
+    *("name", "description", "version", "author", "license", "compatibility"),
+    *("allowed_tools", "trigger_keywords", "references", "scripts", "assets"),
+    *("declares_files", "client", "status", "replaced_by"),
+)
+_INVISIBLE: Final = " \t\r\n\ufeff\u200b*_-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,48 +60,59 @@ def rewrite(  # noqa: PLR0913 - keywords, each with a default
     """Return the file in a dialect; its own bytes where nothing has to change.
 
     What the fields mean, and every byte of the body, stay as they were. Frontmatter
-    that every parser but ours refuses comes out mended, with a finding for each
-    repair.
+    that every parser but ours refuses is repaired, with a finding for each repair.
 
     Args:
         data: The whole file.
-        dialect: The dialect wanted; None mends what is broken, and no more.
+        dialect: The dialect to write; None only repairs what is broken.
         name: The name to give it; empty keeps its own.
-        directory: The pack's folder, whose name stands in for a missing one.
+        directory: The pack's folder, whose name is used for a missing one.
         path: What findings call the file.
         limits: Bounds on what is read.
     """
     parsed = parse(
         data, profile="lenient", path=path, directory=directory, limits=limits
     )
-    opened = read_frontmatter(data, limits)
-    if parsed.manifest is None or isinstance(opened, Finding):
+    file = read_frontmatter(data, limits)
+    if parsed.manifest is None or isinstance(file, Finding):
         return Rewritten(None, parsed.findings)
-    before = _fields(opened.tree.root)
-    after = _wanted(opened.tree, parsed.manifest, dialect, name)
-    if not opened.repairs and equal_values(before, after):
+    before = _fields(file.tree.root)
+    after = _new_fields(file.tree, parsed.manifest, dialect, name)
+    if not file.repairs and same_values(before, after):
         return Rewritten(data, parsed.findings)
-    head, lost = _head(opened, after)
-    new, findings = _assembled(data, head, opened)
-    found = [replace(each, path=path) for each in (*lost, *findings)]
-    read = parse(new, profile="lenient", directory=directory, limits=limits)
-    meant = replace(parsed.manifest, name=name or parsed.manifest.name)
-    if read.manifest is None or not _means(read.manifest, meant):
-        return Rewritten(None, (*parsed.findings, _not_rewritten(path)))
-    return Rewritten(new, (*parsed.findings, *found))
-
-
-def breaches(
-    data: bytes,
-    dialect: Dialect,
-    *,
-    directory: str = "",
-    path: str = SKILL_FILE,
-    limits: Limits = DEFAULT_LIMITS,
-) -> tuple[Finding, ...]:
-    """Return what a dialect refuses in a file, each with its line and what to do."""
-    parsed = parse(data, profile=dialect, path=path, directory=directory, limits=limits)
-    return parsed.findings
+    text = file.head.decode("utf-8", "replace").replace("\r\n", "\n")
+    lines = text.removesuffix("\n").split("\n")
+    edited = edit_fields(lines, before, after, _as_read(file.tree, after))
+    findings: list[Finding] = []
+    if edited.lost:
+        count = len(edited.lost)
+        comments = "1 comment" if count == 1 else f"{count} comments"
+        first = edited.lost[0][:80]
+        findings.append(
+            Finding.of("comments-dropped", path, comments=comments, first=first)
+        )
+    new, lost = _assembled(data, edited.lines, file)
+    if lost:
+        findings.append(
+            Finding.of(
+                "not-carried",
+                path,
+                1,
+                sentence="before-frontmatter",
+                before=lost[:300],
+            )
+        )
+    reread = parse(new, profile="lenient", directory=directory, limits=limits)
+    expected = replace(parsed.manifest, name=name or parsed.manifest.name)
+    if reread.manifest is None or any(
+        getattr(reread.manifest, field) != getattr(expected, field)
+        for field in _MEANING
+    ):
+        given_up = Finding.of(
+            "not-carried", path, severity="error", sentence="frontmatter"
+        )
+        return Rewritten(None, (*parsed.findings, given_up))
+    return Rewritten(new, (*parsed.findings, *findings))
 
 
 def _fields(root: dict[str, Node]) -> dict[str, Json]:
@@ -108,7 +120,7 @@ def _fields(root: dict[str, Node]) -> dict[str, Json]:
     return cast("dict[str, Json]", dict(root))
 
 
-def _wanted(
+def _new_fields(
     tree: YamlTree, manifest: Manifest, dialect: Dialect | None, name: str
 ) -> dict[str, Json]:
     """Return the frontmatter as it is to be.
@@ -162,25 +174,8 @@ def _moving(
     return texts
 
 
-def _head(
-    opened: Frontmatter, after: dict[str, Json]
-) -> tuple[list[str], list[Finding]]:
-    """Return the lines of the new frontmatter, and what was lost of the old one's."""
-    text = opened.head.decode("utf-8", "replace").replace("\r\n", "\n")
-    old = text.removesuffix("\n").split("\n")
-    before = _fields(opened.tree.root)
-    if equal_values(before, after):
-        return old, []
-    new = edit_entries(old, before, after)
-    if new is not None and _reads_as(new, after):
-        return new, []
-    lost = comments_in(old)
-    findings = [_comments_dropped(len(lost), lost[0])] if lost else []
-    return render_frontmatter(_quoted(opened.tree, after)).split("\n")[1:-2], findings
-
-
-def _quoted(tree: YamlTree, after: dict[str, Json]) -> dict[str, Json]:
-    """Return fields to be written anew: what is read as text is one, `1.10` "1.10"."""
+def _as_read(tree: YamlTree, after: dict[str, Json]) -> dict[str, Json]:
+    """Return fields to render: what is read as text is one, `1.10` "1.10"."""
     texts: dict[str, Json] = {
         key: text
         for key in _READ_AS_TEXT
@@ -190,75 +185,19 @@ def _quoted(tree: YamlTree, after: dict[str, Json]) -> dict[str, Json]:
     return {**after, **texts}
 
 
-def _reads_as(lines: list[str], wanted: Mapping[str, Json]) -> bool:
-    head = "".join(f"{line}\n" for line in lines)
-    limits = Limits(yaml_depth=1_000_000, yaml_nodes=1_000_000)  # it was read already
-    tree = read_tree(head.encode("utf-8", "surrogatepass"), limits)
-    return isinstance(tree, YamlTree) and equal_values(_fields(tree.root), wanted)
+def _assembled(data: bytes, head: list[str], file: Frontmatter) -> tuple[bytes, str]:
+    """Return the whole file with another frontmatter, and the text that it loses.
 
-
-def _assembled(
-    data: bytes, head: list[str], opened: Frontmatter
-) -> tuple[bytes, list[Finding]]:
-    """Return the whole file with another frontmatter.
-
-    Fences that are out of place, and an encoding that is not UTF-8, are set right.
+    Fences that are out of place, and an encoding that is not UTF-8, are corrected.
     """
-    fences = FENCE_REPAIRS.isdisjoint(finding.code for finding in opened.repairs)
+    fences = FENCE_REPAIRS.isdisjoint(finding.code for finding in file.repairs)
     span = span_of_bytes(data) if fences else None
-    if span is None or not _is_utf8(data):
-        text = decode(data).text
-        before = _before(text)
-        findings = [_not_carried(before)] if before else []
-        whole = "".join(f"{line}\n" for line in ("---", *head, "---"))
-        return (whole + body_of(text)).encode("utf-8", "replace"), findings
+    decoded = decode(data)
+    if span is None or decoded.encoding != "utf-8":
+        text = decoded.text
+        whole = "".join(f"{line}\n" for line in ("---", *head, "---")) + body_of(text)
+        lost = before_frontmatter(text).strip(_INVISIBLE)
+        return whole.encode("utf-8", "replace"), lost
     end = "\r\n" if b"\r\n" in data[: span.body] else "\n"
     lines = "".join(f"{line}{end}" for line in head)
-    return data[: span.head] + lines.encode() + data[span.end :], []
-
-
-def _is_utf8(data: bytes) -> bool:
-    return decode(data).encoding == "utf-8"
-
-
-def _before(text: str) -> str:
-    """Return what stands before the opening fence, where that is more than blanks."""
-    loose = tolerant_span(text)
-    if loose is None or all(
-        each.code != "text-before-frontmatter" for each in loose[1]
-    ):
-        return ""
-    return _FENCE.sub("", text[: loose[0].head]).strip(" \t\r\n\ufeff\u200b*_-")
-
-
-_FENCE: Final = re.compile(
-    r"(?:^(?:`{3,}|~{3,})[\w-]*[ \t]*\r?\n)?(?:^-{3,}[^\n]*\n)?\Z", re.MULTILINE
-)
-
-_MEANING: Final = (
-    *("name", "description", "version", "author", "license", "compatibility"),
-    *("allowed_tools", "trigger_keywords", "references", "scripts", "assets"),
-    *("declares_files", "client", "status", "replaced_by"),
-)
-
-
-def _means(read: Manifest, meant: Manifest) -> bool:
-    def fields(manifest: Manifest) -> list[Any]:
-        return [getattr(manifest, field) for field in _MEANING]
-
-    return fields(read) == fields(meant)
-
-
-def _comments_dropped(count: int, first: str) -> Finding:
-    comments = "1 comment" if count == 1 else f"{count} comments"
-    return Finding.of("comments-dropped", comments=comments, first=first[:80])
-
-
-def _not_carried(text: str) -> Finding:
-    return Finding.of(
-        "not-carried", "", 1, sentence="before-frontmatter", before=text[:300]
-    )
-
-
-def _not_rewritten(path: str) -> Finding:
-    return Finding.of("not-carried", path, severity="error", sentence="frontmatter")
+    return data[: span.head] + lines.encode() + data[span.end :], ""

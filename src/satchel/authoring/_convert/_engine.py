@@ -14,7 +14,6 @@ from satchel.authoring._convert import (
     _cursor as cursor,
 )
 from satchel.authoring._convert._detection import Detected, Kind, detect
-from satchel.authoring._convert._dialect import breaches
 from satchel.authoring._convert._markup import fill_placeholders
 from satchel.authoring._convert._output import check_place, put_pack, replace_skill_md
 from satchel.authoring._convert._packs import into_dialect, read_packs
@@ -24,6 +23,7 @@ from satchel.authoring._convert._targets import TARGETS, ConvertTarget, predict_
 from satchel.authoring._convert._values import Conversion, ConversionResult, Dialect
 from satchel.errors import ConfigError
 from satchel.model import DEFAULT_LIMITS, SKILL_FILE, Finding, Limits
+from satchel.skill_md import parse
 
 _DIALECTS: Final = ("strict", "spec")
 
@@ -136,13 +136,13 @@ def _with_predictions(
     if draft is None or target.dialect is None:
         return predict_client(conversion, target)
     pack = conversion.source if wish.in_place else f"{out.rstrip('/')}/{draft.name}"
-    broken = breaches(
+    broken = parse(
         draft.skill_md,
-        target.dialect,
+        profile=target.dialect,
         directory=draft.name,
         path=f"{pack}/{SKILL_FILE}",
         limits=wish.limits,
-    )
+    ).findings
     return replace(conversion.telling(broken), dialect=target.dialect)
 
 
@@ -234,13 +234,13 @@ def _of_dialect(pack: Conversion, of: str, limits: Limits) -> Conversion:
         return pack
     dialect: Dialect = "strict" if of == "strict" else "spec"
     path = f"{pack.source}/{SKILL_FILE}"
-    broken = breaches(
+    broken = parse(
         pack.draft.skill_md,
-        dialect,
+        profile=dialect,
         directory=pack.draft.name,
         path=path,
         limits=limits,
-    )
+    ).findings
     return replace(pack, draft=None).telling(broken) if broken else pack
 
 

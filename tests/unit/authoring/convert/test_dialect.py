@@ -8,17 +8,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from satchel.authoring._convert._dialect import breaches, rewrite
+from satchel.authoring._convert._dialect import rewrite
 from satchel.model import SKILL_FILE, Json, Manifest
 from satchel.skill_md import (
     comments_in,
-    edit_entries,
-    equal_values,
     from_spec,
     parse,
     span_of_bytes,
     to_spec,
 )
+from satchel.skill_md._editor import edit_entries
 
 if TYPE_CHECKING:
     from satchel.authoring._convert._values import Dialect
@@ -260,17 +259,6 @@ def test_what_cannot_be_rewritten_is_given_up(monkeypatch: pytest.MonkeyPatch) -
     assert [each.code for each in made.findings] == ["not-carried"]
 
 
-def test_breaches_have_the_lines_of_the_file() -> None:
-    found = breaches(
-        b"---\nname: a\ndescription: too short\nlicense: MIT\n---\n", "strict", path="p"
-    )
-
-    assert [(each.code, each.path, each.line) for each in found] == [
-        ("description-length", "p", 3),
-        ("unknown-field", "p", 4),
-    ]
-
-
 @pytest.mark.parametrize(
     "lines",
     [
@@ -313,12 +301,6 @@ def test_comments_are_known_from_text() -> None:
     assert comments_in(["a: >- # five", "  # text"]) == ["# five"]
 
 
-def test_values_of_two_kinds_are_not_equal() -> None:
-    assert not equal_values(1, True)
-    assert not equal_values(1, 1.0)
-    assert equal_values({"a": [1], "b": None}, {"b": None, "a": [1]})
-
-
 @pytest.mark.row("X07", "E15")
 def test_a_later_schema_survives_the_other_dialect() -> None:
     """Without it strict would refuse the fields that only a later one knows."""
@@ -334,7 +316,7 @@ def test_a_later_schema_survives_the_other_dialect() -> None:
     portable = rewrite(own, "spec", directory="x").data
 
     assert portable is not None
-    assert breaches(portable, "spec", directory="x") == ()
+    assert parse(portable, profile="spec", directory="x").findings == ()
     assert rewrite(portable, "strict", directory="x").data == own
 
 
