@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 import pytest
 from hypothesis import given, strategies as st
 
+from satchel.files import DiscoveryIndex, NotAnIndexError, parse_index
 from satchel.model import Limits
-from satchel.sources._http._index import NotAnIndexError, SkillIndex, parse_index
 from satchel.sources._http._network import AddressKind, address_kind
 from satchel.sources._http._urls import Url, parse_url
 
@@ -69,12 +69,12 @@ def test_indexes(skills: list[object], schema: object) -> None:
         document["$schema"] = schema
     found = read(json.dumps(document).encode())
 
-    assert isinstance(found, SkillIndex)
+    assert isinstance(found, DiscoveryIndex)
     assert len({each.name for each in found.entries}) == len(found.entries)
     told = sum(each.severity != "note" for each in found.findings)
     assert not found.known or len(found.entries) + told >= len(skills)
     assert all(str(each).isprintable() for each in found.findings)
-    assert all(each.digest or each.kind == "files" for each in found.entries)
+    assert all(each.digest or each.type == "files" for each in found.entries)
 
 
 @given(data=st.one_of(st.binary(), st.text().map(str.encode)))
@@ -82,7 +82,7 @@ def test_any_bytes(data: bytes) -> None:
     read(data)
 
 
-def read(data: bytes) -> SkillIndex | NotAnIndexError:
+def read(data: bytes) -> DiscoveryIndex | NotAnIndexError:
     try:
         return parse_index(data, "https://example.com/index.json", Limits())
     except NotAnIndexError as error:

@@ -40,6 +40,16 @@ if TYPE_CHECKING:
         staged_file as staged_file,
         write_file as write_file,
     )
+    from satchel.files._discovery_index import (
+        INDEX_V1 as INDEX_V1,
+        INDEX_V2 as INDEX_V2,
+        DiscoveryIndex as DiscoveryIndex,
+        IndexEntry as IndexEntry,
+        NotAnIndexError as NotAnIndexError,
+        index_v1 as index_v1,
+        index_v2 as index_v2,
+        parse_index as parse_index,
+    )
     from satchel.files._read_limiter import ReadLimiter as ReadLimiter
     from satchel.files._release_format import (
         FORMAT as FORMAT,
@@ -81,6 +91,13 @@ _LAZY: Final = {
     "replace_file": "satchel.files._atomic_write",
     "staged_file": "satchel.files._atomic_write",
     "write_file": "satchel.files._atomic_write",
+    **dict.fromkeys(
+        (
+            *("INDEX_V1", "INDEX_V2", "DiscoveryIndex", "IndexEntry"),
+            *("NotAnIndexError", "index_v1", "index_v2", "parse_index"),
+        ),
+        "satchel.files._discovery_index",
+    ),
     "ReadLimiter": "satchel.files._read_limiter",
     "FORMAT": "satchel.files._release_format",
     "SITE_FORMAT": "satchel.files._release_format",

@@ -12,30 +12,48 @@ _V = TypeVar("_V")
 class LruCache(Generic[_K, _V]):
     """Values by key; the least recently used go first. Thread-safe.
 
-    Two threads that ask for one key at once may both make its value.
+    ``most`` bounds the number of values, or the total of the sizes given to `put`. Two
+    threads that ask `get` for one key at once may both make its value.
     """
 
     def __init__(self, most: int) -> None:
+        """Start empty."""
         self._most = most
         self._lock = threading.Lock()
-        self._kept: OrderedDict[_K, _V] = OrderedDict()
+        self._entries: OrderedDict[_K, tuple[_V, int]] = OrderedDict()
+        self._total = 0
 
     def get(self, key: _K, make: Callable[[], _V]) -> _V:
-        """Return what is kept under the key, else what ``make`` gives; it may raise."""
+        """Return the value of the key, else what ``make`` gives; it may raise."""
         with self._lock:
-            if key in self._kept:
-                self._kept.move_to_end(key)
-                return self._kept[key]
+            if key in self._entries:
+                self._entries.move_to_end(key)
+                return self._entries[key][0]
         value = make()
-        with self._lock:
-            self._kept[key] = value
-            while len(self._kept) > self._most:
-                self._kept.popitem(last=False)
+        self.put(key, value)
         return value
 
+    def find(self, key: _K) -> _V | None:
+        """Return the value of the key, or None."""
+        with self._lock:
+            if key not in self._entries:
+                return None
+            self._entries.move_to_end(key)
+            return self._entries[key][0]
+
+    def put(self, key: _K, value: _V, size: int = 1) -> None:
+        """Store a value, unless it alone is larger than the whole cache may be."""
+        with self._lock:
+            self._total -= self._entries.pop(key, (value, 0))[1]
+            if size <= self._most:
+                self._entries[key] = value, size
+                self._total += size
+            while self._total > self._most:
+                self._total -= self._entries.popitem(last=False)[1][1]
+
     def __len__(self) -> int:
-        """Return how many values are kept."""
-        return len(self._kept)
+        """Return how many values there are."""
+        return len(self._entries)
 
 
 class IdentityCache(Generic[_K, _V]):

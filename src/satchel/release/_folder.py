@@ -19,27 +19,19 @@ _FOLDER_MODE: Final = 0o755
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder and those above it; what is there already stays as it is.
-
-    Raises:
-        OSError: It cannot be made.
-    """
-    places = [folder, *folder.parents]
-    missing = places[: next(n for n, place in enumerate(places) if place.is_dir())]
-    for each in reversed(missing):
+    """Make a folder and those above it; folders that exist keep their mode."""
+    folders = [folder, *folder.parents]
+    missing = folders[: next(n for n, one in enumerate(folders) if one.is_dir())]
+    for path in reversed(missing):
         try:
-            each.mkdir()
+            path.mkdir()
         except FileExistsError:
-            continue  # somebody was quicker
-        each.chmod(_FOLDER_MODE)
+            continue  # another process was faster
+        path.chmod(_FOLDER_MODE)
 
 
 def write_new_file(file: Path, data: bytes) -> None:
-    """Write a file that is not there yet.
-
-    Raises:
-        OSError: It is there, or cannot be written.
-    """
+    """Write a file, or raise `FileExistsError` if there is one."""
     with file.open("xb") as out:
         out.write(data)
     file.chmod(FILE_MODE)
@@ -48,15 +40,14 @@ def write_new_file(file: Path, data: bytes) -> None:
 def build_folder(
     skills: "Satchel", out: Path, *, allow_findings: bool = False
 ) -> BuiltRelease:
-    """Build a release, and put it at ``out``; where it is refused nothing changes.
+    """Build a release and put it at ``out``; if it is refused, nothing changes.
 
-    A release that is there already gives way to it. That is two renames: a crash
-    between them leaves the old one beside ``out``, in a folder ``.satchel-…``.
+    It replaces a release that is there. That takes two renames: a crash between them
+    leaves the old one next to ``out``, in a folder ``.satchel-…``.
 
     Raises:
-        ConfigError: ``out`` is there, and is anything but a release; or it lies in a
-            folder that the skills come from, which would find themselves there; or in
-            another release.
+        ConfigError: ``out`` exists and is not a release; or it is in a folder that the
+            skills come from, where they would be found twice; or in another release.
         RefusedReleaseError: As for `build_release`.
         OSError: It cannot be written.
     """
@@ -67,7 +58,7 @@ def build_folder(
         new = making / "new"
         make_folder(new)
         built = build_release(skills, folder_writer(new), allow_findings=allow_findings)
-        _check_target(out, skills)  # somebody may have put something there meanwhile
+        _check_target(out, skills)  # another process may have written there
         _swap_folders(new, out, making / "old")
     finally:
         shutil.rmtree(making, ignore_errors=True)
@@ -75,7 +66,7 @@ def build_folder(
 
 
 def folder_writer(folder: Path) -> WriteFile:
-    """Return what writes files below a folder that nobody else writes to."""
+    """Return a function that writes files into a folder of its own."""
 
     def put(path: str, data: bytes) -> None:
         file = folder / path
@@ -98,35 +89,33 @@ def _swap_folders(new: Path, out: Path, old: Path) -> None:
 
 
 def check_not_in_sources(out: Path, skills: "Satchel") -> None:
-    """See that ``out`` lies in no folder that the skills come from.
+    """Raise `ConfigError` if ``out`` is in a folder that the skills come from.
 
-    Raises:
-        ConfigError: It does: the next look would find the skills there as well.
+    The next sync would find the skills there as well.
     """
     whole = out.resolve()
     for source in skills.registry.sources.values():
         root = getattr(source, "root", None)
         if isinstance(root, str) and whole.is_relative_to(Path(root).resolve()):
-            detail = f"it lies in {source.label}, where the skills come from"
-            raise ConfigError(str(out), f"{detail}; choose a place outside of it")
+            detail = f"it is in {source.label}, where the skills come from"
+            raise ConfigError(str(out), f"{detail}; choose a folder outside of it")
 
 
 def check_not_in_release(out: Path) -> None:
-    """See that ``out`` lies in no release.
+    """Raise `ConfigError` if ``out`` is in a release.
 
-    Raises:
-        ConfigError: It does: that folder would not be what its digest says any more.
+    That folder would no longer be what its digest says.
     """
     for folder in out.resolve().parents:
         try:
             data = (folder / RELEASE_FILE).read_bytes()
-            found = parse_release_file(data, str(folder))
-        except (OSError, SkillError):  # none, or of another program
+            release = parse_release_file(data, str(folder))
+        except (OSError, SkillError):  # not there, or of another program
             continue
-        if isinstance(found, Release):
+        if isinstance(release, Release):
             raise ConfigError(
                 str(out),
-                f"it lies in the release {folder.name!r}; choose a place outside",
+                f"it is in the release {folder.name!r}; choose a folder outside of it",
             )
 
 
@@ -134,25 +123,25 @@ def _check_target(out: Path, skills: "Satchel") -> None:
     check_not_in_sources(out, skills)
     check_not_in_release(out)
     if out.is_symlink() or (out.exists() and not out.is_dir()):
-        raise ConfigError(str(out), "it is there, and is no folder")
+        raise ConfigError(str(out), "it exists, and is not a folder")
     if out.is_dir() and any(out.iterdir()):
         _check_only_release_files(out)
 
 
 def _check_only_release_files(out: Path) -> None:
-    """See that all there is in ``out`` is of the release that it holds."""
+    """Raise `ConfigError` if ``out`` has files that are not of its release."""
     document = out / RELEASE_FILE
     try:
         release = parse_release(document.read_bytes(), str(document))
     except FileNotFoundError:
-        raise ConfigError(str(out), "it is there, and is no release") from None
+        raise ConfigError(str(out), "it exists, and is not a release") from None
     except SkillError as error:
         raise ConfigError(
-            str(out), f"it is there, and is no release: {error}"
+            str(out), f"it exists, and is not a release: {error}"
         ) from error
-    held = {file.path for file in release.files}
+    released = {file.path for file in release.files}
     for path in sorted(out.rglob("*")):
         name = path.relative_to(out).as_posix()
-        if (path.is_symlink() or not path.is_dir()) and name not in held:
-            detail = f"{name} is no file of the release that is there; move it away"
+        if (path.is_symlink() or not path.is_dir()) and name not in released:
+            detail = f"{name} is not a file of the release that is there; move it away"
             raise ConfigError(str(out), detail)

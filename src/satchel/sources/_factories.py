@@ -148,32 +148,22 @@ def http(  # noqa: PLR0913 - keywords, each with a default
         ExtraMissingError: The extra ``http`` is not installed.
     """
     try:
+        from satchel.sources._http._client import HttpClient
         from satchel.sources._http._pinned import PinnedSource
         from satchel.sources._http._source import HttpSource
     except ImportError as error:
         raise ExtraMissingError("a source over HTTP", "http") from error
-    if pin is None:
-        return HttpSource(
-            url,
-            label=label,
-            allow_private=allow_private,
-            hosts=hosts,
-            headers=headers,
-            timeout_s=timeout_s,
-            cache=cache,
-            limits=limits,
-        )
-    return PinnedSource(
+    client = HttpClient(
         url,
-        pin=pin,
         label=label,
         allow_private=allow_private,
         hosts=hosts,
         headers=headers,
         timeout_s=timeout_s,
-        cache=cache,
-        limits=limits,
     )
+    if pin is None:
+        return HttpSource(client, cache=cache, limits=limits)
+    return PinnedSource(client, pin=pin, cache=cache, limits=limits)
 
 
 def mcp(  # noqa: PLR0913 - keywords, each with a default

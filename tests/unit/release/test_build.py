@@ -13,9 +13,9 @@ from satchel.errors import (
     RefusedReleaseError,
     SourceUnavailableError,
 )
-from satchel.files import digest_bytes, parse_release, tar_gz, tree_digest
+from satchel.files import INDEX_V2, digest_bytes, parse_release, tar_gz, tree_digest
 from satchel.model import Limits, Resource
-from satchel.release import INDEX_V2, BuiltRelease, build_release
+from satchel.release import BuiltRelease, build_release
 from satchel.sources import memory
 from tests.fakes import FakeSource, pack
 from tests.unit.release.shelf import PACKS, Packs, built, nowhere, release_of, write
@@ -361,4 +361,4 @@ def test_skills_of_somebody_elses_server_are_refused() -> None:
 
     told = refused(Satchel(source))
 
-    assert "error remote-skill: 'a' lies on a MCP server of somebody else's" in told
+    assert "error remote-skill: 'a' is on the MCP server of another publisher" in told

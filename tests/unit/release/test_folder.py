@@ -121,12 +121,12 @@ def with_a_link(at: Path) -> None:
 @pytest.mark.parametrize(
     ("make", "reason"),
     [
-        (foreign, "is no release"),
-        (a_file, "is no folder"),
-        (a_link, "is no folder"),
-        (with_a_note, "skills/notes.txt is no file of the release"),
-        (damaged, "is no release"),
-        (with_a_link, "more is no file of the release"),
+        (foreign, "is not a release"),
+        (a_file, "is not a folder"),
+        (a_link, "is not a folder"),
+        (with_a_note, "skills/notes.txt is not a file of the release"),
+        (damaged, "is not a release"),
+        (with_a_link, "more is not a file of the release"),
     ],
 )
 def test_nothing_else_is_ever_replaced(
@@ -162,7 +162,7 @@ def test_no_release_lies_in_a_release(tmp_path: Path) -> None:
     before = files_in(outer)
 
     for out in (outer / "new", outer / "skills" / "new"):
-        with pytest.raises(ConfigError, match="it lies in the release"):
+        with pytest.raises(ConfigError, match="it is in the release"):
             build(PACKS, out)
 
     assert files_in(outer) == before

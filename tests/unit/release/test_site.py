@@ -155,7 +155,7 @@ def test_files_of_others_are_left_alone(dist: Path, tmp_path: Path) -> None:
     [
         (V2, False, "satchel has not written it"),
         (V1, True, "satchel has not written it"),
-        ("release.json", False, "is none of a site"),
+        ("release.json", False, "is not that of a site"),
     ],
 )
 def test_what_satchel_has_not_written_is_not_replaced(
@@ -172,7 +172,7 @@ def test_what_satchel_has_not_written_is_not_replaced(
 
 
 def test_a_release_is_no_site(dist: Path) -> None:
-    with pytest.raises(ConfigError, match="a site wants a folder of its own"):
+    with pytest.raises(ConfigError, match="a site needs a folder of its own"):
         put(dist, dist)
 
 
@@ -180,7 +180,7 @@ def test_no_site_lies_in_a_release(dist: Path) -> None:
     """Its folder would not be what its digest says any more."""
     before = files_in(dist)
 
-    with pytest.raises(ConfigError, match="it lies in the release"):
+    with pytest.raises(ConfigError, match="it is in the release"):
         put(dist, dist / "public" / "site")
 
     assert files_in(dist) == before
@@ -189,7 +189,7 @@ def test_no_site_lies_in_a_release(dist: Path) -> None:
 def test_a_file_is_no_site(dist: Path, tmp_path: Path) -> None:
     (tmp_path / "site").write_text("")
 
-    with pytest.raises(ConfigError, match="is no folder"):
+    with pytest.raises(ConfigError, match="is not a folder"):
         put(dist, tmp_path / "site")
 
 

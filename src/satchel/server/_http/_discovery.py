@@ -11,18 +11,17 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from satchel.errors import SkillError
-from satchel.files import LruCache, digest_bytes
-from satchel.model import SKILL_FILE, Catalog, Descriptor
-from satchel.release import (
+from satchel.files import (
     INDEX_V1,
     INDEX_V2,
-    Artifact,
     IndexEntry,
-    artifact_bytes,
+    LruCache,
+    digest_bytes,
     index_v1,
     index_v2,
-    plan_publication,
 )
+from satchel.model import SKILL_FILE, Catalog, Descriptor
+from satchel.release import Artifact, artifact_bytes, plan_publication
 from satchel.runtime import CallerView
 from satchel.server._http._endpoints import (
     ARCHIVE_SUFFIX,

@@ -1,24 +1,23 @@
-"""GET, and nothing else: bounded in bytes, time and redirects, retried where it helps.
+"""GET requests: limited in bytes, time and redirects, repeated if that can help.
 
-httpcore2, the engine of httpx2, is used directly. A client would add what has no place
-here: cookies, proxies and passwords of the environment, decompression without a bound,
-redirects of its own, and a log line with the whole URL.
+httpcore2, the engine of httpx2, is used directly. A client of httpx2 would add cookies,
+proxies and passwords of the environment, decompression without a limit, redirects of
+its own, and a log line with the whole URL.
 """
 
 import random
 import threading
 import time
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC
 from email.utils import parsedate_to_datetime
-from types import MappingProxyType
 from typing import Final
 
 import httpcore2
 
-from satchel.errors import LimitExceededError, SourceUnavailableError
+from satchel.errors import ConfigError, LimitExceededError, SourceUnavailableError
 from satchel.sources._headers import checked_headers
 from satchel.sources._http._network import (
     CheckedBackend,
@@ -34,16 +33,17 @@ OK: Final = 200
 _NOT_MODIFIED: Final = 304
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 _BUSY: Final = frozenset({429, 502, 503, 504})
-"""Answers that another attempt may change, in moments."""
+"""Statuses that another attempt may change soon."""
 
 MAX_REDIRECTS: Final = 5
 ATTEMPTS: Final = 3
 STALL_S: Final = 10.0
-"""Seconds without a byte after which a server is taken for gone."""
+"""Seconds without a byte after which the server counts as gone."""
 BACK_OFF_S: Final = 0.25
 """Seconds before the second attempt; twice as many before each further one."""
 MAX_WAIT_S: Final = 10.0
-"""Seconds that a server may ask for with Retry-After; more is as good as away."""
+"""Seconds that a server may ask for with Retry-After; if it asks for more, the request
+fails."""
 CONNECTIONS: Final = 8
 
 _MAX_ETAG_CHARS: Final = 1_024
@@ -57,7 +57,7 @@ _CONNECTION_ERRORS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class HttpEnvironment:
-    """What fetching asks of the machine; tests bring their own."""
+    """What a client uses of the machine; tests bring their own."""
 
     monotonic: Callable[[], float] = time.monotonic
     now: Callable[[], float] = time.time
@@ -71,9 +71,9 @@ class HttpEnvironment:
 class HttpRequest:
     """One thing to fetch.
 
-    ``limit`` names the limit for ``limit_bytes`` in errors. ``hosts`` are those that
-    may be asked, those of redirects included; None is any. ``until`` ends all attempts,
-    by the monotonic clock; None leaves it to the time-out.
+    ``limit`` is the name of the limit ``limit_bytes`` in errors. ``hosts`` are the ones
+    that may be asked, also after redirects; None is any. ``until`` ends all attempts,
+    by the monotonic clock; None is the client's time-out alone.
     """
 
     url: Url
@@ -86,10 +86,10 @@ class HttpRequest:
 
 @dataclass(frozen=True, slots=True)
 class HttpResponse:
-    """What came: ``status`` is 200, 304, or one from 400 to 499, then without a body.
+    """An answer: ``status`` is 200, or 304 or 400 to 499, which have no body.
 
-    ``url`` is the one that answered in the end. ``encoding`` is empty, or how the body
-    is compressed, although nothing of the kind was asked for.
+    ``url`` is the one that answered after redirects. ``encoding`` is how the body is
+    compressed, although that was not requested; usually empty.
     """
 
     status: int
@@ -100,19 +100,19 @@ class HttpResponse:
 
     @property
     def unchanged(self) -> bool:
-        """Whether it is what the ETag stands for."""
+        """Whether the content is still the one of the ETag."""
         return self.status == _NOT_MODIFIED
 
     @property
-    def packed(self) -> str:
+    def encoding_problem(self) -> str:
         """What is wrong with the encoding of the body; empty if nothing."""
         if self.encoding in {"", "identity"}:
             return ""
-        return "it is compressed, although that was not asked for"
+        return "it is compressed, although that was not requested"
 
 
 class _RetryableError(Exception):
-    """This attempt failed, another may not; ``after_s`` is what the server asks for."""
+    """This attempt failed, another may not; ``after_s`` is the server's Retry-After."""
 
     def __init__(self, detail: str, after_s: float | None = None) -> None:
         super().__init__(detail)
@@ -120,81 +120,81 @@ class _RetryableError(Exception):
 
 
 class _RetryableTimeoutError(_RetryableError, TimeoutError):
-    """This attempt failed for want of an answer in time."""
+    """This attempt failed because no answer came in time."""
 
 
 class HttpClient:
-    """Fetches; holds connections open between requests. Safe across threads."""
+    """Fetches from one site; reuses connections. Safe across threads."""
 
-    def __init__(  # noqa: PLR0913 - one keyword for each thing that can be said of it
+    def __init__(  # noqa: PLR0913 - keywords, each with a default
         self,
+        url: str,
         *,
-        label: str,
-        home: Url,
+        label: str | None = None,
         allow_private: bool = False,
-        headers: Mapping[str, str] = MappingProxyType({}),
+        hosts: Sequence[str] = (),
+        headers: Mapping[str, str] | None = None,
         timeout_s: float = 30.0,
         environment: HttpEnvironment | None = None,
     ) -> None:
-        """Connect to nothing yet.
+        """Set up the client; nothing is connected.
 
-        Args:
-            label: What to call the source in errors.
-            home: What the user named; only its origin gets ``headers``.
-            allow_private: Whether private and loopback addresses are connected to,
-                and these without TLS.
-            headers: Such as ``Authorization``.
-            timeout_s: Seconds for one thing, redirects and further attempts included.
-            surroundings: The machine; None is this one.
+        The arguments are those of `satchel.sources.http`. Only the origin of ``url``
+        gets ``headers``.
 
         Raises:
-            ValueError: A header cannot be sent.
+            ConfigError: ``url``, ``hosts`` or ``headers`` cannot be used; a password in
+                them is not repeated.
         """
-        self.around: Final = environment or HttpEnvironment()
-        self._label = label
-        self._home = home
+        try:
+            self.home: Final = _site_url(url)
+            self.hosts: Final = AllowedHosts.of(tuple(hosts))
+            self._headers = [
+                (name.encode(), value.encode())
+                for name, value in checked_headers(headers or {}).items()
+            ]
+        except ValueError as error:
+            raise ConfigError("sources.http", str(error)) from None
+        self.label: Final = str(self.home).rstrip("/") if label is None else label
+        self.timeout_s: Final = timeout_s
+        self.environment: Final = environment or HttpEnvironment()
         self._allow_private = allow_private
-        self._headers = [
-            (name.encode(), value.encode())
-            for name, value in checked_headers(headers).items()
-        ]
-        self._timeout_s = timeout_s
         self._closed = threading.Event()
         self._pool = httpcore2.ConnectionPool(
             max_connections=CONNECTIONS,
             keepalive_expiry=STALL_S,
             network_backend=CheckedBackend(
                 allow_private=allow_private,
-                resolve=self.around.resolve,
-                inner=self.around.backend,
+                resolve=self.environment.resolve,
+                inner=self.environment.backend,
             ),
         )
-        # A source that nobody closes must not leave its connections open.
+        # A source that is never closed must not leave its connections open.
         weakref.finalize(self, self._pool.close)
 
-    def get(self, wanted: HttpRequest) -> HttpResponse:
+    def get(self, request: HttpRequest) -> HttpResponse:
         """Fetch one thing.
 
         Raises:
-            SourceUnavailableError: There was no answer, or none that can be used; or
-                the request is one that is not made, and why.
-            LimitExceededError: It has more bytes than are wanted.
+            SourceUnavailableError: No answer came, or none that can be used; or the
+                request is not allowed.
+            LimitExceededError: The answer is larger than the request's limit.
         """
-        end = self.around.monotonic() + self._timeout_s
-        end = end if wanted.until is None else min(end, wanted.until)
+        end = self.environment.monotonic() + self.timeout_s
+        end = end if request.until is None else min(end, request.until)
         for attempt in range(1, ATTEMPTS + 1):
             if self._closed.is_set():
-                raise SourceUnavailableError(self._label, "it is closed")
+                raise SourceUnavailableError(self.label, "it is closed")
             try:
-                return self._follow(wanted, end)
+                return self._follow(request, end)
             except RequestRefusedError as error:
-                raise SourceUnavailableError(self._label, str(error)) from error
+                raise SourceUnavailableError(self.label, str(error)) from error
             except _RetryableError as error:
                 wait_s = self._wait_s(attempt, error.after_s)
-                late = self.around.monotonic() + wait_s >= end
+                late = self.environment.monotonic() + wait_s >= end
                 if attempt == ATTEMPTS or late or wait_s > MAX_WAIT_S:
-                    raise SourceUnavailableError(self._label, str(error)) from error
-            (self.around.sleep or self._closed.wait)(wait_s)
+                    raise SourceUnavailableError(self.label, str(error)) from error
+            (self.environment.sleep or self._closed.wait)(wait_s)
         raise AssertionError  # the last attempt returns or raises
 
     def close(self) -> None:
@@ -202,71 +202,54 @@ class HttpClient:
         self._closed.set()
         self._pool.close()
 
-    def _wait_s(self, attempt: int, asked_s: float | None) -> float:
-        """Return how long to wait, so that many who failed at once do not return so."""
-        back_off = BACK_OFF_S * 2.0 ** (attempt - 1) * (0.5 + self.around.jitter())
-        return back_off if asked_s is None else max(asked_s, back_off)
+    def _wait_s(self, attempt: int, retry_after_s: float | None) -> float:
+        # The jitter keeps many clients that failed at once from returning at once.
+        jitter = 0.5 + self.environment.jitter()
+        back_off = BACK_OFF_S * 2.0 ** (attempt - 1) * jitter
+        return back_off if retry_after_s is None else max(retry_after_s, back_off)
 
-    def _follow(self, wanted: HttpRequest, end: float) -> HttpResponse:
-        url, own = wanted.url, True
+    def _follow(self, request: HttpRequest, end: float) -> HttpResponse:
+        url, own = request.url, True
+        monotonic = self.environment.monotonic
         for _ in range(MAX_REDIRECTS + 1):
-            self._check(url, wanted.hosts)
-            own = own and url.origin == self._home.origin
+            self._check(url, request.hosts)
+            own = own and url.origin == self.home.origin
             try:
-                with request_deadline(
-                    end, self.around.monotonic, plain=url.scheme == "http"
-                ):
-                    answer = self._ask(url, wanted, end, own=own)
+                with request_deadline(end, monotonic, plain=url.scheme == "http"):
+                    answer = self._send(url, request, end, own=own)
             except _CONNECTION_ERRORS as error:
                 late = isinstance(error, httpcore2.TimeoutException)
                 kind = _RetryableTimeoutError if late else _RetryableError
                 raise kind(f"{url}: {_failure_text(error)}") from error
             if isinstance(answer, HttpResponse):
                 return answer
-            url = self._redirected(url, answer)
-        raise RequestRefusedError(f"{wanted.url}: more than {MAX_REDIRECTS} redirects")
+            url = _redirect_target(url, answer)
+        raise RequestRefusedError(f"{request.url}: more than {MAX_REDIRECTS} redirects")
 
     def _check(self, url: Url, hosts: AllowedHosts | None) -> None:
         if url.scheme == "http" and not self._allow_private:
             hint = "allow_private=True allows http:// to this machine and network"
-            raise RequestRefusedError(f"{url}: want https://; {hint}")
+            raise RequestRefusedError(f"{url}: expected https://; {hint}")
         if hosts is not None and url not in hosts:
-            hint = f"hand over hosts=[{url.authority!r}] if it may be asked"
-            raise RequestRefusedError(
-                f"{url}: the host is not among those named; {hint}"
-            )
+            hint = f"pass hosts=[{url.authority!r}] if it may be asked"
+            raise RequestRefusedError(f"{url}: the host is not allowed; {hint}")
 
-    def _redirected(self, url: Url, location: str) -> Url:
-        try:
-            target = parse_url(location, url)
-        except ValueError as error:
-            raise RequestRefusedError(
-                f"{url}: a redirect that is not followed: {error}"
-            ) from None
-        if url.scheme == "https" and target.scheme != "https":
-            raise RequestRefusedError(f"{url}: a redirect from https:// to http://")
-        return target
-
-    def _ask(
-        self, url: Url, wanted: HttpRequest, end: float, *, own: bool
+    def _send(
+        self, url: Url, request: HttpRequest, end: float, *, own: bool
     ) -> HttpResponse | str:
-        """Make one request; return the answer, or where it is to be had.
-
-        Raises:
-            RefusedError, _AgainError, LimitExceededError: As named.
-        """
+        """Make one request; return the answer, or where it redirects to."""
         headers = [
             (b"Host", url.authority.encode()),
             (b"Accept", b"*/*"),
             (b"Accept-Encoding", b"identity"),
             (b"User-Agent", b"satchel"),
         ]
-        if wanted.etag:
-            headers.append((b"If-None-Match", wanted.etag.encode("latin-1")))
+        if request.etag:
+            headers.append((b"If-None-Match", request.etag.encode("latin-1")))
         if own:
             headers += self._headers
-        stall = min(STALL_S, self._timeout_s)
-        pool_s = max(end - self.around.monotonic(), 0.0)
+        stall = min(STALL_S, self.timeout_s)
+        pool_s = max(end - self.environment.monotonic(), 0.0)
         timeout = {"connect": stall, "read": stall, "write": stall, "pool": pool_s}
         address = httpcore2.URL(
             scheme=url.scheme.encode(),
@@ -277,38 +260,40 @@ class HttpClient:
         with self._pool.stream(
             "GET", address, headers=headers, extensions={"timeout": timeout}
         ) as response:
-            says = {name.lower(): value for name, value in response.headers}
-            return self._take(response, says, url, wanted)
+            fields = {name.lower(): value for name, value in response.headers}
+            return self._receive(response, fields, url, request)
 
-    def _take(
+    def _receive(
         self,
         response: httpcore2.Response,
-        says: Mapping[bytes, bytes],
+        fields: Mapping[bytes, bytes],
         url: Url,
-        wanted: HttpRequest,
+        request: HttpRequest,
     ) -> HttpResponse | str:
         status = response.status
         if status in _REDIRECTS:
-            return says.get(b"location", b"").decode("latin-1")
+            return fields.get(b"location", b"").decode("latin-1")
         if status in _BUSY:
-            detail = f"{url}: the server answers {status}"
-            raise _RetryableError(detail, self._asked_s(says.get(b"retry-after", b"")))
-        if status == _NOT_MODIFIED and wanted.etag:
-            return HttpResponse(status, url, etag=wanted.etag)
+            retry_after_s = self._retry_after_s(fields.get(b"retry-after", b""))
+            raise _RetryableError(f"{url}: the server answers {status}", retry_after_s)
+        if status == _NOT_MODIFIED and request.etag:
+            return HttpResponse(status, url, etag=request.etag)
         if 400 <= status < 500:  # noqa: PLR2004 - the client errors of HTTP
             return HttpResponse(status, url)
         if status != OK:
             raise RequestRefusedError(f"{url}: the server answers {status}")
-        etag = says.get(b"etag", b"").decode("latin-1")
+        etag = fields.get(b"etag", b"").decode("latin-1")
+        encoding = fields.get(b"content-encoding", b"").decode("latin-1")
         return HttpResponse(
             status,
             url,
-            _read_body(response, says, url, wanted),
+            _read_body(response, fields, url, request),
+            # An ETag that is cut off would be another one.
             etag if len(etag) <= _MAX_ETAG_CHARS else "",
-            says.get(b"content-encoding", b"").decode("latin-1").strip().lower(),
+            encoding.strip().lower(),
         )
 
-    def _asked_s(self, value: bytes) -> float | None:
+    def _retry_after_s(self, value: bytes) -> float | None:
         """Return the seconds that Retry-After asks for, as a number or a date."""
         text = value.decode("latin-1").strip()
         if text.isascii() and text.isdigit():
@@ -318,35 +303,55 @@ class HttpClient:
         except ValueError:
             return None
         date = date if date.tzinfo else date.replace(tzinfo=UTC)
-        return max(date.timestamp() - self.around.now(), 0.0)
+        return max(date.timestamp() - self.environment.now(), 0.0)
+
+
+def _site_url(text: str) -> Url:
+    url = parse_url(text)
+    if "#" in text:
+        raise ValueError("url: pass a pin as pin=")
+    if url.query and not url.path.endswith(".json"):
+        raise ValueError("url: only the URL of an index may have a query")
+    return url
+
+
+def _redirect_target(url: Url, location: str) -> Url:
+    try:
+        target = parse_url(location, url)
+    except ValueError as error:
+        raise RequestRefusedError(f"{url}: its redirect is refused: {error}") from None
+    if url.scheme == "https" and target.scheme != "https":
+        raise RequestRefusedError(f"{url}: a redirect from https:// to http://")
+    return target
 
 
 def _read_body(
     response: httpcore2.Response,
-    says: Mapping[bytes, bytes],
+    fields: Mapping[bytes, bytes],
     url: Url,
-    wanted: HttpRequest,
+    request: HttpRequest,
 ) -> bytes:
-    """Read at most one byte more than is wanted, whatever the server declares."""
-    most = wanted.limit_bytes
-    declared = says.get(b"content-length", b"")
-    if declared.isdigit() and int(declared[:20]) > most:
-        size = int(declared[:20])
-        raise LimitExceededError(wanted.limit, most, size, "bytes", str(url))
+    """Read the body, and stop after the limit, whatever length the server declares."""
+    declared = fields.get(b"content-length", b"")
+    _check_size(int(declared[:20]) if declared.isdigit() else 0, url, request)
     body = bytearray()
     for piece in response.iter_stream():
         body += piece
-        if len(body) > most:
-            size = len(body)
-            raise LimitExceededError(wanted.limit, most, size, "bytes", str(url))
+        _check_size(len(body), url, request)
     return bytes(body)
 
 
+def _check_size(size: int, url: Url, request: HttpRequest) -> None:
+    most = request.limit_bytes
+    if size > most:
+        raise LimitExceededError(request.limit, most, size, "bytes", str(url))
+
+
 def _failure_text(error: Exception) -> str:
-    # What is wrong with an answer may be quoted from it, and as long as it is.
-    said = clean_line(str(error))[:_MAX_REASON_CHARS]
+    # The text may quote the server's answer, and be as long as that.
+    text = clean_line(str(error))[:_MAX_REASON_CHARS]
     if isinstance(error, httpcore2.TimeoutException):
-        return said or "no answer in time"
+        return text or "no answer in time"
     if isinstance(error, httpcore2.ConnectError):
-        return f"cannot connect: {said}"
-    return f"the answer broke off: {said}" if said else "the answer broke off"
+        return f"cannot connect: {text}"
+    return f"the answer broke off: {text}" if text else "the answer broke off"

@@ -1,6 +1,12 @@
-"""Connections to addresses that were checked.
+"""Connections to checked addresses, which never outlast a request's deadline.
 
-Which never outlast the deadline of a request.
+A name is looked up once, every address that it has is checked, and the connection goes
+to one of these very addresses: a second look-up could give another one. TLS still
+checks the certificate against the name, and the server is asked for the name.
+
+The standard library's ``is_global`` is not enough to judge an address: on older Pythons
+it accepts multicast and site-local ones, and it judges IPv6 addresses that stand for an
+IPv4 one by the wrong half.
 """
 
 import contextvars
@@ -18,12 +24,12 @@ import httpcore2
 
 
 class AddressKind(Enum):
-    """What an address means for whoever connects to it; the value is for people."""
+    """What connecting to an address means; the value is for messages."""
 
     PUBLIC = "public"
     LOOPBACK = "a loopback address"
     PRIVATE = "a private address"
-    NEVER = "an address that no skill is fetched from"
+    FORBIDDEN = "an address that no skill is fetched from"
 
 
 _PRIVATE_V4: Final = tuple(
@@ -38,7 +44,7 @@ _UNICAST_V6: Final = IPv6Network("2000::/3")
 _FORBIDDEN: Final = frozenset(
     map(
         ip_address,
-        # Where clouds tell a machine its secrets, beyond the link-local 169.254/16.
+        # Where clouds give a machine its secrets, besides the link-local 169.254/16.
         ("100.100.100.200", "168.63.129.16", "192.0.0.192", "fd00:ec2::254"),
     )
 )
@@ -48,13 +54,13 @@ _NAT64: Final = IPv6Network("64:ff9b::/96")
 
 
 def address_kind(text: str) -> AddressKind:
-    """Return what an address is, by the IPv4 address that it stands for, if it does."""
+    """Return the kind of an address; one that stands for IPv4 is judged as that."""
     try:
         address = _effective_address(ip_address(text))
     except ValueError:
-        return AddressKind.NEVER
+        return AddressKind.FORBIDDEN
     if address in _FORBIDDEN:
-        return AddressKind.NEVER
+        return AddressKind.FORBIDDEN
     if address.is_loopback:
         return AddressKind.LOOPBACK
     if isinstance(address, IPv4Address):
@@ -66,11 +72,11 @@ def address_kind(text: str) -> AddressKind:
             return AddressKind.PRIVATE
         public = address in _UNICAST_V6 and address not in _FORBIDDEN_V6
     public = public and address.is_global and not address.is_multicast
-    return AddressKind.PUBLIC if public else AddressKind.NEVER
+    return AddressKind.PUBLIC if public else AddressKind.FORBIDDEN
 
 
 def _effective_address(address: IPv4Address | IPv6Address) -> IPv4Address | IPv6Address:
-    """Return the IPv4 address behind mapped, NAT64 and 6to4 ones."""
+    """Return the IPv4 address that a mapped, NAT64 or 6to4 one stands for."""
     if isinstance(address, IPv4Address):
         return address
     if address in _NAT64:
@@ -79,27 +85,23 @@ def _effective_address(address: IPv4Address | IPv6Address) -> IPv4Address | IPv6
 
 
 Resolver: TypeAlias = Callable[[str, int], list[str]]
-"""Returns the addresses of a host; raises OSError where it has none."""
+"""Returns the addresses of a host; raises OSError if it has none."""
 
 
 class RequestRefusedError(Exception):
-    """A request that is not made; the message says why. Asking again cannot help."""
+    """A request that is not made; the message says why. Trying again cannot help."""
 
 
 @dataclass(frozen=True, slots=True)
 class _RequestDeadline:
-    """The request that this thread is making: until when, and how."""
+    """The deadline of the request that this thread makes, and whether it is plain."""
 
     end: float
     now: Callable[[], float]
     plain: bool
 
     def left(self, timeout_s: float | None) -> float:
-        """Return the seconds that one step may take.
-
-        Raises:
-            httpcore2.ReadTimeout: The time of the whole request is over.
-        """
+        """Return the seconds that one step may take, or raise ``ReadTimeout``."""
         left = self.end - self.now()
         if left <= 0:
             raise httpcore2.ReadTimeout("the whole request took too long")
@@ -115,12 +117,12 @@ _deadline: Final[contextvars.ContextVar[_RequestDeadline]] = contextvars.Context
 def request_deadline(
     end: float, now: Callable[[], float], *, plain: bool
 ) -> Generator[None]:
-    """Bind everything that this thread does on a connection to an end.
+    """Give everything that this thread does on a connection a deadline.
 
     Args:
-        end: When it is over, by ``now``.
-        now: Tells the time in seconds.
-        plain: Whether it is a request without TLS, which no public address gets.
+        end: The deadline, by ``now``.
+        now: A clock in seconds.
+        plain: Whether the request is without TLS; no public address gets those.
     """
     token = _deadline.set(_RequestDeadline(end, now, plain))
     try:
@@ -130,13 +132,13 @@ def request_deadline(
 
 
 def resolve_host(host: str, port: int) -> list[str]:
-    """Return the addresses of a host, as the system knows them, each once."""
-    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return list(dict.fromkeys(str(address[0]) for *_, address in found))
+    """Return the addresses that the system has for a host, each once."""
+    infos = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(address[0]) for *_, address in infos))
 
 
 class CheckedBackend(httpcore2.NetworkBackend):
-    """Connects where it may."""
+    """Connects to allowed addresses only."""
 
     def __init__(
         self,
@@ -184,15 +186,15 @@ class CheckedBackend(httpcore2.NetworkBackend):
         if kind is AddressKind.PUBLIC and not plain:
             return
         if kind is AddressKind.PUBLIC:
-            raise RequestRefusedError(f"{host} is a public address, and wants https://")
-        if kind is AddressKind.NEVER:
+            raise RequestRefusedError(f"{host} is a public address and needs https://")
+        if kind is AddressKind.FORBIDDEN:
             raise RequestRefusedError(f"{host} leads to {kind.value}")
         if not self._allow_private:
-            hint = "hand over allow_private=True if it is yours"
+            hint = "pass allow_private=True if it is yours"
             raise RequestRefusedError(f"{host} leads to {kind.value}; {hint}")
 
     def _within(self, timeout_s: float, host: str, port: int) -> list[str]:
-        """Look a name up in a thread, for the system cannot be told to hurry."""
+        """Look a name up in a thread, because the system's look-up has no time-out."""
         answers: list[list[str] | Exception] = []
 
         def ask() -> None:
@@ -214,7 +216,7 @@ class CheckedBackend(httpcore2.NetworkBackend):
 class _TimedStream(httpcore2.NetworkStream):
     """A stream on which no step goes beyond the end of the request.
 
-    A server that sends a byte now and then would keep every single step within time.
+    A server that sends a byte now and then keeps every single step within its time-out.
     """
 
     def __init__(self, stream: httpcore2.NetworkStream) -> None:

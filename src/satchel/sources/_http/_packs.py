@@ -1,20 +1,24 @@
-"""From an entry of an index to a pack: fetched once, verified, taken apart."""
+"""From the entries of an index to packs: fetched once, verified, unpacked."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Final
+from typing import Final, TypeAlias
 from urllib.parse import quote
 
 from satchel.errors import (
     ChangedSinceSyncError,
     DigestMismatchError,
+    SkillError,
     SourceUnavailableError,
 )
 from satchel.files import (
     ArchiveBudget,
     ArchiveTree,
+    IndexEntry,
     Listing,
+    LruCache,
     ReadLimiter,
     archive_size_limit,
     digest_bytes,
@@ -23,20 +27,27 @@ from satchel.files import (
     unpack,
 )
 from satchel.model import SKILL_FILE, FileStat, Finding, Limits, Resource
-from satchel.sources._http._cache import DiskCache, MemoryCache
+from satchel.sources._http._cache import DiskCache
 from satchel.sources._http._client import OK, HttpClient, HttpRequest
-from satchel.sources._http._index import RemoteIndexEntry
 from satchel.sources._http._urls import AllowedHosts, Url, parse_url
 
 PACKS_BYTES: Final = 64 * 1024 * 1024
 SKILL_MD_BYTES: Final = 32 * 1024 * 1024
-"""Bytes of packs, and of SKILL.md files, that stay in memory. They are kept apart: a
-sync asks for every SKILL.md once more, and large archives would push them out."""
+"""Bytes of packs, and of SKILL.md files, that stay in memory. The two are separate
+because each sync reads every SKILL.md again, and large archives would evict them."""
+SCAN_SHARE: Final = 0.8
+"""How much of the time-out one scan may take: the registry, whose own deadline is the
+same 30 seconds, then still gets what came in time."""
+ARTIFACT_SHARE: Final = 0.5
+"""How much of that one artifact may take, so that a few that hang leave some for the
+rest."""
+MAX_PARALLEL: Final = 6
+"""Artifacts that are fetched at a time, as many as browsers ask one host for."""
 
 
 @dataclass(frozen=True, slots=True)
 class IndexLocation:
-    """Where an index was found, and whom it may send us to."""
+    """Where an index was found, and which hosts its entries may lead to."""
 
     url: Url
     hosts: AllowedHosts
@@ -49,8 +60,8 @@ class FetchedPack:
     ``etags`` are those of files that are fetched one by one.
     """
 
-    entry: RemoteIndexEntry
-    place: IndexLocation
+    entry: IndexEntry
+    location: IndexLocation
     digest: str
     files: tuple[FileStat, ...]
     findings: tuple[Finding, ...] = ()
@@ -59,211 +70,248 @@ class FetchedPack:
     )
 
     @property
-    def shelf(self) -> str:
-        """What its bytes are kept by: of equal bytes each kind has other files."""
-        return f"{self.entry.kind} {self.digest}"
+    def cache_key(self) -> str:
+        """The type too: the same bytes have other files as an archive."""
+        return f"{self.entry.type} {self.digest}"
+
+
+FetchResult: TypeAlias = FetchedPack | SkillError | None
+"""A pack, or why there is none; None if the time was over before it was asked for."""
 
 
 class PackStore:
-    """Fetches packs, and keeps the bytes of some. Safe across threads."""
+    """Fetches packs, and caches the bytes of some. Safe across threads."""
 
     def __init__(
-        self, wire: HttpClient, vault: DiskCache | None, *, label: str, limits: Limits
+        self, client: HttpClient, disk: DiskCache | None, limits: Limits
     ) -> None:
         """Fetch nothing yet."""
-        self._wire = wire
-        self._vault = vault
-        self._label = label
+        self._client = client
+        self._disk = disk
         self._limits = limits
-        self.came = 0
-        """How many artifacts came so far, from wherever they were."""
-        self._places = ReadLimiter(label, wire.around.monotonic)
-        self._packs: MemoryCache[Mapping[str, bytes]] = MemoryCache(PACKS_BYTES)
-        self._skill_mds: MemoryCache[bytes] = MemoryCache(SKILL_MD_BYTES)
+        self.fetched = 0
+        """How many packs came so far, from the site or from the disk."""
+        self._monotonic = client.environment.monotonic
+        self._limiter = ReadLimiter(client.label, self._monotonic)
+        self._packs: LruCache[str, Mapping[str, bytes]] = LruCache(PACKS_BYTES)
+        self._skill_mds: LruCache[str, bytes] = LruCache(SKILL_MD_BYTES)
+
+    @property
+    def scan_s(self) -> float:
+        """How long one scan may take, in seconds."""
+        return SCAN_SHARE * self._client.timeout_s
+
+    def fetch_all(
+        self,
+        entries: Iterable[IndexEntry],
+        location: IndexLocation,
+        before: Mapping[str, FetchedPack],
+        *,
+        extend: bool,
+    ) -> dict[IndexEntry, FetchResult]:
+        """Fetch what is new, some at a time; results in the order of ``entries``.
+
+        Args:
+            entries: What the index lists, in the order to fetch it in.
+            location: Of the index.
+            before: Packs of an earlier scan, by name; one with the same digest is used
+                again without a request.
+            extend: Whether the time starts again with each pack that comes.
+        """
+        end_s = self._monotonic() + self.scan_s
+
+        def fetch(entry: IndexEntry) -> FetchResult:
+            nonlocal end_s
+            last = before.get(entry.name)
+            same = last and (last.entry.digest, last.entry.type)
+            if last and entry.digest and same == (entry.digest, entry.type):
+                return replace(last, entry=entry, location=location)
+            now = self._monotonic()
+            on_disk = self._disk and entry.digest and self._disk.has(entry.digest)
+            if now >= end_s and not on_disk:
+                return None
+            until = min(end_s, now + ARTIFACT_SHARE * self.scan_s)
+            try:
+                pack = self.fetch(entry, location, last, until)
+            except SkillError as error:
+                return error
+            if extend:
+                end_s = self._monotonic() + self.scan_s
+            return pack
+
+        entries = list(entries)
+        with ThreadPoolExecutor(MAX_PARALLEL, "satchel http") as threads:
+            return dict(zip(entries, threads.map(fetch, entries), strict=True))
 
     def fetch(
         self,
-        entry: RemoteIndexEntry,
-        place: IndexLocation,
+        entry: IndexEntry,
+        location: IndexLocation,
         last: FetchedPack | None,
         until: float,
     ) -> FetchedPack:
-        """Return the pack that an entry stands for.
+        """Return the pack of an entry.
 
         Args:
-            entry: What is wanted.
-            place: Where it was listed.
+            entry: The entry.
+            location: Of the index that lists it.
             last: The pack of this name as it was before.
             until: When to give up, by the monotonic clock.
 
         Raises:
             SkillError: It cannot be fetched, is not what was announced, or is no pack.
         """
-        if entry.kind == "files":
-            pack = self._each_file(entry, place, last, until)
+        if entry.type == "files":
+            pack = self._fetch_files(entry, location, last, until)
         else:
-            data = self._artifact(entry, place, until)
-            contents = self._opened(entry, data)
-            pack = self._listed(entry, place, entry.digest, contents)
-        self.came += 1
+            contents = self._unpack(entry, self._artifact(entry, location, until))
+            pack = self._make_pack(entry, location, entry.digest, contents)
+        self.fetched += 1
         return pack
 
-    def held(self, pack: FetchedPack) -> bytes | None:
-        """Return a SKILL.md that is in memory, None where it is not any more."""
-        return self._skill_mds.get(pack.shelf)
-
-    def is_kept(self, entry: RemoteIndexEntry) -> bool:
-        """Tell whether an artifact is on disk, so that nothing has to be fetched."""
-        return bool(self._vault and entry.digest and self._vault.has(entry.digest))
+    def cached_skill_md(self, pack: FetchedPack) -> bytes | None:
+        """Return a SKILL.md if it is in memory."""
+        return self._skill_mds.find(pack.cache_key)
 
     def read(self, pack: FetchedPack, path: str) -> bytes:
-        """Return one listed file, from memory, from disk, or fetched once more.
+        """Return one listed file, from memory, from disk, or fetched again.
 
         Raises:
             SkillError: It has to be fetched, and cannot be, or is another one now.
         """
         data = self._find(pack, path)
-        stat = next(each for each in pack.files if each.path == path)
-        if data is None or digest_bytes(data) != stat.digest:
+        if data is None or digest_bytes(data) != _stat(pack, path).digest:
             raise ChangedSinceSyncError(pack.entry.name, path)
         return data
 
     def _find(self, pack: FetchedPack, path: str) -> bytes | None:
         if path == SKILL_FILE:
-            skill_md = self._skill_mds.get(pack.shelf)
+            skill_md = self._skill_mds.find(pack.cache_key)
             if skill_md is not None:
                 return skill_md
-        contents = self._packs.get(pack.shelf)
+        contents = self._packs.find(pack.cache_key)
         if contents is not None:
             return contents[path]
-        if pack.entry.kind == "files":
-            return self._one_file(pack, path)
-        data = self._artifact(pack.entry, pack.place, None)
-        contents = self._opened(pack.entry, data)
-        self._keep(pack, contents)
+        entry = pack.entry
+        if entry.type == "files":
+            stat = _stat(pack, path)
+            cached = self._disk.get(stat.digest, stat.size) if self._disk else None
+            if cached is not None:
+                return cached
+            return self._get(self._file_request(entry, path, pack.location), entry.name)
+        contents = self._unpack(entry, self._artifact(entry, pack.location, None))
+        self._cache(pack, contents)
         return contents.get(path)
 
     def _artifact(
-        self, entry: RemoteIndexEntry, place: IndexLocation, until: float | None
+        self, entry: IndexEntry, location: IndexLocation, until: float | None
     ) -> bytes:
-        """Return the raw bytes of an artifact, which are those that were announced."""
-        limit, most = self._limit(entry)
-        kept = self._vault.get(entry.digest, most) if self._vault else None
-        if kept is not None:
-            return kept
-        url = self._resolve(entry, entry.url, place)
-        wanted = HttpRequest(url, limit, most, place.hosts, until=until)
-        data = self._get(wanted, entry.name)
-        came = digest_bytes(data)
-        if came != entry.digest:
-            detail = f"its digest is {came}, and not {entry.digest}"
+        """Return the raw bytes of an artifact, verified."""
+        limit, most = "skill_md_bytes", self._limits.skill_md_bytes
+        if entry.type == "archive":
+            limit, most = "archive_bytes", archive_size_limit(self._limits)
+        cached = self._disk.get(entry.digest, most) if self._disk else None
+        if cached is not None:
+            return cached
+        url = self._resolve(entry, entry.url, location)
+        request = HttpRequest(url, limit, most, location.hosts, until=until)
+        data = self._get(request, entry.name)
+        digest = digest_bytes(data)
+        if digest != entry.digest:
+            detail = f"its digest is {digest}, and not {entry.digest}"
             file = escape_name(url.path.rpartition("/")[2][:80])
             raise DigestMismatchError(entry.name, file, detail=detail)
-        if self._vault:
-            self._vault.put(entry.digest, data)
+        if self._disk:
+            self._disk.put(entry.digest, data)
         return data
 
-    def _limit(self, entry: RemoteIndexEntry) -> tuple[str, int]:
-        if entry.kind == "archive":
-            return "archive_bytes", archive_size_limit(self._limits)
-        return "skill_md_bytes", self._limits.skill_md_bytes
-
-    def _opened(self, entry: RemoteIndexEntry, data: bytes) -> Mapping[str, bytes]:
-        if entry.kind == "archive":
-            where = f"{self._label}/{entry.name}"
+    def _unpack(self, entry: IndexEntry, data: bytes) -> Mapping[str, bytes]:
+        if entry.type == "archive":
+            where = f"{self._client.label}/{entry.name}"
             return unpack(data, limits=self._limits, where=where)
         return {SKILL_FILE: data}
 
-    def _get(self, wanted: HttpRequest, name: str) -> bytes:
-        if wanted.until is None:  # somebody waits for it, and for no other
-            with self._places.hold():
-                answer = self._wire.get(wanted)
+    def _get(self, request: HttpRequest, name: str) -> bytes:
+        if request.until is None:  # a caller waits for this one read
+            with self._limiter.hold():
+                answer = self._client.get(request)
         else:
-            answer = self._wire.get(wanted)
+            answer = self._client.get(request)
         if answer.status != OK:
-            detail = f"{wanted.url}: the server answers {answer.status} for {name}"
-            raise SourceUnavailableError(self._label, detail)
+            detail = f"{request.url}: the server answers {answer.status} for {name}"
+            raise SourceUnavailableError(self._client.label, detail)
         return answer.body
 
-    def _resolve(self, entry: RemoteIndexEntry, url: str, place: IndexLocation) -> Url:
+    def _resolve(self, entry: IndexEntry, url: str, location: IndexLocation) -> Url:
         try:
-            return parse_url(url, place.url)
+            return parse_url(url, location.url)
         except ValueError as error:
             detail = f"the URL of {entry.name} is not fetched: {error}"
-            raise SourceUnavailableError(self._label, detail) from None
+            raise SourceUnavailableError(self._client.label, detail) from None
 
-    def _each_file(
+    def _fetch_files(
         self,
-        entry: RemoteIndexEntry,
-        place: IndexLocation,
+        entry: IndexEntry,
+        location: IndexLocation,
         last: FetchedPack | None,
         until: float,
     ) -> FetchedPack:
         """Fetch every file that an entry of v0.1.0 lists.
 
-        Nothing says whether one has changed, so each is asked for at each sync; an ETag
-        saves its bytes.
+        Only a request shows whether a file has changed, so each sync makes one for each
+        file; an ETag saves its bytes.
         """
-        where = f"{self._label}/{entry.name}"
+        label = self._client.label
+        where = f"{label}/{entry.name}"
         budget = ArchiveBudget(self._limits, self._limits.archive_bytes, where)
         tree = ArchiveTree(budget, self._limits.pack_depth, where)
-        known = self._packs.get(last.shelf) if last else None
+        cached = self._packs.find(last.cache_key) if last else None
         etags: dict[str, str] = {}
         for path in entry.files:
-            spot = tree.place(path, folder=False)
-            etag = last.etags.get(path, "") if last and known else ""
-            wanted = replace(
-                self._file_wanted(entry, path, place), etag=etag, until=until
+            member = tree.place(path, folder=False)
+            etag = last.etags.get(path, "") if last and cached else ""
+            request = replace(
+                self._file_request(entry, path, location), etag=etag, until=until
             )
-            answer = self._wire.get(wanted)
-            if answer.unchanged and known is not None:
-                data = known[path]
+            answer = self._client.get(request)
+            if answer.unchanged and cached is not None:
+                data = cached[path]
             elif answer.status == OK:
                 data = answer.body
             else:
-                detail = f"{wanted.url}: the server answers {answer.status}"
-                raise SourceUnavailableError(self._label, detail)
-            if answer.packed:  # no digest would tell
-                raise SourceUnavailableError(
-                    self._label, f"{wanted.url}: {answer.packed}"
-                )
+                detail = f"{request.url}: the server answers {answer.status}"
+                raise SourceUnavailableError(label, detail)
+            if answer.encoding_problem:  # there is no digest that would show it
+                detail = f"{request.url}: {answer.encoding_problem}"
+                raise SourceUnavailableError(label, detail)
             if answer.etag:
                 etags[path] = answer.etag
-            tree.put(spot, data)
-            if self._vault:
-                self._vault.put(digest_bytes(data), data)
+            tree.put(member, data)
+            if self._disk:
+                self._disk.put(digest_bytes(data), data)
         contents = tree.pack()
         digest = tree_digest(
             Resource(path, digest_bytes(data), len(data))
             for path, data in contents.items()
         )
-        pack = self._listed(entry, place, digest, contents)
-        # Of what is not kept "not changed" would be no answer.
-        kept = {
-            each.path: etags[each.path] for each in pack.files if each.path in etags
+        pack = self._make_pack(entry, location, digest, contents)
+        # A file that is not cached must not be answered with "not changed".
+        listed = {
+            file.path: etags[file.path] for file in pack.files if file.path in etags
         }
-        return replace(pack, etags=MappingProxyType(kept))
+        return replace(pack, etags=MappingProxyType(listed))
 
-    def _one_file(self, pack: FetchedPack, path: str) -> bytes | None:
-        stat = next(each for each in pack.files if each.path == path)
-        kept = self._vault.get(stat.digest, stat.size) if self._vault else None
-        if kept is not None:
-            return kept
-        return self._get(
-            self._file_wanted(pack.entry, path, pack.place), pack.entry.name
-        )
-
-    def _file_wanted(
-        self, entry: RemoteIndexEntry, path: str, place: IndexLocation
+    def _file_request(
+        self, entry: IndexEntry, path: str, location: IndexLocation
     ) -> HttpRequest:
-        url = self._resolve(entry, entry.url + quote(path), place)
+        url = self._resolve(entry, entry.url + quote(path), location)
         limit = "skill_md_bytes" if path == SKILL_FILE else "archive_bytes"
-        return HttpRequest(url, limit, getattr(self._limits, limit), place.hosts)
+        return HttpRequest(url, limit, getattr(self._limits, limit), location.hosts)
 
-    def _listed(
+    def _make_pack(
         self,
-        entry: RemoteIndexEntry,
-        place: IndexLocation,
+        entry: IndexEntry,
+        location: IndexLocation,
         digest: str,
         contents: Mapping[str, bytes],
     ) -> FetchedPack:
@@ -272,13 +320,18 @@ class PackStore:
             if listing.admits(path):
                 own = digest_bytes(data)
                 listing.add(FileStat(path, len(data), own, own))
-        pack = FetchedPack(entry, place, digest, listing.files(), listing.findings())
-        self._keep(pack, contents)
+        files, findings = listing.files(), listing.findings()
+        pack = FetchedPack(entry, location, digest, files, findings)
+        self._cache(pack, contents)
         return pack
 
-    def _keep(self, pack: FetchedPack, contents: Mapping[str, bytes]) -> None:
-        """Keep what is listed; the rest, keys for one, nobody asks for."""
-        listed = {each.path: contents[each.path] for each in pack.files}
+    def _cache(self, pack: FetchedPack, contents: Mapping[str, bytes]) -> None:
+        """Cache the listed files; the others, for example keys, are never read."""
+        listed = {file.path: contents[file.path] for file in pack.files}
         skill_md = listed[SKILL_FILE]
-        self._skill_mds.put(pack.shelf, skill_md, len(skill_md))
-        self._packs.put(pack.shelf, listed, sum(map(len, listed.values())))
+        self._skill_mds.put(pack.cache_key, skill_md, len(skill_md))
+        self._packs.put(pack.cache_key, listed, sum(map(len, listed.values())))
+
+
+def _stat(pack: FetchedPack, path: str) -> FileStat:
+    return next(file for file in pack.files if file.path == path)

@@ -1,4 +1,4 @@
-"""URLs that are fetched: few kinds, each with one reading."""
+"""The URLs that are fetched: few kinds, and each can be read in one way only."""
 
 import re
 from dataclasses import dataclass, replace
@@ -6,13 +6,13 @@ from typing import Final
 from urllib.parse import quote, urljoin, urlsplit
 
 Origin = tuple[str, str, int]
-"""Scheme, host and port: whom one talks to."""
+"""Scheme, host and port."""
 
 _MAX_URL_CHARS: Final = 2_048
 _PORTS: Final = {"https": 443, "http": 80}
 _FORBIDDEN_CHARS: Final = re.compile(r"[\x00-\x20\x7f-\xa0\\\u2028\u2029\ud800-\udfff]")
 _HOST: Final = re.compile(r"[a-z0-9_-]+(?:\.[a-z0-9_-]+)*|[0-9a-f:.]*:[0-9a-f:.]*")
-# What RFC 3986 lets stand in a path or a query; the percent sign as it is written.
+# What RFC 3986 allows in a path or a query; a percent sign stays as it is written.
 _UNQUOTED: Final = "%/:@!$&'()*+,;=~-._"
 
 
@@ -28,12 +28,12 @@ class Url:
 
     @property
     def origin(self) -> Origin:
-        """Whom one talks to."""
+        """Scheme, host and port: the server."""
         return self.scheme, self.host, self.port
 
     @property
     def authority(self) -> str:
-        """Host, and port unless it is the usual one, as they stand in a URL."""
+        """Host, and port unless it is the default one, as they are in a URL."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return host if self.port == _PORTS[self.scheme] else f"{host}:{self.port}"
 
@@ -43,42 +43,40 @@ class Url:
         return f"{self.path}?{self.query}" if self.query else self.path
 
     def __str__(self) -> str:
-        """Return what to show: without the query, in which a key may stand."""
+        """Return what to show: without the query, which may have a key."""
         return f"{self.scheme}://{self.authority}{self.path}"
 
-    def beside(self, path: str) -> "Url":
-        """Return the URL of a path, encoded as need be, at the same origin."""
+    def with_path(self, path: str) -> "Url":
+        """Return the URL of another path at the same origin, percent-encoded."""
         return replace(self, path=quote(path, safe=_UNQUOTED), query="")
 
 
 def parse_url(text: str, base: Url | None = None) -> Url:
-    """Return a URL as it is meant, relative to ``base`` where it is not absolute.
+    """Return a URL, resolved against ``base`` if it is relative.
 
     Raises:
-        ValueError: It is none that is fetched. The message is a sentence about it, and
-            repeats nothing of it that may be secret.
+        ValueError: It is not a URL that is fetched. The message repeats no part of it
+            that may be secret.
 
     Source: RFC 3986, section 5, for relative ones.
     """
     if len(text) > _MAX_URL_CHARS:
         raise ValueError(f"it has more than {_MAX_URL_CHARS:,} characters")
     if _FORBIDDEN_CHARS.search(text):
-        raise ValueError("it holds a blank, a backslash or a control character")
+        raise ValueError("it has a space, a backslash or a control character")
     try:
         whole = text if base is None else urljoin(f"{base}?{base.query}", text)
         parts = urlsplit(whole)
         port = parts.port
     except ValueError:
-        raise ValueError("it is no URL") from None
+        raise ValueError("it is not a URL") from None
     if parts.scheme not in _PORTS:
-        raise ValueError("it begins with neither https:// nor http://")
+        raise ValueError("it does not begin with https:// or http://")
     if "@" in parts.netloc:
-        raise ValueError(
-            "it holds a user name or a password; hand over headers= instead"
-        )
+        raise ValueError("it has a user name or a password; pass headers= instead")
     host = (parts.hostname or "").rstrip(".")
     if not _HOST.fullmatch(host):
-        raise ValueError("its host is no name or address in ASCII")
+        raise ValueError("its host is not a name or address in ASCII")
     if port == 0:
         raise ValueError("its port is 0")
     return Url(
@@ -92,7 +90,7 @@ def parse_url(text: str, base: Url | None = None) -> Url:
 
 @dataclass(frozen=True, slots=True)
 class AllowedHosts:
-    """Who may be asked: origins, and hosts by name with their port, at any scheme."""
+    """Which servers may be asked: origins, and hosts with their port, any scheme."""
 
     origins: frozenset[Origin] = frozenset()
     named: frozenset[tuple[str, int]] = frozenset()
@@ -102,7 +100,7 @@ class AllowedHosts:
         """Return the hosts of these names: ``example.com``, ``example.com:8443``.
 
         Raises:
-            ValueError: One is no host; the message names it.
+            ValueError: One is not a host; the message names it.
         """
         named: set[tuple[str, int]] = set()
         for name in names:
@@ -111,16 +109,16 @@ class AllowedHosts:
             except ValueError:
                 url = None
             if url is None or url.target != "/" or name.endswith("/"):
-                raise ValueError(f"{name[:80]!r} is no host; want example.com")
+                raise ValueError(f"{name[:80]!r} is not a host; expected example.com")
             named.add((url.host, url.port))
             if url.port == _PORTS["https"]:
                 named.add((url.host, _PORTS["http"]))
         return cls(named=frozenset(named))
 
-    def having(self, *urls: Url) -> "AllowedHosts":
+    def including(self, *urls: Url) -> "AllowedHosts":
         """Return these and the origins of ``urls``."""
         return replace(self, origins=self.origins | {url.origin for url in urls})
 
     def __contains__(self, url: Url) -> bool:
-        """Tell whether a URL may be fetched."""
+        """Return whether a URL may be fetched."""
         return url.origin in self.origins or (url.host, url.port) in self.named

@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 
 
 SHUTDOWN_S: Final = 10.0
-"""Seconds that what runs in the loop has to end; mcp kills a command within five."""
+"""Seconds in which tasks of the loop must end; mcp kills a command within five."""
 
 
 class LoopThread:
-    """A thread that runs an event loop until `end`; it keeps no program from ending.
+    """A thread that runs an event loop until `end`; the program may end before that.
 
-    anyio has a context manager for this. Left open, that one waits for ever where it is
-    collected when the program ends, so that a forgotten `close` would hang it.
+    anyio has a context manager for this. If it is left open, it waits for ever when it
+    is collected at the end of the program, so a forgotten `close` would hang it.
     """
 
     def __init__(self, name: str) -> None:
@@ -46,7 +46,7 @@ class LoopThread:
         self.portal: Final = ready.result()
 
     def end(self) -> None:
-        """Cancel what runs in the loop, and wait until it has ended; once is enough."""
+        """Cancel what runs in the loop, and wait until it has ended."""
         if threading.current_thread() is self._thread:  # the collector ran here
             threading.Thread(target=self.end, daemon=True).start()
             return
@@ -68,21 +68,21 @@ T = TypeVar("T")
 _DISCONNECTED_CODES: Final = frozenset(
     {CONNECTION_CLOSED, REQUEST_TIMEOUT, INVALID_REQUEST}
 )
-"""Codes by which mcp's transports say that an answer will never come; the last is how
-the one over HTTP says that the server has forgotten the session."""
+"""Codes of mcp's transports for an answer that will never come; the last one means over
+HTTP that the server has forgotten the session."""
 
 
 for _name in ("mcp.client", "mcp.shared", "client"):
-    # mcp logs answers that it cannot read, with tracebacks. Where an application wants
-    # no logs, Python would print them; a server is not to write on anybody's terminal.
+    # mcp logs answers that it cannot read, with tracebacks. Without a handler Python
+    # would print them, and a server could write on the user's terminal.
     logging.getLogger(_name).addHandler(logging.NullHandler())
 
 
 class UnexpectedAnswerError(Exception):
-    """The server answered, and not with what was asked for. Never leaves this room."""
+    """The server refused, or sent the wrong shape. Caught in this package."""
 
     def __init__(self, code: int, detail: str) -> None:
-        """Keep the code of JSON-RPC, 0 for an answer of the wrong shape."""
+        """Store the code of JSON-RPC, 0 for an answer of the wrong shape."""
         super().__init__(code, detail)
         self.code = code
         self.detail = detail
@@ -98,7 +98,7 @@ class _ConnectedClient:
     task: "Future[None]"
 
     def end(self) -> None:
-        """Ask it to end; how that goes is nobody's concern."""
+        """Ask it to end, and do not wait for that."""
         with contextlib.suppress(RuntimeError):  # the thread has ended already
             self.thread.portal.start_task_soon(self.ended.set)
 
@@ -106,12 +106,12 @@ class _ConnectedClient:
 class McpConnection:
     """Calls a server; connects at the first call, and again after the server went away.
 
-    Every call has a deadline. Safe across threads: calls run side by side in one event
+    Every call has a deadline. Safe across threads: calls run concurrently in one event
     loop, in one thread that this object owns and that ends with `close`.
     """
 
     def __init__(self, target: McpTarget, timeout_s: float) -> None:
-        """Take the server; nothing is started yet."""
+        """Take the server; start nothing yet."""
         self._target: Final = target
         self._timeout_s: Final = timeout_s
         self._lock = threading.Lock()
@@ -120,13 +120,12 @@ class McpConnection:
         self._closed = False
 
     def call(self, ask: Callable[[Client], Awaitable[T]]) -> T:
-        """Return what ``ask`` gives, called with a connected client.
+        """Return what ``ask`` returns for a connected client.
 
-        What is asked must bear being asked twice: where the connection turns out to be
-        gone, a new one is made, once.
+        ``ask`` may be called twice: if the connection is gone, a new one is made, once.
 
         Raises:
-            AnsweredError: The server refused it, or its answer has the wrong shape.
+            UnexpectedAnswerError: The server refused, or sent the wrong shape.
             SourceUnavailableError: No answer, or none in time.
         """
         while True:
@@ -171,7 +170,7 @@ class McpConnection:
 
     def _connected(self) -> tuple[_ConnectedClient, bool]:
         """Return the connection, and whether it was made just now."""
-        # Somebody else may be connecting, and that may take as long as a call.
+        # Another thread may be connecting, which may take as long as a call.
         if not self._lock.acquire(timeout=self._timeout_s):
             raise self._late() from TimeoutError()
         try:
@@ -182,7 +181,7 @@ class McpConnection:
                 return live, False
             if self._thread is None:
                 self._thread = LoopThread(f"satchel-mcp-{self._target.label}")
-                # For whoever forgets to close; also when the program ends.
+                # In case the caller forgets to close; also when the program ends.
                 weakref.finalize(self, self._thread.end)
             self._live = self._connect(self._thread)
             return self._live, True
@@ -204,7 +203,7 @@ class McpConnection:
         raise SourceUnavailableError(self._target.label, reason)
 
     def _drop(self, live: _ConnectedClient) -> None:
-        """Let go of a connection; it ends on its own."""
+        """Stop using a connection; it ends on its own."""
         with self._lock:
             if self._live is live:
                 self._live = None
@@ -226,7 +225,7 @@ async def _keep_connected(
 ) -> None:
     """Keep a client connected: one task enters it and leaves it, as anyio asks.
 
-    The deadline is for connecting alone, and is lifted once that is done.
+    The deadline is for connecting only.
     """
     ended = anyio.Event()
     with anyio.CancelScope(deadline=anyio.current_time() + timeout_s) as scope:
@@ -246,7 +245,7 @@ async def _with_deadline(
 
 
 def _failure_reason(error: BaseException) -> str:
-    """Return what went wrong, without a path or an address of anybody."""
+    """Return what went wrong, without paths and addresses."""
     while isinstance(error, BaseExceptionGroup):
         error = cast("BaseExceptionGroup[BaseException]", error).exceptions[0]
     if isinstance(error, MCPError):

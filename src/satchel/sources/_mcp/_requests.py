@@ -1,4 +1,4 @@
-"""The questions that a host puts to a server, and the plain values of its answers."""
+"""The requests of the Skills extension, and the plain values of their answers."""
 
 import json
 from collections.abc import Awaitable, Callable
@@ -21,20 +21,20 @@ INDEX_URI: Final = "skill://index.json"
 _NOT_SERVED_CODES: Final = frozenset(
     {types.INVALID_PARAMS, types.METHOD_NOT_FOUND, -32002}
 )
-"""What a server says of what it does not serve; the last is that of 2025."""
+"""Error codes for what a server does not serve; the last one was used until 2025."""
 _SYNC_META: Final = cast("types.RequestParamsMeta", {PURPOSE_KEY: SYNC})
 _MAX_CURSOR_CHARS: Final = 4_096
 _MAX_TTL_MS: Final = 10**9
-"""Far above what is believed; a JSON number may have any count of digits."""
+"""Far above what is used; a JSON number may have any count of digits."""
 
 
 class NotServedError(Exception):
-    """The server does not serve what was asked for. Never leaves this room."""
+    """The server does not serve what was asked for. Caught in this package."""
 
 
 @dataclass(frozen=True, slots=True)
 class SkillPage:
-    """One page of ``skills/list``: what it holds, where the next begins, how fresh."""
+    """One page of ``skills/list``: its skills, the next page, and how long it holds."""
 
     skills: list[object]
     cursor: str | None
@@ -42,7 +42,7 @@ class SkillPage:
 
 
 class _AnyResult(RootModel[dict[str, Any]]):
-    """Any object: what is in it is looked at by our own rules, entry by entry."""
+    """Any object; its content is checked entry by entry, by the rules here."""
 
 
 class _ListSkills(types.PaginatedRequest[Literal["skills/list"]]):
@@ -58,17 +58,17 @@ class _GetSkill(types.Request[_UriParams, Literal["skills/get"]]):
 
 
 class McpRequests:
-    """Puts one question a call; each raises `SourceUnavailableError` for no answer."""
+    """One request a call; each raises `SourceUnavailableError` if no answer comes."""
 
     def __init__(self, connection: McpConnection, label: str) -> None:
-        """Take the connection; nothing is asked yet."""
+        """Take the connection; ask nothing yet."""
         self._connection = connection
-        self._label = label
+        self.label = label
         self.answers = 0
         """How many answers came so far."""
 
     def has_skills(self) -> bool:
-        """Tell whether the server declares the extension."""
+        """Return whether the server declares the extension."""
 
         async def ask(client: Client) -> bool:
             return EXTENSION in (client.server_capabilities.extensions or {})
@@ -87,22 +87,22 @@ class McpRequests:
             answer = self._complete(self._ask(ask))
         except (
             NotServedError
-        ) as error:  # it declares the method, or gave the cursor itself
-            raise self._odd(f"it does not list its skills: {error}") from error
+        ) as error:  # although it declares the method, or gave the cursor
+            raise self._error(f"it does not list its skills: {error}") from error
         skills, following = answer.get("skills"), answer.get("nextCursor")
         if not isinstance(skills, list):
-            raise self._odd("its list of skills is no list")
+            raise self._error("its list of skills is not a list")
         if following is not None and not (
             isinstance(following, str) and len(following) <= _MAX_CURSOR_CHARS
         ):
-            raise self._odd("its list of skills has a cursor that is none")
+            raise self._error("its list of skills has an invalid cursor")
         return SkillPage(cast("list[object]", skills), following, _ttl_seconds(answer))
 
     def skill(self, uri: str) -> tuple[object, float]:
         """Return the entry of one skill, and for how many seconds it holds.
 
         Raises:
-            Unknown: The server serves no skill at ``uri``.
+            NotServedError: The server serves no skill at ``uri``.
         """
 
         async def ask(client: Client) -> dict[str, Any]:
@@ -113,12 +113,12 @@ class McpRequests:
         return answer.get("skill"), _ttl_seconds(answer)
 
     def read(self, uri: str) -> bytes | None:
-        """Return the bytes of one resource; None where the answer holds none.
+        """Return the bytes of one resource; None if the answer has none.
 
         Raises:
-            Unknown: The server has no such resource.
+            NotServedError: The server has no such resource.
         """
-        # In the caller's context: what is asked runs in another thread.
+        # Read here, in the caller's context: `ask` runs in another thread.
         meta = None if IS_LOAD.get() else _SYNC_META
 
         async def ask(client: Client) -> types.ReadResourceResult:
@@ -126,7 +126,7 @@ class McpRequests:
 
         contents = self._ask(ask).contents
         if len(contents) != 1:
-            contents = [each for each in contents if each.uri == uri]
+            contents = [content for content in contents if content.uri == uri]
         if len(contents) != 1:
             return None
         content = contents[0]
@@ -138,13 +138,13 @@ class McpRequests:
         """Return the older index of skills, parsed.
 
         Raises:
-            Unknown: The server has none.
+            NotServedError: The server has none.
         """
         data = self.read(INDEX_URI)
         try:
             return json.loads(data or b"")
         except (ValueError, RecursionError):
-            raise self._odd(f"{INDEX_URI} is no JSON") from None
+            raise self._error(f"{INDEX_URI} is not JSON") from None
 
     def _ask(self, ask: Callable[[Client], Awaitable[T]]) -> T:
         try:
@@ -152,21 +152,21 @@ class McpRequests:
         except UnexpectedAnswerError as error:
             if error.code in _NOT_SERVED_CODES:
                 raise NotServedError(error.detail) from error
-            raise self._odd(error.detail) from error
+            raise self._error(error.detail) from error
         self.answers += 1
         return answer
 
     def _complete(self, answer: dict[str, Any]) -> dict[str, Any]:
         if answer.get("resultType", "complete") != "complete":
-            raise self._odd("it wants something in return for its answer")
+            raise self._error("it asks for more input before it answers")
         return answer
 
-    def _odd(self, detail: str) -> SourceUnavailableError:
-        return SourceUnavailableError(self._label, detail)
+    def _error(self, detail: str) -> SourceUnavailableError:
+        return SourceUnavailableError(self.label, detail)
 
 
 def _ttl_seconds(answer: dict[str, Any]) -> float:
-    """Return for how long the server says that its answer holds; 0 for nonsense."""
+    """Return how long the server says that its answer holds; 0 if it says nonsense."""
     ttl = answer.get("ttlMs")
     if isinstance(ttl, bool) or not isinstance(ttl, int | float) or not ttl > 0:
         return 0.0

@@ -1,4 +1,8 @@
-"""The skills of one MCP server, as a source that verifies what it hands on."""
+"""The skills of one MCP server, as a source that verifies what it hands out.
+
+Satchel is the host here, in the words of the Skills extension
+(``io.modelcontextprotocol/skills``, SEP-2640, stable), whose rules apply.
+"""
 
 import threading
 import time
@@ -24,7 +28,7 @@ from satchel.model import (
     Manifest,
 )
 from satchel.skill_md import parse, render_frontmatter
-from satchel.sources import _findings as tell
+from satchel.sources import _findings
 from satchel.sources._mcp._connection import McpConnection
 from satchel.sources._mcp._entry import McpSkillEntry, shared_names
 from satchel.sources._mcp._listing import ServerListing, list_skills
@@ -39,24 +43,24 @@ from satchel.sources._mcp._verification import (
 )
 
 MAX_TTL_S: Final = 300.0
-"""Seconds for which a server may ask not to be asked again."""
+"""Seconds for which a server's answer may hold at most."""
 LISTING_DEADLINES: Final = 2
-"""How many deadlines of one call the pages of a list may take at each sync."""
+"""How many times the time-out of one call all pages of a list may take together."""
 
 
 class McpSource:
     """Skills that an MCP server serves; keys are the URIs of their folders.
 
-    Nothing of a skill is fetched before somebody loads it: what the catalog shows is
-    what the server said of it. Every read is verified against that. There is no cache
-    of files, in memory or on disk. Thread-safe.
+    Nothing of a skill is fetched before it is loaded: the catalog shows what the server
+    announced. Every read is verified against that. There is no cache of files, in
+    memory or on disk. Thread-safe.
     """
 
     yields: Final = True
-    """No skill of this source takes the place of one that lies here."""
+    """Skills of this machine go before those of this source."""
     limits_reads: Final = True
     remote: Final = "MCP server"
-    """Where its skills come from, as a user and a model are told."""
+    """What users and models read about where its skills come from."""
 
     def __init__(  # noqa: PLR0913 - keywords, each with a default
         self,
@@ -70,10 +74,9 @@ class McpSource:
         limits: Limits = DEFAULT_LIMITS,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Take the server; it is connected when it is first asked.
+        """Take the server; it is connected at the first request.
 
-        The arguments are those of `satchel.sources.mcp`; ``now`` tells the time in
-        seconds.
+        The arguments are those of `satchel.sources.mcp`; ``now`` is a clock in seconds.
 
         Raises:
             ValueError: ``server`` cannot be one.
@@ -83,53 +86,53 @@ class McpSource:
             label=label,
             headers=headers,
             timeout_s=timeout_s,
-            # A file as text or in base64, escapes included; or a page of skills.
+            # A file as text or in base64, with escapes; or a page of skills.
             max_bytes=2 * max(limits.file_bytes, limits.skill_md_bytes) + (1 << 20),
         )
         self.label: Final = target.label
         self._limits = limits
-        self._patience_s = LISTING_DEADLINES * timeout_s
+        self._listing_s = LISTING_DEADLINES * timeout_s
         self._approved = dict(allowed_tools or {})
         self._also = tuple(also)
         self._now = now
         self._connection = McpConnection(target, timeout_s)
-        self._places = ReadLimiter(target.label, now)
-        self._asking = McpRequests(self._connection, target.label)
+        self._limiter = ReadLimiter(target.label, now)
+        self._requests = McpRequests(self._connection, target.label)
         self._lock = threading.Lock()
-        self._seen: ServerListing | None = None
+        self._listing: ServerListing | None = None
         self._shared: frozenset[str] = frozenset()
-        self._spoiled: dict[str, str] = {}
-        self._until = 0.0
+        self._mismatched: dict[str, str] = {}
+        self._valid_until = 0.0
 
     def __repr__(self) -> str:
         """Return what a debugger shows."""
         return f"{type(self).__name__}(label={self.label!r})"
 
     def scan(self) -> tuple[Found | Finding, ...]:
-        """Return the skills, sorted by key, then what is wrong with some.
+        """Return the skills, sorted by key, then the findings.
 
-        While the server's last answer holds (its ``ttlMs``, five minutes at most),
-        the server is not asked again.
+        While the server's last answer holds (its ``ttlMs``, at most five minutes), the
+        server is not asked again.
         """
         with self._lock:
-            if self._seen is None or self._now() >= self._until:
-                self._look()
-            return self._told(self._seen) if self._seen else ()
+            if self._listing is None or self._now() >= self._valid_until:
+                self._list()
+            return tuple(self._found(self._listing)) if self._listing else ()
 
     @property
     def progress(self) -> int:
-        """How many answers the server gave: another number while it gets on."""
-        return self._asking.answers
+        """How many answers came; the registry waits while this number grows."""
+        return self._requests.answers
 
     def manifest(self, key: str) -> Manifest:
-        """Return what the server says of a skill; its SKILL.md is not read.
+        """Return what the server says about a skill; its SKILL.md is not read.
 
-        Two skills of one name are told apart by their paths. Tools that it asks for
-        are left out, unless they were given to it.
+        Skills that share a name are named by their paths. Tools that it asks for are
+        left out unless it is approved.
 
         Raises:
             SkillNotFoundError: The server has no such skill.
-            SkillManifestError: What it says is no manifest.
+            SkillManifestError: What it says is not a manifest.
             SourceUnavailableError: It does not answer.
         """
         entry = self._entry(key)
@@ -137,12 +140,12 @@ class McpSource:
         data = text.encode("utf-8", "surrogatepass")
         parsed = parse(data, limits=self._limits)
         if parsed.manifest is None:
-            raise SkillManifestError(self._place(key), parsed.findings[0].message)
-        # Verbatim: what was rendered for the parser is not what the server said.
-        said = replace(parsed.manifest, frontmatter=entry.frontmatter)
+            raise SkillManifestError(self._location(key), parsed.findings[0].message)
+        # The parser got rendered text; the values are those of the server.
+        manifest = replace(parsed.manifest, frontmatter=entry.frontmatter)
         if entry.name in self._shared:
-            said = replace(said, name=skill_path(key))
-        return without_ungranted_tools(said, entry, self._approved)
+            manifest = replace(manifest, name=skill_path(key))
+        return without_ungranted_tools(manifest, entry, self._approved)
 
     def files(self, key: str) -> tuple[FileStat, ...]:
         """Return the files that the server lists, sorted by path."""
@@ -153,11 +156,11 @@ class McpSource:
 
         Raises:
             DigestMismatchError: It is not what was listed, or SKILL.md's frontmatter
-                is not. Nothing more is read of the skill then before the next sync,
-                which asks the server anew.
-            ReferenceEscapesError, ReferenceNotFoundError: Not listed; not asked for.
+                is not. No file of the skill is read then until the next sync, which
+                asks the server again.
+            ReferenceEscapesError, ReferenceNotFoundError: It is not listed.
             LimitExceededError: It is larger than ``limit_bytes``.
-            ArchiveError: What the older index calls an archive is none.
+            ArchiveError: What the older index calls an archive is not one.
             SkillNotFoundError, SourceUnavailableError: As for `manifest`.
         """
         check_path(path, key)
@@ -165,14 +168,14 @@ class McpSource:
         listed = entry.listed.get(path)
         if listed is None:
             raise ReferenceNotFoundError(entry.name, path)
-        if key in self._spoiled:
-            raise DigestMismatchError(entry.name, path, detail=self._spoiled[key])
+        if key in self._mismatched:
+            raise DigestMismatchError(entry.name, path, detail=self._mismatched[key])
         _check_size(path, listed.size, limit_bytes)
         try:
-            with self._places.hold():
-                answer = self._asking.read(listed.uri)
+            with self._limiter.hold():
+                answer = self._requests.read(listed.uri)
         except NotServedError as error:
-            self._until = 0.0
+            self._valid_until = 0.0
             if path == SKILL_FILE:
                 raise SkillNotFoundError(entry.name) from error
             raise ReferenceNotFoundError(entry.name, path) from error
@@ -184,60 +187,53 @@ class McpSource:
             if path == SKILL_FILE:
                 check_frontmatter(entry, data, self._limits)
         except DigestMismatchError:
-            self._until = 0.0
-            self._spoiled[key] = f"the server sent another {path} than it had listed"
+            self._valid_until = 0.0
+            self._mismatched[key] = f"the server sent another {path} than it had listed"
             raise
         return data
 
     def close(self) -> None:
-        """End the connection, and the server where it was started here."""
+        """End the connection, and the server if it was started here."""
         self._connection.close()
 
-    def _look(self) -> None:
-        seen = list_skills(
-            self._asking,
-            self.label,
+    def _list(self) -> None:
+        listing = list_skills(
+            self._requests,
             self._also,
             self._limits,
-            patience_s=self._patience_s,
+            max_s=self._listing_s,
             now=self._now,
-            before=self._seen,
+            before=self._listing,
         )
-        self._shared = shared_names(seen.entries)
-        self._seen = seen
-        self._spoiled = {}
-        self._until = self._now() + min(seen.ttl_s, MAX_TTL_S)
+        self._shared = shared_names(listing.entries)
+        self._listing = listing
+        self._mismatched = {}
+        self._valid_until = self._now() + min(listing.ttl_s, MAX_TTL_S)
 
     def _entry(self, key: str) -> McpSkillEntry:
-        if self._seen is None:
+        if self._listing is None:
             self.scan()
-        entry = self._seen.entries.get(key) if self._seen else None
+        entry = self._listing.entries.get(key) if self._listing else None
         if entry is None:
             raise SkillNotFoundError(key)
         return entry
 
-    def _place(self, key: str) -> str:
+    def _location(self, key: str) -> str:
         return f"{self.label}: {key}"
 
-    def _told(self, seen: ServerListing) -> tuple[Found | Finding, ...]:
-        found = [
-            Found(key, self._place(key), self._stamp(entry), entry.files)
-            for key, entry in seen.entries.items()
-        ]
-        return (*found, *seen.findings, *self._findings(seen))
-
-    def _stamp(self, entry: McpSkillEntry) -> tuple[str, bool]:
-        return entry.stamp, entry.name in self._shared
-
-    def _findings(self, seen: ServerListing) -> Iterator[Finding]:
-        for key, entry in seen.entries.items():
-            where = self._place(key)
-            yield from tell.placed(entry.findings, where)
-            asked = ungranted_tools_finding(entry, self._approved)
-            if asked is not None:
-                yield from tell.placed((asked,), where)
+    def _found(self, listing: ServerListing) -> Iterator[Found | Finding]:
+        for key, entry in listing.entries.items():
+            stamp = entry.stamp, entry.name in self._shared
+            yield Found(key, self._location(key), stamp, entry.files)
+        yield from listing.findings
+        for key, entry in listing.entries.items():
+            where = self._location(key)
+            yield from _findings.placed(entry.findings, where)
+            ungranted = ungranted_tools_finding(entry, self._approved)
+            if ungranted is not None:
+                yield from _findings.placed((ungranted,), where)
             if entry.name in self._shared:
-                yield tell.shared_name(where, entry.name, skill_path(key))
+                yield _findings.shared_name(where, entry.name, skill_path(key))
 
 
 def _check_size(path: str, size: int | None, limit_bytes: int) -> None:

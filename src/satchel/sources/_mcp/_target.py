@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class _ResponseRefusedError(httpx2.StreamError):
-    """More bytes than one answer may have; mcp tells it as an answer not to be read."""
+    """An answer that is too long or compressed; mcp reports it as unreadable."""
 
 
 class _CountedStream(httpx2.AsyncByteStream):
@@ -52,14 +52,14 @@ class _CountedStream(httpx2.AsyncByteStream):
 
 
 def size_limit_hook(max_bytes: int) -> Callable[[httpx2.Response], Awaitable[None]]:
-    """Return a hook that bounds each answer to ``max_bytes``; packed ones are refused.
+    """Return a hook that limits each answer to ``max_bytes`` and refuses compression.
 
-    A stream that waits for changes (a GET) has no end, and is bounded by its events.
+    A stream that waits for changes (a GET) has no end; its events are limited instead.
     """
 
     async def hook(response: httpx2.Response) -> None:
         if response.headers.get("Content-Encoding", "identity") != "identity":
-            raise _ResponseRefusedError("the answer is packed, which was not asked for")
+            raise _ResponseRefusedError("the answer is compressed")
         stream = response.stream
         if response.request.method != "GET" and isinstance(
             stream, httpx2.AsyncByteStream
@@ -72,7 +72,7 @@ def size_limit_hook(max_bytes: int) -> Callable[[httpx2.Response], Awaitable[Non
 class _UrlShownWithoutQuery(httpx2.URL):
     """A URL that is sent whole, and shown without its query.
 
-    httpx2 logs the URL of every request, at a level that applications turn on.
+    httpx2 logs the URL of every request, at a level that applications use.
     """
 
     def __str__(self) -> str:
@@ -80,12 +80,12 @@ class _UrlShownWithoutQuery(httpx2.URL):
 
 
 def shown_url(url: httpx2.URL) -> str:
-    """Return what of a URL anybody may see."""
+    """Return a URL without the parts that may have a key."""
     return str(httpx2.URL(url, query=None, fragment=None))
 
 
 def restore_query_hook(url: httpx2.URL) -> Callable[[httpx2.Request], Awaitable[None]]:
-    """Return a hook that sends what is for the URL as shown to the whole one."""
+    """Return a hook that adds the query again to requests for the URL as shown."""
     shown = httpx2.URL(shown_url(url))
 
     async def hook(request: httpx2.Request) -> None:
@@ -101,7 +101,7 @@ EXTENSION: Final = "io.modelcontextprotocol/skills"
 McpServerAddress: TypeAlias = (
     "str | Sequence[str] | Server[Any] | MCPServer | Transport"
 )
-"""A URL, a command with its arguments, or what mcp's client takes itself."""
+"""A URL, a command with its arguments, or what mcp's client accepts itself."""
 
 _OpenTransport: TypeAlias = Callable[
     [AsyncExitStack], Awaitable["Server[Any] | MCPServer | Transport"]
@@ -113,7 +113,7 @@ _STREAM_S: Final = 300.0
 
 @dataclass(frozen=True, slots=True)
 class McpTarget:
-    """A server: what the host calls it, and how a client of it is made, each time."""
+    """A server: its label, and how a new client of it is opened."""
 
     label: str
     open: Callable[[], AbstractAsyncContextManager[Client]]
@@ -127,12 +127,12 @@ def resolve_target(
     timeout_s: float,
     max_bytes: int,
 ) -> McpTarget:
-    """Return the server that is meant; nothing is connected.
+    """Return the server that is meant; connect nothing.
 
     Raises:
-        ValueError: A URL that is not of http or https or holds a password, an empty
-            command, or headers that cannot be sent or are for what is not reached over
-            HTTP.
+        ValueError: A URL that is not of http or https or has a password, an empty
+            command, headers that cannot be sent, or headers for a server that is not
+            reached over HTTP.
     """
     if isinstance(server, str):
         name, reach = _by_url(server, headers or {}, timeout_s, max_bytes)
@@ -163,27 +163,25 @@ def _by_url(
 ) -> tuple[str, _OpenTransport]:
     parts = urlsplit(url)
     if parts.scheme not in {"http", "https"} or not parts.hostname:
-        raise ValueError("want the URL of a server, of http or https")
+        raise ValueError("expected the URL of a server, http:// or https://")
     if "@" in parts.netloc:
-        raise ValueError(
-            "the URL holds a user name or a password; hand over headers= instead"
-        )
+        raise ValueError("the URL has a user name or a password; pass headers= instead")
     sent = checked_headers(headers)
-    whole = httpx2.URL(url)
+    full_url = httpx2.URL(url)
 
     async def reach(owned: AsyncExitStack) -> Transport:
         client = httpx2.AsyncClient(
-            # Nothing packed: a small answer could become a large one.
+            # No compression: a small answer could become a large one.
             headers={**sent, "Accept-Encoding": "identity"},
             timeout=httpx2.Timeout(timeout_s, read=max(timeout_s, _STREAM_S)),
             event_hooks={
-                "request": [restore_query_hook(whole)],
+                "request": [restore_query_hook(full_url)],
                 "response": [size_limit_hook(max_bytes)],
             },
         )
         await owned.enter_async_context(client)
         return streamable_http_client(
-            shown_url(whole), http_client=client, max_sse_event_size=max_bytes
+            shown_url(full_url), http_client=client, max_sse_event_size=max_bytes
         )
 
     port = f":{parts.port}" if parts.port else ""
@@ -192,12 +190,12 @@ def _by_url(
 
 def _by_command(command: Sequence[str]) -> tuple[str, _OpenTransport]:
     if not command:
-        raise ValueError("want a command with its arguments, got an empty list")
-    # Its environment is PATH, HOME and the like: mcp passes on no more.
+        raise ValueError("expected a command with its arguments, got an empty list")
+    # Its environment is PATH, HOME and the like: mcp passes on nothing else.
     started = StdioServerParameters(command=command[0], args=list(command[1:]))
 
     async def reach(owned: AsyncExitStack) -> Transport:
-        # What it writes there could move the cursor of whoever looks.
+        # Its error output could move the cursor of the user's terminal.
         nowhere = Path(os.devnull).open("w")  # noqa: ASYNC230, SIM115
         owned.enter_context(nowhere)
         return stdio_client(started, errlog=nowhere)

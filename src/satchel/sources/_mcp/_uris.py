@@ -1,7 +1,4 @@
-"""The URIs of skills and of their files, checked by their text alone.
-
-Nothing is resolved.
-"""
+"""The URIs of skills and of their files, checked as text: nothing is resolved."""
 
 import re
 from typing import Final
@@ -14,24 +11,26 @@ _MAX_LINE_CHARS: Final = 120
 
 
 class EntryRefusedError(Exception):
-    """One entry of a server cannot be used; the others can. Never leaves this room."""
+    """One entry of a server cannot be used; the others can. Caught in this package."""
 
-    def __init__(self, why: str, fix: str = "", code: str = "invalid-entry") -> None:
-        """Keep the sentence, and what the server's owner can do."""
-        super().__init__(why, fix, code)
-        self.why = why
+    def __init__(
+        self, problem: str, fix: str = "", code: str = "invalid-entry"
+    ) -> None:
+        """Store the sentence, and what the server's owner can do."""
+        super().__init__(problem, fix, code)
+        self.problem = problem
         self.fix = fix
         self.code = code
 
 
 def short_line(text: object) -> str:
-    """Return what a server sent as one short line that hides nothing."""
+    """Return text of a server as one short line, with its hidden characters shown."""
     line = clean_line(text) if isinstance(text, str) else type(text).__name__
     return line if len(line) <= _MAX_LINE_CHARS else f"{line[:_MAX_LINE_CHARS]}..."
 
 
 MAX_URI_CHARS: Final = 8_192
-"""Far above a name and a path of 1,024 bytes, each of their bytes escaped."""
+"""Far above a name and a path of 1,024 bytes with every byte escaped."""
 
 _SHAPE: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{0,31}://([^/]+(?:/[^/]+)*)")
 _FORBIDDEN_CHARS: Final = re.compile(
@@ -47,7 +46,7 @@ def skill_root(uri: object) -> str:
     """Return the URI of a skill's folder, given that of its SKILL.md.
 
     Raises:
-        RefusedError: It is no plain URI of a SKILL.md.
+        EntryRefusedError: It is not a plain URI of a SKILL.md.
 
     Source: "Resource Mapping" of the Skills extension.
     """
@@ -60,16 +59,12 @@ def skill_root(uri: object) -> str:
 
 
 def skill_name(root: str) -> str:
-    """Return the last part of a skill's folder, which has to be the skill's name.
-
-    Raises:
-        RefusedError: It is not encoded as UTF-8.
-    """
+    """Return the last part of a skill's folder, which must be the skill's name."""
     return _unquote(root.rpartition("/")[2])
 
 
 def skill_path(root: str) -> str:
-    """Return the folder without its scheme: what tells skills of one name apart."""
+    """Return the folder without its scheme, to tell skills of one name apart."""
     return root.partition("://")[2]
 
 
@@ -77,7 +72,7 @@ def path_in(root: str, uri: object) -> str:
     """Return the path of a file inside a skill's folder, decoded.
 
     Raises:
-        RefusedError: It is no plain URI, or not one inside the folder.
+        EntryRefusedError: It is not a plain URI, or not one inside the folder.
     """
     text = plain_uri(uri)
     inside = text.removeprefix(f"{root}/")
@@ -87,22 +82,20 @@ def path_in(root: str, uri: object) -> str:
 
 
 def plain_uri(uri: object) -> str:
-    """Return a URI of folders and a file, without tricks in its spelling.
+    """Return a URI of folders and a file that has only one reading.
 
     Raises:
-        RefusedError: It is none.
+        EntryRefusedError: It is not one.
     """
     if not isinstance(uri, str):
-        raise EntryRefusedError("a URI is no text")
+        raise EntryRefusedError("a URI is not a text")
     if len(uri) > MAX_URI_CHARS:
         raise EntryRefusedError(f"a URI has more than {MAX_URI_CHARS:,} characters")
     match = _SHAPE.fullmatch(uri)
     if match is None or _FORBIDDEN_CHARS.search(uri):
         raise EntryRefusedError("a URI is not of the form scheme://folder/file")
     if _FORBIDDEN_ESCAPES.search(uri):
-        raise EntryRefusedError(
-            "a URI holds an encoded dot, slash or control character"
-        )
+        raise EntryRefusedError("a URI has an encoded dot, slash or control character")
     if any(part in {".", ".."} for part in match[1].split("/")):
         raise EntryRefusedError("a URI has a part that is . or ..")
     return uri

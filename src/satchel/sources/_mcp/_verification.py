@@ -1,7 +1,4 @@
-"""What a server's word is good for: bytes are compared with what was announced.
-
-Tools are given only where approved.
-"""
+"""What is not taken on trust from a server: bytes are compared, tools are approved."""
 
 import base64
 import binascii
@@ -20,8 +17,7 @@ from satchel.sources._mcp._uris import short_line
 def raw_bytes(text: str | None, blob: str | None) -> bytes | None:
     """Return the bytes of a resource, given as text or in base64; None for neither.
 
-    The text is what its bytes say in UTF-8: no line end is changed and no mark left
-    out, for the digest is over the bytes.
+    Line ends and byte order marks stay, because the digest is over the bytes.
     """
     try:
         if text is not None:
@@ -32,15 +28,15 @@ def raw_bytes(text: str | None, blob: str | None) -> bytes | None:
 
 
 def check_bytes(name: str, path: str, data: bytes | None, listed: ListedFile) -> bytes:
-    """Return bytes of the announced size and digest; None is an answer without any.
+    """Return bytes that have the announced size and digest; None is no bytes at all.
 
     Raises:
-        DigestMismatchError: They are not; whichever of the two differs is named.
+        DigestMismatchError: They have not; names which of the two differs.
 
     Source: "Verification on Read" of the Skills extension.
     """
     if data is None:
-        detail = "the answer does not hold just this file"
+        detail = "the answer does not have exactly this file"
         raise DigestMismatchError(name, path, detail=detail)
     if listed.size is not None and len(data) != listed.size:
         detail = f"{listed.size:,} bytes were announced, {len(data):,} came"
@@ -53,10 +49,10 @@ def check_bytes(name: str, path: str, data: bytes | None, listed: ListedFile) ->
 
 
 def check_frontmatter(entry: McpSkillEntry, data: bytes, limits: Limits) -> None:
-    """Let a SKILL.md pass that says in every field what its entry says.
+    """Check that a SKILL.md has the same value as its entry in every field.
 
     Raises:
-        DigestMismatchError: It does not; names the first field that differs.
+        DigestMismatchError: It has not; names the first field that differs.
 
     Source: "Frontmatter Verification" of the Skills extension.
     """
@@ -64,24 +60,23 @@ def check_frontmatter(entry: McpSkillEntry, data: bytes, limits: Limits) -> None
     if manifest is None:
         detail = "its frontmatter cannot be read"
         raise DigestMismatchError(entry.name, SKILL_FILE, detail=detail)
-    said = manifest.frontmatter
-    if not entry.whole:
-        said = {key: said[key] for key in entry.frontmatter if key in said}
-    field = first_difference(entry.frontmatter, said)
+    fields = manifest.frontmatter
+    if not entry.complete:
+        fields = {key: fields[key] for key in entry.frontmatter if key in fields}
+    field = first_difference(entry.frontmatter, fields)
     if field is not None:
-        detail = (
-            f"the field {short_line(field)!r} of its frontmatter "
-            "is not as it was listed"
-        )
+        name = short_line(field)
+        detail = f"the field {name!r} of its frontmatter differs from what was listed"
         raise DigestMismatchError(entry.name, SKILL_FILE, detail=detail)
 
 
 def first_difference(
     one: Mapping[str, Json], other: Mapping[str, Json], within: str = ""
 ) -> str | None:
-    """Return the first field, by name, in which two mappings differ; None if in none.
+    """Return the name of the first field in which two mappings differ, or None.
 
-    As JSON compares: true is not 1, and 1 is 1.0. A nested field is ``metadata.owner``.
+    Values are compared as JSON: true is not 1, and 1 is 1.0. A nested field is
+    ``metadata.owner``.
     """
     for key in sorted({*one, *other}):
         field = f"{within}{key}"
@@ -98,7 +93,7 @@ def first_difference(
 
 
 def _json_value(value: Json) -> object:
-    """Return a value that is equal to another one exactly where JSON says so."""
+    """Return a value that equals another one exactly if they are equal in JSON."""
     if isinstance(value, bool):
         return ("truth", value)
     if isinstance(value, list | tuple):
@@ -112,8 +107,8 @@ def _json_value(value: Json) -> object:
 
 
 OPENING_KEYS: Final = ("tools", "adk_additional_tools", "include_tools")
-"""Keys of ``metadata`` whose tools would open with the skill: those of
-`satchel.catalog._declarations`, which a source knows nothing of."""
+"""Keys of ``metadata`` whose tools would open with the skill: those of the catalog,
+which a source may not import."""
 
 _ALLOWED_TOOLS_KEYS: Final = ("allowed-tools", "allowed_tools")
 
@@ -121,11 +116,10 @@ _ALLOWED_TOOLS_KEYS: Final = ("allowed-tools", "allowed_tools")
 def without_ungranted_tools(
     manifest: Manifest, entry: McpSkillEntry, approved: Mapping[str, str]
 ) -> Manifest:
-    """Return the manifest, without the tools that it asks for where nobody gave them.
+    """Return the manifest without the tools that it asks for, unless it is approved.
 
-    ``approved`` has digests by URI; one that is not that of the set as it is now gives
-    nothing. Hooks and the like, which Satchel never acts on, stay where they are: in
-    ``frontmatter``, as they were written.
+    ``approved`` has digests by URI; a digest of another state of the skill approves
+    nothing. Hooks and the like, which Satchel ignores, stay in ``frontmatter``.
 
     Source: "No implicit permission grants" and "Content-bound approval" of the Skills
     extension.
@@ -141,7 +135,7 @@ def without_ungranted_tools(
 def ungranted_tools_finding(
     entry: McpSkillEntry, approved: Mapping[str, str]
 ) -> Finding | None:
-    """Return what to tell of a skill that asks for tools; None where all is settled."""
+    """Return a finding on a skill that asks for tools and gets none; None otherwise."""
     frontmatter = corrected_keys(entry.frontmatter)
     fields = [
         key for key in _ALLOWED_TOOLS_KEYS if frontmatter.get(key) not in (None, "", [])
@@ -151,10 +145,10 @@ def ungranted_tools_finding(
         fields += [f"metadata.{key}" for key in OPENING_KEYS if key in metadata]
     if not fields or _is_approved(entry, approved):
         return None
-    fix = "nothing, unless you want it to have them: no digest binds an approval"
+    fix = "nothing; without a digest it cannot be approved"
     if entry.digest:
         approval = f'{{"{entry.uri}": "{entry.digest}"}}'
-        fix = f"to give them to it as it is now: allowed_tools={approval}"
+        fix = f"to give it these tools as it is now: allowed_tools={approval}"
     changed = " (it changed since it was approved)" if entry.uri in approved else ""
     return Finding.of(
         "tools-not-granted",

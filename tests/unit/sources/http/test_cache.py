@@ -6,27 +6,12 @@ import os
 from typing import TYPE_CHECKING
 
 from satchel.files import digest_bytes
-from satchel.sources._http._cache import DiskCache, MemoryCache
+from satchel.sources._http._cache import DiskCache
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     import pytest
-
-
-def test_a_shelf_drops_what_was_not_used_for_longest() -> None:
-    shelf: MemoryCache[str] = MemoryCache(10)
-    shelf.put("a", "A", 4)
-    shelf.put("b", "B", 4)
-    assert shelf.get("a") == "A"
-    shelf.put("c", "C", 4)
-    assert [shelf.get(key) for key in "abc"] == ["A", None, "C"]
-
-    shelf.put("a", "AA", 2)
-    shelf.put("d", "D", 4)
-    assert [shelf.get(key) for key in "acd"] == ["AA", "C", "D"]
-    shelf.put("a", "too much", 11)
-    assert shelf.get("a") is None
 
 
 def kept(vault: DiskCache, data: bytes) -> str:

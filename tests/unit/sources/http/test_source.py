@@ -28,7 +28,7 @@ from satchel.files import tar_gz
 from satchel.model import Finding, Found
 from satchel.sources import HttpSource
 from satchel.sources._http import _packs as packs, _source as source
-from satchel.sources._http._client import HttpEnvironment
+from satchel.sources._http._client import HttpClient, HttpEnvironment
 from tests.unit.files.archive_makers import plain_zip
 from tests.unit.sources.http.site import INDEX, OLD_INDEX, Reply, Site, entry, skill_md
 
@@ -46,6 +46,11 @@ def of(site: Site, path: str = "", **more: object) -> HttpSource:
     made = sources.http(site.url + path, allow_private=True, **more)  # type: ignore[arg-type]
     assert isinstance(made, HttpSource)
     return made
+
+
+def timed(site: Site, around: HttpEnvironment, **more: object) -> HttpSource:
+    client = HttpClient(site.url, allow_private=True, environment=around)
+    return HttpSource(client, **more)  # type: ignore[arg-type]
 
 
 def found(made: SkillSource) -> list[str]:
@@ -151,7 +156,7 @@ def test_no_index(site: Site) -> None:
     said = unavailable(of(site, "/a"))
 
     assert f"{site.url}/a{INDEX}: it is compressed" in said
-    assert f"{site.url}{INDEX}: it is no JSON" in said
+    assert f"{site.url}{INDEX}: it is not JSON" in said
     assert f"{site.url}{OLD_INDEX}: the server answers 404" in said
 
 
@@ -202,10 +207,10 @@ def test_hosts_that_an_index_may_name(site: Site, other: Site) -> None:
 @pytest.mark.parametrize(
     ("url", "says"),
     [
-        ("http://169.254.169.254/latest", "not among those named"),
-        ("file:///etc/passwd", "is not fetched: it begins with neither"),
-        ("https://u:pw@x.com/", "is not fetched: it holds a user name"),
-        ("/a b", "is not fetched: it holds a blank"),
+        ("http://169.254.169.254/latest", "the host is not allowed"),
+        ("file:///etc/passwd", "is not fetched: it does not begin with"),
+        ("https://u:pw@x.com/", "is not fetched: it has a user name"),
+        ("/a b", "is not fetched: it has a space"),
     ],
 )
 def test_urls_in_an_index(site: Site, url: str, says: str) -> None:
@@ -399,7 +404,7 @@ def test_a_file_without_a_digest_that_comes_packed(site: Site) -> None:
 
     assert found(made) == ["two"]
     (said,) = (each.message for each in told(made) if each.severity == "error")
-    assert "a.bin: it is compressed, although that was not asked for" in said
+    assert "a.bin: it is compressed, although that was not requested" in said
 
 
 def forgetful(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -531,7 +536,7 @@ def test_a_sync_ends_in_time(site: Site) -> None:
     site.put_skills({"one": ONE, "two": TWO})
     clock = count(step=30)  # each look at it is half a minute later
     around = HttpEnvironment(monotonic=lambda: float(next(clock)))
-    made = HttpSource(site.url, allow_private=True, environment=around)
+    made = timed(site, around)
 
     assert "took too long" in unavailable(made)
     assert {*site.paths()} <= {INDEX}
@@ -541,7 +546,7 @@ def slow_site(
     site: Site, monkeypatch: pytest.MonkeyPatch, **more: object
 ) -> tuple[HttpSource, list[float]]:
     """Return a source of ten skills, of which the sixth takes all the time there is."""
-    monkeypatch.setattr(source, "MAX_PARALLEL", 1)
+    monkeypatch.setattr(packs, "MAX_PARALLEL", 1)
     site.put_skills({f"s{n}": {"SKILL.md": skill_md(f"s{n}")} for n in range(10)})
     bad = f"{HOME}/s5/SKILL.md"
     site.put(bad, Reply(status=404), skill_md("s5"))
@@ -551,7 +556,7 @@ def slow_site(
         return hung_s[0] * site.count()[bad]
 
     around = HttpEnvironment(monotonic=monotonic)
-    made = HttpSource(site.url, allow_private=True, environment=around, **more)  # type: ignore[arg-type]
+    made = timed(site, around, **more)
     return made, hung_s
 
 
@@ -597,10 +602,10 @@ def test_a_first_sync_goes_on_while_something_comes(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each of forty takes ten seconds; the time-out is thirty."""
-    monkeypatch.setattr(source, "MAX_PARALLEL", 1)
+    monkeypatch.setattr(packs, "MAX_PARALLEL", 1)
     site.put_skills({f"s{n:02}": {"SKILL.md": skill_md(f"s{n:02}")} for n in range(40)})
     around = HttpEnvironment(monotonic=lambda: 10.0 * len(site.asked))
-    made = HttpSource(site.url, allow_private=True, environment=around)
+    made = timed(site, around)
     before = made.progress
 
     assert len(found(made)) == 40

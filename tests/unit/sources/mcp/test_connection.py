@@ -229,14 +229,14 @@ def test_a_command(
     with reading([sys.executable, str(script)], label=None, timeout_s=20) as source:
         assert source.label.startswith("python")
         assert found_in(source) == ["skill://x"]
-        text = source._asking.read("skill://x/SKILL.md") or b""
+        text = source._requests.read("skill://x/SKILL.md") or b""
         assert b"PATH" in text
         assert b"SECRET_TOKEN" not in text
 
         # The command ends in the middle of a call: it is asked once more, then told.
-        assert source._asking.skill("skill://x/SKILL.md")[0]
+        assert source._requests.skill("skill://x/SKILL.md")[0]
         with pytest.raises(SourceUnavailableError, match="Connection closed"):
-            source._asking.skill("skill://always/SKILL.md")
+            source._requests.skill("skill://always/SKILL.md")
         assert found_in(source) == ["skill://x"]
 
     assert capfd.readouterr() == ("", "")
@@ -425,7 +425,7 @@ def test_a_connection_that_ended_is_made_anew(server: FakeServer) -> None:
     ids=str,
 )
 def test_what_is_no_server(target: object, options: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match=r"want|header") as caught:
+    with pytest.raises(ValueError, match=r"expected|header") as caught:
         sources.mcp(target, **options)
     assert "s3cret" not in str(caught.value)
 

@@ -223,7 +223,10 @@ def test_an_answer_that_is_not_this_one_file(
     server: FakeServer, contents: list[dict[str, str]]
 ) -> None:
     server.answers["resources/read"] = lambda _: {"contents": contents}
-    with reading(server) as source, pytest.raises(DigestMismatchError, match="hold"):
+    with (
+        reading(server) as source,
+        pytest.raises(DigestMismatchError, match="exactly"),
+    ):
         source.read(KEY, "SKILL.md", 1_000)
 
 
@@ -546,7 +549,7 @@ def test_a_dynamic_skill_cannot_be_approved() -> None:
     with reading(server, allowed_tools=approved) as source, Satchel(source) as skills:
         assert skills.registry.descriptor("refunds").tools == ()
         told = [f for f in skills.findings if f.code == "tools-not-granted"]
-        assert "no digest binds an approval" in told[0].fix
+        assert "without a digest it cannot be approved" in told[0].fix
 
 
 def test_every_key_that_opens_tools_is_known() -> None:
@@ -717,6 +720,6 @@ def test_an_outage_leaves_the_last_answer_in_use(server: FakeServer) -> None:
         skills.sync()
 
         assert "refunds" in skills.catalog
-        assert "its list of skills is no list" in skills.health().problems[0]
+        assert "its list of skills is not a list" in skills.health().problems[0]
         with pytest.raises(SourceUnavailableError):
             source.scan()

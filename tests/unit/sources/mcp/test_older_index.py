@@ -93,14 +93,14 @@ def test_without_a_digest_it_is_marked_and_its_two_fields_are_compared() -> None
 @pytest.mark.parametrize(
     ("bad", "why"),
     [
-        ("x", "no object"),
+        ("x", "not an object"),
         (item(type="task"), "unknown type, 'task'"),
         (item(type=None), "unknown type, 'NoneType'"),
         (item(url="https://x/../SKILL.md"), "part that is ."),
         (item(url="skill://refunds/README.md"), "does not end"),
-        (item(digest="sha1:x"), "digest is none"),
+        (item(digest="sha1:x"), "is not a digest"),
         (item(description=None), "no description"),
-        (item(type="archive", url=5), "no text"),
+        (item(type="archive", url=5), "not a text"),
         (item(type="archive", url="skill://a.zip", name="a/b"), "last part"),
     ],
     ids=range(9),
@@ -132,7 +132,7 @@ def test_an_index_that_is_none(text: str) -> None:
         if text == "[]":
             assert found_in(source) == []
         else:
-            with pytest.raises(SourceUnavailableError, match="is no JSON"):
+            with pytest.raises(SourceUnavailableError, match="is not JSON"):
                 source.scan()
 
 

@@ -55,8 +55,8 @@ BAD_URIS = [
     ("skill://x\n/SKILL.md", "of the form"),
     ("skill://a\\x/SKILL.md", "of the form"),
     ("skill://" + "x" * 9_000 + "/SKILL.md", "more than 8,192"),
-    (7, "no text"),
-    (None, "no text"),
+    (7, "not a text"),
+    (None, "not a text"),
 ]
 
 
@@ -103,9 +103,9 @@ def resources(*added: object) -> Callable[[dict[str, Any]], None]:
 
 A_DIGEST = f"sha256:{'a' * 64}"
 BAD_ENTRIES = [
-    (lambda e: e.pop("uri"), "no text"),
+    (lambda e: e.pop("uri"), "not a text"),
     (lambda e: e.update(uri="skill://other/SKILL.md"), "its name is 'bad'"),
-    (lambda e: e.update(frontmatter=[]), "no object"),
+    (lambda e: e.update(frontmatter=[]), "not an object"),
     (lambda e: e["frontmatter"].pop("description"), "no description"),
     (lambda e: e["frontmatter"].update(description=" "), "no description"),
     (lambda e: e["frontmatter"].update(name=["bad"]), "no name"),
@@ -114,7 +114,7 @@ BAD_ENTRIES = [
     (lambda e: e.update(resources="Dynamic"), "neither a list"),
     (lambda e: e.update(resources={}), "neither a list"),
     (lambda e: e.update(resources=[]), "without SKILL.md"),
-    (resources("skill://bad/a.md"), "no object"),
+    (resources("skill://bad/a.md"), "not an object"),
     (resources({"uri": "skill://bad/a", "size": 1}), "'a' has no digest"),
     (resources({"uri": "skill://bad/a", "digest": "md5:1", "size": 1}), "no digest"),
     (
@@ -335,11 +335,11 @@ def test_skills_and_files_together_are_bounded() -> None:
 @pytest.mark.parametrize(
     ("answer", "why"),
     [
-        ({}, "no list"),
-        ({"skills": {}}, "no list"),
-        ({"skills": [], "nextCursor": 7}, "cursor that is none"),
-        ({"skills": [], "nextCursor": "x" * 5_000}, "cursor that is none"),
-        ({"skills": [], "resultType": "input_required"}, "wants something in return"),
+        ({}, "not a list"),
+        ({"skills": {}}, "not a list"),
+        ({"skills": [], "nextCursor": 7}, "invalid cursor"),
+        ({"skills": [], "nextCursor": "x" * 5_000}, "invalid cursor"),
+        ({"skills": [], "resultType": "input_required"}, "asks for more input"),
     ],
 )
 def test_a_list_that_is_none(answer: dict[str, Any], why: str) -> None:

@@ -7,16 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from satchel.files import digest_bytes
+from satchel.files import digest_bytes, index_v1, index_v2
+from satchel.files._discovery_index import SCHEMA_V2
 from satchel.model import Descriptor, FileStat, Limits, Origin
-from satchel.release import (
-    Artifact,
-    artifact_bytes,
-    index_v1,
-    index_v2,
-    plan_publication,
-)
-from satchel.release._discovery import SCHEMA_V2
+from satchel.release import Artifact, artifact_bytes, plan_publication
 
 ORIGIN = Origin("skills", "x", "skills/x")
 

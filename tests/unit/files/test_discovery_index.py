@@ -7,8 +7,8 @@ import re
 
 import pytest
 
+from satchel.files import NotAnIndexError, parse_index
 from satchel.model import Limits
-from satchel.sources._http._index import NotAnIndexError, parse_index
 from tests.unit.sources.http.site import SCHEMA, entry
 
 GOOD = entry("good", "good/SKILL.md", b"x")
@@ -29,9 +29,9 @@ def but(**changes: object) -> dict[str, object]:
 
 
 WRONG: dict[str, tuple[object, str, str]] = {
-    "no object": (7, "error", "no object"),
+    "not an object": (7, "error", "not an object"),
     "no name": (but(name=None), "error", "no name"),
-    "a name of another kind": (but(name=7), "error", "name is no text"),
+    "a name of another kind": (but(name=7), "error", "name is not a text"),
     "id for name": (but(name=None, id="bad"), "error", "field 'id'"),
     "upper case": (but(name="Bad"), "error", "breaks the rules"),
     "a name that climbs": (but(name="../bad"), "error", "breaks the rules"),
@@ -43,14 +43,14 @@ WRONG: dict[str, tuple[object, str, str]] = {
     "another type": (but(type="task"), "warning", "type 'task' is unknown"),
     "no url": (but(url=None), "error", "no url"),
     "uri for url": (but(url=None, uri="x"), "error", "field 'uri'"),
-    "a url of another kind": (but(url=["x"]), "error", "url is no text"),
+    "a url of another kind": (but(url=["x"]), "error", "url is not a text"),
     "no digest": (but(digest=None), "error", "no digest"),
     "sha256 for digest": (but(digest=None, sha256="x"), "error", "field 'sha256'"),
     "hash for digest": (but(digest=None, hash="x"), "error", "field 'hash'"),
-    "a bare digest": (but(digest=str(DIGEST)[7:]), "error", "digest .* is none"),
-    "upper case digest": (but(digest=str(DIGEST).upper()), "error", "is none"),
-    "another hash": (but(digest="md5:0"), "error", "digest 'md5:0' is none"),
-    "a name that is taken": (but(name="good"), "error", "stands twice"),
+    "a bare digest": (but(digest=str(DIGEST)[7:]), "error", "is not a digest"),
+    "upper case digest": (but(digest=str(DIGEST).upper()), "error", "is not a digest"),
+    "another hash": (but(digest="md5:0"), "error", "'md5:0' is not a digest"),
+    "a name that is taken": (but(name="good"), "error", "is there twice"),
 }
 
 
@@ -78,7 +78,7 @@ def test_a_wrong_entry_costs_itself_alone(
         (but(description=None, summary="x"), "field 'summary'"),
         (but(description=" "), "empty"),
         (but(description="x" * 1_025), "1,024"),
-        (but(description=5), "no text"),
+        (but(description=5), "not a text"),
     ],
 )
 def test_a_description_is_not_needed(given: object, says: str) -> None:
@@ -110,17 +110,17 @@ def test_an_unknown_schema_is_not_processed(schema: object) -> None:
 @pytest.mark.parametrize(
     ("data", "says"),
     [
-        (b"", "no JSON"),
-        (b"<!doctype html>", "no JSON"),
-        (b"[" * 100_000, "no JSON"),
-        (b'{"skills": [' + b"9" * 10_000 + b"]}", "no JSON"),
+        (b"", "not JSON"),
+        (b"<!doctype html>", "not JSON"),
+        (b"[" * 100_000, "not JSON"),
+        (b'{"skills": [' + b"9" * 10_000 + b"]}", "not JSON"),
         (b"\xff\xfe{", "UTF-8"),
-        (b"[]", "no JSON object"),
-        (b"null", "no JSON object"),
+        (b"[]", "not a JSON object"),
+        (b"null", "not a JSON object"),
         (b"{}", "no list of skills"),
         (b'{"skills": {}}', "no list of skills"),
-        (b'{"skills": [], "skills": []}', "'skills' stands twice"),
-        (b'{"skills": [{"digest": "a", "digest": "b"}]}', "'digest' stands twice"),
+        (b'{"skills": [], "skills": []}', "'skills' twice"),
+        (b'{"skills": [{"digest": "a", "digest": "b"}]}', "'digest' twice"),
     ],
 )
 def test_no_index(data: bytes, says: str) -> None:
@@ -131,7 +131,7 @@ def test_no_index(data: bytes, says: str) -> None:
 def test_a_huge_object_costs_no_more_than_its_size() -> None:
     """A look at all members for each of them would take minutes here."""
     members = b",".join(b'"%d":0' % number for number in range(200_000))
-    with pytest.raises(NotAnIndexError, match="'7' stands twice"):
+    with pytest.raises(NotAnIndexError, match="'7' twice"):
         parse_index(b"{" + members + b',"7":0}', "i", Limits())
 
 
@@ -165,7 +165,7 @@ def test_the_older_index() -> None:
     files = ["references/a b.md", "SKILL.md"]
     found = parse_index(index(old(files=files), schema=None), "i", Limits())
 
-    assert [each.kind for each in found.entries] == ["files"]
+    assert [each.type for each in found.entries] == ["files"]
     assert found.entries[0].files == ("SKILL.md", "references/a b.md")
     assert not found.has_digests
 
@@ -174,11 +174,11 @@ def test_the_older_index() -> None:
     ("given", "says"),
     [
         (old(files=None), "no files"),
-        (old(files="SKILL.md"), "no list of paths"),
-        (old(files=["SKILL.md", 7]), "no list of paths"),
+        (old(files="SKILL.md"), "not a list of paths"),
+        (old(files=["SKILL.md", 7]), "not a list of paths"),
         (old(files=["SKILL.md"] * 513), "more than archive_files = 512"),
-        (old(files=["README.md"]), r"lists no SKILL\.md"),
-        (old(files=["SKILL.md", "../../x"]), "not asked for"),
+        (old(files=["README.md"]), r"not list SKILL\.md"),
+        (old(files=["SKILL.md", "../../x"]), "not fetched"),
         (old(files=["SKILL.md", "/etc/passwd"]), "absolute"),
         (old(files=["SKILL.md", "http://x.com/a"]), "colon"),
         (but(), r"entry of v0\.2\.0"),
