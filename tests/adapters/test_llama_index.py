@@ -309,7 +309,7 @@ async def test_a_run_that_ended_holds_no_session(skills: Satchel) -> None:
 
     attached: Any = agent.tool_retriever
     assert handler.ctx.store is not None
-    assert len(attached._lives) == 0
+    assert len(attached._runs) == 0
 
 
 async def test_the_state_is_json_without_texts(skills: Satchel) -> None:

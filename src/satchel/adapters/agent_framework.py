@@ -4,21 +4,21 @@
 
     agent = Agent(client, context_providers=[attach(skills)])
 
-What a conversation has loaded stands in ``AgentSession.state``, which the framework
-stores and takes up again. A call that somebody has to approve is one of the response's
+What a conversation has loaded is in ``AgentSession.state``, which the framework stores
+and resumes. A call that a person has to approve is one of the response's
 ``user_input_requests``, as for the framework's own tools: answer it in a run with the
 same session, here or in another process.
 """
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from satchel.adapters._base import Conversation, SessionFactory, framework
+from satchel.adapters._base import Conversation, SessionFactory, Who, framework
+from satchel.adapters._translation import ToolForms
 from satchel.model import SeenMessage
 from satchel.runtime import LOAD_TOOLS, READ_TOOL
 from satchel.tools import Tool, result_text
@@ -46,15 +46,12 @@ with framework("Microsoft Agent Framework", "agent-framework"):
 
 __all__ = ["attach"]
 
-Who: TypeAlias = (
-    "Mapping[str, Any] | Callable[[AgentSession], Mapping[str, Any]] | None"
-)
 Deps: TypeAlias = "Callable[[FunctionInvocationContext], object] | None"
 Next: TypeAlias = Callable[[], Awaitable[None]]
 
-_OURS: Final = "satchel"
+_KEY: Final = "satchel"
 _LOADS: Final = {READ_TOOL, *(name for name, _ in LOAD_TOOLS.values())}
-"""The tools of which the skill that is asked for decides whether somebody is asked."""
+"""The tools for which the requested skill decides whether a person is asked."""
 _EXCLUDED: Final = "_excluded"
 """Where the framework's compaction marks a message that no model sees any more."""
 
@@ -62,7 +59,7 @@ _EXCLUDED: Final = "_excluded"
 def attach(
     skills: Satchel,
     *,
-    who: Who = None,
+    who: Who[AgentSession] = None,
     deps: Deps = None,
     **options: Unpack[SessionOptions],
 ) -> ContextProvider:
@@ -73,9 +70,9 @@ def attach(
 
     Args:
         skills: What is attached.
-        who: For whom a run is, or what tells it from the run's ``AgentSession``.
-        deps: What tells the objects that tools are given from the context of a call;
-            by default they are the run's ``function_invocation_kwargs``.
+        who: For whom a run is: a mapping, or a function of the run's ``AgentSession``.
+        deps: A function of the context of a call, which returns the objects that tools
+            get; by default they get the run's ``function_invocation_kwargs``.
         options: As for `satchel.Satchel.session`. ``agent`` is by default the agent's
             name. With ``approve`` no run stops to wait for approval.
 
@@ -84,17 +81,17 @@ def attach(
         ValueError: No style has that name.
     """
     sessions: SessionFactory[AgentSession] = SessionFactory(skills, who, None, options)
-    return _Skills(sessions, deps)
+    return _SkillsProvider(sessions, deps)
 
 
-class _Skills(ContextProvider):
-    """Opens a session for each run; holds nothing of any run itself."""
+class _SkillsProvider(ContextProvider):
+    """Opens a session for each run; has nothing of any run itself."""
 
     def __init__(self, sessions: SessionFactory[AgentSession], deps: Deps) -> None:
-        super().__init__(_OURS)
+        super().__init__(_KEY)
         self.deps = deps
         self._sessions = sessions
-        self._known: dict[str, _Ours] = {}
+        self.tool_forms = ToolForms(_framework_tool)
 
     async def before_run(
         self,
@@ -105,10 +102,8 @@ class _Skills(ContextProvider):
         state: dict[str, Any],
     ) -> None:
         """Add the section, the tools that are open, and what opens others."""
-        if self._sessions.options.get("always"):  # they are read
-            run = await asyncio.to_thread(self._begin, agent, session, state)
-        else:
-            run = self._begin(agent, session, state)
+        open_run = self._sessions.call_off_loop
+        run = await open_run(self._begin, agent, session, state)
         defaults: Mapping[str, Any] = getattr(agent, "default_options", {})
         own: list[Any] = defaults.get("tools") or []
         tools = run.open([*own])[len(own) :]
@@ -121,29 +116,12 @@ class _Skills(ContextProvider):
         context.extend_middleware(self.source_id, _ModelCalls(run))
         if not run.is_unguarded:
             context.extend_middleware(self.source_id, run)
-        run.keep()
-
-    def template(self, tool: Tool) -> _Ours:
-        """Return a tool in the framework's form, made once while it stays as it is."""
-        made = self._known.get(tool.name)
-        if (
-            made is None
-            or made.description != tool.description
-            or made.parameters() != tool.parameters
-        ):
-            made = _Ours(
-                name=tool.name,
-                description=tool.description,
-                func=_closed,
-                input_model=tool.parameters,
-            )
-            self._known[tool.name] = made
-        return made
+        run.save()
 
     def _begin(
         self, agent: SupportsAgentRun, session: AgentSession, state: dict[str, Any]
     ) -> _Run:
-        # Agents may share a session: each has its own skills in use.
+        # Agents may share a session: each has its own skills.
         name = self._sessions.options.get("agent", agent.name or "agent")
         conversation = self._sessions.open(session, state.get(name), agent=name)
         # Where each model call loads the history, it does so below our middleware.
@@ -160,7 +138,7 @@ class _Run(FunctionMiddleware):
 
     def __init__(
         self,
-        provider: _Skills,
+        provider: _SkillsProvider,
         conversation: Conversation,
         state: dict[str, Any],
         *,
@@ -182,22 +160,22 @@ class _Run(FunctionMiddleware):
         self._natives: set[str] = set()
         self._opened: tuple[object, ...] = ()
 
-    def keep(self) -> None:
-        """Put down what the conversation has to remember."""
+    def save(self) -> None:
+        """Save what the conversation has to remember."""
         self._state[self.session.agent] = self.session.dump()
 
     def open(self, live: list[Any]) -> list[Any]:
-        """Bring a list of tools up to date, and return it: ours behind all others.
+        """Update a list of tools in place, and return it: Satchel's come last.
 
         Raises:
-            DuplicateToolError: One of the agent's own has the name of one of a skill.
+            DuplicateToolError: One of the agent's own has the name of a skill's tool.
         """
         session = self.session
         if self._opened != (session.activations, session.catalog, live):
-            others = [tool for tool in live if not self._is_ours(tool)]
+            others = [tool for tool in live if not self._is_own_form(tool)]
             names = filter(None, map(_name, others))
             ours: Iterable[Tool] = session.tools(names)
-            if self.is_unguarded:  # one that was offered since waits for the next run
+            if self.is_unguarded:  # a tool that was offered since has to wait
                 ours = [tool for tool in ours if tool.native is None]
             live[:] = [*others, *map(self._native, ours)]
             self._opened = (session.activations, session.catalog, [*live])
@@ -210,10 +188,10 @@ class _Run(FunctionMiddleware):
         *,
         may_hide: bool = False,
     ) -> str:
-        """Take in what a model call sees; return what is to stand in its prompt more.
+        """Take in what a model call sees; return what to add to its prompt.
 
-        A service that keeps the conversation is sent new messages only. Where this run
-        has seen all before, they are added up; else nothing can be told.
+        A service that keeps the conversation gets only new messages. Where this run has
+        seen all earlier ones, they are added up; else nobody knows what it has.
 
         Args:
             messages: Those of the call.
@@ -228,23 +206,21 @@ class _Run(FunctionMiddleware):
             self._history = [*before, *filter(_is_shown, messages)]
             self._see()
         self._conversation.tools()
-        self.keep()
-        if self.session.reads_files:
-            self._more = await asyncio.to_thread(self.session.reinjected)
-        else:
-            self._more = self.session.reinjected()
+        self.save()
+        repeated = self._conversation.call_off_loop
+        self._more = await repeated(self.session.reinjected)
         self._shown = [*messages]
         return self._more
 
     def expect(self, response: ChatResponse[Any]) -> None:
-        """Let the framework ask for the calls that somebody has to approve.
+        """Let the framework ask for the calls that a person has to approve.
 
-        It asks by tool: with one such call those beside it are asked for, too.
+        It asks by tool: with one such call it asks for all others of the step, too.
         """
         ours = self._made if self._asks else {}
         for tool in ours.values():
             tool.approval_mode = "never_require"
-        for content in (each for m in response.messages for each in m.contents):
+        for content in (part for m in response.messages for part in m.contents):
             if content.type != "function_call":
                 continue
             self._calls[content.call_id] = content
@@ -255,16 +231,16 @@ class _Run(FunctionMiddleware):
     async def process(
         self, context: FunctionInvocationContext, call_next: Next
     ) -> None:
-        """Go around each tool call: a native tool is called where it may be."""
+        """Wrap each tool call: a native tool is called where the policy allows it."""
         name = context.function.name
-        if name not in self._natives or not self._is_ours(context.function):
+        if name not in self._natives or not self._is_own_form(context.function):
             await call_next()
             return
         arguments, approved = _arguments(context), _is_approved(context)
         permit = await self._conversation.apermit(
             name, arguments, approved=approved, call_id=_call_id(context)
         )
-        self.keep()
+        self.save()
         if permit.refusal is not None:
             context.result = result_text(permit.refusal)
             return
@@ -284,23 +260,23 @@ class _Run(FunctionMiddleware):
         result = await self._conversation.acall(
             name, arguments, approved=approved, call_id=_call_id(context)
         )
-        self.keep()
+        self.save()
         if context.tools is not None:
             self.open(context.tools)
         return result_text(result)
 
     def _has_only_more(self, messages: Sequence[Message]) -> bool:
-        """Tell whether only results of the agent's own tools came since the last look.
+        """Tell whether only results of the agent's own tools are new.
 
-        Nothing comes into use or out of sight by them, so the session is shown them
-        not before it is asked what they hold: at a call of one of its tools.
+        They load nothing and hide nothing, so the session sees them only when it needs
+        them: at a call of one of its tools.
         """
         before = self._shown
         count = len(before)
         more = messages[count:]
         if not before or [*messages[:count]] != before:
             return False
-        if any(each.role not in ("assistant", "tool") for each in more):
+        if any(message.role not in ("assistant", "tool") for message in more):
             return False
         self._shown = [*messages]
         if self._history is not None:
@@ -313,7 +289,7 @@ class _Run(FunctionMiddleware):
         self._is_behind = False
 
     def _seen(self) -> Iterator[SeenMessage]:
-        """Yield what a session reads: results and their calls, of the rest the role."""
+        """Yield messages as a session reads them: only results have text."""
         for message in self._history or ():
             for content in message.contents:
                 if content.type == "function_call":
@@ -331,7 +307,7 @@ class _Run(FunctionMiddleware):
             elif message.role == "assistant":
                 yield SeenMessage("assistant")
 
-    def _is_ours(self, tool: object) -> bool:
+    def _is_own_form(self, tool: object) -> bool:
         return isinstance(tool, FunctionTool) and self._made.get(tool.name) is tool
 
     def _asks_for(self, name: str, arguments: Mapping[str, object]) -> bool:
@@ -349,20 +325,20 @@ class _Run(FunctionMiddleware):
             async def call(
                 _satchel_context: FunctionInvocationContext, **arguments: object
             ) -> str:
-                _satchel_context.metadata[_OURS] = True
+                _satchel_context.metadata[_KEY] = True
                 return await self._call(_satchel_context, arguments)
 
-            made = self._provider.template(tool).bound(call)
+            made = self._provider.tool_forms.of(tool).bound(call)
         self._made[tool.name] = made
         return made
 
 
-class _Ours(FunctionTool):
+class _SkillTool(FunctionTool):
     """A tool of a session, which checks the arguments itself."""
 
-    def bound(self, func: Callable[..., Awaitable[str]]) -> _Ours:
-        """Return a copy that calls this; each run makes some, and `copy` is slow."""
-        made = _Ours.__new__(_Ours)
+    def bound(self, func: Callable[..., Awaitable[str]]) -> _SkillTool:
+        """Return a copy that calls this; `copy` would be slow."""
+        made = _SkillTool.__new__(_SkillTool)
         made.__dict__.update(self.__dict__, func=func)
         return made
 
@@ -372,22 +348,22 @@ class _Ours(FunctionTool):
         context: FunctionInvocationContext | None = None,
         **given: Any,  # noqa: ANN401 - as the framework has it
     ) -> Any:  # noqa: ANN401
-        """Do as any tool does; where the framework refuses arguments, ask the session.
+        """Do as any tool does; where the framework rejects arguments, ask the session.
 
         The framework's check does not tell a model which of them is wrong. The
-        session's does, and takes some that the framework's does not.
+        session's does, and accepts some that the framework's does not.
         """
         try:
             return await super().invoke(context=context, **given)
         except TypeError:
-            if context is None or _OURS in context.metadata or self.func is None:
+            if context is None or _KEY in context.metadata or self.func is None:
                 raise
             text: str = await self.func(context, **_arguments(context))
             return text if given.get("skip_parsing") else [Content.from_text(text)]
 
 
 class _ModelCalls(ChatMiddleware):
-    """Shows each model call the skills whose text left the messages, and the tools."""
+    """Adds tools to each model call, and skills whose text left the messages."""
 
     def __init__(self, run: _Run) -> None:
         self._run = run
@@ -424,8 +400,17 @@ class _ModelCalls(ChatMiddleware):
             run.expect(context.result)
 
 
-async def _closed(_satchel_context: FunctionInvocationContext, **_: object) -> str:
-    """Stand for what a tool does, until a run takes a copy of it.
+def _framework_tool(tool: Tool) -> _SkillTool:
+    return _SkillTool(
+        name=tool.name,
+        description=tool.description,
+        func=_not_bound,
+        input_model=tool.parameters,
+    )
+
+
+async def _not_bound(_satchel_context: FunctionInvocationContext, **_: object) -> str:
+    """Raise: each run makes a copy of the tool with a function of its own.
 
     The framework fills the context in by the parameter's name, which no tool has.
     """
@@ -433,7 +418,7 @@ async def _closed(_satchel_context: FunctionInvocationContext, **_: object) -> s
 
 
 def _name(tool: object) -> str:
-    """Return a tool's name; that of a provider's own may stand in a mapping."""
+    """Return a tool's name; a provider's own tool may be a mapping."""
     if isinstance(tool, Mapping):
         function = tool.get("function")
         return str(
@@ -443,7 +428,7 @@ def _name(tool: object) -> str:
 
 
 def _with(base: Any, more: str) -> Any:  # noqa: ANN401 - what a client takes
-    """Return instructions with more behind them; blocks stay as they are."""
+    """Return instructions with more after them; blocks are not changed."""
     if not more:
         return base
     if base is None or isinstance(base, str):
@@ -465,5 +450,5 @@ def _call_id(context: FunctionInvocationContext) -> str:
 
 
 def _is_approved(context: FunctionInvocationContext) -> bool | None:
-    """Tell whether somebody approved this very call; the framework makes no other."""
+    """Tell whether a person approved this call; the framework makes no other."""
     return True if context.metadata.get("approval_response") is not None else None
