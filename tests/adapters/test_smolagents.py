@@ -133,7 +133,7 @@ def test_code_gets_results_as_they_are(packs: Path) -> None:
 
     assert "text/markdown" in model.seen[1][-1]
     assert "refund" in model.seen[2][-1]
-    assert "load_skill takes 1 arguments, and 2 were given" in model.seen[3][-1]
+    assert "load_skill takes 1 arguments, but got 2" in model.seen[3][-1]
 
 
 def test_code_is_told_again_how_open_tools_are_called(packs: Path) -> None:
