@@ -17,13 +17,13 @@ _terminal: Final = threading.Lock()
 
 
 def ask_in_terminal(question: Question) -> ApprovalAnswer:
-    """Ask whoever sits at the terminal; the answer to hand to ``session(approve=...)``.
+    """Ask the person at the terminal; pass it as ``session(approve=ask_in_terminal)``.
 
-    The question goes to standard error, so that output may go into a pipe. What came
-    from a pack or a model is cleaned of all that a terminal would obey. What was typed
-    before the question is thrown away where the system allows it (not on Windows).
-    Questions of several threads come one after the other. Anything but ``y`` or ``s``
-    is no, and so is a standard input or error that is no terminal.
+    The question goes to standard error, so that the output may go into a pipe. Text of
+    a pack or a model is cleaned of everything that a terminal would obey. What was
+    typed before the question is discarded where the system allows it (not on Windows).
+    Questions of several threads come one after the other. Any answer but ``y`` or ``s``
+    means no; so does a standard input or error that is no terminal.
     """
     if not (_is_terminal(sys.stdin) and _is_terminal(sys.stderr)):
         return "no"
@@ -37,7 +37,7 @@ def ask_in_terminal(question: Question) -> ApprovalAnswer:
 
 
 def _is_terminal(stream: TextIO | None) -> bool:
-    """Tell whether it is one; a program without a console has no stream at all."""
+    """Return whether it is one; a program without a console has no stream at all."""
     return stream is not None and not stream.closed and stream.isatty()
 
 

@@ -1,10 +1,11 @@
-"""Every pack that there is, listed or not, and the sentence that counts them."""
+"""Every pack, listed or not, and the sentence that counts them."""
 
 from collections import Counter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from satchel.errors import SkillError
 from satchel.model import SKILL_FILE, Conflict, Descriptor, Excluded, Finding
+from satchel.text import plural
 
 if TYPE_CHECKING:
     from satchel.model import Catalog
@@ -15,14 +16,14 @@ SCHEMA_VERSION: Final = 1
 
 
 class Item(NamedTuple):
-    """One pack; ``state`` is empty where it is listed, else why it is not."""
+    """One pack; ``state`` is empty if it is listed, else it says why it is not."""
 
     descriptor: Descriptor
     state: str = ""
 
 
 class Inventory(NamedTuple):
-    """The packs by id, with all findings, and all conflicts, decided ones included."""
+    """The packs by id, all findings, and all conflicts, decided ones too."""
 
     items: tuple[Item, ...]
     findings: tuple[Finding, ...]
@@ -42,7 +43,7 @@ class Inventory(NamedTuple):
     def as_json(self, skills: "Satchel") -> dict[str, object]:
         """Return what ``satchel list --json`` prints.
 
-        ``release`` is there where all of it comes from one release.
+        ``release`` is in it if everything comes from one release.
         """
         release = skills.registry.latest.release
         return {
@@ -59,7 +60,7 @@ class Inventory(NamedTuple):
 
 
 def take_inventory(skills: "Satchel") -> Inventory:
-    """Gather the listed, the withheld, and every owner of a conflict, by id."""
+    """Return the listed skills, the excluded ones, and every owner of a conflict."""
     catalog = skills.registry.latest
     items = [Item(entry) for entry in catalog.entries]
     items += [
@@ -98,11 +99,11 @@ def _skill(entry: Descriptor, skills: "Satchel") -> dict[str, object]:
 
 
 def _digest(entry: Descriptor, skills: "Satchel") -> str | None:
-    if entry.remote and not entry.digest:  # nothing is fetched for a list
+    if entry.remote and not entry.digest:  # a list fetches nothing
         return None
     try:
         return skills.registry.digest(entry)
-    except SkillError:  # a file that cannot be read now: the finding says so
+    except SkillError:  # a file cannot be read now; a finding says so
         return None
 
 
@@ -140,19 +141,19 @@ _ORDER: Final = (
 
 
 def count_packs(catalog: "Catalog") -> int:
-    """Return in how many places there are packs, as ``satchel check`` counts them."""
+    """Return in how many folders there are packs, as ``satchel check`` counts them."""
     return sum(_places(catalog).values())
 
 
 def summarize_catalog(catalog: "Catalog") -> str:
     """Return how many packs there are, and how many are listed.
 
-    ``3 skills listed``; where packs are not, what became of them: ``11 packs: 7 skills
+    ``3 skills listed``; if some are not listed, also the reasons: ``11 packs: 7 skills
     listed; not listed: 2 of a name claimed twice, 1 refused, 1 copy of another``.
     """
     places = _places(catalog)
     total, listed = sum(places.values()), len(catalog)
-    sentence = f"{_many(listed, 'skill')} listed"
+    sentence = f"{plural(listed, 'skill')} listed"
     others: list[str] = []
     if places["conflict"]:
         others.append(f"{places['conflict']:,} of a name claimed twice")
@@ -164,11 +165,11 @@ def summarize_catalog(catalog: "Catalog") -> str:
         others.append(f"{places['copy']:,} {copies} of another")
     if not others:
         return sentence
-    return f"{_many(total, 'pack')}: {sentence}; not listed: {', '.join(others)}"
+    return f"{plural(total, 'pack')}: {sentence}; not listed: {', '.join(others)}"
 
 
 def _places(catalog: "Catalog") -> Counter[str]:
-    """Count packs by what became of them, each place once."""
+    """Count packs by whether they are listed or why not, each folder once."""
     seen: set[str] = set()
     count: Counter[str] = Counter()
     owners = [("conflict", pack) for one in catalog.unresolved for pack in one.owners]
@@ -187,7 +188,3 @@ def _places(catalog: "Catalog") -> Counter[str]:
 
 def _rank(reason: str) -> tuple[int, str]:
     return _ORDER.index(reason) if reason in _ORDER else len(_ORDER), reason
-
-
-def _many(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"

@@ -1,7 +1,4 @@
-"""``satchel check --for``: how other loaders will see packs, for people.
-
-And for programs.
-"""
+"""``satchel check --for``: how other loaders will see packs."""
 
 import json
 from collections.abc import Iterator
@@ -9,10 +6,10 @@ from dataclasses import dataclass
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Final
 
-from satchel.checking import LOADER_GROUPS
+from satchel.checking import LOADER_GROUPS, predict_library
 from satchel.cli._terminal import bold, echo, layout, one_line, width
 from satchel.clients import PROPERTIES, loaders, read_documented
-from satchel.lint import render_report
+from satchel.lint import CheckReport, render_report
 from satchel.text import plural
 
 if TYPE_CHECKING:
@@ -20,9 +17,10 @@ if TYPE_CHECKING:
 
     from satchel.checking import LibraryPrediction, PackPrediction
     from satchel.clients import Loader, LoaderVerdict, Prediction
-    from satchel.lint import CheckReport, Format, LintSettings
+    from satchel.lint import Format, LintSettings
 
 
+SCHEMA_VERSION: Final = 1
 VERDICT_HEADS: Final["dict[LoaderVerdict, str]"] = {
     "breaks-neighbours": "breaks",
     "dropped": "drops",
@@ -30,12 +28,12 @@ VERDICT_HEADS: Final["dict[LoaderVerdict, str]"] = {
     "cut": "cuts",
     "unknown": "not known",
 }
-"""What each verdict but the good one is called in print, the worst first."""
+"""How each verdict but the good one is printed, the worst first."""
 
 
 @dataclass(frozen=True, slots=True)
 class LoaderReason:
-    """Why, on which line, and what to do; ``line`` 0 and ``fix`` empty are none."""
+    """Why, on which line, and what to do; ``line`` 0 and an empty ``fix`` mean none."""
 
     about: str
     line: int = 0
@@ -44,7 +42,7 @@ class LoaderReason:
 
 @dataclass(frozen=True, slots=True)
 class LoaderGroup:
-    """The loaders to which the same becomes of a pack for the same reasons."""
+    """The loaders that treat a pack in the same way for the same reasons."""
 
     verdict: "LoaderVerdict"
     loaders: "tuple[Loader, ...]"
@@ -54,7 +52,7 @@ class LoaderGroup:
 def groups_of(pack: "PackPrediction") -> Iterator[LoaderGroup]:
     """Yield the groups, the worst verdict first, then the larger ones.
 
-    Where a pack is lost only with the one beside it, see `losses_of`.
+    A pack that is lost only because of another pack is in `losses_of`.
     """
     for verdict in VERDICT_HEADS:
         alike: dict[tuple[LoaderReason, ...], list[Loader]] = {}
@@ -70,7 +68,7 @@ def groups_of(pack: "PackPrediction") -> Iterator[LoaderGroup]:
 
 
 def losses_of(pack: "PackPrediction") -> dict[str, list[str]]:
-    """Return the packs that take this one down, each with the loaders that let them."""
+    """Return the packs that make loaders drop this one, each with these loaders."""
     lost: dict[str, list[str]] = {}
     for outcome in pack.outcomes:
         if pack.is_lost(outcome):
@@ -91,82 +89,67 @@ def _reasons(pack: "PackPrediction", outcome: "Prediction") -> Iterator[LoaderRe
             yield LoaderReason("it does so with every pack")
 
 
-LISTING = ("list", "?")
-"""Words in place of a loader's name that ask which loaders there are."""
-
-
 @dataclass(frozen=True, slots=True)
 class PredictionReport:
-    """What becomes of packs, and what of it counts as findings."""
+    """How loaders see packs, and the findings of that."""
 
-    outlook: "LibraryPrediction"
-    report: "CheckReport"
+    library: "LibraryPrediction"
+    report: CheckReport
 
 
 def predict_packs(
     paths: "Sequence[str]",
-    given: str,
+    loader_names: str,
     settings: "LintSettings",
     *,
     skip_others: bool = False,
 ) -> PredictionReport:
-    """Return what becomes of the packs below ``paths``.
+    """Predict how loaders will see the packs below ``paths``.
 
     Args:
         paths: Packs, or folders of packs.
-        given: Names of loaders, with commas.
+        loader_names: Names of loaders, with commas between them.
         settings: Which findings count, and how much.
-        skip_others: Pass by a file that lies in no pack.
+        skip_others: Skip a file that is in no pack.
 
     Raises:
-        SkillError: A path or a name is of nothing that is known.
+        SkillError: A path does not exist, or a loader is not known.
     """
-    from satchel.checking import predict_library
-    from satchel.lint import CheckReport
-
-    names = [name for text in given.split(",") if (name := text.strip())]
-    outlook = predict_library(paths, names, skip_others=skip_others)
-    judged = [settings.judge(finding) for finding in outlook.findings]
+    names = [name for text in loader_names.split(",") if (name := text.strip())]
+    library = predict_library(paths, names, skip_others=skip_others)
+    judged = [settings.judge(finding) for finding in library.findings]
     findings = tuple(finding for finding in judged if finding is not None)
     report = CheckReport(
-        len(outlook.packs),
+        len(library.packs),
         findings,
         "lenient",
         off=len(judged) - len(findings),
         off_by=settings.told_by,
     )
-    return PredictionReport(outlook, report)
+    return PredictionReport(library, report)
 
 
 def render_prediction(prediction: PredictionReport, style: "Format") -> str:
-    """Return it as one text; only the printer in use is imported."""
+    """Return the prediction as one text."""
     if style in {"sarif", "github"}:
-        from satchel.lint import render_report
-
         return render_report(prediction.report, style)
     printers = {"text": render_text, "json": render_json, "markdown": render_markdown}
     return printers[style](prediction)
 
 
-SCHEMA_VERSION: Final = 1
-
-
-def render_json(prediction: "PredictionReport") -> str:
-    """Return one object: the loaders, the packs, and the findings as reports have them.
-
-    All but ASCII is escaped, so that any locale can carry it.
-    """
+def render_json(prediction: PredictionReport) -> str:
+    """Return one object, in ASCII: the loaders, the packs, the findings."""
     document = {
         "schema_version": SCHEMA_VERSION,
-        "loaders": [loader_entry(loader) for loader in prediction.outlook.loaders],
-        "packs": [_pack_entry(pack) for pack in prediction.outlook.packs],
+        "loaders": [loader_entry(loader) for loader in prediction.library.loaders],
+        "packs": [_pack_entry(pack) for pack in prediction.library.packs],
         "findings": json.loads(render_report(prediction.report, "json"))["findings"],
     }
     return json.dumps(document, indent=2).replace("\x7f", "\\u007f")
 
 
 def loader_entry(loader: "Loader") -> dict[str, str]:
-    """Return what is known of a loader itself."""
+    """Return the facts about a loader itself."""
     return {
         "key": loader.key,
         "title": loader.title,
@@ -205,7 +188,7 @@ def _outcome_entry(pack: "PackPrediction", outcome: "Prediction") -> dict[str, A
 
 
 def _evidence(loader: "Loader", key: str) -> str:
-    """Return what a verdict rests on: what was called, or the page that says so."""
+    """Return the evidence of a verdict: what was called, or the page that says so."""
     if loader.how == "measured":
         return loader.source
     claim = read_documented().loaders[loader.key].claims.get(key)
@@ -220,7 +203,7 @@ _KIND_HEADS: Final = {
 
 
 def list_loaders() -> None:
-    """Print them by kind: key, version, how it is known, the day, the source."""
+    """Print the loaders by kind: key, version, kind of evidence, day, source."""
     all_loaders = loaders()
     rows = {
         kind: [_loader_row(loader) for loader in all_loaders if loader.kind == kind]
@@ -242,17 +225,17 @@ def _loader_row(loader: "Loader") -> tuple[str, ...]:
     return loader.key, loader.version, how, loader.checked, loader.source
 
 
-def render_markdown(prediction: "PredictionReport") -> str:
+def render_markdown(prediction: PredictionReport) -> str:
     """Return the count of each verdict by loader, then the findings."""
-    outlook = prediction.outlook
-    head = f"{plural(len(outlook.packs), 'pack')}, as others will see them:"
+    library = prediction.library
+    head = f"{plural(len(library.packs), 'pack')}, as others will see them:"
     columns = ["loaded", *VERDICT_HEADS]
     rows = [
         f"| | loaded whole | {' | '.join(VERDICT_HEADS.values())} |",
         f"|---|{'---:|' * len(columns)}",
     ]
-    for at, loader in enumerate(outlook.loaders):
-        verdicts = [pack.verdict(pack.outcomes[at]) for pack in outlook.packs]
+    for at, loader in enumerate(library.loaders):
+        verdicts = [pack.verdict(pack.outcomes[at]) for pack in library.packs]
         counts = (
             str(verdicts.count(verdict) or "") for verdict in ("loaded", *VERDICT_HEADS)
         )
@@ -264,14 +247,14 @@ def render_markdown(prediction: "PredictionReport") -> str:
 
 _DEFAULT_WIDTH: Final = 88
 _INDENT: Final = 13
-_LEAST: Final = 30
+_MIN_WIDTH: Final = 30
 
 
-def render_text(prediction: "PredictionReport") -> str:
-    """Return a part for each pack that is not loaded by all, and a summary."""
-    outlook = prediction.outlook
-    lines = [line for pack in outlook.packs for line in _pack_lines(pack)]
-    return "\n".join([*lines, *_summary(outlook)])
+def render_text(prediction: PredictionReport) -> str:
+    """Return a section for each pack that some loader does not load, and a summary."""
+    library = prediction.library
+    lines = [line for pack in library.packs for line in _pack_lines(pack)]
+    return "\n".join([*lines, *_summary(library)])
 
 
 def _pack_lines(pack: "PackPrediction") -> Iterator[str]:
@@ -286,31 +269,31 @@ def _pack_lines(pack: "PackPrediction") -> Iterator[str]:
     head = "  lost"
     for other, losers in losses.items():
         text = f"{', '.join(losers)}, with {one_line(other)}"
-        yield from _filled(text, head.ljust(_INDENT))
+        yield from _wrapped(text, head.ljust(_INDENT))
         head = ""
     yield ""
 
 
-def _group_lines(group: "LoaderGroup") -> Iterator[str]:
+def _group_lines(group: LoaderGroup) -> Iterator[str]:
     head = f"  {VERDICT_HEADS[group.verdict]}".ljust(_INDENT)
-    yield from _filled(", ".join(loader.key for loader in group.loaders), head)
+    yield from _wrapped(", ".join(loader.key for loader in group.loaders), head)
     for reason in group.reasons:
         where = f"line {reason.line}: " if reason.line else ""
-        yield from _filled(f"{where}{one_line(reason.about)}", " " * _INDENT)
+        yield from _wrapped(f"{where}{one_line(reason.about)}", " " * _INDENT)
     for fix in dict.fromkeys(reason.fix for reason in group.reasons if reason.fix):
-        yield from _filled(f"fix: {one_line(fix)}", " " * _INDENT)
+        yield from _wrapped(f"fix: {one_line(fix)}", " " * _INDENT)
 
 
-def _filled(text: str, head: str) -> Iterator[str]:
-    room = max((width() or _DEFAULT_WIDTH) - _INDENT, _LEAST)
+def _wrapped(text: str, head: str) -> Iterator[str]:
+    room = max((width() or _DEFAULT_WIDTH) - _INDENT, _MIN_WIDTH)
     lines = wrap(text, room, break_long_words=False, break_on_hyphens=False)
     for at, line in enumerate(lines):
         yield f"{head if not at else ' ' * _INDENT}{line}"
 
 
-def _summary(outlook: "LibraryPrediction") -> Iterator[str]:
-    packs, loaders = len(outlook.packs), outlook.loaders
-    whole = sum(len(p.of("loaded")) == len(p.outcomes) for p in outlook.packs)
+def _summary(library: "LibraryPrediction") -> Iterator[str]:
+    packs, loaders = len(library.packs), library.loaders
+    whole = sum(len(p.of("loaded")) == len(p.outcomes) for p in library.packs)
     count = "it" if len(loaders) == 1 else f"all {len(loaders)}"
     before = plural(len(loaders), "loader") if len(loaders) != 1 else loaders[0].title
     yield f"{plural(packs, 'pack')} before {before}: {whole} loaded whole by {count}"

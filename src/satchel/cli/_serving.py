@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final, TypedDict
 from satchel.cli._options import command_sinks, open_named_skills, warn_empty
 from satchel.cli._terminal import echo_error
 from satchel.errors import ConfigError, ExtraMissingError
+from satchel.text import plural
 
 if TYPE_CHECKING:
     from satchel.model import Finding, Style
@@ -28,18 +29,17 @@ if TYPE_CHECKING:
 
 
 SWITCH_S: Final = 0.0005
-"""How long one thread may keep the others waiting: a tenth of what Python has."""
+"""How long one thread may block the others: a tenth of Python's default."""
 
-FAR_S: Final = 2.0
-"""Seconds for which sources elsewhere are waited for, before those of this machine are
-served without them."""
+REMOTE_S: Final = 2.0
+"""Seconds to wait for remote sources before the local ones are served without them."""
 
 MOST: Final = 5
-"""Reasons, and skills that are withheld, that are told one by one."""
+"""Reasons, and skills that are excluded, that are printed one by one."""
 
 
 class ServeOptions(TypedDict):
-    """What click gives for each option and argument."""
+    """The options and arguments of the command."""
 
     paths: tuple[str, ...]
     more: tuple[str, ...]
@@ -70,7 +70,7 @@ _NEEDED: Final = ("mcp", "prometheus_client", "starlette", "uvicorn")
 
 
 def serve(options: ServeOptions) -> int:
-    """Serve until told to stop; return the exit status.
+    """Serve until somebody stops it; return the exit status.
 
     Raises:
         ExtraMissingError: The extra ``serve`` is not installed.
@@ -79,7 +79,7 @@ def serve(options: ServeOptions) -> int:
     """
     if any(find_spec(module) is None for module in _NEEDED):
         raise ExtraMissingError("satchel serve", "serve")
-    guarding = guard_settings(options)  # what is wrong in it is told at once
+    guarding = guard_settings(options)
     from satchel.server import LibraryRefresher, ServedLibrary, ServerSettings
     from satchel.usage import MetricsSink
 
@@ -100,7 +100,7 @@ def serve(options: ServeOptions) -> int:
             sinks=(*sinks, metrics),
             style=options["style"],
             budget_tokens=options["budget"],
-            far_s=None if options["strict"] else FAR_S,
+            far_s=None if options["strict"] else REMOTE_S,
         ) as skills,
     ):
         settle()
@@ -127,7 +127,7 @@ def serve(options: ServeOptions) -> int:
 
 
 def measure(metrics: "MetricsSink", library: "ServedLibrary") -> None:
-    """Let the figures call things as they are called outside."""
+    """Let the metrics use the public names of sources."""
     from satchel.server import public_labels
 
     metrics.measure_catalog(lambda: library.skills.prompt().tokens)
@@ -135,12 +135,12 @@ def measure(metrics: "MetricsSink", library: "ServedLibrary") -> None:
 
 
 def guard_settings(options: ServeOptions) -> "GuardSettings":
-    """Return who may come in by the options and by ``SATCHEL_TOKEN``.
+    """Return who may call, by the options and by ``SATCHEL_TOKEN``.
 
     Raises:
         ConfigError: One of them cannot be used; or the address is not loopback, and
-            nobody is asked who calls.
-        MissingPathError: A file of tokens is not there.
+            callers need no token.
+        MissingPathError: A file of tokens does not exist.
     """
     from satchel.server import GuardSettings, check_bind, open_tokens
 
@@ -183,17 +183,17 @@ def _oauth(options: ServeOptions) -> "OAuthSettings | None":
 
 @contextmanager
 def _short_thread_switches() -> Generator[Callable[[], None]]:
-    """Let the interpreter suit a server, and leave it as it was.
+    """Tune the interpreter for a server, and restore it at the end.
 
-    Nothing is collected until what is yielded is called, once the skills are there:
-    they stay, and each collection would walk through all of them.
+    There is no garbage collection until the yielded function is called, after the
+    skills were read: they stay, and each collection would walk through all of them.
     """
     interval_s = sys.getswitchinterval()
 
     def settle() -> None:
         gc.freeze()
         gc.enable()
-        # Events are written by threads, for which no request should have to wait long.
+        # Threads write events; no request should wait long for one of them.
         sys.setswitchinterval(SWITCH_S)
 
     gc.disable()
@@ -207,7 +207,7 @@ def _short_thread_switches() -> Generator[Callable[[], None]]:
 
 @contextmanager
 def _closed(sinks: "tuple[UsageSink, ...]") -> Generator["tuple[UsageSink, ...]"]:
-    """Close the sinks at the end, so that every event is kept."""
+    """Close the sinks at the end, so that every event is stored."""
     from satchel.usage import Sinks
 
     try:
@@ -219,7 +219,7 @@ def _closed(sinks: "tuple[UsageSink, ...]") -> Generator["tuple[UsageSink, ...]"
 def _over_stdio(library: "ServedLibrary") -> bool:
     from satchel.server import serve_stdio
 
-    echo_error("MCP over standard input and output, until the client goes")
+    echo_error("MCP over standard input and output, until the client disconnects")
     return serve_stdio(library)
 
 
@@ -254,13 +254,13 @@ def _over_http(
 
 
 def _url(host: str, port: int) -> str:
-    """Return where a program on this machine finds the server."""
+    """Return the URL of the server for a program on this machine."""
     name = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104
     return f"http://[{name}]:{port}" if ":" in name else f"http://{name}:{port}"
 
 
 def _print_reasons(library: "ServedLibrary") -> bool:
-    """Say what is wrong with what is served; tell whether anything is."""
+    """Print what is wrong with the library; return whether anything is."""
     from satchel.server import readiness
 
     reasons = readiness(library)
@@ -281,9 +281,9 @@ def _print_served(library: "ServedLibrary") -> None:
     catalog = library.catalog
     release = f", release {catalog.release}" if catalog.release else ""
     sources = ", ".join(state.label for state in catalog.sources)
-    echo_error(f"serving {_count(len(catalog), 'skill')} from {sources}{release}")
+    echo_error(f"serving {plural(len(catalog), 'skill')} from {sources}{release}")
     if catalog.excluded:
-        count = _count(len(catalog.excluded), "pack")
+        count = plural(len(catalog.excluded), "pack")
         echo_error(f"{count} not listed: see satchel list")
     plan = plan_publication(catalog.entries, limits=library.skills.limits)
     for what, findings in (
@@ -291,7 +291,7 @@ def _print_served(library: "ServedLibrary") -> None:
         ("the discovery index", plan.findings),
     ):
         if findings:
-            echo_error(f"{_count(len(findings), 'skill')} not in {what}:")
+            echo_error(f"{plural(len(findings), 'skill')} not in {what}:")
             _print_some(_short(finding) for finding in findings)
 
 
@@ -328,7 +328,3 @@ def _print_address(options: ServeOptions, guarding: "GuardSettings", url: str) -
             line = f"satchel connect {client.id} --url {url}/mcp{token} --write"
         echo_error(f"  {client.name:<13}{line}")
     echo_error("stop with Ctrl-C")
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"

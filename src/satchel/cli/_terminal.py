@@ -12,10 +12,10 @@ from satchel.text import printable
 
 
 def use_utf8() -> None:
-    """Print UTF-8 whatever the locale says, and escape what UTF-8 cannot carry.
+    """Print UTF-8 whatever the locale is, and escape what UTF-8 cannot encode.
 
-    What is printed to a stream that is closed goes nowhere, and no file that is opened
-    later takes its place.
+    Output to a stream that is closed goes nowhere: a file that is opened later must not
+    take its place.
     """
     # Python leaves None there, which the types of the library do not say.
     for name in ("stdin", "stdout", "stderr"):
@@ -33,7 +33,7 @@ def on_terminal() -> bool:
 
 
 def width() -> int | None:
-    """Return the columns to fill; None where nobody said and nothing limits a line."""
+    """Return the columns to fill; None if nothing limits a line."""
     columns = os.environ.get("COLUMNS", "")
     if columns.isdecimal() and int(columns) > 0:
         return int(columns)
@@ -51,12 +51,12 @@ def one_line(text: str) -> str:
 
 
 def bold(text: str) -> str:
-    """Return text as a heading; without colour the escape is taken out again."""
+    """Return text as a heading; without colour click removes the escape."""
     return click.style(text, bold=True)
 
 
 def echo(text: str = "") -> None:
-    """Print a line; what it holds of a pack has gone through `flat`."""
+    """Print a line; text of a pack in it must have gone through `one_line`."""
     click.echo(text)
 
 
@@ -66,7 +66,7 @@ def echo_error(text: str) -> None:
 
 
 def echo_json(value: object) -> None:
-    """Print JSON; all but printable ASCII is escaped, for terminals and locales."""
+    """Print JSON in printable ASCII, for any terminal and locale."""
     import json
 
     click.echo(json.dumps(value, indent=2).replace("\x7f", "\\u007f"))
@@ -82,8 +82,8 @@ def write(data: bytes) -> None:
 def write_text(text: str, data: bytes | None = None) -> None:
     """Print text of a pack: exact into a pipe, safe on a terminal.
 
-    ``data`` is the text as bytes where it was read as bytes. On a terminal a line end
-    is added where there is none.
+    ``data`` is the text as bytes, if it was read as bytes. On a terminal a missing line
+    end is added.
     """
     if on_terminal():
         shown = printable(text.replace("\r\n", "\n"))
@@ -93,11 +93,11 @@ def write_text(text: str, data: bytes | None = None) -> None:
 
 
 MIN_LAST: Final = 24
-"""Columns that the last cell needs to be worth a line beside the others."""
+"""Columns that the last cell needs to be on the line of the others."""
 
 
 def cells(text: str) -> int:
-    """Return how many columns a printable text takes."""
+    """Return how many columns a printable text fills."""
     if text.isascii():
         return len(text)
     return sum(_cells(char) for char in text)
@@ -112,7 +112,7 @@ def _cells(char: str) -> int:
 
 
 def clip(text: str, columns: int | None) -> str:
-    """Return the text, cut with ``…`` where it is wider than ``columns``."""
+    """Return the text, cut with ``…`` if it is wider than ``columns``."""
     if columns is None or cells(text) <= columns:
         return text
     used = 0
@@ -124,7 +124,7 @@ def clip(text: str, columns: int | None) -> str:
 
 
 def layout(rows: Sequence[tuple[str, ...]], columns: int | None) -> Iterator[str]:
-    """Yield the lines of a table whose last column takes what is left of the width.
+    """Yield the lines of a table whose last column gets the rest of the width.
 
     On a narrow terminal each last cell gets a line of its own, indented.
     """

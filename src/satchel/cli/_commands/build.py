@@ -18,11 +18,11 @@ from satchel.text import plural
 def command(out: str, paths: tuple[str, ...], allow_findings: bool) -> int:
     """Build a release of the skills into the folder OUT, and print its digest.
 
-    Equal skills give equal bytes and an equal digest. OUT is put there whole, or
-    not at all; a release that is there gives way.
+    Equal skills give equal bytes and an equal digest. OUT is written completely or
+    not at all; it replaces a release that is there.
 
-    Status: 0, or 1 where a source is away, two packs claim one name, or a pack is
-    in error: nothing is written then.
+    Status: 0, or 1 if a source does not answer, two packs claim one name, or a pack
+    is in error: then nothing is written.
 
     \b
     Examples:

@@ -28,7 +28,7 @@ _NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 def _plain_name(ctx: click.Context, param: click.Parameter, name: str) -> str:
     if not _NAME.fullmatch(name):
-        message = "want 1 to 64 of A-Z, a-z, 0-9, '_' and '-'"
+        message = "expected 1 to 64 characters of A-Z, a-z, 0-9, '_' and '-'"
         raise click.BadParameter(message, ctx, param)
     return name
 
@@ -36,9 +36,7 @@ def _plain_name(ctx: click.Context, param: click.Parameter, name: str) -> str:
 @click.command("connect")
 @click.argument("client_id", metavar="CLIENT", type=click.Choice([*MCP_CLIENTS]))
 @click.option("--url", help=f"Where the server is. Default: {URL}")
-@click.option(
-    "--stdio", is_flag=True, help="Let the client start the server, for itself alone."
-)
+@click.option("--stdio", is_flag=True, help="Let the client start a server of its own.")
 @skills_option
 @click.option(
     "--token-env",
@@ -51,18 +49,18 @@ def _plain_name(ctx: click.Context, param: click.Parameter, name: str) -> str:
     default="satchel",
     show_default=True,
     callback=_plain_name,
-    help="What the client calls it.",
+    help="The name of the server in the client.",
 )
 @click.option("--write", is_flag=True, help="Put it into the client's file.")
 @click.option(
     "--force",
     is_flag=True,
-    help="With --write, replace another server of that name without a question.",
+    help="With --write, replace another server of that name without asking.",
 )
 @click.option(
     "--file",
     type=click.Path(dir_okay=False),
-    help="Another file than the client's usual one.",
+    help="A file other than the client's usual one.",
 )
 def command(  # noqa: PLR0913, PLR0917 - an option each
     client_id: str,
@@ -77,9 +75,9 @@ def command(  # noqa: PLR0913, PLR0917 - an option each
 ) -> None:
     """Print, or write, what a client needs to reach a server.
 
-    CLIENT is claude-code, codex, vscode, cursor or gemini. With --write it goes into
-    the client's own file, in which all else stays as it is. Another server of that name
-    is replaced only after a yes, or with --force.
+    CLIENT is claude-code, codex, vscode, cursor or gemini. --write puts it into the
+    client's own file and changes nothing else there. It replaces another server of that
+    name only if you say yes, or with --force.
 
     \b
     Examples:
@@ -96,7 +94,7 @@ def command(  # noqa: PLR0913, PLR0917 - an option each
     if paths and not stdio:
         raise click.UsageError("--skills goes with --stdio; a server has its own")
     reach: ServerAddress = (
-        _started(client, paths) if stdio else HttpAddress(url or URL, token_env)
+        _start_command(client, paths) if stdio else HttpAddress(url or URL, token_env)
     )
     target = Path(file) if file else client.path(os.environ, Path.home())
     if not write:
@@ -110,9 +108,9 @@ def command(  # noqa: PLR0913, PLR0917 - an option each
         echo(config_block(client, name, reach).rstrip("\n"))
         raise
     messages = {
-        "made": "made, with {name} in it",
-        "changed": "{name} put in; all else is as it was",
-        "unchanged": "has {name} already",
+        "made": "written, with {name} in it",
+        "changed": "{name} added; nothing else was changed",
+        "unchanged": "already has {name}",
     }[done]
     echo(one_line(f"{target}: {messages.format(name=name)}"))
 
@@ -120,9 +118,9 @@ def command(  # noqa: PLR0913, PLR0917 - an option each
 def _may_replace(
     target: Path, name: str, before: Mapping[str, Any], after: Mapping[str, Any]
 ) -> bool:
-    """Show what would change, and ask; nobody to ask is no.
+    """Show what would change, and ask; without a terminal the answer is no.
 
-    Of keys that may hold a secret only the names are shown.
+    Keys that may hold a secret are shown without their values.
     """
     echo_error(one_line(f"{target}: there is another server named {name}:"))
     for mark, entry in (("-", before), ("+", after)):
@@ -135,12 +133,11 @@ def _may_replace(
     return False
 
 
-def _started(client: "McpClient", paths: tuple[str, ...]) -> "ServerAddress":
-    """Return how the client starts the server, from wherever it stands.
+def _start_command(client: "McpClient", paths: tuple[str, ...]) -> "ServerAddress":
+    """Return the command by which the client starts the server, in any folder.
 
     Raises:
-        ConfigError: Nothing says which skills, where the folder that the client starts
-            it in cannot say so.
+        ConfigError: No skills are named, and the client starts it in any folder.
     """
     from satchel.cli._connect._clients import StdioCommand
 
@@ -152,6 +149,6 @@ def _started(client: "McpClient", paths: tuple[str, ...]) -> "ServerAddress":
     program = shutil.which("satchel")
     if program is None:
         return StdioCommand(sys.executable, ("-m", "satchel", *arguments))
-    # One in a virtual environment is found there only while that is active.
+    # In a virtual environment the program is found only while that is active.
     shared = sys.prefix == sys.base_prefix
     return StdioCommand("satchel" if shared else program, arguments)

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from satchel.cli._findings import counted, show_finding
 from satchel.cli._terminal import (
     bold,
     echo,
@@ -49,14 +50,14 @@ def _source(ctx: click.Context, param: click.Parameter, value: str) -> str:
 def _pairs(
     ctx: click.Context, param: click.Parameter, values: tuple[str, ...]
 ) -> "Mapping[str, str]":
-    """Return what --set was given, by name."""
+    """Return the values of --set, by name."""
     import re
 
     pairs: dict[str, str] = {}
     for text in values:
         name, sign, value = text.partition("=")
         if not sign or not re.fullmatch(r"\w+", name):
-            raise click.BadParameter(f"want NAME=VALUE, got {text!r}", ctx, param)
+            raise click.BadParameter(f"expected NAME=VALUE; got {text!r}", ctx, param)
         pairs[name] = value
     return pairs
 
@@ -90,7 +91,9 @@ def _pairs(
 )
 @click.option("--in-place", is_flag=True, help="Change the packs where they are.")
 @click.option("--overwrite", is_flag=True, help="Replace packs that differ.")
-@click.option("--dry-run", is_flag=True, help="Say what would be done, write nothing.")
+@click.option(
+    "--dry-run", is_flag=True, help="Print what would be done; write nothing."
+)
 @click.option(
     "--set",
     "values",
@@ -119,10 +122,10 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
 
     SOURCE is a pack or a folder of packs, role templates, AGENTS.md, rules of Cursor,
     Windsurf or Cline, instructions, prompts or agents of Copilot, commands or agents
-    of Claude, or a project with one of these. It stays as it is, but for --in-place.
+    of Claude, or a project with one of these. It is not changed without --in-place.
 
-    Status: 0 where all became packs, whatever was told, 1 where something was refused,
-    2 could not convert.
+    Status: 0 if everything became a pack, whatever the findings; 1 if something was
+    refused; 2 if nothing could be converted.
 
     \b
     Examples:
@@ -153,7 +156,7 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
     try:
         done.extend(convert(options))
     except Exception:
-        if done and not as_json:  # what is written is told before what failed
+        if done and not as_json:  # what is written comes before what failed
             _show(done, options)
         raise
     if as_json:
@@ -164,28 +167,28 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
 
 
 def _failed(result: "ConversionResult") -> bool:
-    """Tell whether there is no pack, or one that its target would refuse."""
+    """Return whether there is no pack, or one that its target would refuse."""
     findings = result.conversion.findings
     return result.status == "refused" or any(f.severity == "error" for f in findings)
 
 
 def _unknown_target(to: str, targets: "Mapping[str, ConvertTarget]") -> str:
-    """Return what is wrong with a target, and the ones whose client is called so."""
+    """Return the message for an unknown target, with targets of a similar name."""
     from satchel.text import nearest
 
     squashed = _squashed(to)
-    called = [
+    named = [
         target.name
         for target in targets.values()
         if squashed and target.client and squashed in _squashed(target.client)
     ]
-    close = called[:3] or nearest(to.casefold(), list(targets), 3)
+    close = named[:3] or nearest(to.casefold(), list(targets), 3)
     shown = ", ".join(
         f"{match} ({client})" if (client := targets[match].client) else match
         for match in close
     )
-    advice = f"did you mean {shown}?" if close else "want strict, spec or a client."
-    return f"no target {to!r}; {advice} All: {', '.join(targets)}"
+    advice = f"did you mean {shown}?" if close else "expected strict, spec or a client."
+    return f"there is no target {to!r}; {advice} All: {', '.join(targets)}"
 
 
 def _squashed(text: str) -> str:
@@ -208,9 +211,7 @@ def _show(done: "Sequence[ConversionResult]", options: "ConvertOptions") -> None
             echo(line)
     for result in done:
         for finding in result.conversion.findings:
-            echo_error(str(finding))
-            if finding.fix:
-                echo_error(f"    fix: {finding.fix}")
+            show_finding(finding)
             _quote("was", finding.before)
             _quote("now", finding.after)
     echo()
@@ -232,18 +233,13 @@ def _summary(
         for status in ("installed", "updated", "unchanged", "refused")
         if status in statuses
     )
-    severities = [
-        finding.severity for one in done for finding in one.conversion.findings
-    ]
-    findings = ", ".join(
-        f"{count} {severity}{'s' if count > 1 else ''}"
-        for severity in ("error", "warning", "note")
-        if (count := severities.count(severity))
+    findings = counted(
+        finding for result in done for finding in result.conversion.findings
     )
-    lines = [f"{counts}; told: {findings}" if findings else counts or _NOTHING]
+    lines = [f"{counts}; found: {findings}" if findings else counts or _NOTHING]
     places = {_parent(result.path) for result in done if result.status != "refused"}
     if options.rehearse:
-        lines.append("nothing was written: leave out --dry-run to write it")
+        lines.append("nothing was written; leave out --dry-run to write it")
     elif places:
         place = options.source if options.in_place else min(places)
         strict = {result.conversion.dialect for result in done} == {"strict"}
@@ -253,7 +249,7 @@ def _summary(
 
 
 def _typed(path: str) -> str:
-    """Return a path as it can be typed into a shell."""
+    """Return a path as one can type it into a shell."""
     import shlex
 
     return one_line(shlex.quote(f"./{path}" if path.startswith("-") else path))

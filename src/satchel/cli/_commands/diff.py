@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 @click.option("--stat", is_flag=True, help="One line a pack.")
 @click.option("--json", "as_data", is_flag=True, help="Print one JSON object.")
 def command(places: tuple[str, str], stat: bool, as_data: bool) -> int:
-    """Say what changed from OLD to NEW: fields, body, files, digest, tokens.
+    """Show what changed from OLD to NEW: fields, body, files, digest, tokens.
 
     Each is a pack, its SKILL.md, a .skill archive, or a folder of packs, in which
     packs of one name are compared. Tokens are estimates: those of the catalog entry
     are in every prompt, those of the body once it is loaded.
 
-    Status: 0 where nothing changed, 1 where something did, 2 where it could not tell.
+    Status: 0 if nothing changed, 1 if something did, 2 if they cannot be compared.
 
     \b
     Examples:
@@ -93,7 +93,7 @@ def as_lines(diff: "PackDiff") -> Iterator[str]:
         yield from (f"  {one_line(line)}" for line in diff.body)
     if diff.skill_md_changed and not (diff.manifest or diff.body):
         yield "manifest"
-        yield "  = SKILL.md says the same in other bytes"
+        yield "  = SKILL.md means the same in other bytes"
     if diff.files:
         yield "files"
         for change in diff.files:

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, TypedDict, cast
 
 import click
 
-from satchel.cli._findings import counted
+from satchel.cli._findings import SEVERITIES, counted
 from satchel.cli._inventory import summarize_catalog
 from satchel.cli._options import open_skills, skills_option
 from satchel.cli._terminal import bold, echo, one_line
 from satchel.errors import NoSources
+from satchel.text import plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -22,15 +23,12 @@ if TYPE_CHECKING:
     from satchel.runtime import Satchel
 
 
-_SEVERITIES = ("error", "warning", "note")
-
-
 @click.command("doctor")
 @skills_option
 def command(paths: tuple[str, ...]) -> int:
-    """Say what was read from where, what is wrong, and what to do.
+    """Report what was read from where, what is wrong, and what to do.
 
-    Status: 0, or 1 where a source, a pack or the settings are in trouble.
+    Status: 0, or 1 if something is wrong with a source, a pack or the settings.
 
     \b
     Examples:
@@ -66,7 +64,7 @@ def _examine(skills: "Satchel", paths: tuple[str, ...]) -> int:
 
 
 def _damaged(skills: "Satchel") -> "Iterator[Finding]":
-    """Yield what of a release on this machine is not what the release says."""
+    """Yield the files of local releases that do not match their release.json."""
     for source in skills.registry.sources.values():
         look = getattr(source, "damage", None)
         release = getattr(source, "near", False) and getattr(source, "release", "")
@@ -84,11 +82,11 @@ def _section(title: str, lines: "Sequence[str]") -> None:
 def _sources(skills: "Satchel", paths: tuple[str, ...]) -> list[str]:
     from satchel.cli._options import find_settings
 
-    settings = "not read, for --skills was given" if paths else find_settings()
+    settings = "not read, because --skills was given" if paths else find_settings()
     lines = [f"settings: {one_line(settings or 'none')}"]
     for source in skills.health().sources:
         state = source.state
-        line = f"{one_line(state.label)}: {_many(state.packs, 'pack')}"
+        line = f"{one_line(state.label)}: {plural(state.packs, 'pack')}"
         line += f", release {one_line(state.release)}" if state.release else ""
         if state.error:
             age = "" if source.age_s is None else f", {source.age_s:.0f} s old"
@@ -102,7 +100,7 @@ def _prompt(skills: "Satchel") -> list[str]:
     lines = [summarize_catalog(catalog)]
     section = skills.prompt()
     of = f" of {section.budget_tokens:,}" if section.budget_tokens else ""
-    whole = "all in full" if section.complete else "some cut: raise the budget"
+    whole = "all in full" if section.complete else "some are cut: raise the budget"
     summary = f"{section.tokens:,}{of} tokens, by {section.counted_by}; {whole}"
     return [*lines, summary] if section.text else lines
 
@@ -111,7 +109,7 @@ def _findings(inventory: "Inventory") -> list[str]:
     from satchel.lint import lines_of
 
     lines: list[str] = []
-    for severity in _SEVERITIES:
+    for severity in SEVERITIES:
         for finding in inventory.findings:
             if finding.severity == severity:
                 lines.extend(lines_of(finding))
@@ -121,21 +119,17 @@ def _findings(inventory: "Inventory") -> list[str]:
 def _advice(inventory: "Inventory") -> list[str]:
     lines: list[str] = []
     if inventory.findings:
-        lines.append(f"{counted(inventory.findings)}: mend them by their fixes")
-        gravest = min(inventory.findings, key=lambda f: _SEVERITIES.index(f.severity))
-        lines.append(f"read more: satchel explain {one_line(gravest.code)}")
-    return lines or ["nothing: all is well"]
-
-
-def _many(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+        lines.append(f"{counted(inventory.findings)}: see the fix of each")
+        worst = min(inventory.findings, key=lambda f: SEVERITIES.index(f.severity))
+        lines.append(f"read more: satchel explain {one_line(worst.code)}")
+    return lines or ["nothing: everything is in order"]
 
 
 class TestedFramework(TypedDict):
-    """What the shared suite of the adapters found with one framework.
+    """The results of the adapters' contract suite with one framework.
 
-    ``missing`` are the rows that did not pass, with the reasons; ``failed`` those of
-    them that are mistakes rather than the framework's limits.
+    ``missing`` are the requirements that did not pass, with the reasons; ``failed`` are
+    those of them that are defects rather than limits of the framework.
     """
 
     extra: str
@@ -148,13 +142,13 @@ class TestedFramework(TypedDict):
 
 
 def read_tested() -> dict[str, TestedFramework]:
-    """Return what each adapter was tried with; made by ``python -m tools.adapters``."""
+    """Return the results for each adapter; ``python -m tools.adapters`` makes them."""
     data = resources.files("satchel.adapters").joinpath("tested.json")
     return cast("dict[str, TestedFramework]", json.loads(data.read_text("utf-8")))
 
 
 def framework_lines() -> list[str]:
-    """Return a line for each framework that is installed, or one that none is."""
+    """Return a line for each installed framework, or a line that there is none."""
     from importlib.metadata import PackageNotFoundError, version
 
     lines: list[str] = []
@@ -168,7 +162,7 @@ def framework_lines() -> list[str]:
             f"{_compare_versions(installed, tested)}"
         )
         if tested["failed"]:
-            what = f"{len(tested['failed'])} rows of the suite failed"
+            what = f"{len(tested['failed'])} tests of the suite failed"
             lines.append(f"  satchel.adapters.{name}: {what}")
     return lines or [
         "none is installed; an extra such as satchel[langchain] brings one"
@@ -177,16 +171,16 @@ def framework_lines() -> list[str]:
 
 def _compare_versions(installed: str, tested: TestedFramework) -> str:
     lowest, newest = tested["lowest"], tested["newest"]
-    tried = lowest if lowest == newest else f"{lowest} to {newest}"
+    releases = lowest if lowest == newest else f"{lowest} to {newest}"
     if _version_key(installed) < _version_key(lowest):
         upgrade = f"pip install -U 'satchel[{tested['extra']}]'"
-        return f"older than what its adapter was tried with ({tried}): {upgrade}"
+        return f"older than its adapter is tested with ({releases}): {upgrade}"
     if _version_key(installed) > _version_key(newest):
-        return f"newer than what its adapter was tried with ({tried})"
-    return f"its adapter was tried with {tried}"
+        return f"newer than its adapter is tested with ({releases})"
+    return f"its adapter is tested with {releases}"
 
 
 def _version_key(version: str) -> tuple[int, ...]:
-    """Return the numbers of a release, to compare by; of a suffix nothing."""
+    """Return the numbers of a release, for comparing; a suffix does not count."""
     release = re.match(r"\d+(\.\d+)*", version)
     return tuple(map(int, release[0].split("."))) if release else ()

@@ -21,7 +21,7 @@ def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
 def command(code: str | None) -> None:
     """Explain the code of a finding or an error: what, why, and what to do.
 
-    Without a CODE, list them all. The names that other linters have are known too.
+    Without a CODE, list them all. It knows the names of other linters too.
 
     \b
     Examples:
@@ -49,14 +49,14 @@ def _explain(code: str) -> None:
         meant = tuple(other for other in meant if other != code)
         if meant:
             echo()
-            echo("As a name of other tools it stands for:")
+            echo("Other tools use this name for:")
     elif len(meant) == 1:
         echo(f"{code} is {meant[0]} here.")
         echo()
         echo(read_page(meant[0]).rstrip())
         return
     else:
-        echo(f"{code} is told as one of these:")
+        echo(f"{code} is reported as one of these:")
     _list(meant)
 
 

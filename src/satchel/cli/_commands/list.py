@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 def command(paths: tuple[str, ...], as_json: bool) -> int:
     """Show every skill, and what is wrong with any.
 
-    Status: 0, or 1 where a pack cannot be used or two claim one name.
+    Status: 0, or 1 if a pack cannot be used or two packs claim one name.
 
     \b
     Examples:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from satchel.cli._findings import show_finding
 from satchel.cli._terminal import echo, echo_error, one_line
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ def _template(_: click.Context, param: click.Parameter, value: str) -> str:
     if value in TEMPLATES or (value.startswith(ROLE) and value != ROLE):
         return value
     choice = ", ".join((*TEMPLATES, f"{ROLE}NAME"))
-    raise click.BadParameter(f"want one of {choice}", param=param)
+    raise click.BadParameter(f"expected one of {choice}", param=param)
 
 
 @click.command("new")
@@ -40,7 +41,7 @@ def _template(_: click.Context, param: click.Parameter, value: str) -> str:
     default="skills",
     show_default=True,
     type=click.Path(),
-    help="The folder of packs to put it into; made where it is not there.",
+    help="The folder of packs to put it into; it is made if it does not exist.",
 )
 @click.option(
     "--template",
@@ -54,16 +55,16 @@ def _template(_: click.Context, param: click.Parameter, value: str) -> str:
     "--references",
     multiple=True,
     metavar="FILE",
-    help="A reference to begin, such as fields.md; repeatable.",
+    help="A reference to start, such as fields.md; repeatable.",
 )
 @click.option(
     "--scripts",
     multiple=True,
     metavar="FILE",
-    help="A script to begin, such as fill.py or check.sh; repeatable.",
+    help="A script to start, such as fill.py or check.sh; repeatable.",
 )
-@click.option("--license", "terms", default="", metavar="TEXT", help="As Apache-2.0.")
-@click.option("--author", default="", metavar="TEXT", help="Who answers for it.")
+@click.option("--license", "terms", default="", metavar="TEXT", help="A licence id.")
+@click.option("--author", default="", metavar="TEXT", help="Who is responsible for it.")
 @click.option(
     "--dialect",
     type=click.Choice(("spec", "strict")),
@@ -84,9 +85,9 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
 ) -> int:
     """Make a skill: a folder NAME with a SKILL.md that passes satchel check.
 
-    What is missing is asked for, on a terminal. Nothing is ever written over.
+    On a terminal it asks for what is missing. It never overwrites anything.
 
-    Status: 0, or 1 where something is there already; 2 where something is missing.
+    Status: 0, or 1 if the folder exists already; 2 if an answer is missing.
 
     \b
     Examples:
@@ -103,7 +104,7 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
     if role:
         _check_role(role)
         if references or scripts:
-            raise click.UsageError("a role brings its own files; add yours to them")
+            raise click.UsageError("a role has its own files; add yours later")
     if terms and (role or dialect == "strict"):
         raise click.UsageError("--license is for a new pack in the spec dialect")
     if template == "references" and not references:
@@ -145,7 +146,7 @@ def _check_role(role: str) -> None:
 
 
 def _named(name: str) -> str:
-    """Return a good name; ask for one where there is somebody to ask."""
+    """Return a valid name; ask for one on a terminal."""
     from satchel.authoring import name_problem
     from satchel.model import portable_name
 
@@ -166,7 +167,7 @@ def _described() -> str:
     while not text:
         if not _may_ask():
             raise click.UsageError(
-                "a skill needs a description: say with --description what it does, "
+                "a skill needs a description: write with --description what it does, "
                 'and when to use it ("Fill in PDF forms. Use for tax forms.")'
             )
         text = click.prompt("What it does, and when to use it", err=True).strip()
@@ -178,17 +179,13 @@ def _may_ask() -> bool:
 
 
 def _check(folder: str, dialect: "PackDialect") -> None:
-    """Tell at once what a check would say of what was asked for.
-
-    What the template leaves to fill in is what comes next.
-    """
+    """Print what a check would report, but for the text that is still to be written."""
     from satchel.checking import check
 
     for finding in check([folder], profile=dialect).findings:
         if finding.code == "left-to-fill-in":
             continue
-        echo_error(str(finding))
-        echo_error(f"    fix: {finding.fix}")
+        show_finding(finding)
 
 
 def _print_next(folder: str, name: str, dialect: "PackDialect") -> None:

@@ -14,21 +14,21 @@ from satchel.text import plural
     "--output",
     metavar="FILE",
     type=click.Path(dir_okay=False),
-    help="Where to put it; by default NAME.skill, here.",
+    help="Where to put it. Default: NAME.skill, in this folder.",
 )
 @click.option(
     "--force",
     is_flag=True,
-    help="Make it although the pack has errors, and over a file that is there.",
+    help="Make it even if the pack has errors, and replace a file that is there.",
 )
 def command(path: str, output: str | None, force: bool) -> int:
     """Check a pack, make its .skill archive, and print the digest of the skill.
 
     PACK is a pack, or its SKILL.md. Equal packs give equal bytes. Keys, caches,
-    dot-files and evals/ are never in it, and FILE is never in the pack.
+    dot-files and evals/ are left out, and FILE may not be in the pack.
 
-    Status: 0, or 1 where the pack has errors or places left to fill in, or another
-    file is there; nothing is written then.
+    Status: 0, or 1 if the pack has errors or text left to fill in, or another file
+    is there: then nothing is written.
 
     \b
     Examples:

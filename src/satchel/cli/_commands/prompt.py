@@ -29,8 +29,8 @@ FORMATS = ("xml-id", "markdown", "xml-spec", "json")
 def command(paths: tuple[str, ...], style: "Format", budget: int | str | None) -> None:
     """Print the catalog section for a system prompt.
 
-    What does not fit the budget is shortened, then listed by name only, then counted;
-    a line on standard error says what was done.
+    Skills that do not fit the budget are shortened, then listed by name only, then only
+    counted; a line on standard error reports it.
 
     \b
     Examples:

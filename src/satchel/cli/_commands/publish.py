@@ -34,8 +34,7 @@ def command(
     Earlier releases stay on the site, and nothing is deleted: to go back, publish
     the earlier one again.
 
-    Status: 0, or 1 where there is a reason not to release; the site is as it was
-    then.
+    Status: 0, or 1 if there is a reason not to release; then the site is not changed.
 
     \b
     Examples:
@@ -48,7 +47,7 @@ def command(
     from satchel.cli._findings import show_release_findings
 
     if len(places) > _RELEASE_AND_SITE:
-        raise click.UsageError("want [RELEASE] SITE, two folders at most")
+        raise click.UsageError("expected [RELEASE] SITE: two folders at most")
     *releases, site = places
     if releases and paths:
         raise click.UsageError("give a RELEASE, or --skills to build one, not both")
@@ -69,7 +68,7 @@ def command(
 def _built(
     paths: tuple[str, ...], site: "Path", *, v1: bool, allow_findings: bool
 ) -> "PublishedRelease":
-    """Build a release beside nothing, and publish it."""
+    """Build a release in a temporary folder, and publish it."""
     import tempfile
     from dataclasses import replace
     from pathlib import Path

@@ -8,32 +8,38 @@ from satchel.cli._terminal import echo, echo_error, one_line, write_text
 
 @click.command("retire")
 @click.argument("name", shell_complete=complete_skill)
-@click.option("--for", "heir", metavar="HEIR", help="The skill that takes its place.")
+@click.option(
+    "--for", "replacement", metavar="SKILL", help="The skill that takes its place."
+)
 @click.option("--undo", is_flag=True, help="Bring it back.")
 @click.option("--dry-run", is_flag=True, help="Show what would change; write nothing.")
 @skills_option
 def command(
-    name: str, heir: str | None, undo: bool, dry_run: bool, paths: tuple[str, ...]
+    name: str,
+    replacement: str | None,
+    undo: bool,
+    dry_run: bool,
+    paths: tuple[str, ...],
 ) -> int:
     """Mark a skill as deprecated in its SKILL.md, and show what changes.
 
-    It is out of the catalog then, and still loads, with a note that names HEIR. HEIR
-    is marked too: once the skill is deleted, whoever asks for it is told of HEIR.
-    Everything else in both files stays as it is, to the byte.
+    The catalog no longer lists it. It still loads, with a note that names SKILL. SKILL
+    is marked too: once the old skill is deleted, anyone who asks for it is sent to
+    SKILL. Nothing else in the two files changes, not one byte.
 
-    Status: 0, or 1 where there is no such skill or heir, or it cannot be done.
+    Status: 0, or 1 if one of the skills does not exist or cannot be changed.
 
     \b
     Examples:
       satchel retire old-forms --for pdf-forms --skills ./skills
       satchel retire old-forms --undo
     """
-    if heir == "" or (undo and heir):
-        raise click.UsageError("give a HEIR, or --undo, and not both")
+    if replacement == "" or (undo and replacement):
+        raise click.UsageError("give --for SKILL or --undo, not both")
     from satchel.authoring import retire
 
     with open_named_skills(paths) as skills:
-        plan = retire(skills, name, heir or "", undo=undo)
+        plan = retire(skills, name, replacement or "", undo=undo)
     write_text("".join(edit.diff for edit in plan.edits))
     for note in plan.notes:
         echo_error(f"note: {note}")

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from satchel.cli._findings import show_finding
 from satchel.cli._options import budget_option_with
 from satchel.cli._terminal import echo_error, write_text
 
@@ -43,12 +44,12 @@ def _complete(
 def _values(
     ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]
 ) -> dict[str, str]:
-    """Return the values of placeholders; the last one of a name holds."""
+    """Return the values of placeholders; the last value of a name counts."""
     values: dict[str, str] = {}
     for text in texts:
         name, equals, value = text.partition("=")
         if not equals or not _NAME.fullmatch(name):
-            message = f"{text!r} is no NAME=VALUE"
+            message = f"expected NAME=VALUE; got {text!r}"
             raise click.BadParameter(message, ctx, param)
         values[name] = value
     return values
@@ -69,8 +70,8 @@ def _values(
     type=click.Choice(PRIMARY),
     default="hint",
     show_default=True,
-    help="What stands beside the index of skills: a line that names the role's own, "
-    "or its whole body.",
+    help="What goes with the index of skills: a line that names the role's own, or "
+    "its whole body.",
 )
 @budget_option_with("4000; of the index only")
 @click.option(
@@ -98,10 +99,10 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
 ) -> int:
     """Print the prompt of a role: its pack, else its legacy template, else a sentence.
 
-    Where it came from, and what was passed over, is told on standard error.
+    Standard error says where it came from, and what could not be used.
 
-    Status: 0, or 1 where the role has neither pack nor template, or one that cannot
-    be used; the prompt is printed all the same.
+    Status: 0, or 1 if the role has neither pack nor template, or one that cannot be
+    used; a prompt is printed in any case.
 
     \b
     Examples:
@@ -123,17 +124,17 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
             raise click.BadParameter(message, param_hint="--templates")
         raise MissingPathError(templates)
     resolver = RoleResolver(templates, include_plugins=not no_plugins)
-    # What is logged is among the findings, which are told below; else it is told twice.
+    # What is logged is among the findings too, which are printed below.
     logging.getLogger("satchel").addHandler(logging.NullHandler())
     options: dict[str, Any] = {} if budget == "default" else {"budget_tokens": budget}
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # told below, for everybody
+        warnings.simplefilter("ignore", DeprecationWarning)  # it is a finding too
         resolved = resolver.resolve(
             role, primary=primary, context=values, shell=shell, **options
         )
     text = resolved.body
     write_text(text if text.endswith("\n") else f"{text}\n")
-    _tell(resolved, role, resolver)
+    _report(resolved, role, resolver)
     unusable = any(_is_of_role(finding) for finding in resolved.findings)
     return 1 if unusable or resolved.source == "fallback" else 0
 
@@ -145,11 +146,11 @@ def _is_of_role(finding: "Finding") -> bool:
     return finding.code in _UNUSABLE and finding.severity == "error"
 
 
-def _tell(resolved: "ResolvedRolePrompt", role: str, resolver: "RoleResolver") -> None:
+def _report(
+    resolved: "ResolvedRolePrompt", role: str, resolver: "RoleResolver"
+) -> None:
     for finding in resolved.findings:
-        echo_error(str(finding))
-        if finding.fix:
-            echo_error(f"    fix: {finding.fix}")
+        show_finding(finding)
     source = {
         "skill": f"pack {resolved.skill_name}",
         "legacy": "legacy template",

@@ -20,7 +20,7 @@ PORT = 8321
 @click.option(
     "--pin",
     metavar="RELEASE",
-    help="The id that a release has to have; an older one is the way back.",
+    help="The id that the release must have; to go back, name an older one.",
 )
 @click.option("--host", default="127.0.0.1", show_default=True, metavar="ADDRESS")
 @click.option(
@@ -28,7 +28,7 @@ PORT = 8321
     type=click.IntRange(0, 65535),
     default=PORT,
     show_default=True,
-    help="0 is any that is free; the one it is is printed.",
+    help="0 takes any free port, and prints it.",
 )
 @click.option(
     "--stdio", is_flag=True, help="Speak MCP over the standard streams, to one client."
@@ -53,24 +53,24 @@ PORT = 8321
 @click.option(
     "--strict",
     is_flag=True,
-    help="Do not start where /readyz would tell of anything wrong: status 1.",
+    help="Do not start if /readyz would report a problem: status 1.",
 )
 @click.option(
-    "--allow-empty", is_flag=True, help="Be ready though there is no skill to serve."
+    "--allow-empty", is_flag=True, help="Be ready even if there is no skill to serve."
 )
 @click.option("--compat", is_flag=True, help="Add MCP resources of older readers.")
 @click.option("--v1-index", is_flag=True, help="Add the discovery index of v0.1.0.")
 @click.option(
     "--token-file",
     type=click.Path(dir_okay=False),
-    help="A file with one token that lets in. Also: the variable SATCHEL_TOKEN.",
+    help="A file with the one token for callers. Or: the variable SATCHEL_TOKEN.",
 )
 @click.option(
     "--tokens",
     type=click.Path(dir_okay=False),
     help="A TOML file of tokens, each with its own skills.",
 )
-@click.option("--oauth-issuer", metavar="URL", help="Take the tokens of this server.")
+@click.option("--oauth-issuer", metavar="URL", help="Accept the tokens of this server.")
 @click.option("--oauth-resource", metavar="URL", help="This server, as tokens name it.")
 @click.option("--oauth-jwks", metavar="URL", help="Where the issuer's keys are.")
 @click.option(
@@ -78,33 +78,33 @@ PORT = 8321
     "oauth_scopes",
     multiple=True,
     metavar="SCOPE",
-    help="One that a token needs; repeatable. Default: skills:read.",
+    help="A scope that a token needs; repeatable. Default: skills:read.",
 )
 @click.option(
     "--oauth-only-claim",
     metavar="CLAIM",
     default="",
-    help="The claim with patterns of the skills that a token opens.",
+    help="The claim with patterns of the skills that a token may load.",
 )
 @click.option(
     "--allow-host",
     "hosts",
     multiple=True,
     metavar="NAME",
-    help="A name that it is reached by, beside its address; repeatable.",
+    help="A name of the server besides its address; repeatable.",
 )
 @click.option(
     "--allow-origin",
     "origins",
     multiple=True,
     metavar="ORIGIN",
-    help="Web pages that may call it, as https://app.example.com; repeatable.",
+    help="Web pages that may call it, such as https://app.example.com; repeatable.",
 )
 def command(**options: Any) -> int:  # noqa: ANN401 - what click passes on
     """Serve skills to any agent: MCP, a JSON API and discovery, on one port.
 
     PATH is a folder of packs, one pack, or a release, as with --skills. Without --stdio
-    it listens at loopback; anywhere else it asks for a token.
+    it listens on loopback; on any other address it asks for a token.
 
     \b
     Examples:

@@ -1,7 +1,4 @@
-"""``satchel show``: a skill or a file, as text, as a tool's result.
-
-Or layer by layer.
-"""
+"""``satchel show``: a skill or a file, as text, as a tool result, or by layers."""
 
 import json
 from collections.abc import Callable
@@ -61,13 +58,13 @@ ENVELOPES = ("xml", "json")
 @click.option(
     "--envelope",
     type=click.Choice(ENVELOPES),
-    help="Print the result that a tool gives a model, that of a miss too: xml is "
+    help="Print the result that a tool gives a model, also if it is an error: xml is "
     "load_skill(skill_id), json is load_skill(name, reference, script).",
 )
 @click.option(
     "--layers",
     is_flag=True,
-    help="Say which layer gives what. --skills are then base, team and user.",
+    help="Show which layer gives what. --skills are then base, team and user.",
 )
 @skills_option
 def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
@@ -81,10 +78,10 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
 ) -> int:
     """Print the body of a skill, or one of its files.
 
-    Into a pipe go the exact bytes; on a terminal, control characters are made
-    visible. FILE is a short name or a path in the pack.
+    A pipe gets the exact bytes; on a terminal, control characters are made visible.
+    FILE is a short name or a path in the pack.
 
-    Status: 0, or 1 where it is not there or not handed out.
+    Status: 0, or 1 if it does not exist or may not be loaded.
 
     \b
     Examples:
@@ -109,7 +106,7 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
         if envelope is not None:
             result = tool_output(skills, request, envelope)
             write_text(result.text)
-            return 1 if result.missed else 0
+            return 1 if result.is_error else 0
         warn(skills)
         _print(skills.load(name, request.path_in(skills), via="cli"))
     return 0
@@ -141,14 +138,14 @@ _Load: TypeAlias = Callable[[Request], Loaded]
 
 @dataclass(frozen=True, slots=True)
 class ShowRequest:
-    """What was asked for: a skill, or a file of it in ``bucket``."""
+    """A skill, or a file of it in ``bucket``."""
 
     name: str
     bucket: str = ""
     file: str | None = None
 
     def path_in(self, skills: "Satchel") -> str | None:
-        """Return the file's path: in its bucket where that one is listed (R14)."""
+        """Return the file's path: in its bucket if it is listed there."""
         entry = skills.catalog.get(self.name)
         path = f"{self.bucket}/{self.file}"
         if entry is None or self.file in entry.resources or path not in entry.resources:
@@ -158,32 +155,32 @@ class ShowRequest:
 
 @dataclass(frozen=True, slots=True)
 class ToolOutput:
-    """The text of a tool's result, with its line end, and whether it is an error."""
+    """The text of a tool result, with its line end, and whether it is an error."""
 
     text: str
-    missed: bool
+    is_error: bool
 
 
-def tool_output(skills: "Satchel", wish: ShowRequest, envelope: Envelope) -> ToolOutput:
-    """Return the result of the tool call that asks for this; a miss is a result too."""
-    missed = False
+def tool_output(skills: "Satchel", show: ShowRequest, envelope: Envelope) -> ToolOutput:
+    """Return the result of the tool call that asks for this, also if it is an error."""
+    is_error = False
 
     def load(request: Request) -> Loaded:
-        nonlocal missed
+        nonlocal is_error
         try:
             return skills.load(request.id, request.file, via="cli")
         except SkillError:
-            missed = True
+            is_error = True
             raise
 
     xml = envelope == "xml"
-    if wish.file is None:
-        result = _context(load, wish.name) if xml else _packs(skills, load, wish)
-    elif wish.bucket == "assets" or xml:
-        result = _file(skills, load, wish, xml=xml)
+    if show.file is None:
+        result = _context(load, show.name) if xml else _packs(skills, load, show)
+    elif show.bucket == "assets" or xml:
+        result = _file(skills, load, show, xml=xml)
     else:
-        result = _packs(skills, load, wish)
-    return ToolOutput(f"{result}\n", missed)
+        result = _packs(skills, load, show)
+    return ToolOutput(f"{result}\n", is_error)
 
 
 def _context(load: _Load, name: str) -> str:
@@ -205,11 +202,11 @@ def _packs(skills: "Satchel", load: _Load, request: ShowRequest) -> str:
 
 
 def _file(skills: "Satchel", load: _Load, request: ShowRequest, *, xml: bool) -> str:
-    """Return what ``read_skill_file`` gives in the style that the envelope is of."""
+    """Return the result of ``read_skill_file`` in the style of the envelope."""
     style: Style = "agent-skills" if xml else "packs"
     key = "skill_id" if xml else "name"
     box = tools_for(style, load, catalog=lambda: skills.catalog)
-    if not box:  # with nothing listed there is no tool, and every call is a miss
+    if not box:  # with no skill listed there is no tool, and every call is an error
         try:
             load(Request(request.name))
         except SkillError as error:
@@ -222,16 +219,16 @@ def _as_json(value: object) -> str:
     return json.dumps(value, indent=2).replace("\x7f", "\\u007f")
 
 
-_CLOSE: Final = 3
+_SUGGESTIONS: Final = 3
 
 
 def show_layers(name: str, paths: tuple[str, ...]) -> None:
     """Print where each field, the body and each file of a skill comes from.
 
     Raises:
-        DuplicateSkillError: Two packs that are not in the same place are called so.
+        DuplicateSkillError: Two packs in different folders have this name.
         SkillNotFoundError: No layer has such a skill.
-        SkillError: The layers do not go together.
+        SkillError: The layers cannot be merged.
     """
     with closing(_open_layers(paths)) as source:
         explained = _explained(source, name)
@@ -243,10 +240,10 @@ def show_layers(name: str, paths: tuple[str, ...]) -> None:
         echo(line)
     echo()
     rows = [("FIELD", "FROM", "VALUE")]
-    for given in explained.fields:
-        how = " + " if given.strategy == "append" else " < "
+    for field in explained.fields:
+        sign = " + " if field.strategy == "append" else " < "
         rows.append(
-            (one_line(given.field), how.join(given.layers), _shown_value(given.value))
+            (one_line(field.field), sign.join(field.layers), _shown_value(field.value))
         )
     rows.append(("(body)", explained.body, ""))
     rows += [(one_line(path), layer, "") for path, layer in explained.files.items()]
@@ -254,7 +251,7 @@ def show_layers(name: str, paths: tuple[str, ...]) -> None:
         echo(line)
     if len(layers) > 1:
         echo()
-        echo("a < b: b goes before a; a + b: both, in this order")
+        echo("a < b: b wins over a; a + b: both, in this order")
 
 
 def _open_layers(paths: tuple[str, ...]) -> "LayeredSource":
@@ -303,7 +300,9 @@ def _explained(source: "LayeredSource", name: str) -> "LayerExplanation":
             if found.name == name:
                 return found
     names = [key.rpartition("/")[2] for key in keys]
-    raise SkillNotFoundError(name, tuple(nearest(name[:MAX_NAME_CHARS], names, _CLOSE)))
+    raise SkillNotFoundError(
+        name, tuple(nearest(name[:MAX_NAME_CHARS], names, _SUGGESTIONS))
+    )
 
 
 def _shown_value(value: "Json") -> str:

@@ -19,19 +19,20 @@ from satchel.cli._terminal import (
     width,
 )
 from satchel.errors import ConfigError
+from satchel.text import plural
 
 if TYPE_CHECKING:
     from satchel.usage import SkillStatus, UsageReport
 
 
 SCHEMA_VERSION = 1
-_LEAST_FREE = 64 * 1024
+_MIN_FREE_BYTES = 64 * 1024
 _SHOWN = 10
-"""Names that one line of the report tells; --json has them all."""
+"""Names on one line of the report; --json has them all."""
 
 
 def now() -> float:
-    """Return seconds since the epoch; a seam for tests."""
+    """Return seconds since the epoch; tests replace it."""
     return time.time()
 
 
@@ -43,7 +44,7 @@ def now() -> float:
     metavar="PATH",
     type=click.Path(),
     callback=named_paths,
-    help="Tell of the skills in this folder only; repeatable. "
+    help="Report on the skills in this folder only; repeatable. "
     "Default: all that are on record.",
 )
 @click.option(
@@ -73,13 +74,13 @@ def now() -> float:
     "chain",
     metavar="CHAINFILE",
     type=click.Path(),
-    help="Look only whether a chained log was changed; status 1 if so.",
+    help="Check only whether a chained log was changed; status 1 if so.",
 )
 @click.option(
     "--head",
     metavar="FILE",
     type=click.Path(),
-    help="With --verify, a copy of the log's head; default is CHAINFILE.head.",
+    help="With --verify, a copy of the log's head. Default: CHAINFILE.head.",
 )
 def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
     paths: tuple[str, ...],
@@ -90,11 +91,11 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
     chain: str | None,
     head: str | None,
 ) -> int:
-    """Say which skills are used, which are dead, and what was asked for in vain.
+    """Report which skills are used, which are dead, and which were not found.
 
-    Days are UTC. Loads on the command line are shown, and count in nothing else.
+    Days are UTC. Loads on the command line are shown, but do not count.
 
-    Status: 0; with --verify 1 where the log was changed.
+    Status: 0; with --verify, 1 if the log was changed.
 
     \b
     Examples:
@@ -121,7 +122,7 @@ def _file(db: str | None) -> str:
     """Return the file to read.
 
     Raises:
-        ConfigError: Events are not kept in a file.
+        ConfigError: Events are not stored in a file.
     """
     import os
 
@@ -133,7 +134,7 @@ def _file(db: str | None) -> str:
     place = None if location.lower() == "off" else parse_location(location)
     if place is None or not place.path:
         raise ConfigError(
-            VARIABLE, f"{location!r} keeps no events; name a file with --db"
+            VARIABLE, f"{location!r} stores no events; name a file with --db"
         )
     return place.path
 
@@ -146,10 +147,10 @@ def _report(
     *,
     named: bool,
 ) -> "UsageReport":
-    """Read what is on record.
+    """Read the events and make the report.
 
     Raises:
-        MissingPathError: A file that was named is not there.
+        MissingPathError: A file that was named does not exist.
         ConfigError: It is no file of events.
     """
     from satchel.errors import MissingPathError
@@ -166,7 +167,7 @@ def _report(
     except MissingPathError:
         if named:
             raise
-        echo_error(f"nothing is on record yet: {path} is not there")
+        echo_error(f"nothing is on record yet: {path} does not exist")
         records = Records()
     when = now()
     report = make_report(
@@ -181,11 +182,11 @@ def _report(
 
 
 def _is_full(path: str) -> bool:
-    """Tell whether the disk that a file lies on has no room for a few more events."""
+    """Return whether the disk of a file has no room for a few more events."""
     import shutil
 
     try:
-        return shutil.disk_usage(path).free < _LEAST_FREE
+        return shutil.disk_usage(path).free < _MIN_FREE_BYTES
     except OSError:
         return False
 
@@ -216,15 +217,15 @@ def _verify(chain: str, head: str | None, *, as_json: bool) -> int:
     elif verdict.ok:
         echo(f"{verdict.lines:,} lines, none changed; the last is {verdict.digest}")
         if verdict.open_writers:
-            count = _many(verdict.open_writers, "writer")
+            count = plural(verdict.open_writers, "writer")
             echo_error(
-                f"{count} without a close: at work, killed, or the end was cut off"
+                f"{count} not closed: still running, killed, or the end was cut off"
             )
         if head is None and verdict.lines:
             echo_error(
-                "the end is as the head has it; a cut of both is not noticed: give"
+                "the end matches the head; if both were cut, this cannot show it: give"
             )
-            echo_error("  a copy of the head that is kept elsewhere, with --head")
+            echo_error("  a copy of the head from elsewhere, with --head")
     else:
         echo_error(f"error broken-chain: {chain}:{verdict.broken}: {verdict.detail}")
     return 0 if verdict.ok else 1
@@ -232,7 +233,7 @@ def _verify(chain: str, head: str | None, *, as_json: bool) -> int:
 
 def _lines(report: "UsageReport") -> Iterator[str]:
     fields = report.as_dict()
-    yield f"{fields['from']} to {fields['until']}, UTC: {_many(report.loads, 'load')}"
+    yield f"{fields['from']} to {fields['until']}, UTC: {plural(report.loads, 'load')}"
     if report.skills:
         yield ""
         head, *rows = layout([_HEAD, *_rows(report)], width())
@@ -241,7 +242,7 @@ def _lines(report: "UsageReport") -> Iterator[str]:
     for title, lines in _sections(report):
         if lines:
             yield f"\n{bold(title)}"
-            yield from (f"  {clip(line, _room())}" for line in lines)
+            yield from (f"  {clip(line, _section_width())}" for line in lines)
 
 
 _HEAD = ("SKILL", "LOADS", "FILES", "TOKENS", "BY HAND", "LAST", "OWNER")
@@ -249,14 +250,14 @@ _HEAD = ("SKILL", "LOADS", "FILES", "TOKENS", "BY HAND", "LAST", "OWNER")
 
 def _rows(report: "UsageReport") -> Iterator[tuple[str, ...]]:
     for skill in report.skills:
-        flat_skill = skill.as_dict()
+        fields = skill.as_dict()
         yield (
             one_line(skill.name),
             f"{skill.loads:,}",
             f"{skill.files:,}",
             f"{skill.tokens:,}",
             f"{skill.by_hand:,}" if skill.by_hand else "-",
-            str(flat_skill["last"] or "-"),
+            str(fields["last"] or "-"),
             one_line(", ".join(skill.owners)) or "-",
         )
 
@@ -265,7 +266,7 @@ def _sections(report: "UsageReport") -> Iterator[tuple[str, list[str]]]:
     from satchel.usage import CORE_SHARE
 
     core = [_names(report.core)] if report.core else []
-    few = f"{_many(len(report.core), 'skill')} of {len(report.skills):,}"
+    few = f"{plural(len(report.core), 'skill')} of {len(report.skills):,}"
     yield f"Core: {few} make {CORE_SHARE:.0%} of the loads", core
     dead = [f"{_dead(skill)}" for skill in report.of("dead")]
     yield f"Dead: no load in {report.days} days on offer", dead
@@ -273,19 +274,19 @@ def _sections(report: "UsageReport") -> Iterator[tuple[str, list[str]]]:
     unread = [
         f"{one_line(name)}: {_names(paths)}" for name, paths in report.unread.items()
     ]
-    yield "References that nobody read, of skills that were loaded", unread
+    yield "References that were never read, of skills that were loaded", unread
     missing = [f"{one_line(name)}: {count:,}" for name, count in report.missing.items()]
-    yield "Asked for, and not there", missing
+    yield "Asked for, but not found", missing
     errors = [f"{one_line(code)}: {count:,}" for code, count in report.errors.items()]
     yield "Loads that failed", errors
     synced = [_names([*report.synced])] if report.synced else []
-    times = _many(sum(report.synced.values()), "time")
-    yield f"Fetched {times} to be kept elsewhere, which is no load", synced
+    times = plural(sum(report.synced.values()), "time")
+    yield f"Fetched {times} for a copy, which is no load", synced
     looks = [
-        f"{one_line(client)}: read {many:,} of {most:,} on one day; if so: --mirror"
+        f"{one_line(client)}: read {many:,} of {most:,} on one day; if so, use --mirror"
         for client, (many, most) in report.may_mirror.items()
     ]
-    yield "Clients that may copy skills, and load none", looks
+    yield "Clients that may copy skills instead of loading them", looks
     yield "What is not on record", list(_gaps(report))
 
 
@@ -294,32 +295,33 @@ def _dead(skill: "SkillStatus") -> str:
     return f"{one_line(skill.name)}: {skill}{owner}"
 
 
-def _unknown(standings: "Sequence[SkillStatus]") -> Iterator[str]:
-    """Yield one line for each number of days, most first."""
+def _unknown(skills: "Sequence[SkillStatus]") -> Iterator[str]:
+    """Yield one line for each number of days, the highest first."""
     by_reason: dict[tuple[int, str], list[str]] = {}
-    for standing in standings:
-        by_reason.setdefault((-standing.seen, str(standing)), []).append(standing.name)
+    for skill in skills:
+        by_reason.setdefault((-skill.seen, str(skill)), []).append(skill.name)
     for (_, reason), names in sorted(by_reason.items()):
         yield f"{reason}: {_names(names)}"
 
 
 def _gaps(report: "UsageReport") -> Iterator[str]:
     if report.dropped:
-        yield f"{_many(report.dropped, 'event')} dropped: no room, or not to be kept"
+        events = plural(report.dropped, "event")
+        yield f"{events} dropped: there was no room, or they could not be stored"
     if report.unclosed:
-        writers = _many(len(report.unclosed), "writer")
+        writers = plural(len(report.unclosed), "writer")
         most = max(writer.bound for writer in report.unclosed)
         yield (
             f"{writers} ended without closing; each may have lost up to "
-            f"{_many(most, 'event')}"
+            f"{plural(most, 'event')}"
         )
     if report.at_work:
-        writers = _many(len(report.at_work), "writer")
-        yield f"{writers} at work: what waits there is not on record yet"
+        writers = plural(len(report.at_work), "writer")
+        yield f"{writers} still running: what waits there is not on record yet"
     if report.no_room:
-        yield "there is no room on the disk of this file: events wait, or are lost"
+        yield "the disk of this file is full: events wait, or are lost"
     if report.bad_lines:
-        yield f"{_many(report.bad_lines, 'line')} of the file could not be read"
+        yield f"{plural(report.bad_lines, 'line')} of the file could not be read"
 
 
 def _names(names: Sequence[str]) -> str:
@@ -328,10 +330,6 @@ def _names(names: Sequence[str]) -> str:
     return f"{text} and {more:,} more" if more > 0 else text
 
 
-def _many(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
-
-
-def _room() -> int | None:
+def _section_width() -> int | None:
     columns = width()
     return None if columns is None else max(columns - 2, 8)

@@ -10,11 +10,11 @@ from satchel.cli._terminal import echo, one_line
 @click.argument("name", shell_complete=complete_skill)
 @skills_option
 def command(name: str, paths: tuple[str, ...]) -> int:
-    """Say why a skill is, or is not, in the prompt: the first reason, and its fix.
+    """Explain why a skill is, or is not, in the prompt: the first reason, and its fix.
 
     NAME is an id, a manifest's name, or the name of a pack's folder.
 
-    Status: 0 where it is in the prompt, whole or cut by the budget; else 1.
+    Status: 0 if it is in the prompt, whole or cut by the budget; else 1.
 
     \b
     Examples:

@@ -1,0 +1,275 @@
+"""One run of ``satchel check``: what is checked, what is printed and written."""
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import click
+
+from satchel.checking import (
+    Baseline,
+    check,
+    check_since,
+    count_packs,
+    read_baseline,
+    usual_folders,
+    write_fixes,
+)
+from satchel.cli._options import find_settings
+from satchel.cli._terminal import echo, echo_error, on_terminal, width
+from satchel.compat import check_registered, import_registered, is_in_code
+from satchel.config import Config, load_config
+from satchel.errors import MissingPathError, SkillError
+from satchel.lint import (
+    CheckReport,
+    Format,
+    LintSettings,
+    TextOptions,
+    line_reader,
+    render_report,
+    safe_in_log,
+    settings_of,
+)
+from satchel.model import FailOn, Limits
+from satchel.skill_md import Profile
+from satchel.text import plural
+
+
+class NoPackError(SkillError):
+    """There is no pack to check; the message says where it was looked for."""
+
+    def __init__(self, places: Iterable[str], depth: int) -> None:
+        """Take the places as they are shown, and how many folders deep they go."""
+        self.places = tuple(places)
+        self.depth = depth
+        super().__init__(self.places, depth)
+
+    def __str__(self) -> str:
+        """Return two sentences."""
+        shown = ("this folder" if path == os.curdir else path for path in self.places)
+        looked = ", ".join(shown) or "no place at all"
+        return (
+            f"no pack was found: looked in {looked}, {self.depth} folders deep, and in "
+            "folders of clients there, such as .claude/skills. A pack is a folder with "
+            "a SKILL.md: name its folder, or start one with satchel new NAME"
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckRun:
+    """One run with the options of the command; `run` does it."""
+
+    packs: tuple[str, ...]
+    profile: Profile | None
+    style: Format
+    also: tuple[tuple[Format, str], ...]
+    fail_on: FailOn | None
+    strict: bool
+    select: tuple[str, ...]
+    ignore: tuple[str, ...]
+    config: str | None
+    baseline: str | None
+    loaders: str | None
+    since: str | None
+    fix: bool
+    diff: bool
+    changed_files: bool
+
+    def run(self) -> int:
+        """Check, print, write; return the exit status.
+
+        Raises:
+            click.UsageError: Two options exclude one another.
+            NoPackError: There is no pack to check.
+        """
+        self._refuse_mixed_options()
+        settings = self._settings()
+        baseline = read_baseline(self.baseline) if self.baseline else None
+        packs = self.packs
+        if not packs and not self.changed_files:
+            packs = _project_packs(self.config, settings.limits)
+        if self.loaders is not None:
+            return self._predict(packs, self.loaders, settings, baseline)
+        report = self._report(packs, settings)
+        if self.fix or self.diff:
+            self._show_diff(report)
+        if self.fix and not self.diff and report.fixes:
+            report = self._write_fixes(packs, report, settings)
+        if baseline is not None:
+            report = self._subtract(baseline, report)
+        view = TextOptions(on_terminal(), width(), line_reader())
+        echo(render_report(report, self.style, view))
+        for style, file in self.also:
+            _save(render_report(report, style), file)
+        return self._status(report, settings, packs)
+
+    def _refuse_mixed_options(self) -> None:
+        changes = self.fix or self.diff
+        if self.since is not None and changes:
+            raise click.UsageError("--fix changes whole packs; run it without --since")
+        if self.strict and self.fail_on not in (None, "warning"):
+            detail = f"--strict means --fail-on warning, not {self.fail_on}"
+            raise click.UsageError(detail)
+        without = "goes without --since, --fix and --diff"
+        if self.since is not None or changes:
+            if self.loaders is not None:
+                raise click.UsageError(f"--for {without}")
+            if any(map(is_in_code, self.packs)):
+                raise click.UsageError(f"MODULE:NAME {without}")
+
+    def _settings(self) -> LintSettings:
+        """Return what the command line says, then what the configuration file says."""
+        path = find_settings() if self.config is None else self.config
+        none = path is None or path == "none"
+        file = Config() if none else load_config(Path(path or ""))
+        return settings_of(
+            file.lint,
+            file.path,
+            limits=file.limits,
+            profile=self.profile,
+            fail_on="warning" if self.strict else self.fail_on,
+            select=self.select,
+            ignore=self.ignore,
+        )
+
+    def _report(self, packs: tuple[str, ...], settings: LintSettings) -> CheckReport:
+        in_code = tuple(filter(is_in_code, packs))
+        if in_code:
+            if len(in_code) < len(packs):
+                detail = "check MODULE:NAME by itself, and folders by themselves"
+                raise click.UsageError(detail)
+            skills = (skill for name in in_code for skill in import_registered(name))
+            return check_registered(skills, settings)
+        skip = self.changed_files
+        if self.since is not None:
+            return check_since(packs, self.since, settings=settings, skip_others=skip)
+        return check(packs, settings=settings, skip_others=skip)
+
+    def _predict(
+        self,
+        packs: tuple[str, ...],
+        loaders: str,
+        settings: LintSettings,
+        baseline: Baseline | None,
+    ) -> int:
+        """Print how other loaders will see the packs, and return the status."""
+        from satchel.cli._prediction import predict_packs, render_prediction
+
+        prediction = predict_packs(
+            packs, loaders, settings, skip_others=self.changed_files
+        )
+        if baseline is not None:
+            report = self._subtract(baseline, prediction.report)
+            prediction = replace(prediction, report=report)
+        echo(render_prediction(prediction, self.style))
+        for style, file in self.also:
+            _save(render_prediction(prediction, style), file)
+        return self._status(prediction.report, settings, packs)
+
+    def _subtract(self, baseline: Baseline, report: CheckReport) -> CheckReport:
+        """Return the report without the findings of the baseline; warn if none fits."""
+        rest = baseline.subtract(report)
+        count = baseline.known.total()
+        if count and not rest.known:
+            path = "the baseline" if self.loaders else self.baseline
+            echo_error(
+                f"{path}: none of its {count:,} findings is here; if it is of another "
+                "folder, write it again with --format json"
+            )
+        return rest
+
+    def _show_diff(self, report: CheckReport) -> None:
+        """Print the fixes: before a report for people, else on standard error."""
+        is_text = self.style == "text"
+        # After a prefix no line is a command to the CI system that reads the log.
+        prefix = "| " if self.style == "github" else ""
+        for fix in report.fixes:
+            for line in fix.diff.removesuffix("\n").split("\n"):
+                text = f"{prefix}{safe_in_log(line.replace(chr(9), '    '))}"
+                if is_text:
+                    echo(_coloured(text))
+                else:
+                    echo_error(text)
+        if report.fixes and is_text:
+            echo()
+
+    def _write_fixes(
+        self, packs: tuple[str, ...], report: CheckReport, settings: LintSettings
+    ) -> CheckReport:
+        """Write the fixes, and return the report on what is left."""
+        failed = list(write_fixes(report.fixes))
+        for error in failed:
+            echo_error(str(error))
+        after = self._report(packs, settings)
+        files = plural(len(report.fixes) - len(failed), "file")
+        findings = plural(report.fixable - after.fixable, "finding")
+        echo_error(f"{findings} fixed in {files}")
+        return after
+
+    def _status(
+        self, report: CheckReport, settings: LintSettings, packs: tuple[str, ...]
+    ) -> int:
+        """Return 0 or 1; to have checked nothing is neither.
+
+        A change that removes the last pack leaves none, and a hook may name no file
+        of a pack.
+        """
+        removed = report.change is not None and report.change.removed
+        if report.fails("error") and settings.fail_on != "never":
+            return 1  # the report says why a folder is no pack
+        if not (report.packs or self.changed_files or removed):
+            raise NoPackError(packs, settings.limits.scan_depth)
+        return 1 if report.fails(settings.fail_on) else 0
+
+
+def _coloured(line: str) -> str:
+    colour = {"+": "green", "-": "red", "@": "cyan"}.get(line[:1])
+    return click.style(line, fg=colour) if colour else line
+
+
+def _save(text: str, file: str) -> None:
+    Path(file).write_text(f"{text}\n", "utf-8", errors="backslashreplace")
+
+
+def _project_packs(config: str | None, limits: Limits) -> tuple[str, ...]:
+    """Return the folders in which a project has its skills, and print them.
+
+    ``config`` is a configuration file that names some; None is the nearest one, and
+    ``none`` no file.
+
+    Raises:
+        NoPackError: There is no pack at all.
+        MissingPathError: The file names a folder that does not exist.
+    """
+    configured = () if config == "none" else _configured_folders(config)
+    folders = usual_folders(configured, limits=limits)
+    if not folders:
+        raise NoPackError((*configured, os.curdir), limits.scan_depth)
+    echo_error(f"looked in {', '.join(folders)}{_packs_elsewhere(folders, limits)}")
+    return folders
+
+
+def _packs_elsewhere(folders: tuple[str, ...], limits: Limits) -> str:
+    """Return how many packs are in other folders of the project, as a clause."""
+    if folders == (os.curdir,):
+        return ""
+    inside = [f for f in folders if not os.path.relpath(f).startswith(os.pardir)]
+    checked = sum(count_packs(folder, limits=limits) for folder in inside)
+    more = count_packs(os.curdir, limits=limits) - checked
+    if more <= 0:
+        return ""
+    lie = "1 more pack lies" if more == 1 else f"{more:,} more packs lie"
+    return f"; {lie} elsewhere in this folder: satchel check ."
+
+
+def _configured_folders(config: str | None) -> tuple[str, ...]:
+    """Return the folders of this machine that the configuration file names."""
+    path = find_settings() if config is None else config
+    if path is None:
+        return ()
+    folders = tuple(s for s in load_config(Path(path)).skills if "://" not in s)
+    for folder in folders:
+        if not Path(folder).exists():
+            raise MissingPathError(folder)
+    return folders
