@@ -48,11 +48,11 @@ def test_it_is_written_once(client: str, monkeypatch: pytest.MonkeyPatch) -> Non
     first, second = run(*command), run(*command)
 
     assert (first.exit_code, second.exit_code) == (0, 0)
-    assert first.stdout.endswith(": made, with skills in it\n")
-    assert second.stdout.endswith(": has skills already\n")
+    assert first.stdout.endswith(": written, with skills in it\n")
+    assert second.stdout.endswith(": already has skills\n")
     other = *command, "--url", "https://e.org"
     assert run(*other, "--force").stdout.endswith(
-        ": skills put in; all else is as it was\n"
+        ": skills added; nothing else was changed\n"
     )
 
 
@@ -80,7 +80,7 @@ def test_another_server_of_that_name_is_not_replaced_unasked(
     assert after_no == before
     assert forced.exit_code == 0
     assert "theirs.example" not in file.read_text()
-    assert run(*command).stdout.endswith(": has satchel already\n")
+    assert run(*command).stdout.endswith(": already has satchel\n")
 
 
 @pytest.mark.skipif(os.name == "nt", reason="POSIX has a umask")

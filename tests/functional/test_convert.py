@@ -238,8 +238,8 @@ def test_the_report_has_the_shape_that_was_released(folder: Path) -> None:
             ["packs", "--to", "spec", "--in-place", "--set", "A=b"],
             "not with --in-place",
         ),
-        (["packs", "--to", "spec", "-o", "x", "--set", "A"], "want NAME=VALUE"),
-        (["packs", "--to", "spec", "-o", "x", "--set", "A B=1"], "want NAME=VALUE"),
+        (["packs", "--to", "spec", "-o", "x", "--set", "A"], "expected NAME=VALUE"),
+        (["packs", "--to", "spec", "-o", "x", "--set", "A B=1"], "expected NAME=VALUE"),
         (["packs", "--to", "spec", "-o", "x", "--name", "a"], "--name is for a file"),
         (["packs", "--to", "spec", "-o", "x", "--split"], "--split is for AGENTS.md"),
         (["packs", "--from", "roles"], "nothing of that kind is there"),
@@ -369,7 +369,7 @@ def test_one_rule_may_be_given_a_name(folder: Path) -> None:
         ("claude-code", "claude (Claude Code)?"),
         ("Claude", "claude (Claude Code)?"),
         ("antigravty", "antigravity (Antigravity)?"),
-        ("zzzz", "want strict, spec or a client."),
+        ("zzzz", "expected strict, spec or a client."),
     ],
 )
 def test_a_target_may_be_looked_for_by_its_clients_name(
@@ -386,7 +386,7 @@ def test_what_is_told_is_counted_and_quoted_by_lines(folder: Path) -> None:
 
     result = run("convert", "a.mdc", "-o", "out")
 
-    assert "1 installed; told: 1 warning, 1 note\n" in result.stdout
+    assert "1 installed; found: 1 warning, 1 note\n" in result.stdout
     assert "    was: globs: ['*.ts',\n         x: 1\n" in result.stderr
 
 

@@ -165,7 +165,7 @@ def test_another_spelling_of_the_same_is_told(here: Path) -> None:
     result = run("diff", "plain", "other")
 
     assert result.exit_code == 1
-    assert "SKILL.md says the same in other bytes" in result.stdout
+    assert "SKILL.md means the same in other bytes" in result.stdout
 
 
 def test_a_field_that_becomes_a_mapping_is_one_change(here: Path) -> None:

@@ -29,7 +29,7 @@ def test_all_is_well() -> None:
     assert "  skills: 1 pack" in result.stdout
     assert "  1 skill listed" in result.stdout
     assert "all in full" in result.stdout
-    assert "  nothing: all is well" in result.stdout
+    assert "  nothing: everything is in order" in result.stdout
     assert "Wrong" not in result.stdout
 
 

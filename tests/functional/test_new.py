@@ -180,7 +180,7 @@ MISSING = {
     "bad-name": (["My Skill!", "--description", SAID], "try my-skill"),
     "folder-and-name": (["./our/pdf", "--description", SAID], "try pdf --in ./our"),
     "folder-of-here": (["./pdf/", "--description", SAID], "characters; try pdf"),
-    "no-role": (["a", "--template", "role:"], "want one of minimal, references"),
+    "no-role": (["a", "--template", "role:"], "expected one of minimal, references"),
     "no-name-near": (["3", "--description", SAID], "at most 64 characters"),
     "too-long": (["a" * 65, "--description", SAID], f"try {'a' * 64}"),
     "long-description": (["a", "--description", "x" * 1025], "1025 characters"),
@@ -188,11 +188,11 @@ MISSING = {
         ["a", "--description", "short", "--dialect", "strict"],
         "20 to 500",
     ),
-    "template": (["a", "--template", "big"], "want one of minimal, references"),
+    "template": (["a", "--template", "big"], "expected one of minimal, references"),
     "folder": (["a", "--description", SAID, "--in", ""], "the path is empty"),
     "role-and-files": (
         ["a", "--template", "role:vp", "--references", "a.md"],
-        "brings its own files",
+        "has its own files",
     ),
     "strict-license": (
         ["a", "--description", SAID, "--dialect", "strict", "--license", "MIT"],

@@ -209,5 +209,5 @@ def test_a_skill_file_in_the_working_folder_means_its_pack(
 def test_any_other_file_is_refused(libraries: Path) -> None:
     (libraries / "notes.md").write_text("nothing\n")
 
-    with pytest.raises(ConfigError, match=r"notes\.md: want a folder of packs"):
+    with pytest.raises(ConfigError, match=r"notes\.md: expected a folder of packs"):
         Satchel("libs/notes.md")

@@ -173,7 +173,7 @@ def test_the_report_for_people(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
         "Too early to say\n"
         "  unknown: 1 of 30 days seen: new-0, new-1, new-10, new-11, new-2, new-3, "
         "new-4…\n\n"
-        "Asked for, and not there\n"
+        "Asked for, but not found\n"
         "  <invalid>: 1\n"
         "  alhpa: 1\n\n"
         "Loads that failed\n"
@@ -212,7 +212,7 @@ def test_off_is_off(shelf: Path) -> None:
     asked = run_process("usage", env=env)
     assert asked.returncode == 2
     assert asked.stderr.decode() == (
-        "satchel: SATCHEL_USAGE: 'off' keeps no events; name a file with --db\n"
+        "satchel: SATCHEL_USAGE: 'off' stores no events; name a file with --db\n"
     )
 
 
@@ -411,9 +411,9 @@ def test_a_mirror_is_named_and_left_out(
     shown = usage("--db", "usage.jsonl").stdout
     without = usage("--db", "usage.jsonl", "--mirror", "copier").stdout
 
-    assert "copier: read 6 of 6 on one day; if so: --mirror" in shown
+    assert "copier: read 6 of 6 on one day; if so, use --mirror" in shown
     assert "Dead" not in shown
-    assert "Fetched 6 times to be kept elsewhere, which is no load" in without
+    assert "Fetched 6 times for a copy, which is no load" in without
     assert "s5: never loaded" in without
 
 
@@ -432,8 +432,8 @@ def test_what_waits_and_a_full_disk_are_told(
     kept.close(7, NOON)
 
     assert "7 events dropped" in shown
-    assert "1 writer at work: what waits there is not on record yet" in shown
-    assert "there is no room on the disk of this file" in shown
+    assert "1 writer still running: what waits there is not on record yet" in shown
+    assert "the disk of this file is full" in shown
     assert (as_json["writers_at_work"], as_json["no_room"]) == (1, True)
     assert told("--db", "usage.sqlite")["writers_at_work"] == 0
 

@@ -14,7 +14,7 @@ from tests.functional.library import run
 if TYPE_CHECKING:
     from satchel.cli._commands.doctor import TestedFramework
 
-TRIED = "what its adapter was tried with (1.2.0 to 1.10.3)"
+TRIED = "what its adapter is tested with (1.2.0 to 1.10.3)"
 UPGRADE = "pip install -U 'satchel[strings]'"
 
 
@@ -46,8 +46,8 @@ def installed(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
 @pytest.mark.parametrize(
     ("version", "told"),
     [
-        ("1.2.0", "strings-agents 1.2.0: its adapter was tried with 1.2.0 to 1.10.3"),
-        ("1.10.3", "strings-agents 1.10.3: its adapter was tried with 1.2.0 to 1.10.3"),
+        ("1.2.0", "strings-agents 1.2.0: its adapter is tested with 1.2.0 to 1.10.3"),
+        ("1.10.3", "strings-agents 1.10.3: its adapter is tested with 1.2.0 to 1.10.3"),
         ("1.10.4", f"strings-agents 1.10.4: newer than {TRIED}"),
         (
             "1.1.9rc1",
@@ -74,8 +74,8 @@ def test_failing_rows_are_told(
     installed["strings-agents"] = "1.2.0"
 
     assert framework_lines() == [
-        "strings-agents 1.2.0: its adapter was tried with 1.2.0",
-        "  satchel.adapters.strings: 2 rows of the suite failed",
+        "strings-agents 1.2.0: its adapter is tested with 1.2.0",
+        "  satchel.adapters.strings: 2 tests of the suite failed",
     ]
 
 

@@ -367,7 +367,7 @@ def test_show_tells_which_layer_gives_what(folders: Path) -> None:
         "references/b.md  team",
         "references/c.md  base",
         "",
-        "a < b: b goes before a; a + b: both, in this order",
+        "a < b: b wins over a; a + b: both, in this order",
     ]
     alone = run("show", "own", "--layers", *named).stdout
     assert alone.splitlines()[:2] == ["own", "  team  team/own"]
