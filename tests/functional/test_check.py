@@ -244,7 +244,10 @@ def test_an_unknown_code_is_status_2_with_a_hint() -> None:
     ("name", "said"),
     [
         ("extra-key", "extra-key is unknown-field here.\n\n# unknown-field\n"),
-        ("invalid-markdown", "invalid-markdown is reported as one of these:\ndead-anchor "),
+        (
+            "invalid-markdown",
+            "invalid-markdown is reported as one of these:\ndead-anchor ",
+        ),
         ("invalid-manifest", "# invalid-manifest\n"),
     ],
 )

@@ -14,7 +14,7 @@ from tests.functional.library import run
 if TYPE_CHECKING:
     from satchel.cli._commands.doctor import TestedFramework
 
-TRIED = "what its adapter is tested with (1.2.0 to 1.10.3)"
+TRIED = "its adapter is tested with (1.2.0 to 1.10.3)"
 UPGRADE = "pip install -U 'satchel[strings]'"
 
 
