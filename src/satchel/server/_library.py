@@ -162,7 +162,7 @@ class ServedLibrary:
     @property
     def catalog(self) -> Catalog:
         """The catalog in use: another object after a sync."""
-        return self.skills.catalog
+        return self.skills.registry.catalog
 
     def labels_in(self, catalog: Catalog) -> dict[str, str]:
         """Return the public names of sources, see `public_labels`; cached."""

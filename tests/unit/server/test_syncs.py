@@ -23,7 +23,7 @@ from satchel.server import (
     build_server,
     create_app,
 )
-from satchel.server._http._openapi import openapi
+from satchel.server._http._v1 import openapi
 from satchel.server._mcp._resources import TEMPLATE
 from satchel.testing import write_pack
 from satchel.usage import ListSink, report_to

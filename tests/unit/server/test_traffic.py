@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from satchel.server._traffic import TrafficCounts
+from satchel.server._guard._messages import TrafficCounts
 
 
 def figures(traffic: TrafficCounts) -> list[str]:

@@ -154,12 +154,12 @@ def _with_any_port(names: Iterable[str]) -> list[str]:
 
 
 def is_preflight(request: "GuardedRequest") -> bool:
-    """Return whether a browser asks before it sends what a page wants to send.
+    """Return whether an OPTIONS request is a browser's question before a page's own.
 
     Such a request has no token.
     """
     asks = request.all(b"access-control-request-method")
-    return request.method == "OPTIONS" and bool(asks) and bool(request.all(b"origin"))
+    return bool(asks) and bool(request.all(b"origin"))
 
 
 async def send_preflight(request: "GuardedRequest", send: "Send") -> None:

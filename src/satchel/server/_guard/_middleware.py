@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Final, cast
 
 from satchel.server._errors import ErrorAnswer, log_crash
@@ -17,10 +18,14 @@ from satchel.server._guard._limits import (
     rate_key,
     replay_body,
 )
-from satchel.server._guard._messages import CRASH, GuardedRequest, GuardedResponse
+from satchel.server._guard._messages import (
+    CRASH,
+    GuardedRequest,
+    GuardedResponse,
+    TrafficCounts,
+)
 from satchel.server._guard._oauth import METADATA_PATH, metadata_route
 from satchel.server._guard._settings import GuardSettings, check_bind, is_loopback
-from satchel.server._traffic import TrafficCounts
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -131,7 +136,7 @@ class _Guard:
             # No page of a refused origin may read the reason.
             request.headers.pop(b"origin", None)
             return error
-        if is_preflight(request):
+        if request.method == "OPTIONS" and is_preflight(request):
             await send_preflight(request, response.send_own)
             return None
         caller = await self._admit(request)
@@ -142,7 +147,8 @@ class _Guard:
             return body
         response.status_only = caller.status_only
         response.private = caller.user is not None
-        response.is_stream = is_stream(request, body)
+        if request.path.startswith("/mcp"):
+            response.is_stream = is_stream(request, body)
         return await self._forward(
             scope, request, caller, replay_body(body, receive), response
         )
@@ -188,7 +194,7 @@ class _Guard:
         stream = response.is_stream
         async with self._limits.place(caller.principal, stream=stream) as error:
             if error is None:
-                with self._sessions.using(session):
+                with self._sessions.using(session) if session else nullcontext():
                     await app(_scope_for(scope, caller), receive, response.send)
         if request.method == "DELETE":
             self._sessions.ended(session)

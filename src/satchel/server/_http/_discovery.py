@@ -27,9 +27,9 @@ from satchel.server._http._endpoints import (
     ARCHIVE_SUFFIX,
     NOT_FOUND,
     HttpContext,
-    http_caller,
     path_segments,
     record_missing,
+    sender_of,
 )
 from satchel.server._http._responses import JSON, error_response, json_bytes
 from satchel.server._library import Caller
@@ -108,7 +108,8 @@ def discovery_routes(http: HttpContext) -> list[Route]:
         return Route(path, http.threaded(answer, source))
 
     def index(version: str, request: Request) -> Response:
-        data = indexes.index(http.view(request), http_caller(request), version)
+        caller, _ = sender_of(request)
+        data = indexes.index(http.view(request), caller, version)
         return http.responses.bytes(request, data, media_type=JSON)
 
     routes = [

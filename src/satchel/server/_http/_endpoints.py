@@ -75,10 +75,6 @@ class ApiRequest:
     values: Mapping[str, Any]
     """The parameters by name, with their defaults; None where one is left out."""
 
-    def json(self, value: object) -> Response:
-        """Return a JSON response."""
-        return self.responses.json(self.request, value)
-
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
@@ -112,8 +108,8 @@ class HttpContext:
 
     def view(self, request: Request) -> CallerView:
         """Return the skills that the sender of a request may have."""
-        client = product_name(request.headers.get("user-agent", ""))
-        return self.library.view(http_caller(request), via="http", client=client)
+        caller, client = sender_of(request)
+        return self.library.view(caller, via="http", client=client)
 
     def answer(
         self,
@@ -231,20 +227,20 @@ def _text_value(schema: Mapping[str, Any], text: str) -> tuple[str, str]:
     return text, "" if fits else f"{low} to {high:,} characters"
 
 
-def http_caller(request: Request) -> Caller:
-    """Return the caller that the guard let in, or anyone where there is no guard."""
+def sender_of(request: Request) -> tuple[Caller, str]:
+    """Return who sent a request, and the name that the program gives itself.
+
+    The caller is the one that the guard let in, or anyone where there is no guard. The
+    name is for events, without its version; what does not look like one is left out.
+    """
     state = cast("dict[str, object]", request.scope.get("state", {}))
     caller = state.get("caller")
-    return caller if isinstance(caller, Caller) else ANYONE
-
-
-def product_name(user_agent: str) -> str:
-    """Return the name that a program gives itself, for events; without its version.
-
-    What does not look like a product's name is left out.
-    """
-    match = _PRODUCT.match(user_agent.partition("/")[0].strip())
-    return match[0] if match else ""
+    agent = request.headers.get("user-agent", "")
+    product = _PRODUCT.match(agent.partition("/")[0].strip())
+    return (
+        caller if isinstance(caller, Caller) else ANYONE,
+        product[0] if product else "",
+    )
 
 
 def path_segments(request: Request, prefix: str) -> list[str] | None:

@@ -13,10 +13,10 @@ from satchel.errors import SkillError
 from satchel.model import Catalog, Finding
 from satchel.runtime import Satchel
 from satchel.server._errors import is_machine_path
+from satchel.server._guard._messages import TrafficCounts
 from satchel.server._http._endpoints import HttpContext
 from satchel.server._http._responses import PLAIN, json_bytes, uncached_response
 from satchel.server._library import ServedLibrary
-from satchel.server._traffic import TrafficCounts
 from satchel.text import printable
 
 UsageMetrics: TypeAlias = Callable[[], tuple[bytes, str]]

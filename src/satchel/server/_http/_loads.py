@@ -24,7 +24,7 @@ from satchel.errors import SkillError
 from satchel.model import SKILL_FILE, Request as LoadRequest
 from satchel.runtime import CallerView
 from satchel.server._errors import ErrorAnswer
-from satchel.server._http._endpoints import HttpContext, http_caller, product_name
+from satchel.server._http._endpoints import HttpContext, sender_of
 from satchel.server._http._responses import (
     error_response,
     json_bytes,
@@ -114,8 +114,7 @@ class _LoadReports:
         if report is None:
             return error_response(request, _INVALID)
         writer, loads = report
-        caller = http_caller(request)
-        client = product_name(request.headers.get("user-agent", ""))
+        caller, client = sender_of(request)
         view = self._library.view(caller, via="report", client=client)
         key = caller, writer
         counted = refused = 0

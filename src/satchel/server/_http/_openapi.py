@@ -1,23 +1,9 @@
-"""The routes of ``/v1`` and their OpenAPI description, both from one table."""
+"""The OpenAPI description of ``/v1``, made of the table that makes its routes."""
 
-from functools import partial
-from importlib.metadata import version
 from typing import Any, Final
 
-from starlette.requests import Request
-from starlette.responses import Response
-from starlette.routing import Route
-
-from satchel.server._http._endpoints import (
-    NOT_FOUND,
-    Endpoint,
-    HttpContext,
-    Parameter,
-    path_segments,
-)
+from satchel.server._http._endpoints import Endpoint, Parameter
 from satchel.server._http._loads import LOADS_PATH, REPORT_SCHEMA
-from satchel.server._http._responses import error_response
-from satchel.server._http._v1 import ENDPOINTS
 
 _TEXT: Final = {"type": "string"}
 _COUNT: Final = {"type": "integer", "minimum": 0}
@@ -244,58 +230,3 @@ def _parameter(parameter: Parameter) -> dict[str, Any]:
         "schema": schema,
         "example": parameter.example,
     }
-
-
-_SKILLS: Final = "/v1/skills/"
-
-
-def openapi(*, private: bool = False) -> dict[str, object]:
-    """Return the description of ``/v1``, itself included."""
-    return openapi_document(
-        all_endpoints(private=private), version=version("satchel"), private=private
-    )
-
-
-def all_endpoints(*, private: bool = False) -> tuple[Endpoint, ...]:
-    """Return the endpoints of ``/v1``, with the one that describes them."""
-    itself = Endpoint(
-        "/v1/openapi.json",
-        "getOpenapi",
-        "This description",
-        "OpenAPI 3.1.",
-        lambda api: api.json(openapi(private=private)),
-        "OpenApi",
-        {"openapi": "3.1.0"},
-    )
-    return (*ENDPOINTS, itself)
-
-
-def api_routes(http: HttpContext) -> list[Route]:
-    """Return a route for each endpoint; those of one skill share one."""
-    endpoints = {
-        endpoint.path: endpoint
-        for endpoint in all_endpoints(private=http.settings.private)
-    }
-    get_skill = endpoints.pop(f"{_SKILLS}{{id}}")
-    get_file = endpoints.pop(f"{_SKILLS}{{id}}/files/{{path}}")
-
-    async def skill_route(request: Request) -> Response:
-        # Starlette would decode "%2F" in an id before it splits the path.
-        match path_segments(request, _SKILLS):
-            case [str(skill_id)] if skill_id:
-                endpoint, values = get_skill, {"id": skill_id}
-            case [str(skill_id), "files", *path] if skill_id and path:
-                endpoint, values = get_file, {"id": skill_id, "path": "/".join(path)}
-            case _:
-                return error_response(request, NOT_FOUND)
-        source = http.library.slow_source(skill_id)
-        answer = partial(http.answer, endpoint, request, values)
-        return await http.run(request, source, answer)
-
-    return [
-        *(
-            Route(path, http.threaded(partial(http.answer, endpoint)))
-            for path, endpoint in endpoints.items()
-        ),
-        Route(f"{_SKILLS}{{rest:path}}", skill_route),
-    ]

@@ -2,19 +2,33 @@
 
 from bisect import bisect_right
 from collections.abc import Mapping
+from functools import partial
+from importlib.metadata import version
 from typing import Any, Final
 
+from starlette.requests import Request
 from starlette.responses import Response
+from starlette.routing import Route
 
 from satchel.errors import SkillManifestError
 from satchel.model import SKILL_FILE, Descriptor, Loaded
-from satchel.server._http._endpoints import ApiRequest, Endpoint, Parameter
+from satchel.server._http._endpoints import (
+    NOT_FOUND,
+    ApiRequest,
+    Endpoint,
+    HttpContext,
+    Parameter,
+    path_segments,
+)
+from satchel.server._http._openapi import openapi_document
+from satchel.server._http._responses import error_response
 from satchel.server._library import is_copy_request
 
 MAX_PAGE: Final = 1000
 MAX_HITS: Final = 100
 MAX_QUERY_CHARS: Final = 1000
 MAX_BUDGET: Final = 10_000_000
+_SKILLS: Final = "/v1/skills/"
 
 
 def get_catalog(api: ApiRequest) -> Response:
@@ -31,7 +45,7 @@ def get_catalog(api: ApiRequest) -> Response:
         ],
         "next": page[-1].id if start + limit < len(entries) else None,
     }
-    return api.json(value)
+    return api.responses.json(api.request, value)
 
 
 def get_prompt(api: ApiRequest) -> Response:
@@ -51,7 +65,7 @@ def get_prompt(api: ApiRequest) -> Response:
         "names_only": list(section.names_only),
         "left_out": list(section.left_out),
     }
-    return api.json(value)
+    return api.responses.json(api.request, value)
 
 
 def get_skill(api: ApiRequest) -> Response:
@@ -75,7 +89,7 @@ def get_skill(api: ApiRequest) -> Response:
             ),
         ],
     }
-    return api.json(value)
+    return api.responses.json(api.request, value)
 
 
 def get_file(api: ApiRequest) -> Response:
@@ -109,7 +123,7 @@ def find_skills(api: ApiRequest) -> Response:
             for hit in api.view.find(query, api.values["k"])
         ],
     }
-    return api.json(value)
+    return api.responses.json(api.request, value)
 
 
 def _entry(api: ApiRequest, entry: Descriptor) -> dict[str, str]:
@@ -132,23 +146,49 @@ def _frontmatter(api: ApiRequest, entry: Descriptor) -> Mapping[str, Any]:
         return {"name": entry.name, "description": entry.description}
 
 
+def _text(min_length: int, max_length: int) -> dict[str, Any]:
+    return {"type": "string", "minLength": min_length, "maxLength": max_length}
+
+
+def _number(maximum: int, **more: object) -> dict[str, Any]:
+    return {"type": "integer", "minimum": 1, "maximum": maximum, **more}
+
+
+def _choice(*values: str, **more: object) -> dict[str, Any]:
+    return {"type": "string", "enum": [*values], **more}
+
+
 _ID: Final = Parameter(
     "id",
     "The id, exactly as the catalog gives it, percent-encoded.",
-    {"type": "string", "minLength": 1, "maxLength": 512},
+    _text(1, 512),
     "invoice-check",
     where="path",
     required=True,
 )
+_PATH: Final = Parameter(
+    "path",
+    "The file's path inside the pack.",
+    _text(1, 1024),
+    "references/rules.md",
+    where="path",
+    required=True,
+)
+_BUDGETS: Final = [_number(MAX_BUDGET), _choice("none")]
 _DIGEST_EXAMPLE: Final = "sha256:" + "0123456789abcdef" * 4
+_DESCRIPTION_EXAMPLE: Final = "Use when an invoice has to be checked."
 _ENTRY_EXAMPLE: Final = {
     "id": "invoice-check",
     "name": "invoice-check",
-    "description": "Use when an invoice has to be checked.",
+    "description": _DESCRIPTION_EXAMPLE,
     "source": "skills",
     "release": "",
     "digest": _DIGEST_EXAMPLE,
 }
+_COUNTS: Final = (
+    "Each answer to GET counts as one use of the skill, unless the request has the "
+    "header `Satchel-Purpose: sync`."
+)
 
 ENDPOINTS: Final = (
     Endpoint(
@@ -172,15 +212,7 @@ ENDPOINTS: Final = (
                 "house-style",
             ),
             Parameter(
-                "limit",
-                "Skills on one page.",
-                {
-                    "type": "integer",
-                    "minimum": 1,
-                    "maximum": MAX_PAGE,
-                    "default": 100,
-                },
-                100,
+                "limit", "Skills on one page.", _number(MAX_PAGE, default=100), 100
             ),
         ),
     ),
@@ -204,30 +236,20 @@ ENDPOINTS: Final = (
             Parameter(
                 "style",
                 "Whose load tool the text names. Default: that of the server.",
-                {"type": "string", "enum": ["agent-skills", "packs", "references"]},
+                _choice("agent-skills", "packs", "references"),
                 "agent-skills",
             ),
             Parameter(
                 "format",
                 "How it is written.",
-                {
-                    "type": "string",
-                    "enum": ["xml-id", "markdown", "json"],
-                    "default": "xml-id",
-                },
+                _choice("xml-id", "markdown", "json", default="xml-id"),
                 "xml-id",
             ),
             Parameter(
                 "budget",
                 "Tokens at most; `none` lists everything in full. "
                 "Default: that of the server.",
-                {
-                    "anyOf": [
-                        {"type": "integer", "minimum": 1, "maximum": MAX_BUDGET},
-                        {"type": "string", "enum": ["none"]},
-                    ],
-                    "default": "default",
-                },
+                {"anyOf": _BUDGETS, "default": "default"},
                 4000,
             ),
         ),
@@ -237,9 +259,7 @@ ENDPOINTS: Final = (
         "getSkill",
         "One skill",
         "The whole SKILL.md, its frontmatter, and every file with digest and size; "
-        "the notes name a file that is too large to be handed out. "
-        "Each answer to GET counts as one use of the skill, unless the request has "
-        "the header `Satchel-Purpose: sync`.",
+        f"the notes name a file that is too large to be handed out. {_COUNTS}",
         get_skill,
         "Skill",
         {
@@ -247,7 +267,7 @@ ENDPOINTS: Final = (
             "instructions": "---\nname: invoice-check\n...",
             "frontmatter": {
                 "name": "invoice-check",
-                "description": _ENTRY_EXAMPLE["description"],
+                "description": _DESCRIPTION_EXAMPLE,
             },
             "resources": [
                 {"path": SKILL_FILE, "digest": _DIGEST_EXAMPLE, "size": 1024}
@@ -263,23 +283,11 @@ ENDPOINTS: Final = (
         "getFile",
         "One file of a skill, byte for byte",
         "The path is a listed one, its slashes encoded or not; a file name that only "
-        "one file has is enough. The ETag is the SHA-256 of the bytes. Each answer "
-        "to GET counts as one use of the skill, unless the request has the header "
-        "`Satchel-Purpose: sync`.",
+        f"one file has is enough. The ETag is the SHA-256 of the bytes. {_COUNTS}",
         get_file,
         "",
         "# Rules\n",
-        (
-            _ID,
-            Parameter(
-                "path",
-                "The file's path inside the pack.",
-                {"type": "string", "minLength": 1, "maxLength": 1024},
-                "references/rules.md",
-                where="path",
-                required=True,
-            ),
-        ),
+        (_ID, _PATH),
         missing="The skill is not there for this caller, or has no such file.",
         loads=True,
     ),
@@ -295,7 +303,7 @@ ENDPOINTS: Final = (
             "hits": [
                 {
                     "id": "invoice-check",
-                    "description": _ENTRY_EXAMPLE["description"],
+                    "description": _DESCRIPTION_EXAMPLE,
                     "score": 3.2,
                     "source": "skills",
                 }
@@ -305,16 +313,63 @@ ENDPOINTS: Final = (
             Parameter(
                 "q",
                 "What the task needs, in words.",
-                {"type": "string", "minLength": 1, "maxLength": MAX_QUERY_CHARS},
+                _text(1, MAX_QUERY_CHARS),
                 "check an invoice",
                 required=True,
             ),
-            Parameter(
-                "k",
-                "Hits at most.",
-                {"type": "integer", "minimum": 1, "maximum": MAX_HITS, "default": 10},
-                10,
-            ),
+            Parameter("k", "Hits at most.", _number(MAX_HITS, default=10), 10),
         ),
     ),
 )
+
+
+def openapi(*, private: bool = False) -> dict[str, object]:
+    """Return the description of ``/v1``, itself included."""
+    return openapi_document(
+        all_endpoints(private=private), version=version("satchel"), private=private
+    )
+
+
+def all_endpoints(*, private: bool = False) -> tuple[Endpoint, ...]:
+    """Return the endpoints of ``/v1``, with the one that describes them."""
+    itself = Endpoint(
+        "/v1/openapi.json",
+        "getOpenapi",
+        "This description",
+        "OpenAPI 3.1.",
+        lambda api: api.responses.json(api.request, openapi(private=private)),
+        "OpenApi",
+        {"openapi": "3.1.0"},
+    )
+    return (*ENDPOINTS, itself)
+
+
+def api_routes(http: HttpContext) -> list[Route]:
+    """Return a route for each endpoint; those of one skill share one."""
+    endpoints = {
+        endpoint.path: endpoint
+        for endpoint in all_endpoints(private=http.settings.private)
+    }
+    get_skill = endpoints.pop(f"{_SKILLS}{{id}}")
+    get_file = endpoints.pop(f"{_SKILLS}{{id}}/files/{{path}}")
+
+    async def skill_route(request: Request) -> Response:
+        # Starlette would decode "%2F" in an id before it splits the path.
+        match path_segments(request, _SKILLS):
+            case [str(skill_id)] if skill_id:
+                endpoint, values = get_skill, {"id": skill_id}
+            case [str(skill_id), "files", *path] if skill_id and path:
+                endpoint, values = get_file, {"id": skill_id, "path": "/".join(path)}
+            case _:
+                return error_response(request, NOT_FOUND)
+        source = http.library.slow_source(skill_id)
+        answer = partial(http.answer, endpoint, request, values)
+        return await http.run(request, source, answer)
+
+    return [
+        *(
+            Route(path, http.threaded(partial(http.answer, endpoint)))
+            for path, endpoint in endpoints.items()
+        ),
+        Route(f"{_SKILLS}{{rest:path}}", skill_route),
+    ]

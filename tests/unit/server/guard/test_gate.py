@@ -15,9 +15,9 @@ from starlette.routing import Route
 
 from satchel.errors import ConfigError
 from satchel.server import Caller, GuardSettings, guard
+from satchel.server._guard._messages import TrafficCounts
 from satchel.server._guard._tokens import FixedTokens, Token, digest_of
 from satchel.server._library import ANYONE
-from satchel.server._traffic import TrafficCounts
 from tests.unit.server.guard.asking import (
     LOCAL,
     Answered,

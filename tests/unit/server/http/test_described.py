@@ -13,7 +13,8 @@ from satchel.server._http._endpoints import (
     Parameter,
     parse_parameters,
 )
-from satchel.server._http._openapi import SCHEMAS, all_endpoints, openapi
+from satchel.server._http._openapi import SCHEMAS
+from satchel.server._http._v1 import all_endpoints, openapi
 
 if TYPE_CHECKING:
     from starlette.testclient import TestClient
