@@ -12,8 +12,11 @@ if TYPE_CHECKING:
     )
     from satchel.server._errors import public_labels as public_labels
     from satchel.server._guard._middleware import guard
-    from satchel.server._guard._oauth import OAuthSettings
-    from satchel.server._guard._settings import GuardSettings, check_bind as check_bind
+    from satchel.server._guard._settings import (
+        GuardSettings,
+        OAuthSettings,
+        check_bind as check_bind,
+    )
     from satchel.server._guard._tokens import open_tokens
     from satchel.server._http._endpoints import HttpSettings
     from satchel.server._http._health import (
@@ -53,7 +56,7 @@ _LAZY: Final = {
     "guarded_app": "satchel.server._app",
     "public_labels": "satchel.server._errors",
     "guard": "satchel.server._guard._middleware",
-    "OAuthSettings": "satchel.server._guard._oauth",
+    "OAuthSettings": "satchel.server._guard._settings",
     "GuardSettings": "satchel.server._guard._settings",
     "check_bind": "satchel.server._guard._settings",
     "open_tokens": "satchel.server._guard._tokens",

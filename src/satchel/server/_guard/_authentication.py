@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Final
 
 from satchel.errors import SourceUnavailableError
 from satchel.server._errors import ErrorAnswer
-from satchel.server._guard._limits import rate_key
-from satchel.server._guard._oauth import METADATA_PATH, JwtVerifier, oauth_caller
+from satchel.server._guard._oauth import JwtVerifier, oauth_caller
+from satchel.server._guard._settings import METADATA_PATH, rate_key
 from satchel.server._guard._tokens import digest_of
 from satchel.server._library import ANYONE, Caller
 
@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     from mcp.server.auth.provider import AccessToken, TokenVerifier
 
     from satchel.server._guard._messages import GuardedRequest
-    from satchel.server._guard._oauth import OAuthSettings
-    from satchel.server._guard._settings import GuardSettings
+    from satchel.server._guard._settings import GuardSettings, OAuthSettings
 
 _NO_SKILLS: Final = Caller(only=())
 _MAX_HEADER_BYTES: Final = 8192

@@ -1,4 +1,4 @@
-"""The Host and Origin headers that a server accepts, and CORS for allowed pages.
+"""The Host and Origin headers that a server accepts.
 
 A web page may send requests to any address that its visitor's browser reaches, also to
 loopback by a name of its own that resolves there (DNS rebinding). It cannot choose the
@@ -18,9 +18,7 @@ from satchel.server._guard._settings import is_loopback
 
 if TYPE_CHECKING:
     from mcp.server.transport_security import TransportSecuritySettings
-    from starlette.types import Send
 
-    from satchel.server._guard._messages import GuardedRequest
     from satchel.server._guard._settings import GuardSettings
 
 _AUTHORITY: Final = re.compile(
@@ -41,18 +39,6 @@ _BAD_ORIGIN: Final = ErrorAnswer(
     "this server does not answer to pages of this origin; "
     "its operator can add the origin to the allowed origins",
 )
-
-_METHODS: Final = b"GET, HEAD, POST, DELETE, OPTIONS"
-# What clients of MCP and of HTTP send. "*" would not cover Authorization, in which a
-# browser sends the token.
-_HEADERS: Final = (
-    b"authorization, accept, content-type, if-none-match, last-event-id, "
-    b"mcp-method, mcp-name, mcp-protocol-version, mcp-session-id"
-)
-_EXPOSED: Final = b"etag, mcp-session-id, retry-after, www-authenticate, link"
-_AGE_S: Final = b"600"
-
-Headers = list[tuple[bytes, bytes]]
 
 
 class HostRules:
@@ -151,37 +137,3 @@ def transport_security(settings: "GuardSettings") -> "TransportSecuritySettings"
 
 def _with_any_port(names: Iterable[str]) -> list[str]:
     return [f"{name}:*" for name in names]
-
-
-def is_preflight(request: "GuardedRequest") -> bool:
-    """Return whether an OPTIONS request is a browser's question before a page's own.
-
-    Such a request has no token.
-    """
-    asks = request.all(b"access-control-request-method")
-    return bool(asks) and bool(request.all(b"origin"))
-
-
-async def send_preflight(request: "GuardedRequest", send: "Send") -> None:
-    """Answer a browser that asks first; the origin was checked before."""
-    headers: Headers = [
-        (b"access-control-allow-methods", _METHODS),
-        (b"access-control-allow-headers", _HEADERS),
-        (b"access-control-max-age", _AGE_S),
-        (b"content-length", b"0"),
-    ]
-    add_cors_headers(headers, request)
-    await send({"type": "http.response.start", "status": 204, "headers": headers})
-    await send({"type": "http.response.body", "body": b""})
-
-
-def add_cors_headers(headers: Headers, request: "GuardedRequest") -> None:
-    """Let the page read a response, unless the application has decided about it."""
-    origins = request.all(b"origin")
-    if not origins or any(n == b"access-control-allow-origin" for n, _ in headers):
-        return
-    headers += [
-        (b"access-control-allow-origin", origins[0]),
-        (b"access-control-expose-headers", _EXPOSED),
-        (b"vary", b"Origin"),
-    ]

@@ -6,12 +6,11 @@ from asyncio import timeout
 from collections import Counter, OrderedDict
 from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import asynccontextmanager, contextmanager
-from functools import lru_cache
-from ipaddress import IPv6Address, ip_address
 from typing import TYPE_CHECKING, Final, cast
 
 import anyio
 
+from satchel.files import LruCache
 from satchel.server._errors import ErrorAnswer
 
 if TYPE_CHECKING:
@@ -63,8 +62,7 @@ class RateLimiter:
         self._rate = rate_per_s
         self._size = float(size)
         self._clock = clock
-        self._max = max_buckets
-        self._levels: OrderedDict[str, tuple[float, float]] = OrderedDict()
+        self._levels: LruCache[str, tuple[float, float]] = LruCache(max_buckets)
 
     def __len__(self) -> int:
         return len(self._levels)
@@ -72,26 +70,11 @@ class RateLimiter:
     def take(self, key: str) -> int:
         """Take one token; return 0, or the seconds until there is one."""
         now = self._clock()
-        level, at = self._levels.get(key, (self._size, now))
+        level, at = self._levels.find(key) or (self._size, now)
         level = min(self._size, level + (now - at) * self._rate)
         wait = 0 if level >= 1 else max(1, math.ceil((1 - level) / self._rate))
-        self._levels[key] = (level if wait else level - 1), now
-        self._levels.move_to_end(key)
-        while len(self._levels) > self._max:
-            self._levels.popitem(last=False)
+        self._levels.put(key, ((level if wait else level - 1), now))
         return wait
-
-
-@lru_cache(maxsize=1024)  # called for each request
-def rate_key(address: str) -> str:
-    """Return the key of an address: IPv6 by its network, since each host has many."""
-    try:
-        parsed = ip_address(address)
-    except ValueError:
-        return address
-    if isinstance(parsed, IPv6Address) and parsed.ipv4_mapped is None:
-        return f"{IPv6Address(int(parsed) >> 64 << 64)}/64"
-    return address
 
 
 class ClientGoneError(Exception):

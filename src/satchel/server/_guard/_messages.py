@@ -1,14 +1,13 @@
-"""Requests and responses as the guard sees them, and the counts of both."""
+"""Requests and responses as the guard sees them: headers, CORS, counts."""
 
 from asyncio import timeout
 from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 from satchel.server._errors import ErrorAnswer, send_error, send_json
-from satchel.server._guard._hosts import Headers, add_cors_headers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -19,6 +18,18 @@ CRASH: Final = ErrorAnswer(
     500, "internal-error", "something went wrong here; it was logged"
 )
 _SESSION: Final = b"mcp-session-id"
+
+_METHODS: Final = b"GET, HEAD, POST, DELETE, OPTIONS"
+# What clients of MCP and of HTTP send. "*" would not cover Authorization, in which a
+# browser sends the token.
+_HEADERS: Final = (
+    b"authorization, accept, content-type, if-none-match, last-event-id, "
+    b"mcp-method, mcp-name, mcp-protocol-version, mcp-session-id"
+)
+_EXPOSED: Final = b"etag, mcp-session-id, retry-after, www-authenticate, link"
+_AGE_S: Final = b"600"
+
+_Headers: TypeAlias = list[tuple[bytes, bytes]]
 
 BUCKETS_S: Final = (0.01, 0.1, 1.0)
 """Upper bounds of answer times in seconds; slower answers are in a fourth bucket."""
@@ -130,7 +141,7 @@ class GuardedResponse:
     def _start(self, status: int, message: "Message") -> "Message":
         """Return the message with the guard's headers, and note the status."""
         self.status = status
-        headers: Headers = [*message.get("headers", ())]
+        headers: _Headers = [*message.get("headers", ())]
         if status < HTTPStatus.BAD_REQUEST:
             self.session = dict(headers).get(_SESSION, b"").decode("latin-1")
         if self._request.all(b"origin"):
@@ -158,6 +169,40 @@ def _private(name: bytes, value: bytes) -> tuple[bytes, bytes]:
     parts = [part.strip() for part in value.split(b",")]
     others = [part for part in parts if part.lower() not in (b"public", b"private")]
     return name, b", ".join([b"private", *others])
+
+
+def is_preflight(request: GuardedRequest) -> bool:
+    """Return whether an OPTIONS request is a browser's question before a page's own.
+
+    Such a request has no token.
+    """
+    asks = request.all(b"access-control-request-method")
+    return bool(asks) and bool(request.all(b"origin"))
+
+
+async def send_preflight(request: GuardedRequest, send: "Send") -> None:
+    """Answer a browser that asks first; the origin was checked before."""
+    headers: _Headers = [
+        (b"access-control-allow-methods", _METHODS),
+        (b"access-control-allow-headers", _HEADERS),
+        (b"access-control-max-age", _AGE_S),
+        (b"content-length", b"0"),
+    ]
+    add_cors_headers(headers, request)
+    await send({"type": "http.response.start", "status": 204, "headers": headers})
+    await send({"type": "http.response.body", "body": b""})
+
+
+def add_cors_headers(headers: _Headers, request: GuardedRequest) -> None:
+    """Let the page read a response, unless the application has decided about it."""
+    origins = request.all(b"origin")
+    if not origins or any(n == b"access-control-allow-origin" for n, _ in headers):
+        return
+    headers += [
+        (b"access-control-allow-origin", origins[0]),
+        (b"access-control-expose-headers", _EXPOSED),
+        (b"vary", b"Origin"),
+    ]
 
 
 class TrafficCounts:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 from satchel.server._errors import ErrorAnswer, log_crash
 from satchel.server._guard._authentication import AuthenticatedCaller, Authenticator
-from satchel.server._guard._hosts import HostRules, is_preflight, send_preflight
+from satchel.server._guard._hosts import HostRules
 from satchel.server._guard._limits import (
     BodyReader,
     ClientGoneError,
@@ -15,7 +15,6 @@ from satchel.server._guard._limits import (
     McpSessionLimit,
     RateLimiter,
     is_stream,
-    rate_key,
     replay_body,
 )
 from satchel.server._guard._messages import (
@@ -23,9 +22,17 @@ from satchel.server._guard._messages import (
     GuardedRequest,
     GuardedResponse,
     TrafficCounts,
+    is_preflight,
+    send_preflight,
 )
-from satchel.server._guard._oauth import METADATA_PATH, metadata_route
-from satchel.server._guard._settings import GuardSettings, check_bind, is_loopback
+from satchel.server._guard._oauth import metadata_route
+from satchel.server._guard._settings import (
+    METADATA_PATH,
+    GuardSettings,
+    check_bind,
+    is_loopback,
+    rate_key,
+)
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send

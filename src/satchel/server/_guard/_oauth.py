@@ -7,70 +7,23 @@ which ``mcp`` depends on.
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, cast
-from urllib.parse import urlsplit
 
-from satchel.errors import ConfigError, SourceUnavailableError
-from satchel.server._guard._settings import is_loopback
+from satchel.errors import SourceUnavailableError
+from satchel.server._guard._settings import OAuthSettings
 from satchel.server._library import Caller
 from satchel.text import clean_line
 
 if TYPE_CHECKING:
-    from mcp.server.auth.provider import AccessToken, TokenVerifier
+    from mcp.server.auth.provider import AccessToken
     from starlette.routing import Route
 
-METADATA_PATH: Final = "/.well-known/oauth-protected-resource"
 ALGORITHMS: Final = ("RS256", "ES256", "PS256", "EdDSA")
 """Signatures with a public key only: with a shared-secret algorithm, an attacker could
 forge a token with the public key as the secret."""
 _FETCH_S: Final = 5.0
 _PAUSE_S: Final = 10.0
 _MAX_NAME: Final = 64
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OAuthSettings:
-    """Whose tokens are accepted, and for what.
-
-    ``issuer`` is the URL of the authorization server, ``resource`` that of this server
-    as clients know it (``https://skills.example.com/mcp``): a token has to be issued
-    for it. A token needs all ``scopes``. Either ``jwks_url`` says where the issuer's
-    keys are, or ``verifier`` verifies tokens itself; it sets ``AccessToken.resource``.
-    ``only_claim`` names a claim with the patterns of the skills that a token opens, a
-    list or one text with spaces between them; a token without it then opens nothing.
-
-    Raises:
-        ConfigError: Neither, or both, of ``jwks_url`` and ``verifier``; a URL is not
-            HTTPS (loopback may be HTTP).
-    """
-
-    issuer: str
-    resource: str
-    scopes: tuple[str, ...] = ("skills:read",)
-    jwks_url: str = ""
-    verifier: "TokenVerifier | None" = None
-    only_claim: str = ""
-
-    def __post_init__(self) -> None:
-        """Refuse settings that would let in the wrong callers."""
-        if bool(self.jwks_url) == (self.verifier is not None):
-            raise ConfigError("OAuth", "expected one of jwks_url and verifier")
-        for url in filter(None, (self.issuer, self.resource, self.jwks_url)):
-            parts = urlsplit(url)
-            safe = parts.scheme == "https" or (
-                parts.scheme == "http" and is_loopback(parts.hostname or "")
-            )
-            if not safe or not parts.hostname or parts.query or parts.fragment:
-                detail = f"{url}: expected https://..., without '?' and '#'"
-                raise ConfigError("OAuth", detail)
-
-    @property
-    def metadata_url(self) -> str:
-        """Where the metadata of this resource is (RFC 9728, section 3.1)."""
-        parts = urlsplit(self.resource)
-        path = parts.path.rstrip("/")
-        return f"{parts.scheme}://{parts.netloc}{METADATA_PATH}{path}"
 
 
 def oauth_caller(token: "AccessToken", settings: OAuthSettings) -> Caller:

@@ -2,14 +2,62 @@
 
 from dataclasses import dataclass, fields
 from functools import lru_cache
-from ipaddress import ip_address
-from typing import TYPE_CHECKING
+from ipaddress import IPv6Address, ip_address
+from typing import TYPE_CHECKING, Final
+from urllib.parse import urlsplit
 
 from satchel.errors import ConfigError
 
 if TYPE_CHECKING:
-    from satchel.server._guard._oauth import OAuthSettings
+    from mcp.server.auth.provider import TokenVerifier
+
     from satchel.server._guard._tokens import TokenStore
+
+METADATA_PATH: Final = "/.well-known/oauth-protected-resource"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OAuthSettings:
+    """Whose tokens are accepted, and for what.
+
+    ``issuer`` is the URL of the authorization server, ``resource`` that of this server
+    as clients know it (``https://skills.example.com/mcp``): a token has to be issued
+    for it. A token needs all ``scopes``. Either ``jwks_url`` says where the issuer's
+    keys are, or ``verifier`` verifies tokens itself; it sets ``AccessToken.resource``.
+    ``only_claim`` names a claim with the patterns of the skills that a token opens, a
+    list or one text with spaces between them; a token without it then opens nothing.
+
+    Raises:
+        ConfigError: Neither, or both, of ``jwks_url`` and ``verifier``; a URL is not
+            HTTPS (loopback may be HTTP).
+    """
+
+    issuer: str
+    resource: str
+    scopes: tuple[str, ...] = ("skills:read",)
+    jwks_url: str = ""
+    verifier: "TokenVerifier | None" = None
+    only_claim: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse settings that would let in the wrong callers."""
+        if bool(self.jwks_url) == (self.verifier is not None):
+            raise ConfigError("OAuth", "expected one of jwks_url and verifier")
+        for url in filter(None, (self.issuer, self.resource, self.jwks_url)):
+            parts = urlsplit(url)
+            safe = parts.scheme == "https" or (
+                parts.scheme == "http" and is_loopback(parts.hostname or "")
+            )
+            if not safe or not parts.hostname or parts.query or parts.fragment:
+                detail = f"{url}: expected https://..., without '?' and '#'"
+                raise ConfigError("OAuth", detail)
+
+    @property
+    def metadata_url(self) -> str:
+        """Where the metadata of this resource is (RFC 9728, section 3.1)."""
+        parts = urlsplit(self.resource)
+        path = parts.path.rstrip("/")
+        return f"{parts.scheme}://{parts.netloc}{METADATA_PATH}{path}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +76,7 @@ class GuardSettings:
 
     host: str = "127.0.0.1"
     tokens: "TokenStore | None" = None
-    oauth: "OAuthSettings | None" = None
+    oauth: OAuthSettings | None = None
     allowed_hosts: tuple[str, ...] = ()
     allowed_origins: tuple[str, ...] = ()
 
@@ -91,6 +139,18 @@ def is_loopback(host: str) -> bool:
         return False
     mapped = getattr(address, "ipv4_mapped", None)
     return (mapped or address).is_loopback
+
+
+@lru_cache(maxsize=1024)  # called for each request
+def rate_key(address: str) -> str:
+    """Return the key of an address: IPv6 by its network, since each host has many."""
+    try:
+        parsed = ip_address(address)
+    except ValueError:
+        return address
+    if isinstance(parsed, IPv6Address) and parsed.ipv4_mapped is None:
+        return f"{IPv6Address(int(parsed) >> 64 << 64)}/64"
+    return address
 
 
 def check_bind(host: str, settings: GuardSettings) -> None:

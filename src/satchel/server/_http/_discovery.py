@@ -1,7 +1,6 @@
 """Discovery: the live indexes below ``/.well-known``, and the files that they name."""
 
 import threading
-from collections import OrderedDict
 from collections.abc import Callable
 from functools import partial
 from typing import Final
@@ -52,22 +51,20 @@ class Indexes:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._digests: LruCache[tuple[object, ...], str] = LruCache(MAX_DIGESTS)
-        self._made: OrderedDict[tuple[Caller, str], tuple[Catalog, bytes]]
-        self._made = OrderedDict()
+        self._made: LruCache[tuple[Caller, str], tuple[Catalog, bytes]]
+        self._made = LruCache(MAX_INDEXES)
 
     def index(self, view: CallerView, caller: Caller, version: str) -> bytes:
         """Return the index of one version as ``caller`` may see it."""
         catalog = view.catalog
         with self._lock:  # so that a cold start reads each pack once
-            cached = self._made.get((caller, version))
+            cached = self._made.find((caller, version))
             if cached is not None and cached[0] is catalog:
                 return cached[1]
             entries = self._entries(view, catalog, caller, digests=version == "v2")
             make = index_v2 if version == "v2" else index_v1
             index = json_bytes(make(entries))
-            self._made[caller, version] = catalog, index
-            while len(self._made) > MAX_INDEXES:
-                self._made.popitem(last=False)
+            self._made.put((caller, version), (catalog, index))
             return index
 
     def _entries(

@@ -7,7 +7,6 @@ which of the skills it uses.
 import json
 import re
 import threading
-from collections import OrderedDict
 from collections.abc import Mapping
 from functools import partial
 from operator import itemgetter
@@ -21,6 +20,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from satchel.errors import SkillError
+from satchel.files import LruCache
 from satchel.model import SKILL_FILE, Request as LoadRequest
 from satchel.runtime import CallerView
 from satchel.server._errors import ErrorAnswer
@@ -102,7 +102,7 @@ class _LoadReports:
     def __init__(self, http: HttpContext) -> None:
         self._library = http.library
         self._lock = threading.Lock()
-        self._last: OrderedDict[tuple[object, str], int] = OrderedDict()
+        self._last: LruCache[tuple[object, str], int] = LruCache(MAX_WRITERS)
 
     def record(self, request: Request, body: bytes) -> Response:
         """Record the loads of one report, and answer with their number.
@@ -119,7 +119,7 @@ class _LoadReports:
         key = caller, writer
         counted = refused = 0
         with self._lock:
-            last = self._last.pop(key, 0)
+            last = self._last.find(key) or 0
             for load in loads:
                 if load["seq"] <= last:
                     continue  # sent a second time, since its answer was lost
@@ -128,9 +128,7 @@ class _LoadReports:
                     counted += 1
                 else:
                     refused += 1
-            self._last[key] = last
-            while len(self._last) > MAX_WRITERS:
-                self._last.popitem(last=False)
+            self._last.put(key, last)
         data = json_bytes({"counted": counted, "refused": refused})
         return uncached_response(request, data)
 

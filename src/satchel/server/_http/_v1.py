@@ -76,7 +76,7 @@ def get_skill(api: ApiRequest) -> Response:
     value = {
         **_entry(api, entry),
         "instructions": loaded.text,
-        "frontmatter": _frontmatter(api, entry),
+        "frontmatter": _frontmatter(api, loaded),
         "resources": [
             {"path": file.path, "digest": file.digest, "size": file.size}
             for file in api.view.handed_out(skill_id)
@@ -138,11 +138,12 @@ def _entry(api: ApiRequest, entry: Descriptor) -> dict[str, str]:
     }
 
 
-def _frontmatter(api: ApiRequest, entry: Descriptor) -> Mapping[str, Any]:
+def _frontmatter(api: ApiRequest, loaded: Loaded) -> Mapping[str, Any]:
     """Return it as its author wrote it; a skill made in code has only two fields."""
     try:
-        return dict(api.view.manifest(entry.id).frontmatter)
+        return dict(api.view.manifest_of(loaded).frontmatter)
     except SkillManifestError:
+        entry = loaded.descriptor
         return {"name": entry.name, "description": entry.description}
 
 

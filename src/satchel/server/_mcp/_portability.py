@@ -12,7 +12,6 @@ from satchel.model import (
     Catalog,
     Descriptor,
     Finding,
-    Json,
     Limits,
 )
 from satchel.server._library import ServerSettings
@@ -138,7 +137,7 @@ def _manifest_path(entry: Descriptor) -> str:
     return f"{entry.origin.location}/{SKILL_FILE}"
 
 
-def has_unindented_text(head: str, root: Mapping[str, Json]) -> bool:
+def has_unindented_text(head: str, root: Mapping[str, object]) -> bool:
     """Return whether a line without indentation belongs to the text of a field above.
 
     PyYAML accepts it; YAML 1.2, section 7.3, requires every line of a text to be
@@ -148,7 +147,7 @@ def has_unindented_text(head: str, root: Mapping[str, Json]) -> bool:
     """
     keys = iter(root)
     key = next(keys, None)
-    above: Json = None
+    above: object = None
     for line in head.splitlines():
         if not line.strip() or line[0] in " \t":
             continue

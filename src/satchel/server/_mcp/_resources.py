@@ -1,10 +1,8 @@
 """Files of skills as MCP resources: listed, and read byte for byte."""
 
 import json
-import threading
 import time
 from base64 import b64encode
-from collections import OrderedDict
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
@@ -20,6 +18,7 @@ from mcp_types import (
     TextResourceContents,
 )
 
+from satchel.files import LruCache
 from satchel.load import media_type
 from satchel.model import PURPOSE_KEY, SKILL_FILE, SYNC, Descriptor, Loaded
 from satchel.runtime import CallerView
@@ -103,20 +102,16 @@ class _Downloads:
 
     def __init__(self, monotonic: Callable[[], float] = time.monotonic) -> None:
         self._monotonic = monotonic
-        self._lock = threading.Lock()
-        self._begun: OrderedDict[tuple[CallerView, str], float] = OrderedDict()
+        self._begun: LruCache[tuple[CallerView, str], float]
+        self._begun = LruCache(_MAX_DOWNLOADS)
 
     def began(self, view: CallerView, skill_id: str) -> None:
         """Note that a client has read the list of files."""
-        with self._lock:
-            self._begun[view, skill_id] = self._monotonic()
-            self._begun.move_to_end((view, skill_id))
-            while len(self._begun) > _MAX_DOWNLOADS:
-                self._begun.popitem(last=False)
+        self._begun.put((view, skill_id), self._monotonic())
 
     def is_running(self, view: CallerView, skill_id: str) -> bool:
         """Return whether it did so a moment ago."""
-        at = self._begun.get((view, skill_id))
+        at = self._begun.find((view, skill_id))
         return at is not None and self._monotonic() - at <= _DOWNLOAD_S
 
 

@@ -1,6 +1,7 @@
 import pytest
 
-from satchel.server._guard._limits import RateLimiter, rate_key
+from satchel.server._guard._limits import RateLimiter
+from satchel.server._guard._settings import rate_key
 from tests.unit.server.guard.asking import Clock
 
 

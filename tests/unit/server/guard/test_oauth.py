@@ -13,7 +13,8 @@ from mcp.server.auth.provider import AccessToken
 
 from satchel.errors import ConfigError
 from satchel.server import Caller, GuardSettings, OAuthSettings, guard
-from satchel.server._guard._oauth import METADATA_PATH, oauth_caller
+from satchel.server._guard._oauth import oauth_caller
+from satchel.server._guard._settings import METADATA_PATH
 from satchel.server._guard._tokens import FixedTokens, Token, digest_of
 from tests.unit.server.guard.asking import Application, ask
 from tests.unit.server.guard.issuer import RESOURCE, Issuer
