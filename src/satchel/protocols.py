@@ -1,11 +1,12 @@
 """The seams: what a part of Satchel asks of something it does not know."""
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from typing import Protocol, TypeAlias, runtime_checkable
+from typing import Any, Protocol, TypeAlias, cast, runtime_checkable
 
 from satchel.model import (
     ApprovalAnswer,
     Catalog,
+    FileReader,
     FileStat,
     Finding,
     Found,
@@ -24,6 +25,7 @@ __all__ = [
     "NamesSkills",
     "Ranker",
     "SkillSource",
+    "SourceAbilities",
     "TokenCounter",
     "UsageSink",
     "UsedApprovals",
@@ -44,15 +46,7 @@ class SkillSource(Protocol):
     else that escapes it is treated as `SourceUnavailableError` by the registry.
     Third parties can check theirs with `satchel.testing.SourceContract`.
 
-    Two attributes beyond the protocol are for skills of other machines. Where
-    ``yields`` is true, no skill of the source takes another's place. ``remote`` names
-    the kind of place (``MCP server``): it is told wherever a skill of the source is,
-    and nothing of it is read before somebody asks.
-
-    A third one, ``progress``, is for places where `scan` takes long before it yields:
-    any value that changes while it gets on. A first scan is waited for as long as
-    ``progress`` changes or packs are yielded, and given up when nothing moved for the
-    deadline of the registry.
+    `SourceAbilities` has what a source may offer beyond this.
     """
 
     @property
@@ -105,6 +99,99 @@ class SkillSource(Protocol):
     def close(self) -> None:
         """Let go of what is held; a second call does nothing."""
         ...
+
+
+class SourceAbilities(FileReader, Protocol):
+    """What a source may offer beyond `SkillSource`, with what holds by default.
+
+    A source inherits this and overrides what it offers. One that does not inherit it,
+    but has attributes of these names, is wrapped once, by `with_abilities`.
+
+    Attributes:
+        near: Whether reading takes no time to speak of: it is on this machine.
+        root: The folder of this machine that has the packs; empty for none.
+        missing_ok: Whether a ``root`` that is not there is a folder without packs.
+        remote: The kind of place that skills are fetched from (``MCP server``). It is
+            shown wherever a skill of the source is listed, and nothing of the source is
+            read before somebody asks for it.
+        yields: Whether no skill of the source takes the place of another source's.
+        trusted: Whether its packs may be listed and loaded.
+        precedence: The lower one wins an id; None makes a conflict an error.
+        release: The id of the release that the source holds; None if it never has one.
+        progress: Any value that changes while a scan makes progress. A first scan is
+            waited for as long as it changes or packs are yielded.
+        limits_reads: Whether the source limits concurrent reads itself.
+        finds_one: Whether `scan_one` costs less than a scan.
+    """
+
+    missing_ok: bool = False
+    remote: str = ""
+    yields: bool = False
+    trusted: bool = True
+    precedence: int | None = None
+    limits_reads: bool = False
+    finds_one: bool = False
+
+    @property
+    def release(self) -> str | None:
+        """The id of the release that it holds; None if it never holds one."""
+        return None
+
+    @property
+    def progress(self) -> object:
+        """How far a scan got."""
+        return None
+
+    def scan_one(self, key: str, location: str) -> Found | None:
+        """Return one pack as a scan would find it now; None where it would not.
+
+        Raises:
+            SkillNotFoundError, SourceUnavailableError: There is no such pack.
+        """
+        del location
+        packs = (item for item in self.scan() if isinstance(item, Found))
+        return next((pack for pack in packs if pack.key == key), None)
+
+    def identify_at(self, manifest: Manifest, key: str) -> str | None:
+        """Return the id of the pack ``key``; None leaves it out, as filtered."""
+        del key
+        return manifest.name
+
+    def scan(self) -> Iterable[Found | Finding]:
+        """As `SkillSource.scan`."""
+        ...
+
+
+class FullSource(SkillSource, SourceAbilities, Protocol):
+    """A source that has every ability."""
+
+
+def with_abilities(source: SkillSource) -> FullSource:
+    """Return a source with every ability; what it does not offer has its default."""
+    if SourceAbilities in type(source).__mro__:
+        return cast("FullSource", source)
+    return _WithAbilities(source)
+
+
+class _WithAbilities:
+    """A source of someone else: its own attributes, else the defaults."""
+
+    def __init__(self, source: SkillSource) -> None:
+        self._source = source
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - whatever the source has
+        if name.startswith("_"):  # not set yet, as while a copy is being made
+            raise AttributeError(name)
+        source = self._source
+        if hasattr(source, name):
+            return getattr(source, name)
+        if name == "finds_one":
+            return hasattr(source, "scan_one")
+        if name == "identify_at" and isinstance(source, NamesSkills):
+            return lambda manifest, _: source.identify(manifest)
+        default = getattr(SourceAbilities, name)
+        bound = callable(default) or isinstance(default, property)
+        return default.__get__(self) if bound else default
 
 
 @runtime_checkable

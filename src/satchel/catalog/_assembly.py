@@ -1,7 +1,4 @@
-"""Scan results to one catalog: which packs are listed, which are excluded.
-
-And why, which claim one id.
-"""
+"""Scan results to one catalog: what is listed, what is excluded, who claims an id."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -26,15 +23,15 @@ _PATTERN_CHARS: Final = frozenset("*?[")
 
 
 def is_pattern(name: str) -> bool:
-    """Tell whether a name is a shell pattern, which may fit what is not there yet."""
+    """Tell whether a name is a shell pattern, which may match what is not there yet."""
     return not _PATTERN_CHARS.isdisjoint(name)
 
 
 @dataclass(frozen=True, slots=True)
 class DisabledPattern:
-    """One line of what is off: a shell pattern over ids, or over labels of sources.
+    """A shell pattern over ids, or over labels of sources, that are switched off.
 
-    ``where`` is what it is a line of; ``detail`` is why a skill is off that fits.
+    ``where`` is the option or variable that it is from.
     """
 
     pattern: str
@@ -48,12 +45,12 @@ class DisabledPattern:
 
     @property
     def detail(self) -> str:
-        """Why a skill that fits is off."""
+        """Why a skill that it matches is off."""
         off = "it" if self.kind == "skill" else "its source"
         return f"{off} is switched off"
 
-    def turns_off(self, skill_id: str, source: str) -> bool:
-        """Tell whether a skill of a source is off; its very id always fits."""
+    def matches(self, skill_id: str, source: str) -> bool:
+        """Tell whether a skill of a source is off; a plain id always matches itself."""
         name = skill_id if self.kind == "skill" else source
         return name == self.pattern or fnmatchcase(name, self.pattern)
 
@@ -65,205 +62,210 @@ class CatalogRules:
     on_conflict: OnConflict = "error"
     disabled: tuple[DisabledPattern, ...] = ()
 
-    def switch_for(self, skill_id: str, source: str) -> DisabledPattern | None:
-        """Return the first switch that turns this skill off, if any."""
-        return next((s for s in self.disabled if s.turns_off(skill_id, source)), None)
-
 
 def assemble(
-    fields: tuple[SourceScanner, ...], rules: CatalogRules, digests: PackDigests
+    scanners: tuple[SourceScanner, ...], rules: CatalogRules, digests: PackDigests
 ) -> Catalog:
     """Build the catalog of all that the sources last gave.
 
     Untrusted, disabled and filtered packs claim nothing, so that none of them can
-    shadow or block another; one in error blocks those of sources that yield, under the
-    name of its folder. Packs of equal tree digest are one entry with several
-    origins. Ties inside one rank go to the earlier source; inside one source to the
-    pack in the folder of its own name, as the specification wants it, so that no
+    shadow or block another. A pack in error blocks packs of sources that yield, under
+    the name of its folder. Packs of equal tree digest are one entry with several
+    origins. Ties within one precedence go to the earlier source; within one source to
+    the pack in the folder of its own name, as the specification asks for it, so that no
     other can take its place; then to the one nearer to the root, then the lower key.
     """
     findings: list[Finding] = []
     excluded: list[Excluded] = []
     claims: dict[str, list[Descriptor]] = {}
     broken: dict[str, Descriptor] = {}
-    for each in fields:
-        if each.result is None:
-            continue
-        findings.extend(each.result.findings)
-        trusted = getattr(each.source, "trusted", True)
-        for entry in each.result.entries.values():
-            findings.extend(entry.findings)
-            descriptor = entry.descriptor
-            switch = rules.switch_for(descriptor.id, each.label)
-            if entry.listable and trusted and switch is None:
-                claims.setdefault(descriptor.id, []).append(descriptor)
-            else:
-                if entry.refused and trusted and not _yields(each.source):
-                    broken.setdefault(descriptor.id, descriptor)
-                excluded.append(_exclusion(entry, each.label, switch, trusted=trusted))
-    readers = {each.label: each.reader for each in fields}
-    settling = _ConflictResolver(
+    for scanner in scanners:
+        if scanner.result is not None:
+            findings.extend(scanner.result.findings)
+            for pack in scanner.result.packs.values():
+                findings.extend(pack.findings)
+            _sort_packs(scanner, rules, claims, broken, excluded)
+    resolver = _ConflictResolver(
         rules,
         digests,
-        readers,
-        {each.label: (_precedence(each), n) for n, each in enumerate(fields)},
+        {scanner.label: (number, scanner) for number, scanner in enumerate(scanners)},
         excluded,
         broken,
     )
-    entries = [
-        found
-        for skill_id in sorted(claims)
-        if (found := settling.settle(skill_id, claims[skill_id])) is not None
-        and not _exclude_retired(found, excluded)
-    ]
+    entries: list[Descriptor] = []
+    for skill_id in sorted(claims):
+        owners = claims[skill_id]
+        if len(owners) == 1 and skill_id not in broken:
+            entry: Descriptor | None = owners[0]
+        else:
+            entry = resolver.resolve(skill_id, owners)
+        if entry is None:
+            continue
+        if entry.status in RETIRED_STATUSES or not entry.model_invocable:
+            excluded.append(_unlisted(entry))
+        else:
+            entries.append(entry)
     return Catalog(
         tuple(entries),
         tuple(sorted(excluded, key=_exclusion_order)),
-        tuple(settling.conflicts),
+        tuple(resolver.conflicts),
         tuple(findings),
-        tuple(each.state for each in fields),
-        readers,
+        tuple(scanner.state for scanner in scanners),
+        {scanner.label: scanner.reader for scanner in scanners},
     )
 
 
-def _yields(source: object) -> bool:
-    return bool(getattr(source, "yields", False))
-
-
-def _precedence(field: SourceScanner) -> int | None:
-    return getattr(field.source, "precedence", None)
+def _sort_packs(
+    scanner: SourceScanner,
+    rules: CatalogRules,
+    claims: dict[str, list[Descriptor]],
+    broken: dict[str, Descriptor],
+    excluded: list[Excluded],
+) -> None:
+    """Add each pack of a source to what claims an id, or to what is excluded."""
+    source, result = scanner.source, scanner.result
+    for pack in result.packs.values() if result else ():
+        descriptor = pack.descriptor
+        disabled = None
+        for pattern in rules.disabled:
+            if pattern.matches(descriptor.id, scanner.label):
+                disabled = pattern
+                break
+        in_use = source.trusted and disabled is None
+        if in_use and not (pack.refused or pack.filtered):
+            claims.setdefault(descriptor.id, []).append(descriptor)
+            continue
+        if pack.refused and source.trusted and not source.yields:
+            broken.setdefault(descriptor.id, descriptor)
+        excluded.append(_exclusion(pack, scanner, disabled))
 
 
 def _exclusion(
-    entry: ScannedPack, label: str, switch: DisabledPattern | None, *, trusted: bool
+    pack: ScannedPack, scanner: SourceScanner, disabled: DisabledPattern | None
 ) -> Excluded:
-    """Return why this entry claims nothing, by the first reason that holds."""
-    descriptor = entry.descriptor
-    if entry.refused:
-        first = next(f for f in entry.findings if f.severity == "error")
+    """Return the first reason why this pack claims nothing."""
+    descriptor = pack.descriptor
+    if pack.refused:
+        first = next(f for f in pack.findings if f.severity == "error")
         return Excluded(descriptor, "refused", str(first), first.fix)
-    if not trusted:
+    if not scanner.source.trusted:
         return Excluded(
             descriptor,
             "untrusted",
             f"{descriptor.origin.location} belongs to a project nobody vouched for",
             "name the folder yourself, or pass trust=True",
         )
-    if entry.filtered or switch is None:
-        detail = f"source {label!r} leaves it out"
+    if pack.filtered or disabled is None:
+        detail = f"source {scanner.label!r} leaves it out"
         return Excluded(descriptor, "filtered", detail, "widen the filter")
-    return Excluded(descriptor, "disabled", switch.detail, switch.fix)
+    return Excluded(descriptor, "disabled", disabled.detail, disabled.fix)
 
 
 @dataclass(frozen=True, slots=True)
 class _ConflictResolver:
     """Decides who has an id.
 
-    ``places`` are precedence and number by source, ``broken`` packs in error by id.
+    ``scanners`` are the sources and their numbers, by label; ``broken`` are packs in
+    error, by id.
     """
 
     rules: CatalogRules
     digests: PackDigests
-    readers: Mapping[str, FileReader]
-    places: Mapping[str, tuple[int | None, int]]
+    scanners: Mapping[str, tuple[int, SourceScanner]]
     excluded: list[Excluded]
     broken: Mapping[str, Descriptor]
     conflicts: list[Conflict] = field(default_factory=list[Conflict])
 
-    def settle(self, skill_id: str, owners: list[Descriptor]) -> Descriptor | None:
-        """Return who is listed under the id; None where nobody was given it.
+    def resolve(self, skill_id: str, owners: list[Descriptor]) -> Descriptor | None:
+        """Return who is listed under the id; None if nobody is.
 
         A skill of a source that yields never takes the place of another's, whatever
         order was chosen.
         """
-        if len(owners) == 1 and skill_id not in self.broken:
-            return owners[0]
-        first = [owner for owner in owners if not self._yields(owner)]
+        last = [owner for owner in owners if self._source(owner).source.yields]
+        first = [owner for owner in owners if owner not in last]
         if not first and skill_id in self.broken:
             broken = self.broken[skill_id]
             self.excluded.extend(_shadowed(broken, owner) for owner in owners)
             return None
-        if not first or len(first) == len(owners):
-            return self._contest(skill_id, owners)
-        known = len(self.conflicts)
-        kept = self._contest(skill_id, first)
-        last = [owner for owner in owners if self._yields(owner)]
-        claims = (*first, *last)
-        self.conflicts[known:] = [Conflict(skill_id, claims, kept)]
-        self.excluded.extend(_shadowed(kept or first[0], owner) for owner in last)
-        return kept
+        if not first or not last:
+            return self._choose(skill_id, owners)
+        count = len(self.conflicts)
+        chosen = self._choose(skill_id, first)
+        self.conflicts[count:] = [Conflict(skill_id, (*first, *last), chosen)]
+        self.excluded.extend(_shadowed(chosen or first[0], owner) for owner in last)
+        return chosen
 
-    def _yields(self, owner: Descriptor) -> bool:
-        return _yields(self.readers[owner.source])
+    def _source(self, owner: Descriptor) -> SourceScanner:
+        return self.scanners[owner.source][1]
 
-    def _contest(self, skill_id: str, owners: list[Descriptor]) -> Descriptor | None:
-        """Return who goes first among equals; None where no order was chosen."""
+    def _choose(self, skill_id: str, owners: list[Descriptor]) -> Descriptor | None:
+        """Return the winner among equals; None where no order was chosen."""
         if len(owners) == 1:
             return owners[0]
         owners = self._merge_equal(sorted(owners, key=self._rank))
         if len(owners) == 1:
             return owners[0]
-        kept = self._winner(owners)
-        self.conflicts.append(Conflict(skill_id, tuple(owners), kept))
-        if kept is not None:
-            self.excluded.extend(_shadowed(kept, owner) for owner in owners[1:])
-        return kept
+        ranked = all(
+            self._source(owner).source.precedence is not None for owner in owners
+        )
+        in_order = ranked or self.rules.on_conflict == "precedence"
+        chosen = owners[0] if in_order else None
+        self.conflicts.append(Conflict(skill_id, tuple(owners), chosen))
+        if chosen is not None:
+            self.excluded.extend(_shadowed(chosen, owner) for owner in owners[1:])
+        return chosen
 
     def _rank(self, owner: Descriptor) -> tuple[int, int, bool, int]:
-        """Return what goes first: the lower; owners come by source and key."""
-        precedence, place = self.places[owner.source]
+        """Return the sort key; the lowest wins. Owners come by source and key."""
+        number, scanner = self.scanners[owner.source]
         above, _, folder = owner.origin.key.rpartition("/")
         depth = above.count("/") + bool(above)
-        return precedence or 0, place, folder != owner.name, depth
+        precedence = scanner.source.precedence or 0
+        return precedence, number, folder != owner.name, depth
 
     def _merge_equal(self, owners: list[Descriptor]) -> list[Descriptor]:
         """Make one of those with equal bytes, with every origin."""
-        alike = Counter(owner.digest for owner in owners)
+        readers: dict[str, FileReader] = {
+            label: scanner.reader for label, (_, scanner) in self.scanners.items()
+        }
+        equal = Counter(owner.digest for owner in owners)
         merged: dict[object, Descriptor] = {}
         for owner in owners:
             key: object = owner.digest or owner.origin
-            if (
-                owner.digest and alike[owner.digest] > 1
-            ):  # only then can the whole packs be equal
-                tree = self.digests.tree_or_none(owner, self.readers)
+            if owner.digest and equal[owner.digest] > 1:
+                # Only then can the whole packs be equal.
+                tree = self.digests.tree_or_none(owner, readers)
                 key = owner.origin if tree is None else tree
             first = merged.setdefault(key, owner)
             if first is not owner:
-                origins = first.origins + owner.origins
-                merged[key] = replace(first, origins=origins)
+                merged[key] = replace(first, origins=first.origins + owner.origins)
         return list(merged.values())
 
-    def _winner(self, owners: list[Descriptor]) -> Descriptor | None:
-        """Return who goes first, where an order was chosen; owners come by rank."""
-        ranked = all(self.places[owner.source][0] is not None for owner in owners)
-        return owners[0] if ranked or self.rules.on_conflict == "precedence" else None
 
-
-def _shadowed(kept: Descriptor, owner: Descriptor) -> Excluded:
+def _shadowed(chosen: Descriptor, owner: Descriptor) -> Excluded:
     return Excluded(
         owner,
         "shadowed",
-        f"{kept.origin.location} goes before {owner.origin.location}",
+        f"{chosen.origin.location} goes before {owner.origin.location}",
         "rename one of the two, or give a source a prefix",
     )
 
 
-def _exclude_retired(descriptor: Descriptor, excluded: list[Excluded]) -> bool:
+def _unlisted(descriptor: Descriptor) -> Excluded:
+    """Return why a pack that is retired or for users only is not listed."""
     reason: ExclusionReason
     if descriptor.status in RETIRED_STATUSES:
-        heir = descriptor.replaced_by
-        detail = f"its status is {descriptor.status}" + (
-            f"; use {heir} instead" if heir else ""
-        )
-        reason, fix = "deprecated", f"load {heir}" if heir else ""
-    elif not descriptor.model_invocable:
+        successor = descriptor.replaced_by
+        use = f"; use {successor} instead" if successor else ""
+        reason, detail = "deprecated", f"its status is {descriptor.status}{use}"
+        fix = f"load {successor}" if successor else ""
+    else:
         reason, fix = "hidden", "take disable-model-invocation out of the manifest"
         detail = "its manifest keeps it from the model; a user may still load it"
-    else:
-        return False
-    excluded.append(Excluded(descriptor, reason, detail, fix))
-    return True
+    return Excluded(descriptor, reason, detail, fix)
 
 
-def _exclusion_order(held: Excluded) -> tuple[str, str, str]:
-    return held.descriptor.id, held.reason, held.descriptor.origin.location
+def _exclusion_order(excluded: Excluded) -> tuple[str, str, str]:
+    descriptor = excluded.descriptor
+    return descriptor.id, excluded.reason, descriptor.origin.location

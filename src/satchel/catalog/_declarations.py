@@ -1,7 +1,4 @@
-"""What a manifest declares for the catalog: files that may be read, search words.
-
-Tools.
-"""
+"""What a manifest declares for the catalog: files, search words and tools."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -52,10 +49,6 @@ def allow(
         return _declared_files(manifest, {file.path for file in files})
     if closed or not files or (len(files) == 1 and files[0].path == SKILL_FILE):
         return _EMPTY
-    return _all_files(files)
-
-
-def _all_files(files: tuple[FileStat, ...]) -> Allowlist:
     buckets: dict[str, list[str]] = {name: [] for name in (*_BUCKETS, "other")}
     for file in files:
         if file.path != SKILL_FILE:
@@ -64,19 +57,19 @@ def _all_files(files: tuple[FileStat, ...]) -> Allowlist:
     return Allowlist(references, scripts, assets, others)
 
 
-def _declared_files(manifest: Manifest, held: set[str]) -> Allowlist:
+def _declared_files(manifest: Manifest, present: set[str]) -> Allowlist:
     findings: list[Finding] = []
     lists: list[tuple[str, ...]] = []
     for bucket in _BUCKETS:
         names: tuple[str, ...] = getattr(manifest, bucket)
-        paths = (_resolve(bucket, name, held, findings) for name in names)
+        paths = (_resolve(bucket, name, present, findings) for name in names)
         lists.append(tuple(sorted({path for path in paths if path})))
     references, scripts, assets = lists
     return Allowlist(references, scripts, assets, (), tuple(findings))
 
 
 def _resolve(
-    bucket: str, name: str, held: set[str], findings: list[Finding]
+    bucket: str, name: str, present: set[str], findings: list[Finding]
 ) -> str | None:
     """Return the path that a declared name means: in its bucket, else from the root."""
     try:
@@ -87,8 +80,8 @@ def _resolve(
         )
         return None
     in_bucket = name if name.startswith(f"{bucket}/") else f"{bucket}/{name}"
-    path = next((each for each in (in_bucket, name) if each in held), in_bucket)
-    if path in held:
+    path = name if name in present and in_bucket not in present else in_bucket
+    if path in present:
         return path
     if is_excluded_file(path):
         findings.append(
@@ -110,7 +103,7 @@ def _resolve(
 MAX_KEYWORD_CHARS: Final = MAX_DESCRIPTION_CHARS
 """As much as the public specification allows a description; the rest is not searched.
 
-A pack is untrusted: without a bound its keywords could outweigh everybody's text.
+A pack is untrusted: without a bound its keywords could outweigh the text of all others.
 """
 
 _KEYWORD_KEYS: Final = frozenset(["keywords", "trigger_keywords", "triggers", "tags"])
@@ -122,25 +115,21 @@ def keywords_of(manifest: Manifest) -> tuple[str, ...]:
     Read are ``trigger_keywords`` (or ``triggers``), ``when_to_use``, and ``keywords``
     and ``tags``, at the top level or in ``metadata``; a list, or text with commas.
     """
-    phrases = dict.fromkeys(_phrases(manifest))
-    kept: list[str] = []
-    left = MAX_KEYWORD_CHARS
-    for phrase in phrases:
-        left -= len(phrase)
-        if left < 0:
-            break
-        kept.append(phrase)
-    return tuple(kept)
-
-
-def _phrases(manifest: Manifest) -> Iterator[str]:
-    yield from manifest.trigger_keywords
+    phrases = list(manifest.trigger_keywords)
     if manifest.client.when_to_use:
-        yield " ".join(manifest.client.when_to_use.split())
+        phrases.append(" ".join(manifest.client.when_to_use.split()))
     for table in (manifest.frontmatter, manifest.metadata):
         for key, value in table.items():
             if key.replace("-", "_") in _KEYWORD_KEYS:
-                yield from _texts(value)
+                phrases.extend(_texts(value))
+    keywords: list[str] = []
+    left = MAX_KEYWORD_CHARS
+    for phrase in dict.fromkeys(phrases):
+        left -= len(phrase)
+        if left < 0:
+            break
+        keywords.append(phrase)
+    return tuple(keywords)
 
 
 def _texts(value: Json) -> Iterator[str]:
@@ -155,7 +144,7 @@ def _texts(value: Json) -> Iterator[str]:
 def is_tool_allowed(tool: str, allowed_tools: tuple[str, ...]) -> bool:
     """Tell whether ``allowed_tools`` lets ``tool`` open; an empty one lets any.
 
-    Of an entry with a rule, ``Bash(git:*)``, what stands before the parenthesis is
+    Of an entry with a rule, ``Bash(git:*)``, what comes before the parenthesis is
     the name; it may be a shell pattern, for many packs say ``*``.
     """
     if not allowed_tools:
@@ -183,9 +172,9 @@ def tool_names(
 ) -> tuple[tuple[str, ...], tuple[Finding, ...]]:
     """Return the names in order, each once, and what is wrong with the fields.
 
-    A field is a list of names, or a text of names between blanks or commas. What is
-    neither names nothing and is said; so are names beyond `MAX_TOOLS`, and those that
-    the skill's own ``allowed_tools`` keeps closed.
+    A field is a list of names, or a text of names separated by spaces or commas.
+    Anything else names nothing and is reported; so are names beyond `MAX_TOOLS`, and
+    those that the skill's own ``allowed_tools`` keeps closed.
     """
     names: dict[str, None] = {}
     findings: list[Finding] = []
@@ -193,17 +182,27 @@ def tool_names(
         value = metadata.get(key)
         if value is None:
             continue
-        found = _names(value)
-        if None in found:
-            findings.append(_wrong_type(key, path))
-        names |= {name: None for name in found if name}
-    if len(names) > MAX_TOOLS:
-        findings.append(_too_many_tools(len(names), path))
-    kept = tuple(names)[:MAX_TOOLS]
-    closed = [name for name in kept if not is_tool_allowed(name, allowed_tools)]
+        items = _names(value)
+        if None in items:
+            findings.append(
+                Finding.of("field-kind", path, sentence="tool-names", key=key)
+            )
+        names |= {name: None for name in items if name}
+    if (count := len(names)) > MAX_TOOLS:
+        findings.append(
+            Finding.of(
+                "field-kind",
+                path,
+                sentence="too-many-tools",
+                count=count,
+                limit=MAX_TOOLS,
+            )
+        )
+    tools = tuple(names)[:MAX_TOOLS]
+    closed = [name for name in tools if not is_tool_allowed(name, allowed_tools)]
     if closed:
         findings.append(_closed_tools(closed, path))
-    return kept, tuple(findings)
+    return tools, tuple(findings)
 
 
 def _names(value: Json) -> list[str | None]:
@@ -215,21 +214,8 @@ def _names(value: Json) -> list[str | None]:
     return [None]
 
 
-def _wrong_type(key: str, path: str) -> Finding:
-    return Finding.of("field-kind", path, sentence="tool-names", key=key)
-
-
-def _too_many_tools(count: int, path: str) -> Finding:
-    return Finding.of(
-        "field-kind", path, sentence="too-many-tools", count=count, limit=MAX_TOOLS
-    )
-
-
 def _closed_tools(names: list[str], path: str) -> Finding:
     told = ", ".join(map(repr, names[:MAX_LISTED_TOOLS]))
-    more = (
-        f" and {len(names) - MAX_LISTED_TOOLS} more"
-        if len(names) > MAX_LISTED_TOOLS
-        else ""
-    )
+    rest = len(names) - MAX_LISTED_TOOLS
+    more = f" and {rest} more" if rest > 0 else ""
     return Finding.of("tool-not-allowed", path, told=told, more=more)

@@ -1,7 +1,7 @@
 """Packs as they were read: the state of each, and the digests of its files."""
 
 import threading
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
@@ -19,21 +19,17 @@ from satchel.model import (
     Origin,
     Resource,
 )
-from satchel.protocols import NamesByPlace, NamesSkills
 
 if TYPE_CHECKING:
     from satchel.skill_md import Profile
 
-
 RETIRED_STATUSES: Final = frozenset({"deprecated", "retired"})
 """Values of ``metadata.status`` that take a pack out of the catalog."""
-
-Identify = Callable[[Manifest, str], str | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParseOptions:
-    """What a registry takes in: the profile, the limits, and D's empty description."""
+    """What a registry accepts: the profile, the limits, and empty descriptions."""
 
     profile: "Profile" = "auto"
     limits: Limits = DEFAULT_LIMITS
@@ -54,32 +50,16 @@ class ScannedPack(NamedTuple):
     filtered: bool = False
     manifest: Manifest | None = None
 
-    @property
-    def listable(self) -> bool:
-        """Whether nothing about the pack itself keeps it out."""
-        return not (self.refused or self.filtered)
-
-
-def identify_by(source: object) -> Identify:
-    """Return what gives the id of a manifest and a key: the name, unless it says."""
-    if isinstance(source, NamesByPlace):
-        return source.identify_at
-    if isinstance(source, NamesSkills):
-        named = source
-        return lambda manifest, _: named.identify(manifest)
-    return lambda manifest, _: manifest.name
-
 
 _DigestKey: TypeAlias = tuple[Origin, str, tuple[FileStat, ...]]
 
 
 class PackDigests:
-    """The manifests of bytes that were asked for so far; safe across threads."""
+    """Digests of whole packs, made when they are first asked for; thread-safe."""
 
     def __init__(self, limits: Limits) -> None:
-        """Remember nothing yet."""
         self._limits = limits
-        self._known: dict[_DigestKey, tuple[Resource, ...]] = {}
+        self.cached: dict[_DigestKey, tuple[Resource, ...]] = {}
         self._lock = threading.Lock()
 
     def resources(
@@ -87,21 +67,20 @@ class PackDigests:
     ) -> tuple[Resource, ...]:
         """Return path, digest and size of every listed file, SKILL.md included.
 
-        One that was not there when the pack was scanned is left out. Sorted by path by
-        code point. A file whose digest the source knows is not read; every other one
-        is read once, then remembered for as long as the marks of the pack's files stay
-        the same.
+        A file that was not there when the pack was scanned is left out. Sorted by path
+        by code point. A file whose digest the source knows is not read; every other one
+        is read once, and again when the mark of a file of the pack has changed.
 
         Raises:
             SkillError: A file cannot be read now.
         """
         key = _digest_key(descriptor)
-        known = self._known.get(key)
-        if known is None:
-            known = self._read(descriptor, readers)
+        cached = self.cached.get(key)
+        if cached is None:
+            cached = self._read(descriptor, readers)
             with self._lock:
-                self._known[key] = known
-        return known
+                self.cached[key] = cached
+        return cached
 
     def tree(self, descriptor: Descriptor, readers: Mapping[str, FileReader]) -> str:
         """Return the pack's digest, ``sha256-tree-v1:`` and 64 hex digits.
@@ -123,50 +102,47 @@ class PackDigests:
     def keep(self, descriptors: tuple[Descriptor, ...]) -> None:
         """Forget every pack that is not among these as they are now."""
         with self._lock:
-            known = self._known
-            digests = {digest for _, digest, _ in known}  # most packs are never asked
-            alive = [
-                _digest_key(each) for each in descriptors if each.digest in digests
+            cached = self.cached
+            digests = {digest for _, digest, _ in cached}  # most packs are never asked
+            current = [
+                _digest_key(entry) for entry in descriptors if entry.digest in digests
             ]
-            self._known = {key: known[key] for key in alive if key in known}
+            self.cached = {key: cached[key] for key in current if key in cached}
 
     def _read(
         self, descriptor: Descriptor, readers: Mapping[str, FileReader]
     ) -> tuple[Resource, ...]:
         origin = descriptor.origin
         reader = readers[origin.source]
-        found: list[Resource] = []
+        resources: list[Resource] = []
         if descriptor.digest:
             _check_unchanged(descriptor, reader, SKILL_FILE)
-            found.append(Resource(SKILL_FILE, descriptor.digest, descriptor.size))
+            resources.append(Resource(SKILL_FILE, descriptor.digest, descriptor.size))
         else:  # its source announced none
             limit = self._limits.skill_md_bytes
             data = reader.read(origin.key, SKILL_FILE, limit)
-            found.append(Resource(SKILL_FILE, digest_bytes(data), len(data)))
-        known = {stat.path: stat for stat in descriptor.files if stat.digest}
+            resources.append(Resource(SKILL_FILE, digest_bytes(data), len(data)))
+        stats = {stat.path: stat for stat in descriptor.files if stat.digest}
         for path in descriptor.present:
-            if path in known:
-                found.append(Resource(path, known[path].digest, known[path].size))
+            if path in stats:
+                resources.append(Resource(path, stats[path].digest, stats[path].size))
                 continue
             data = reader.read(origin.key, path, self._limits.file_bytes)
             _check_unchanged(descriptor, reader, path)
-            found.append(Resource(path, digest_bytes(data), len(data)))
-        return tuple(sorted(found, key=lambda resource: resource.path))
+            resources.append(Resource(path, digest_bytes(data), len(data)))
+        return tuple(sorted(resources, key=lambda resource: resource.path))
 
 
 def _check_unchanged(descriptor: Descriptor, reader: FileReader, path: str) -> None:
-    """Let a file pass that is still the one which the catalog knows.
+    """Accept a file that is still the one in the catalog.
 
-    Else the manifest of bytes would be of two states of the pack.
+    A manifest of bytes must not mix two states of a pack.
 
     Raises:
         ChangedSinceSyncError: It was edited.
     """
-    stat_file = getattr(reader, "stat_file", None)
-    if stat_file is None:
-        return
-    known = next((stat for stat in descriptor.files if stat.path == path), None)
-    if known is not None and stat_file(descriptor.origin.key, path) != known:
+    stat = next((stat for stat in descriptor.files if stat.path == path), None)
+    if stat is not None and reader.is_unchanged(descriptor.origin.key, stat) is False:
         raise ChangedSinceSyncError(descriptor.id, path)
 
 

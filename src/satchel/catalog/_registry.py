@@ -79,72 +79,73 @@ class Registry:
     ) -> None:
         """Take the sources in order; nothing is asked before the first `sync`.
 
-        ``deadline_s`` is how long a source may make no progress before it is given
-        up, and how long one that has answered before may take. ``far_s`` is how long
-        a sync waits for sources elsewhere, where those of this machine have packs; None
-        is until they are given up. `take_late` takes answers that come later.
+        ``deadline_s`` is how long a source may make no progress before it is given up,
+        and how long one that has answered before may take. ``far_s`` is how long a sync
+        waits for sources on other machines if those of this machine have packs; None
+        waits until they are given up. `apply_late_answers` uses answers that come
+        later.
         """
         self._moved = threading.Event()
-        self._fields = tuple(
-            SourceScanner(source, label, accept, clock, self._moved.set)
-            for source, label in zip(sources, _labels(sources), strict=True)
-        )
+        labels: Counter[str] = Counter()
+        scanners: list[SourceScanner] = []
+        for source in sources:
+            labels[source.label] += 1
+            count = labels[source.label]
+            label = source.label if count == 1 else f"{source.label}#{count}"
+            scanners.append(
+                SourceScanner(source, label, accept, clock, self._moved.set)
+            )
+        self._scanners = tuple(scanners)
         self._rules = rules
         self._clock = clock
         self._deadline_s = deadline_s
         self._far_s = far_s
         self._digests = PackDigests(accept.limits)
         self._lock = threading.Lock()
-        self._taking = threading.Lock()
-        self._rereading = PackRereader()
-        self._told = Catalog()
-        self._catalog = Catalog()
-        self._latest = Catalog()
+        self._assembling = threading.Lock()
+        self._rereader: PackRereader | None = None
+        self._reported = _EMPTY
+        self.catalog: Catalog = _EMPTY
+        """The catalog in use: `latest`, and the packs that keep a contested id."""
+        self.latest: Catalog = _EMPTY
+        """The catalog of a fresh process; all that is written is made of this one."""
         self._updated: dict[str, float] = {}
         self._seen: set[str] = set()
-
-    @property
-    def catalog(self) -> Catalog:
-        """The catalog in use: `latest`, and the packs that keep a contested id."""
-        return self._catalog
-
-    @property
-    def latest(self) -> Catalog:
-        """The catalog of a fresh process; whatever is written is made of this one."""
-        return self._latest
 
     def sync(self, only: str | None = None) -> SyncReport:
         """Ask every source in parallel and take the new catalog into use.
 
         Only packs whose stamp changed are read again. Equal folders give equal
         catalogs, whatever the order in which sources answer. The report is about all
-        that changed since the one before. While sources elsewhere are waited for, those
-        of this machine are in use already. ``only`` is the label of the one source to
-        ask.
+        that changed since the one before. While sources on other machines are waited
+        for, those of this machine are in use already. ``only`` is the label of the one
+        source to ask.
         """
         with self._lock:
-            asked = [each for each in self._fields if only in (None, each.label)]
-            for each in asked:
-                each.begin()
-            self._await([each for each in asked if each.near], None)
-            if any(not each.ended for each in asked):
-                with self._taking:
-                    self._take()
-            self._await(asked, self._far_s if len(self._catalog) else None)
+            asked = [s for s in self._scanners if only in (None, s.label)]
+            for scanner in asked:
+                scanner.begin()
+            far = [s for s in asked if not s.source.near]
+            self._await([s for s in asked if s.source.near], None)
+            if any(scanner.is_scanning for scanner in far):
+                with self._assembling:
+                    self._assemble()
+            if far:
+                self._await(far, self._far_s if self.catalog.entries else None)
             return self._report()
 
     def apply_late_answers(self) -> SyncReport | None:
         """Use answers that came after nobody waited for them; None without any."""
         with self._lock:
-            late = [each for each in self._fields if each.has_late_answer]
-            for each in late:
-                each.settled(0.0)
+            late = [s for s in self._scanners if s.has_late_answer]
+            for scanner in late:
+                scanner.settled(0.0)
             return self._report() if late else None
 
     @property
     def pending(self) -> bool:
         """Whether a source has not answered yet, or not with all that it has."""
-        return any(not each.ended or each.has_late_answer for each in self._fields)
+        return any(s.is_scanning or s.has_late_answer for s in self._scanners)
 
     def reread(
         self,
@@ -157,7 +158,7 @@ class Registry:
         """Read one pack again that a load found changed, and use it as it is now.
 
         Loads that wait for the same pack share one reading. The next `sync` reports
-        what changed. See `satchel.catalog._reread` for the arguments.
+        what changed. `PackRereader.read` explains the arguments.
 
         Returns:
             None where the pack is as it was. Else the catalog has its new state, and
@@ -167,29 +168,31 @@ class Registry:
             SourceUnavailableError: The source does not answer.
         """
         key = descriptor.origin.key
-        field = next((f for f in self._fields if f.label == descriptor.source), None)
-        if field is None or hasattr(field.source, "release"):
+        scanner = self._scanner(descriptor)
+        if scanner is None or scanner.source.release is not None:
             return None  # a release has its digest for a name, and cannot change
-        with self._rereading.alone(field.label, key):
-            if not is_current(field, descriptor):
+        with self._assembling:
+            rereader = self._rereader = self._rereader or PackRereader()
+        with rereader.alone(scanner.label, key):
+            if not is_current(scanner, descriptor):
                 return {}
-            seen = self._rereading.read(
-                field, descriptor, file, sure=sure, wait_for_writer=wait_for_writer
+            reread = rereader.read(
+                scanner, descriptor, file, sure=sure, wait_for_writer=wait_for_writer
             )
-            if seen is None:
+            if reread is None:
                 return None
-            with self._taking:
-                field.replace(key, seen.entry)
-                self._take()
-            return seen.readers
+            with self._assembling:
+                scanner.replace(key, reread.pack)
+                self._assemble()
+            return reread.readers
 
     def manifest(self, descriptor: Descriptor) -> Manifest | None:
         """Return the manifest that a descriptor was made from.
 
         None if the source made the manifest itself, or the pack was read again since.
         """
-        scanner = next((f for f in self._fields if f.label == descriptor.source), None)
-        pack = scanner and scanner.known(descriptor.origin.key)
+        scanner = self._scanner(descriptor)
+        pack = scanner and scanner.pack(descriptor.origin.key)
         if not pack or pack.descriptor.digest != descriptor.digest:
             return None
         return pack.manifest
@@ -201,30 +204,31 @@ class Registry:
             ChangedSinceSyncError: A file was edited since the catalog was made.
             SkillError: One cannot be read now.
         """
-        return self._digests.resources(descriptor, self._catalog.readers)
+        return self._digests.resources(descriptor, self.catalog.readers)
 
     def digest(self, descriptor: Descriptor) -> str:
         """Return the digest of the whole pack, ``sha256-tree-v1:…``."""
-        return self._digests.tree(descriptor, self._latest.readers)
+        return self._digests.tree(descriptor, self.latest.readers)
 
     def descriptor(self, skill_id: str) -> Descriptor:
-        """Return the skill of exactly this id, listed or withheld.
+        """Return the skill of exactly this id, listed or excluded.
 
         Raises:
             SkillNotFoundError: There is none.
             DuplicateSkillError: Several packs claim the id.
             SourceUnavailableError: There is none, and a source never answered in full.
         """
-        entry = self._catalog.get(skill_id)
+        catalog = self.catalog
+        entry = catalog.get(skill_id)
         if entry is not None:
             return entry
-        conflict = self._catalog.conflict_of(skill_id)
+        conflict = catalog.conflict_of(skill_id)
         if conflict is not None:
             raise duplicate_error(conflict)
-        held = self._catalog.exclusion_of(skill_id)
-        if held is not None:
-            return held.descriptor
-        away = self._catalog.away
+        exclusion = catalog.exclusion_of(skill_id)
+        if exclusion is not None:
+            return exclusion.descriptor
+        away = catalog.away
         if away is not None:
             raise SourceUnavailableError(away.label, away.error)
         raise SkillNotFoundError(skill_id)
@@ -244,84 +248,99 @@ class Registry:
         """Return how each source is, and which ids are in conflict."""
         now = self._clock.monotonic()
         sources = tuple(
-            SourceHealth(each.state, now - each.result.at if each.result else None)
-            for each in self._fields
+            SourceHealth(s.state, now - s.result.at if s.result else None)
+            for s in self._scanners
         )
         problems = [
             f"source {source.state.label!r}: {source.state.error}"
             for source in sources
             if source.state.error
         ]
-        problems += [str(duplicate_error(c)) for c in self._latest.unresolved]
+        problems += [str(duplicate_error(c)) for c in self.latest.unresolved]
         return Health(sources, tuple(problems))
 
     def may_exist(self, skill_id: str) -> bool:
         """Tell whether an id was ever seen here, or may be in a source that is away."""
-        return skill_id in self._seen or self._catalog.away is not None
+        return skill_id in self._seen or self.catalog.away is not None
 
     @property
     def unused_disabled(self) -> tuple[DisabledPattern, ...]:
         """What is switched off by a plain name that nothing has."""
-        labels = {each.label for each in self._fields}
+        labels = {scanner.label for scanner in self._scanners}
         return tuple(
-            each
-            for each in self._rules.disabled
-            if not is_pattern(each.pattern)
-            and each.pattern not in (self._seen if each.kind == "skill" else labels)
+            disabled
+            for disabled in self._rules.disabled
+            if not is_pattern(disabled.pattern)
+            and disabled.pattern
+            not in (self._seen if disabled.kind == "skill" else labels)
         )
 
     @property
     def sources(self) -> dict[str, SkillSource]:
         """The sources in order, by label; a second one of a label is ``label#2``."""
-        return {each.label: each.source for each in self._fields}
+        return {scanner.label: scanner.given for scanner in self._scanners}
 
     def close(self) -> None:
         """Close every source; a second call does nothing."""
-        for each in self._fields:
-            each.source.close()
+        for scanner in self._scanners:
+            scanner.source.close()
 
-    def _report(self) -> SyncReport:
-        with self._taking:
-            self._take()
-            report = _compare(self._told, self._catalog)
-            self._told = self._catalog
-            self._remember(report)
-            return report
+    def _scanner(self, descriptor: Descriptor) -> SourceScanner | None:
+        label = descriptor.source
+        return next((s for s in self._scanners if s.label == label), None)
 
     def _await(self, waiting: list[SourceScanner], most_s: float | None) -> None:
         end = None if most_s is None else self._clock.monotonic() + most_s
         while waiting and (end is None or self._clock.monotonic() < end):
             self._moved.clear()
-            waiting = [each for each in waiting if not each.settled(self._deadline_s)]
+            waiting = [s for s in waiting if not s.settled(self._deadline_s)]
             if waiting:
                 self._moved.wait(min(POLL_S, self._deadline_s))
 
-    def _take(self) -> None:
+    def _assemble(self) -> None:
         """Take what the sources last gave into use."""
-        new = assemble(self._fields, self._rules, self._digests)
-        old = self._catalog
-        self._latest, self._catalog = new, _with_holders(new, old)
+        new = assemble(self._scanners, self._rules, self._digests)
+        old = self.catalog
+        in_use = _with_holders(new, old) if new.conflicts else new
+        self.latest, self.catalog = new, in_use
         every = _all_descriptors(new)
-        self._digests.keep(every + _all_descriptors(old))
-        self._seen.update(each.id for each in every)
+        if self._digests.cached:
+            self._digests.keep(every + _all_descriptors(old))
+        self._seen.update(entry.id for entry in every)
 
-    def _remember(self, report: SyncReport) -> None:
-        now = self._clock.now()
-        for skill_id in report.added + report.updated:
-            self._updated[skill_id] = now
-        for skill_id in report.removed:
-            del self._updated[skill_id]
+    def _report(self) -> SyncReport:
+        """Assemble, and compare with the report before."""
+        with self._assembling:
+            self._assemble()
+            old, new = self._reported, self.catalog
+            added: list[str] = []
+            updated: list[str] = []
+            unchanged: list[str] = []
+            old_entries = {entry.id: entry for entry in old.entries}
+            for entry in new.entries:
+                before = old_entries.pop(entry.id, None)
+                if before is None:
+                    added.append(entry.id)
+                elif before is entry or _is_unchanged(before, entry):
+                    unchanged.append(entry.id)
+                else:
+                    updated.append(entry.id)
+            removed = tuple(old_entries)
+            self._reported = new
+            now = self._clock.now()
+            self._updated.update(dict.fromkeys((*added, *updated), now))
+            for skill_id in removed:
+                del self._updated[skill_id]
+            return SyncReport(
+                tuple(added),
+                tuple(updated),
+                removed,
+                tuple(unchanged),
+                len(new.entries),
+            )
 
 
-def _labels(sources: Sequence[SkillSource]) -> list[str]:
-    """Return each source's label; a second one of a name becomes ``name#2``."""
-    seen: Counter[str] = Counter()
-    labels: list[str] = []
-    for source in sources:
-        seen[source.label] += 1
-        count = seen[source.label]
-        labels.append(source.label if count == 1 else f"{source.label}#{count}")
-    return labels
+_EMPTY: Final = Catalog()
 
 
 def duplicate_error(conflict: Conflict) -> DuplicateSkillError:
@@ -332,7 +351,7 @@ def duplicate_error(conflict: Conflict) -> DuplicateSkillError:
 
 def _with_holders(new: Catalog, old: Catalog) -> Catalog:
     """Return ``new`` with each contested id left to the pack that has it in ``old``."""
-    holders = tuple(filter(None, (_holder(each, old) for each in new.unresolved)))
+    holders = tuple(filter(None, (_holder(c, old) for c in new.unresolved)))
     if not holders:
         return new
     entries = sorted((*new.entries, *holders), key=lambda entry: entry.id)
@@ -349,7 +368,7 @@ def _holder(conflict: Conflict, old: Catalog) -> Descriptor | None:
         (
             owner
             for owner in conflict.owners
-            if not places.isdisjoint((each.source, each.key) for each in owner.origins)
+            if not places.isdisjoint((o.source, o.key) for o in owner.origins)
         ),
         None,
     )
@@ -357,31 +376,12 @@ def _holder(conflict: Conflict, old: Catalog) -> Descriptor | None:
 
 def _all_descriptors(catalog: Catalog) -> tuple[Descriptor, ...]:
     owners = tuple(owner for c in catalog.conflicts for owner in c.owners)
-    return catalog.entries + owners + tuple(w.descriptor for w in catalog.excluded)
-
-
-def _compare(old: Catalog, new: Catalog) -> SyncReport:
-    added: list[str] = []
-    updated: list[str] = []
-    unchanged: list[str] = []
-    for entry in new.entries:
-        before = old.get(entry.id)
-        if before is None:
-            added.append(entry.id)
-        elif before is entry or _is_unchanged(before, entry):
-            unchanged.append(entry.id)
-        else:
-            updated.append(entry.id)
-    removed = [entry.id for entry in old.entries if entry.id not in new]
-    return SyncReport(
-        tuple(added), tuple(updated), tuple(removed), tuple(unchanged), len(new)
-    )
+    return catalog.entries + owners + tuple(e.descriptor for e in catalog.excluded)
 
 
 def _is_unchanged(before: Descriptor, after: Descriptor) -> bool:
     """Tell whether a pack is as it was: SKILL.md by digest, other files by mark."""
-    return before == after and _other_files(before) == _other_files(after)
-
-
-def _other_files(descriptor: Descriptor) -> tuple[object, ...]:
-    return tuple(file for file in descriptor.files if file.path != SKILL_FILE)
+    if before != after:
+        return False
+    old, new = ([f for f in d.files if f.path != SKILL_FILE] for d in (before, after))
+    return old == new

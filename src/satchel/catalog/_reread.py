@@ -1,4 +1,9 @@
-"""Read one pack again between two syncs, because a load found it changed."""
+"""Read one pack again between two syncs, because a load found it changed.
+
+A load compares what it reads with the catalog. If the two differ, somebody edited the
+pack since the sync. That one pack is then read again here, outside of the load, and
+gets its place in a new catalog; the other packs are not looked at.
+"""
 
 import threading
 import time
@@ -9,12 +14,19 @@ from typing import TYPE_CHECKING, Final
 
 from satchel.catalog._packs import ScannedPack
 from satchel.errors import SkillError, SkillNotFoundError, SourceUnavailableError
-from satchel.model import SKILL_FILE, Descriptor, FileReader, FileStat, Found, Manifest
-from satchel.protocols import SkillSource
+from satchel.model import (
+    SKILL_FILE,
+    Descriptor,
+    FileReader,
+    FileStat,
+    Finding,
+    Found,
+    Manifest,
+)
+from satchel.protocols import FullSource, SourceAbilities
 
 if TYPE_CHECKING:
     from satchel.catalog._source_scanner import SourceScanner
-
 
 PAUSE_S: Final = 0.05
 """Seconds between two looks that have to agree. It is longer than the 4 ms in which
@@ -22,22 +34,22 @@ Linux gives two writes one time, so that equal times mean that nothing was writt
 SHORT_PAUSE_S: Final = 0.01
 """The same, for a pack that never settles: only its bytes are compared then."""
 MAX_LOOKS: Final = 8
-"""Looks at a pack that is good and does not settle; the second half of them hurry."""
+"""Looks at a pack that is good and does not settle; the second half is quicker."""
 EQUAL_LOOKS: Final = 3
 """Looks that have to agree that a pack is gone or broken, for a sync."""
 MAX_LOOKS_AT_BROKEN: Final = 20
-"""Looks at a pack that is gone or broken: an editor may be half through writing it."""
+"""Looks at a pack that is gone or broken: an editor may be writing it."""
 
 
 @dataclass(frozen=True, slots=True)
 class RereadPack:
-    """One pack as it was read: ``entry`` is None where it is gone.
+    """One pack as it was read: ``pack`` is None where it is gone.
 
     ``readers`` replace those of the catalog for the load that asked: they have the
-    bytes that the entry was made of, so that one more edit does not come between.
+    bytes that the pack was read from, so that one more edit does not come between.
     """
 
-    entry: ScannedPack | None
+    pack: ScannedPack | None
     readers: Mapping[str, FileReader]
 
 
@@ -68,7 +80,7 @@ class PackRereader:
 
     def read(
         self,
-        field: "SourceScanner",
+        scanner: "SourceScanner",
         descriptor: Descriptor,
         file: str,
         *,
@@ -77,171 +89,159 @@ class PackRereader:
     ) -> RereadPack | None:
         """Return the pack as it is now, or None where nothing about it has changed.
 
-        A pack of this machine is looked at until two looks agree, so that a file which
+        A pack of this machine is looked at until two looks agree, so that a file that
         is being written is not taken for a version of it.
 
         Args:
-            field: The source, and how its packs are read.
+            scanner: The source, and how its packs are read.
             descriptor: The pack as the catalog has it.
             file: The file that a load asked for; it is read, too.
             sure: The pack is known to have changed, whatever its marks say.
-            patient: Whether to look until two looks agree. One look finds a pack that
-                is good, and nothing of one that is gone or broken.
+            wait_for_writer: Whether to look until two looks agree. One look finds a
+                pack that is good, and nothing of one that is gone or broken.
 
         Raises:
             SkillError: The source does not answer.
         """
-        near = getattr(field.source, "near", False)
-        if not (sure or near):
-            return None  # nobody asks a far source for each name that a model made up
-        found = _find_pack(field.source, descriptor)
-        entry = field.known(descriptor.origin.key)
-        same = found and entry and found.stamp == entry.stamp
+        source = scanner.source
+        if not (sure or source.near):
+            return None  # a name that a model made up is no reason to ask a far source
+        found = _find_pack(source, descriptor)
+        before = scanner.pack(descriptor.origin.key)
+        same = found and before and found.stamp == before.stamp
         if same and not sure:
             return None
         if not wait_for_writer:
-            seen = _take_snapshot(field, descriptor, file, found)
-            if not seen.is_good:
+            snapshot = _take_snapshot(scanner, descriptor, file, found)
+            if not snapshot.is_good:
                 return None
-        elif near:
-            settled = self._settled(field, descriptor, file)
-            if settled is None:
+        elif source.near:
+            stable = self._wait_until_stable(scanner, descriptor, file)
+            if stable is None:
                 return None
-            seen = settled
+            snapshot = stable
         elif same:
-            return None  # the source says what it said, and its bytes are others
+            return None  # the source lists what it listed, and its bytes are others
         else:
-            seen = _take_snapshot(field, descriptor, file, found)
-        return RereadPack(seen.entry, {field.label: seen.reader(field.source)})
+            snapshot = _take_snapshot(scanner, descriptor, file, found)
+        reader = snapshot.reader(source)
+        return RereadPack(snapshot.pack, {scanner.label: reader})
 
-    def _settled(
-        self, field: "SourceScanner", descriptor: Descriptor, file: str
+    def _wait_until_stable(
+        self, scanner: "SourceScanner", descriptor: Descriptor, file: str
     ) -> "_PackSnapshot | None":
-        """Look until two looks agree, or patience ends; return the last look.
+        """Look until two looks agree, or a limit is reached; return the last look.
 
-        None where it is still being written then, and no good one was seen.
+        None where it is still being written then, and no good state was seen.
         """
-        source = field.source
-        before = seen = _take_snapshot(
-            field, descriptor, file, _find_pack(source, descriptor)
-        )
-        for look in range(MAX_LOOKS_AT_BROKEN):
-            without_waiting = look >= MAX_LOOKS // 2
-            self._sleep(SHORT_PAUSE_S if without_waiting and seen.is_good else PAUSE_S)
-            before = seen
-            seen = _take_snapshot(
-                field, descriptor, file, _find_pack(source, descriptor)
-            )
-            same = before.held == seen.held and before.is_good
-            if (
-                seen.is_good
-                and same
-                and (without_waiting or before.stamp == seen.stamp)
-            ):
-                return seen
-            if seen.is_good and look >= MAX_LOOKS:
+
+        def look() -> _PackSnapshot:
+            found = _find_pack(scanner.source, descriptor)
+            return _take_snapshot(scanner, descriptor, file, found)
+
+        before = latest = look()
+        for number in range(MAX_LOOKS_AT_BROKEN):
+            quick = number >= MAX_LOOKS // 2
+            self._sleep(SHORT_PAUSE_S if quick and latest.is_good else PAUSE_S)
+            before, latest = latest, look()
+            same = before.bytes_read == latest.bytes_read and before.is_good
+            if latest.is_good and same and (quick or before.stamp == latest.stamp):
+                return latest
+            if latest.is_good and number >= MAX_LOOKS:
                 break
-        return seen if seen.is_good or before.stamp == seen.stamp else None
+        return latest if latest.is_good or before.stamp == latest.stamp else None
 
 
 @dataclass(frozen=True, slots=True)
 class _PackSnapshot:
-    """One look at a pack; ``held`` are the bytes that were read, by path."""
+    """One look at a pack; ``bytes_read`` by path."""
 
     key: str
-    entry: ScannedPack | None
-    held: Mapping[str, bytes]
+    pack: ScannedPack | None
+    bytes_read: Mapping[str, bytes]
 
     @property
     def is_good(self) -> bool:
-        return self.entry is not None and not self.entry.refused
+        return self.pack is not None and not self.pack.refused
 
     @property
     def stamp(self) -> object:
-        return self.entry.stamp if self.entry else None
+        return self.pack.stamp if self.pack else None
 
-    def reader(self, source: SkillSource) -> FileReader:
-        files = self.entry.descriptor.files if self.entry else ()
-        return _SnapshotReader(source, self.key, self.held, files)
+    def reader(self, source: FullSource) -> FileReader:
+        files = self.pack.descriptor.files if self.pack else ()
+        return _SnapshotReader(source, self.key, self.bytes_read, files)
 
 
 def _take_snapshot(
-    field: "SourceScanner", descriptor: Descriptor, file: str, found: Found | None
+    scanner: "SourceScanner", descriptor: Descriptor, file: str, found: Found | None
 ) -> _PackSnapshot:
     key = descriptor.origin.key
     if found is None:
         return _PackSnapshot(key, None, {})
-    noting = _RecordingSource(field.source)
-    entry = field.builder(noting).read(found)
-    if file != SKILL_FILE and any(s.path == file for s in entry.descriptor.files):
-        noting.note(key, file, field.accept.limits.file_bytes)
-    return _PackSnapshot(key, entry, noting.held)
+    recording = _RecordingSource(scanner.source)
+    pack = scanner.builder(recording).read(found)
+    if file != SKILL_FILE and any(s.path == file for s in pack.descriptor.files):
+        recording.try_read(key, file, scanner.accept.limits.file_bytes)
+    return _PackSnapshot(key, pack, recording.bytes_read)
 
 
 def rescan_unstable(
-    field: "SourceScanner",
-    entries: Mapping[str, ScannedPack],
+    scanner: "SourceScanner",
+    packs: Mapping[str, ScannedPack],
     sleep: Callable[[float], object] = time.sleep,
 ) -> dict[str, ScannedPack]:
-    """Return what a scan saw, without what it saw of packs while they were written.
+    """Return what a scan found, without what it saw of packs while they were written.
 
-    A pack that was good, and now is gone or broken, may be half through being replaced.
-    Those are looked at until some looks agree, all together, for half a second at most.
+    A pack that was good, and now is gone or broken, may be half replaced. Those packs
+    are looked at until some looks agree, all together, for half a second at most.
     """
-    seen = dict(entries)
-    known: Mapping[str, ScannedPack] = field.result.entries if field.result else {}
-    if not (getattr(field.source, "near", False) and hasattr(field.source, "scan_one")):
-        return seen
-    doubtful = {key: each for key, each in known.items() if _is_unstable(each, seen)}
-    if not doubtful:
-        return seen
-    agreed = dict.fromkeys(doubtful, 0)
+    result = dict(packs)
+    before = scanner.result.packs if scanner.result else {}
+    unstable = {key: pack for key, pack in before.items() if _is_unstable(pack, result)}
+    if not unstable:
+        return result
+    equal = dict.fromkeys(unstable, 0)
     for _ in range(MAX_LOOKS):
         sleep(PAUSE_S)
-        for key, before in list(doubtful.items()):
-            descriptor = before.descriptor
+        for key, good in list(unstable.items()):
+            descriptor = good.descriptor
             try:
-                found = _find_pack(field.source, descriptor)
+                found = _find_pack(scanner.source, descriptor)
             except SkillError:
                 found = None
-            now = _take_snapshot(field, descriptor, SKILL_FILE, found).entry
-            was = seen.pop(key, None)
+            now = _take_snapshot(scanner, descriptor, SKILL_FILE, found).pack
+            last = result.pop(key, None)
             if now is not None:
-                seen[key] = now
-            same = (was and was.stamp) == (now and now.stamp)
-            agreed[key] = agreed[key] + 1 if same else 0
-            if agreed[key] == EQUAL_LOOKS or not (now is None or now.refused):
-                del doubtful[key]
-        if not doubtful:
+                result[key] = now
+            same = (last and last.stamp) == (now and now.stamp)
+            equal[key] = equal[key] + 1 if same else 0
+            if equal[key] == EQUAL_LOOKS or not (now is None or now.refused):
+                del unstable[key]
+        if not unstable:
             break
-    seen.update(doubtful)  # still being written: the last good state stays for now
-    return {key: seen[key] for key in sorted(seen)}
+    result.update(unstable)  # still being written: the last good state stays for now
+    return {key: result[key] for key in sorted(result)}
 
 
-def _is_unstable(before: ScannedPack, seen: Mapping[str, ScannedPack]) -> bool:
-    now = seen.get(before.descriptor.origin.key)
+def _is_unstable(before: ScannedPack, packs: Mapping[str, ScannedPack]) -> bool:
+    now = packs.get(before.descriptor.origin.key)
     return not before.refused and (now is None or now.refused)
 
 
-def is_current(field: "SourceScanner", descriptor: Descriptor) -> bool:
+def is_current(scanner: "SourceScanner", descriptor: Descriptor) -> bool:
     """Tell whether a pack was not read again since this descriptor was made."""
-    entry = field.known(descriptor.origin.key)
-    if entry is None:
+    pack = scanner.pack(descriptor.origin.key)
+    if pack is None:
         return False
-    now = entry.descriptor
+    now = pack.descriptor
     return (now.digest, now.files) == (descriptor.digest, descriptor.files)
 
 
-def _find_pack(source: SkillSource, descriptor: Descriptor) -> Found | None:
-    """Return the pack as a scan would; a source that can looks for it alone."""
-    key, location = descriptor.origin.key, descriptor.origin.location
-    scan_one = getattr(source, "scan_one", None)
+def _find_pack(source: FullSource, descriptor: Descriptor) -> Found | None:
+    """Return the pack as a scan would; None where there is none."""
     try:
-        if scan_one is not None:
-            found: Found | None = scan_one(key, location)
-            return found
-        all_found = (each for each in source.scan() if isinstance(each, Found))
-        return next((each for each in all_found if each.key == key), None)
+        return source.scan_one(descriptor.origin.key, descriptor.origin.location)
     except SkillNotFoundError:
         return None
     except SkillError:
@@ -250,54 +250,63 @@ def _find_pack(source: SkillSource, descriptor: Descriptor) -> Found | None:
         raise SourceUnavailableError(descriptor.source, type(error).__name__) from error
 
 
-class _RecordingSource:
+class _RecordingSource(SourceAbilities):
     """A source that keeps what was read of it: one look at one pack."""
 
-    def __init__(self, source: SkillSource) -> None:
+    def __init__(self, source: FullSource) -> None:
         self._source = source
         self.label = source.label
-        self.remote: str = getattr(source, "remote", "")
-        self.scan = source.scan
-        self.files = source.files
-        self.close = source.close
-        self.held: dict[str, bytes] = {}
+        self.remote = source.remote
+        self.bytes_read: dict[str, bytes] = {}
+
+    def scan(self) -> Iterable[Found | Finding]:
+        return self._source.scan()
+
+    def identify_at(self, manifest: Manifest, key: str) -> str | None:
+        return self._source.identify_at(manifest, key)
 
     def manifest(self, key: str) -> bytes | Manifest:
         data = self._source.manifest(key)
         if isinstance(data, bytes):
-            self.held[SKILL_FILE] = data
+            self.bytes_read[SKILL_FILE] = data
         return data
+
+    def files(self, key: str) -> Iterable[FileStat]:
+        return self._source.files(key)
 
     def read(self, key: str, path: str, limit_bytes: int) -> bytes:
-        data = self.held[path] = self._source.read(key, path, limit_bytes)
+        data = self.bytes_read[path] = self._source.read(key, path, limit_bytes)
         return data
 
-    def note(self, key: str, file: str, limit_bytes: int) -> None:
+    def close(self) -> None:
+        self._source.close()
+
+    def try_read(self, key: str, file: str, limit_bytes: int) -> None:
         try:
             self.read(key, file, limit_bytes)
         except (SkillError, OSError):
-            return  # the load that asked for it says what is wrong
+            return  # the load that asked for it tells what is wrong
 
 
-class _SnapshotReader:
+class _SnapshotReader(FileReader):
     """A reader that has some files of one pack; the rest comes from the source."""
 
     def __init__(
         self,
-        source: SkillSource,
+        source: FullSource,
         key: str,
-        held: Mapping[str, bytes],
+        bytes_read: Mapping[str, bytes],
         files: tuple[FileStat, ...],
     ) -> None:
         self._source = source
         self._key = key
-        self._held = held
+        self._bytes_read = bytes_read
         self._files = files
 
     def read(self, key: str, path: str, limit_bytes: int) -> bytes:
-        """Return what is held; it was read within the limit."""
-        if key == self._key and path in self._held:
-            return self._held[path]
+        """Return the bytes of the snapshot; they were read within the limit."""
+        if key == self._key and path in self._bytes_read:
+            return self._bytes_read[path]
         return self._source.read(key, path, limit_bytes)
 
     def files(self, key: str) -> Iterable[FileStat]:

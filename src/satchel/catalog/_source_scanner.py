@@ -1,87 +1,70 @@
-"""One source over time: scanned in a thread, waited for while it makes progress.
-
-Read with a limit.
-"""
+"""One source over time: scanned in a thread, waited for while it makes progress."""
 
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from satchel.catalog._packs import ParseOptions, ScannedPack, identify_by
-from satchel.catalog._reread import rescan_unstable
+from satchel.catalog._packs import ParseOptions, ScannedPack
 from satchel.errors import SkillError, SourceUnavailableError
-from satchel.files import ReadLimiter, digest_bytes
-from satchel.model import FileStat, Finding, Found, SourceStatus
-from satchel.protocols import Clock, SkillSource
+from satchel.files import digest_bytes
+from satchel.model import FileReader, FileStat, Finding, Found, SourceStatus
+from satchel.protocols import Clock, FullSource, SkillSource, with_abilities
 
 if TYPE_CHECKING:
     from satchel.catalog._descriptor_builder import DescriptorBuilder
 
+NEVER_ANSWERED: Final = "no answer yet"
 
-class LimitedReader:
-    """A source whose reads have places; in all else it is the source itself."""
 
-    def __init__(self, source: SkillSource, label: str, clock: Clock) -> None:
-        """Take the source; ``label`` is what the catalog calls it."""
+class LimitedReader(FileReader):
+    """Reads the files of a source on another machine, a limited number at a time."""
+
+    def __init__(self, source: FullSource, label: str, clock: Clock) -> None:
+        from satchel.files import ReadLimiter  # no folder needs it
+
         self._source = source
-        self._places = ReadLimiter(label, clock.monotonic)
-
-    def __getattr__(self, name: str) -> object:
-        """Return what only the source knows."""
-        if name.startswith("_"):  # not set yet, as while a copy is being made
-            raise AttributeError(name)
-        found: object = getattr(self._source, name)
-        return found
+        self._limiter = ReadLimiter(label, clock.monotonic)
+        self.near = source.near
+        self.root = source.root
 
     def read(self, key: str, path: str, limit_bytes: int) -> bytes:
         """Return one file's raw bytes; see `satchel.protocols.SkillSource.read`."""
-        with self._places.hold():
+        with self._limiter.hold():
             return self._source.read(key, path, limit_bytes)
 
     def files(self, key: str) -> Iterable[FileStat]:
         """Return what the pack holds; see `satchel.protocols.SkillSource.files`."""
-        with self._places.hold():
+        with self._limiter.hold():
             return tuple(self._source.files(key))
 
-
-def reader_of(
-    source: SkillSource, label: str, clock: Clock
-) -> SkillSource | LimitedReader:
-    """Return what reads files of a source.
-
-    One of this machine (``near``) needs no places. One that keeps some of what it has
-    fetched gives itself places for what it has to fetch (``has_places``).
-    """
-    own = getattr(source, "near", False) or getattr(source, "limits_reads", False)
-    return source if own else LimitedReader(source, label, clock)
-
-
-NEVER_ANSWERED: Final = "no answer yet"
+    def is_unchanged(self, key: str, stat: FileStat) -> bool | None:
+        """Tell whether a file still has this size and mark."""
+        return self._source.is_unchanged(key, stat)
 
 
 @dataclass(frozen=True, slots=True)
 class ScanResult:
-    """What one answer of a source held; ``entries`` by key, in its order.
+    """What one scan of a source found; ``packs`` by key, in its order.
 
-    ``whole`` is false where the source was given up, or failed, before its first
-    answer was complete: these are the packs that were read until then.
+    ``whole`` is false where the source was given up, or failed, before its first scan
+    was complete: these are the packs that were read until then.
     """
 
-    entries: Mapping[str, ScannedPack]
+    packs: Mapping[str, ScannedPack]
     findings: tuple[Finding, ...]
     at: float
     whole: bool = True
 
 
 class SourceScanner:
-    """One source, what it last gave, and the thread that asks it again.
+    """One source, its last result, and the thread that scans it again.
 
     ``label`` is the source's own, made unique among its neighbours.
 
-    A source that hangs keeps its thread; until that comes back, no second one is
-    started, and the last harvest is served, marked stale. What was read before it hung
-    is used where there is no harvest, and is not read again.
+    A source that hangs keeps its thread; until that comes back no second one is
+    started, and the last result is served, marked stale. What was read before it hung
+    is used where there is no result, and is not read again.
     """
 
     def __init__(
@@ -90,52 +73,56 @@ class SourceScanner:
         label: str,
         accept: ParseOptions,
         clock: Clock,
-        ended: Callable[[], object],
+        on_end: Callable[[], object],
     ) -> None:
-        """Take what to call, in the thread that asks, when an answer is there."""
-        self.source = source
-        self.reader = reader_of(source, label, clock)
-        self.label = label
+        """Take ``on_end``, which the scanning thread calls when a scan has ended."""
+        self.given: Final = source
+        self.source: Final = with_abilities(source)
+        direct = self.source.near or self.source.limits_reads
+        self.reader: Final[FileReader] = (
+            self.source if direct else LimitedReader(self.source, label, clock)
+        )
+        self.label: Final = label
+        self.accept: Final = accept
         self.result: ScanResult | None = None
         self.error = NEVER_ANSWERED
-        self.accept = accept
+        self.is_scanning = False
         self._clock = clock
-        self._ended = ended
-        self._asking = False
+        self._on_end = on_end
         self._answer: ScanResult | str | None = None
-        self._read: dict[str, ScannedPack] = {}
-        self._told: list[Finding] = []
-        self._doubted: set[str] = set()
+        self._packs: dict[str, ScannedPack] = {}
+        self._findings: list[Finding] = []
+        self._unsettled: set[str] = set()
         self._progress: object = None
         self._began_at = self._moved_at = 0.0
 
     def begin(self) -> None:
-        """Start asking, unless an earlier question is still open."""
-        self._take()  # an answer that came after nobody waited any more
-        if self._asking:
+        """Start a scan, unless an earlier one has not ended."""
+        self._take_answer()  # one that came after nobody waited any more
+        if self.is_scanning:
             return
-        self._asking = True
+        self.is_scanning = True
         self._began_at = self._moved_at = self._clock.monotonic()
-        self._progress = self._look()
+        self._progress = self._current_progress()
         thread = threading.Thread(
-            target=self._ask, name=f"satchel-sync-{self.label}", daemon=True
+            target=self._run, name=f"satchel-sync-{self.label}", daemon=True
         )
         try:
             thread.start()
         except RuntimeError as error:  # the system has no more threads to give
-            self._answer, self._asking = str(error), False
+            self._answer, self.is_scanning = str(error), False
 
     def settled(self, patience_s: float) -> bool:
         """Tell whether there is nothing to wait for: an answer, or no hope of one.
 
-        A first answer is waited for as long as the source makes progress: until
-        nothing moved for ``patience_s`` seconds. A source that has answered before is
-        waited for ``patience_s`` seconds at most, since its last answer is there.
+        A first answer is waited for as long as the source makes progress: until nothing
+        moved for ``patience_s`` seconds. A source that has answered before is waited
+        for ``patience_s`` seconds at most, since its last answer can be used.
         """
-        if self._take():
+        if self._take_answer():
             return True
         now = self._clock.monotonic()
-        progress = self._look()
+        progress = self._current_progress()
         if progress != self._progress:
             self._progress, self._moved_at = progress, now
         whole = self.result is not None and self.result.whole
@@ -146,123 +133,117 @@ class SourceScanner:
         return True
 
     @property
-    def near(self) -> bool:
-        """Whether the source reads from this machine, by its own word."""
-        return bool(getattr(self.source, "near", False))
-
-    @property
-    def ended(self) -> bool:
-        """Whether no question to the source is open."""
-        return not self._asking
-
-    @property
     def has_late_answer(self) -> bool:
-        """Whether there is an answer that nobody has taken yet."""
-        return self.ended and self._answer is not None
+        """Whether there is an answer that has not been used yet."""
+        return not self.is_scanning and self._answer is not None
 
     @property
     def state(self) -> SourceStatus:
         """How the source answered, for the catalog."""
-        packs = len(self.result.entries) if self.result else 0
-        release = getattr(self.source, "release", "")
+        packs = len(self.result.packs) if self.result else 0
         partial = self.result is None or not self.result.whole
+        release = self.source.release or ""
         return SourceStatus(self.label, packs, self.error, release, partial)
 
-    def _take(self) -> bool:
-        """Take the answer that is there; tell whether nothing is asked any more."""
-        if self._asking:
+    def pack(self, key: str) -> ScannedPack | None:
+        """Return the pack of this key as it was last read."""
+        return self.result.packs.get(key) if self.result else None
+
+    def replace(self, key: str, pack: ScannedPack | None) -> None:
+        """Replace one pack by what was just read; None takes it out.
+
+        A scan that is running began earlier, and may undo this; the next load of the
+        pack then reads it again.
+        """
+        if self.result is None:
+            return
+        packs = dict(self.result.packs)
+        if pack is not None:
+            packs[key] = pack
+        else:
+            packs.pop(key, None)
+        self.result = replace(self.result, packs=packs)
+
+    def builder(self, source: FullSource) -> "DescriptorBuilder":
+        """Return what reads packs of this source, through ``source``."""
+        from satchel.catalog._descriptor_builder import DescriptorBuilder
+
+        return DescriptorBuilder(source, self.label, self.accept)
+
+    def _take_answer(self) -> bool:
+        """Use the answer that is there; tell whether no scan is running."""
+        if self.is_scanning:
             return False
         answer, self._answer = self._answer, None
         if isinstance(answer, ScanResult):
             self.result, self.error = answer, ""
-            self._read = {}
+            self._packs = {}
         elif answer is not None:
             self._fail(answer)
         return True
 
     def _fail(self, error: str) -> None:
-        """Keep the last answer; where none was whole, add what was read since."""
+        """Keep the last result; where none was whole, add what was read since."""
         self.error = error
-        last, read = self.result, dict(self._read)
+        last, read = self.result, dict(self._packs)
         if last is None or not last.whole:
-            entries = {**(last.entries if last else {}), **read}
-            if entries:
-                ordered = {key: entries[key] for key in sorted(entries)}
+            packs = {**(last.packs if last else {}), **read}
+            if packs:
+                ordered = {key: packs[key] for key in sorted(packs)}
                 at = self._clock.monotonic()
-                self.result = ScanResult(ordered, tuple(self._told), at, whole=False)
+                findings = tuple(self._findings)
+                self.result = ScanResult(ordered, findings, at, whole=False)
 
-    def _look(self) -> object:
-        """Return what is another value when the source got on."""
+    def _current_progress(self) -> object:
+        """Return a value that is another one when the source made progress."""
         try:
-            own: object = getattr(self.source, "progress", None)
-        except Exception:  # noqa: BLE001 - a source is a plug-in: R33
-            own = None
-        return len(self._read), len(self._told), own
+            progress = self.source.progress
+        except Exception:  # noqa: BLE001 - a source is a plug-in
+            progress = None
+        return len(self._packs), len(self._findings), progress
 
-    def known(self, key: str) -> ScannedPack | None:
-        """Return the pack of this key as it was last read."""
-        return self.result.entries.get(key) if self.result else None
-
-    def replace(self, key: str, entry: ScannedPack | None) -> None:
-        """Put one pack as it was just read in the place of its earlier self.
-
-        None takes it out. A scan that is under way began earlier, and may undo this;
-        the next load of the pack then reads it again.
-        """
-        if self.result is None:
-            return
-        entries = dict(self.result.entries)
-        if entry is not None:
-            entries[key] = entry
-        else:
-            entries.pop(key, None)
-        self.result = replace(self.result, entries=entries)
-
-    def builder(self, reader: SkillSource) -> "DescriptorBuilder":
-        """Return what reads packs of this source through ``reader``."""
-        from satchel.catalog._descriptor_builder import DescriptorBuilder
-
-        return DescriptorBuilder(
-            reader, self.label, self.accept, identify_by(self.source)
-        )
-
-    def _ask(self) -> None:
+    def _run(self) -> None:
         try:
             self._answer = self._scan()
         except SourceUnavailableError as error:
             self._answer = error.detail if error.name == self.label else str(error)
         except SkillError as error:
             self._answer = str(error)
-        except Exception as error:  # noqa: BLE001 - a source is a plug-in: R33
+        except Exception as error:  # noqa: BLE001 - a source is a plug-in
             self._answer = f"the source raised {type(error).__name__}: {error}"
-        self._asking = False
-        self._ended()
-
-    def _edited(self, last: ScannedPack) -> bool:
-        """Tell whether SKILL.md is another one, where its stamp might not show it."""
-        key = last.descriptor.origin.key
-        if key not in self._doubted:
-            return False
-        try:
-            data = self.source.manifest(key)
-        except SkillError:
-            return True  # whoever reads it in full says what is wrong
-        return isinstance(data, bytes) and digest_bytes(data) != last.descriptor.digest
+        self.is_scanning = False
+        self._on_end()
 
     def _scan(self) -> ScanResult:
-        known: Mapping[str, ScannedPack] = self.result.entries if self.result else {}
-        known = {**known, **self._read}  # with what an attempt that failed has read
-        read, told = self._read, self._told = dict[str, ScannedPack](), list[Finding]()
+        last = self.result.packs if self.result else {}
+        before = {**last, **self._packs}  # with what a failed attempt has read
+        packs, findings = self._packs, self._findings = dict[str, ScannedPack](), []
         builder: DescriptorBuilder | None = None
         for item in self.source.scan():
             if not isinstance(item, Found):
-                told.append(item)
+                findings.append(item)
                 continue
-            last = known.get(item.key)
-            if last is None or last.stamp != item.stamp or self._edited(last):
+            key = item.key
+            pack = before.get(key)
+            if (
+                pack is None
+                or pack.stamp != item.stamp
+                or (key in self._unsettled and self._is_edited(pack))
+            ):
                 builder = builder or self.builder(self.source)
-                last = builder.read(item)
-            read[item.key] = last
-            (self._doubted.discard if item.settled else self._doubted.add)(item.key)
-        read = rescan_unstable(self, read)
-        return ScanResult(read, tuple(told), self._clock.monotonic())
+                pack = builder.read(item)
+            packs[key] = pack
+            (self._unsettled.discard if item.settled else self._unsettled.add)(key)
+        if last and self.source.near and self.source.finds_one:
+            from satchel.catalog._reread import rescan_unstable
+
+            packs = rescan_unstable(self, packs)
+        return ScanResult(packs, tuple(findings), self._clock.monotonic())
+
+    def _is_edited(self, pack: ScannedPack) -> bool:
+        """Tell whether SKILL.md is another one, where its stamp might not show it."""
+        try:
+            data = self.source.manifest(pack.descriptor.origin.key)
+        except SkillError:
+            return True  # reading it in full tells what is wrong
+        return isinstance(data, bytes) and digest_bytes(data) != pack.descriptor.digest

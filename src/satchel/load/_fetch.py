@@ -107,8 +107,7 @@ def has_changed(
     key = descriptor.origin.key
     # A look at one file, where the source has it: a look at each file of a large pack
     # for each of them would take minutes. What it does not confirm is asked in full.
-    stat_file = getattr(reader, "stat_file", None)
-    if stat_file is not None and stat_file(key, file) == known:
+    if reader.is_unchanged(key, known):
         return False
     try:
         now = tuple(reader.files(key))

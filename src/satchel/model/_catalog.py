@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Final, Literal, Protocol
 
 from satchel.model._finding import Finding
-from satchel.model._pack import Descriptor, FileStat
+from satchel.model._pack import SKILL_FILE, Descriptor, FileStat
 
 OnConflict = Literal["error", "precedence"]
 
@@ -30,6 +30,24 @@ class FileReader(Protocol):
     def files(self, key: str) -> Iterable[FileStat]:
         """Return what the pack holds now, sorted by path."""
         ...
+
+    near: bool | None = None
+    """Whether reading takes no time to speak of; None is unknown."""
+
+    root: str = ""
+    """The folder of this machine that has the packs; empty for none."""
+
+    def is_unchanged(self, key: str, stat: FileStat) -> bool | None:
+        """Tell whether a file still has this size and mark.
+
+        None: only a look at all `files` can tell.
+        """
+        del key, stat
+        return None
+
+    def local_skill_md(self, key: str, limit_bytes: int) -> bytes | None:
+        """Return a SKILL.md that can be had at once; None if it has to be fetched."""
+        return None if self.near is False else self.read(key, SKILL_FILE, limit_bytes)
 
 
 @dataclass(frozen=True, slots=True)

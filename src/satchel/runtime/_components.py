@@ -85,9 +85,7 @@ def _skill_md_paths(catalog: Catalog) -> dict[str, str]:
     """Return the absolute path of each SKILL.md that lies in a folder."""
     from pathlib import Path
 
-    folders = {
-        label for label, reader in catalog.readers.items() if hasattr(reader, "root")
-    }
+    folders = {label for label, reader in catalog.readers.items() if reader.root}
     return {
         entry.id: str(Path(entry.origin.location).absolute() / SKILL_FILE)
         for entry in catalog.entries

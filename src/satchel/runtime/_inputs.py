@@ -10,7 +10,7 @@ from satchel.config import CONFIG_FILE, Config, find_config, load_config
 from satchel.errors import ConfigError, MissingPathError, NoSources
 from satchel.files import is_archive_name
 from satchel.model import DEFAULT_LIMITS, RELEASE_FILE, SKILL_FILE, Limits
-from satchel.protocols import SkillSource
+from satchel.protocols import SkillSource, with_abilities
 from satchel.runtime._options import DEFAULT_OPTIONS, Options, Prefix
 from satchel.sources import (
     LocalSource,
@@ -197,9 +197,8 @@ def open_config(path: "Path", options: Options = DEFAULT_OPTIONS) -> OpenedInput
 
 def _needs_packs(source: SkillSource) -> bool:
     """Tell whether a source is a folder that has to exist and hold a pack."""
-    is_folder = hasattr(source, "root") and not getattr(source, "missing_ok", False)
-    # A command made such a source from a path that a user typed.
-    return is_folder or getattr(source, "client_folders", False)
+    abilities = with_abilities(source)
+    return bool(abilities.root) and not abilities.missing_ok
 
 
 def _with_prefixes(sources: list[SkillSource], prefix: Prefix) -> list[SkillSource]:

@@ -23,7 +23,7 @@ from satchel.model import (
     SyncReport,
 )
 from satchel.policy import OPEN_POLICY, Policy
-from satchel.protocols import Approver, UsageSink
+from satchel.protocols import Approver, UsageSink, with_abilities
 from satchel.runtime._clock import SystemClock
 from satchel.runtime._components import Components, PromptSections
 from satchel.runtime._findings import (
@@ -529,8 +529,7 @@ class Satchel:
         roots = [
             root
             for source in self.registry.sources.values()
-            if isinstance(root := getattr(source, "root", None), str)
-            and os.path.isdir(root)  # noqa: PTH112 - pathlib costs start-up time
+            if (root := with_abilities(source).root) and os.path.isdir(root)  # noqa: PTH112 - pathlib costs start-up time
         ]
         return FolderWatch(roots, self.sync, debounce_ms=debounce_ms)
 

@@ -7,11 +7,11 @@ import re
 import sqlite3
 import threading
 import unicodedata
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Final
 
 from satchel.errors import SkillError
-from satchel.model import SKILL_FILE, Catalog, Descriptor, FileReader, Hit
+from satchel.model import Catalog, Descriptor, FileReader, Hit
 from satchel.skill_md import body_of
 
 _WORD: Final = re.compile(r"[^\W_]+")
@@ -166,20 +166,14 @@ def _bodies(
 
 
 def _local_skill_md(reader: FileReader | None, entry: Descriptor) -> bytes | None:
-    """Return a SKILL.md that is had at once: nothing is fetched for a search.
+    """Return a SKILL.md that can be had at once: nothing is fetched for a search.
 
-    A source that says that it lies elsewhere (``near`` is false) may have kept some
-    (``at_hand``); one that hangs must not keep anybody from what is here.
+    A source elsewhere that hangs must not delay a search of what is here.
     """
-    key = entry.origin.key
-    at_hand: Callable[[str], bytes | None] | None = getattr(reader, "at_hand", None)
-    if callable(at_hand):
-        kept: bytes | None = at_hand(key)
-        return kept
-    if reader is None or entry.remote or getattr(reader, "near", None) is False:
+    if reader is None or entry.remote:
         return None
     try:
-        return reader.read(key, SKILL_FILE, _READ_BYTES)
+        return reader.local_skill_md(entry.origin.key, _READ_BYTES)
     except SkillError:
         return None
 

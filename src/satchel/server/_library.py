@@ -10,7 +10,7 @@ from anyio.lowlevel import RunVar
 
 from satchel.errors import SourceUnavailableError
 from satchel.files import LruCache
-from satchel.model import SYNC, Catalog, Descriptor, Style, SyncReport
+from satchel.model import SYNC, Catalog, Descriptor, FileReader, Style, SyncReport
 from satchel.runtime import CallerView, Satchel
 from satchel.server._errors import public_labels
 
@@ -217,7 +217,7 @@ class ServedLibrary:
         if entry is None or len(entry.files) > NEAR_FILES:
             return False
         reader = catalog.readers.get(entry.source)
-        if not getattr(reader, "near", False):
+        if reader is None or not reader.near:
             return False
         if any(stat.size > NEAR_BYTES for stat in entry.files):
             return False
@@ -235,14 +235,14 @@ class ServedLibrary:
                 return None
             entry = exclusion.descriptor
         reader = catalog.readers.get(entry.source)
-        is_near = reader is None or getattr(reader, "near", False)
+        is_near = reader is None or reader.near
         return None if is_near else entry.source
 
     @property
     def slow_sources(self) -> str | None:
         """`ALL_SOURCES` if reading from one of the sources may take long."""
         readers = self.catalog.readers.values()
-        is_near = all(getattr(reader, "near", False) for reader in readers)
+        is_near = all(reader.near for reader in readers)
         return None if is_near else ALL_SOURCES
 
     def listen(self, changed: Callable[[SyncReport], None]) -> Callable[[], None]:
@@ -269,10 +269,13 @@ class ServedLibrary:
                 changed(report)
 
 
-def _is_unchanged(reader: object, entry: Descriptor) -> bool:
-    """Return whether the files of a pack have the size and time of the catalog's."""
-    stat_file = getattr(reader, "stat_file", None)
-    if stat_file is None:
-        return True
+def _keep_newest(views: OrderedDict[_K, CallerView], key: _K, view: CallerView) -> None:
+    views[key] = view
+    while len(views) > MAX_VIEWS:
+        views.popitem(last=False)
+
+
+def _is_unchanged(reader: FileReader, entry: Descriptor) -> bool:
+    """Tell whether the files of a pack are, at a glance, those of the catalog."""
     key = entry.origin.key
-    return all(stat_file(key, stat.path) == stat for stat in entry.files)
+    return all(reader.is_unchanged(key, stat) is not False for stat in entry.files)

@@ -14,6 +14,7 @@ from satchel.errors import (
 )
 from satchel.files import ARCHIVE_SUFFIXES, archive_size_limit, mark_of, open_archive
 from satchel.model import DEFAULT_LIMITS, FileStat, Finding, Found, Limits
+from satchel.protocols import SourceAbilities
 from satchel.sources._memory import MemorySource
 
 
@@ -25,13 +26,15 @@ class _OpenedArchive(NamedTuple):
     finding: Finding | None = None
 
 
-class ArchiveSource:
+class ArchiveSource(SourceAbilities):
     """The pack in one archive, taken apart in memory: nothing is written anywhere.
 
     Its key is the name of the folder in the archive, else that of the file without its
     suffix. The file is opened again when it changed; what cannot be unpacked, or should
     not be, is a finding.
     """
+
+    near = True
 
     def __init__(
         self,
@@ -48,7 +51,6 @@ class ArchiveSource:
             limits: Bounds on what is accepted.
         """
         written = os.fspath(path)
-        self.near: Final = True
         self.label: Final = written if label is None else label
         self._shown: Final = written
         self._path: Final = os.path.abspath(written)

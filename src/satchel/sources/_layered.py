@@ -21,7 +21,7 @@ from satchel.model import (
     Limits,
     Manifest,
 )
-from satchel.protocols import SkillSource
+from satchel.protocols import SkillSource, SourceAbilities, with_abilities
 from satchel.skill_md import (
     Layer,
     MergedField,
@@ -93,7 +93,7 @@ class LayerExplanation:
     files: dict[str, str] = field(default_factory=dict[str, str])
 
 
-class LayeredSource:
+class LayeredSource(SourceAbilities):
     """Skills that are merged from layers, matched by the path of their folders.
 
     Fields are merged by the rules of `satchel.skill_md`. The body is that of the
@@ -117,8 +117,10 @@ class LayeredSource:
             limits: Bounds on what is accepted.
         """
         self.label: Final = label
-        self.near: Final = all(getattr(each, "near", False) for _, each in layers)
-        self._layers: Final = tuple(layers)
+        self._layers: Final = tuple(
+            (layer, with_abilities(source)) for layer, source in layers
+        )
+        self.near = all(source.near for _, source in self._layers)
         self._limits = limits
         self._packs: dict[str, tuple[_LayerPart, ...]] | None = None
 
@@ -219,7 +221,7 @@ class LayeredSource:
     @property
     def progress(self) -> tuple[object, ...]:
         """How far the scan of each layer got."""
-        return tuple(getattr(source, "progress", None) for _, source in self._layers)
+        return tuple(source.progress for _, source in self._layers)
 
     def close(self) -> None:
         """Close every layer."""

@@ -3,9 +3,9 @@
 # ruff: noqa: PTH100, PTH112, PTH118 - a Path for each pack costs too much
 import os
 import re
-import stat
 import time
 from dataclasses import replace
+from stat import S_ISREG
 from typing import Final
 
 from satchel.errors import (
@@ -18,6 +18,7 @@ from satchel.errors import (
 )
 from satchel.files import is_settled, mark_of, read_confined, walk_pack
 from satchel.model import DEFAULT_LIMITS, SKILL_FILE, FileStat, Finding, Found, Limits
+from satchel.protocols import SourceAbilities
 from satchel.sources._folder_search import FolderSearch, PackLocation
 
 # Keys are paths that a scan went down itself; nothing else is one, so that no key
@@ -25,7 +26,7 @@ from satchel.sources._folder_search import FolderSearch, PackLocation
 _INVALID_KEY: Final = re.compile(r"\A\Z|(?:\A|/)(?:\.|/|\Z)|\x00|[\ud800-\udfff]")
 
 
-class LocalSource:
+class LocalSource(SourceAbilities):
     """A folder with packs in it, or one pack.
 
     A folder with a SKILL.md is one pack. Else it is searched down to
@@ -35,10 +36,10 @@ class LocalSource:
     (docs/decisions has the reasons). Keys are paths relative to the root; that of a
     root that is itself a pack is the folder's name.
 
-    ``near`` says that reading takes no time to speak of, for servers. ``scope``,
-    ``trusted`` and ``precedence`` are read by the registry: lower
-    precedence wins, None makes a clash of names an error.
     """
+
+    near = True
+    finds_one = True
 
     def __init__(  # noqa: PLR0913 - one keyword for each thing that can be said of it
         self,
@@ -68,15 +69,14 @@ class LocalSource:
             client_folders: Whether folders of clients below the root, whose names begin
                 with a dot, are searched too.
         """
-        self.near: Final = True
         written = os.fspath(root)
-        self.root: Final = os.path.abspath(written)
+        self.root = os.path.abspath(written)
         self.label: Final = written if label is None else label
         self.scope: Final = scope
-        self.trusted: Final = trusted
-        self.precedence: Final = precedence
+        self.trusted = trusted
+        self.precedence = precedence
         self.client_folders: Final = client_folders
-        self.missing_ok: Final = missing_ok
+        self.missing_ok = missing_ok
         self._shown = written if shown is None else shown
         self._limits = limits
         self._places: dict[str, PackLocation] | None = None
@@ -161,16 +161,16 @@ class LocalSource:
             return None
         return _mark_unsettled(Found(key, location, files, files), now_ns)
 
-    def stat_file(self, key: str, path: str) -> FileStat | None:
-        """Return one file as `files` would have it now; None where it might not."""
+    def is_unchanged(self, key: str, stat: FileStat) -> bool:
+        """Tell whether a file still has this size and mark."""
         root, folder = self._place(key)
         try:
-            status = os.lstat(os.path.join(root, folder, path))
+            status = os.lstat(os.path.join(root, folder, stat.path))
         except (OSError, ValueError):
-            return None
-        if not stat.S_ISREG(status.st_mode):
-            return None
-        return FileStat(path, status.st_size, mark_of(status))
+            return False
+        if not S_ISREG(status.st_mode):
+            return False
+        return FileStat(stat.path, status.st_size, mark_of(status)) == stat
 
     def folder_of(self, key: str) -> str:
         """Return where a pack of this key lies: an absolute path, links not resolved.

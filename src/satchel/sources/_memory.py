@@ -16,6 +16,7 @@ from satchel.errors import (
 )
 from satchel.files import Listing, check_path, digest_bytes
 from satchel.model import DEFAULT_LIMITS, SKILL_FILE, FileStat, Finding, Found, Limits
+from satchel.protocols import SourceAbilities
 from satchel.sources import _findings as tell
 
 PackMapping: TypeAlias = Mapping[str, Mapping[str, bytes | str]]
@@ -42,11 +43,13 @@ def skill_md(skill: Skill) -> bytes:
     return _encoded(head + skill.instructions)
 
 
-class MemorySource:
+class MemorySource(SourceAbilities):
     """Packs that are held as bytes; keys are their names.
 
     What is handed over is copied once, and never changes afterwards.
     """
+
+    near = True
 
     def __init__(
         self,
@@ -66,7 +69,6 @@ class MemorySource:
             DuplicateSkillError: Two of them have one name.
         """
         self.label: Final = label
-        self.near: Final = True
         self._limits = limits
         held: dict[str, Mapping[str, bytes]] = {}
         for name, files in chain.from_iterable(map(_files_by_pack, what)):

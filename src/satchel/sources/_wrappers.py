@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from satchel.errors import ConfigError
 from satchel.model import SKILL_FILE, FileStat, Finding, Found, Manifest
-from satchel.protocols import Clock, NamesByPlace, NamesSkills, SkillSource
+from satchel.protocols import Clock, SkillSource, with_abilities
 
 
 class SourceWrapper:
@@ -61,11 +61,7 @@ class SourceWrapper:
 
     def identify_at(self, manifest: Manifest, key: str) -> str | None:
         """Return the id that the inner source gives; the manifest's name by default."""
-        if isinstance(self._source, NamesByPlace):
-            return self._source.identify_at(manifest, key)
-        if isinstance(self._source, NamesSkills):
-            return self._source.identify(manifest)
-        return manifest.name
+        return with_abilities(self._source).identify_at(manifest, key)
 
     def identify(self, manifest: Manifest) -> str | None:
         """Return the id of a pack in a folder of its own name."""
@@ -137,7 +133,7 @@ class PrefixedSource(SourceWrapper):
 
         The root of the source; of a root that is itself the pack, the one above.
         """
-        root: str = getattr(self._source, "root", "") or self.label
+        root = with_abilities(self._source).root or self.label
         above, _, own = root.replace(os.sep, "/").rstrip("/").rpartition("/")
         is_pack = own == key and os.path.isfile(f"{root}/{SKILL_FILE}")  # noqa: PTH113
         return above.rpartition("/")[2] if is_pack else own
@@ -192,12 +188,11 @@ class CachedSource(SourceWrapper):
         """Return one pack as it is now, and forget what the last look saw."""
         with self._lock:
             self._until = None
-        scan_one = getattr(self._source, "scan_one", None)
-        if scan_one is not None:
-            found: Found | None = scan_one(key, location)
-            return found
-        here = (each for each in self.scan() if isinstance(each, Found))
-        return next((each for each in here if each.key == key), None)
+        source = with_abilities(self._source)
+        if source.finds_one:
+            return source.scan_one(key, location)
+        packs = (item for item in self.scan() if isinstance(item, Found))
+        return next((pack for pack in packs if pack.key == key), None)
 
     def close(self) -> None:
         """Forget what was seen, and close the inner source."""

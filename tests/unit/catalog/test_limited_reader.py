@@ -1,24 +1,24 @@
-"""Which sources are given places to read in, and which need none."""
+"""Which sources have their concurrent reads limited."""
 
 import pytest
 
-from satchel.catalog._source_scanner import LimitedReader, reader_of
+from satchel.catalog._packs import ParseOptions
+from satchel.catalog._source_scanner import LimitedReader, SourceScanner
 from tests.fakes import FakeClock, FakeSource
 
 
 @pytest.mark.row("F41")
 @pytest.mark.parametrize(
-    ("members", "is_placed"),
-    [({}, True), ({"near": True}, False), ({"has_places": True}, False)],
+    ("abilities", "is_limited"),
+    [({}, True), ({"near": True}, False), ({"limits_reads": True}, False)],
 )
-def test_only_a_source_of_this_machine_or_with_its_own_needs_none(
-    members: dict[str, bool], *, is_placed: bool
+def test_only_sources_elsewhere_that_do_not_limit_themselves_are_limited(
+    abilities: dict[str, bool], *, is_limited: bool
 ) -> None:
-    class Source(FakeSource):
-        near = members.get("near", False)
-        if "has_places" in members:
-            limits_reads = members["has_places"]
+    source = FakeSource("s", {})
+    for name, value in abilities.items():
+        setattr(source, name, value)
 
-    reader = reader_of(Source("s", {}), "s", FakeClock())
+    scanner = SourceScanner(source, "s", ParseOptions(), FakeClock(), lambda: None)
 
-    assert isinstance(reader, LimitedReader) is is_placed
+    assert isinstance(scanner.reader, LimitedReader) is is_limited

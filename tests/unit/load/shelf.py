@@ -7,7 +7,14 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from satchel.errors import LimitExceededError, ReferenceNotFoundError
-from satchel.model import Catalog, Descriptor, FileStat, Origin, bucket_of
+from satchel.model import (
+    Catalog,
+    Descriptor,
+    FileReader,
+    FileStat,
+    Origin,
+    bucket_of,
+)
 
 if TYPE_CHECKING:
     from satchel.model import Bucket
@@ -20,7 +27,7 @@ SKILL_MD: Final = (
 
 
 @dataclass
-class Shelf:
+class Shelf(FileReader):
     """The files of one skill, ``pdf``, as a reader and as a catalog.
 
     ``asked`` lists every path that was read: an empty one means that the files were

@@ -21,6 +21,7 @@ from satchel import (
     load_skill,
     sources,
 )
+from satchel.catalog._reread import PackRereader
 from satchel.errors import (
     ChangedSinceSyncError,
     DeniedError,
@@ -356,7 +357,7 @@ def test_a_sync_takes_no_half_written_pack_for_a_broken_one(shelf: Path) -> None
     before = LocalSource.scan(source)
     assert len(before) == 3
     skills = Satchel(LocalSource(shelf, label="s"))
-    skills.registry._fields[0].source = source
+    skills.registry._scanners[0].source = source  # type: ignore[assignment, misc]
     (shelf / "bad/SKILL.md").write_text("broken\n")
     skills.sync()
 
@@ -505,7 +506,7 @@ def test_a_list_waits_for_no_pack_that_is_being_written(shelf: Path) -> None:
     write(shelf, "bad")
     waits: list[float] = []
     with Satchel(shelf) as skills:
-        skills.registry._rereading._sleep = waits.append
+        skills.registry._rereader = PackRereader(waits.append)
         view = skills.view().without_waiting
         write(shelf, "sql", "# Two\n")
         (shelf / "bad/SKILL.md").write_text("half")

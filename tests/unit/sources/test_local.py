@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -43,16 +44,15 @@ def test_a_folder_with_a_skill_file_is_one_pack(here: Path) -> None:
     assert LocalSource("pdf").read("pdf", "references/a.md", 99).startswith(b"---")
 
 
-def test_one_file_is_told_as_all_of_them_are(here: Path) -> None:
+def test_one_file_can_be_compared_with_its_stat(here: Path) -> None:
     made = pack(here, "s/pdf", "references/a.md")
     (made / "link.md").symlink_to(made / "references" / "a.md")
     source = LocalSource("s")
 
-    assert [source.stat_file("pdf", f.path) for f in source.files("pdf")] == [
-        *source.files("pdf")
-    ]
+    files = source.files("pdf")
+    assert all(source.is_unchanged("pdf", stat) for stat in files)
     for path in ("none.md", "link.md", "references", "\x00"):
-        assert source.stat_file("pdf", path) is None
+        assert not source.is_unchanged("pdf", replace(files[0], path=path))
 
 
 def test_the_working_folder_may_be_the_pack(

@@ -153,8 +153,9 @@ class HttpSource:
         check_path(path, key)
         return self._read(self._pack(key), path, limit_bytes)
 
-    def at_hand(self, key: str) -> bytes | None:
+    def local_skill_md(self, key: str, limit_bytes: int) -> bytes | None:
         """Return a SKILL.md if it is in memory; None if it would be fetched."""
+        del limit_bytes
         pack = (self._packs or {}).get(key)
         return self._store.cached_skill_md(pack) if pack is not None else None
 
