@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from satchel.errors import ConfigError, SkillError
 from satchel.files import parse_release, parse_release_file
 from satchel.model import RELEASE_FILE, Release
+from satchel.protocols import with_abilities
 from satchel.release._build import BuiltRelease, WriteFile, build_release
 
 if TYPE_CHECKING:
@@ -95,8 +96,8 @@ def check_not_in_sources(out: Path, skills: "Satchel") -> None:
     """
     whole = out.resolve()
     for source in skills.registry.sources.values():
-        root = getattr(source, "root", None)
-        if isinstance(root, str) and whole.is_relative_to(Path(root).resolve()):
+        root = with_abilities(source).root
+        if root and whole.is_relative_to(Path(root).resolve()):
             detail = f"it is in {source.label}, where the skills come from"
             raise ConfigError(str(out), f"{detail}; choose a folder outside of it")
 

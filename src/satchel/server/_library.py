@@ -269,12 +269,6 @@ class ServedLibrary:
                 changed(report)
 
 
-def _keep_newest(views: OrderedDict[_K, CallerView], key: _K, view: CallerView) -> None:
-    views[key] = view
-    while len(views) > MAX_VIEWS:
-        views.popitem(last=False)
-
-
 def _is_unchanged(reader: FileReader, entry: Descriptor) -> bool:
     """Tell whether the files of a pack are, at a glance, those of the catalog."""
     key = entry.origin.key

@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import Final, Self
 
 from satchel.errors import ExtraMissingError
+from satchel.protocols import with_abilities
 from satchel.runtime import FolderWatch
 from satchel.server._library import ServedLibrary
 
@@ -124,10 +125,10 @@ def _watch(
 ) -> tuple[FolderWatch | None, bool]:
     """Return the watch over folders, and whether some source is not watched."""
     roots = [
-        getattr(source, "root", None)
+        with_abilities(source).root
         for source in library.skills.registry.sources.values()
     ]
-    folders = [root for root in roots if isinstance(root, str) and Path(root).is_dir()]
+    folders = [root for root in roots if root and Path(root).is_dir()]
     unwatched = len(folders) < len(roots)
     if not folders:
         return None, unwatched

@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 from satchel.errors import SkillError
 from satchel.files import read_confined
 from satchel.model import SKILL_FILE, Descriptor, Origin
+from satchel.protocols import SkillSource, with_abilities
 from satchel.text import clean_line
 
 CODEOWNERS_PATHS: Final = (".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS")
@@ -49,7 +50,7 @@ class _Home(NamedTuple):
 class OwnerLookup:
     """Finds owners, and remembers them until it is told to `forget`."""
 
-    def __init__(self, sources: Callable[[], Mapping[str, object]]) -> None:
+    def __init__(self, sources: Callable[[], Mapping[str, SkillSource]]) -> None:
         """Take what gives the sources by label; nothing is asked yet."""
         self._sources = sources
         self._known: dict[tuple[str, str, str], str] = {}
@@ -79,6 +80,8 @@ class OwnerLookup:
 
     def _look(self, origin: Origin, declared: str) -> str:
         source = self._sources().get(origin.source)
+        if source is None:
+            return declared
         ask = getattr(source, "owner_of", None)
         try:
             owners = ask(origin.key) if ask is not None else ""
@@ -88,9 +91,9 @@ class OwnerLookup:
         except Exception:  # noqa: BLE001 - a source is a plug-in, and events are best effort
             return declared
 
-    def _by_repository(self, source: object, key: str) -> str:
-        root = getattr(source, "root", None)
-        if not isinstance(root, str):
+    def _by_repository(self, source: SkillSource, key: str) -> str:
+        root = with_abilities(source).root
+        if not root:
             return ""
         whole = os.path.isfile(os.path.join(root, SKILL_FILE))
         repository = self._repositories.of(root if whole else os.path.join(root, key))
