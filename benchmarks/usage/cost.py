@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Final
 
 from benchmarks.measure import Bar, Spread, table
 from satchel.runtime import SystemClock
-from satchel.runtime._load_service import LoadService
 from satchel.text import EstimateCounter
 from satchel.usage import (
     ListSink,
@@ -142,12 +141,11 @@ def _passes(
     events = UsageEvents(
         sinks, clock, EstimateCounter(), owners, lambda: skills.catalog
     )
-    path = LoadService(events, clock, skills.limits)
     load, parts = skills.load, skills.__dict__["_parts"]
 
     def one_pass() -> tuple[float, float]:
         sinks.flush()
-        parts.load = path
+        parts.sinks, parts.usage_events = given, events
         for id in ids:
             load(id)
         thread, wall = time.thread_time(), time.perf_counter()

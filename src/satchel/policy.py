@@ -176,16 +176,19 @@ class Policy:
             try:
                 if rule.matches(action, skill, who, tool):
                     reason = _reason(rule, number, action)
-                    return Decision(rule.verdict, reason, by_rule=True)
-            except Exception as error:  # noqa: BLE001 - a condition is a plug-in: R20
+                    return Decision(rule.verdict, reason, True, action)  # noqa: FBT003
+            except Exception as error:  # noqa: BLE001 - a condition is a plug-in
                 kind = type(error).__name__
                 self._remember(number, rule, kind)
-                return Decision("deny", f"rule {number} raised {kind}", by_rule=True)
+                reason = f"rule {number} raised {kind}"
+                return Decision("deny", reason, True, action)  # noqa: FBT003
         if action == "script":
-            return Decision("deny", "scripts are denied unless a rule allows them")
+            reason = "scripts are denied unless a rule allows them"
+            return Decision("deny", reason, action=action)
         if raw and action == "tool":
-            return Decision("deny", "a raw skill's tools need a rule that allows them")
-        return Decision("allow")
+            reason = "a raw skill's tools need a rule that allows them"
+            return Decision("deny", reason, action=action)
+        return Decision("allow", action=action)
 
     def _remember(self, number: int, rule: PolicyRule, kind: str) -> None:
         found = Finding.of("rule-raised", number=number, rule=rule, kind=kind)

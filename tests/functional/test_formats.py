@@ -16,7 +16,7 @@ from satchel.checking import read_baseline
 from satchel.cli import main
 from satchel.lint import CheckReport
 from satchel.model import Finding
-from satchel.runtime import SavedState
+from satchel.runtime import dump_state, parse_state
 
 FORMATS = Path(__file__).parents[1] / "formats"
 COLON = "---\nname: deploy\ndescription: Walk: through.\n---\n# Deploy\n"
@@ -56,14 +56,14 @@ def test_every_released_state_of_a_session_is_read(path: Path) -> None:
     """Nothing of it is lost."""
     text = path.read_text("utf-8")
 
-    state = SavedState.from_dict(text)
+    state = parse_state(text)
 
     assert [each.id for each in state.active] == ["house-style", "refunds"]
     assert state.active[0].at == 1767225600.25
     assert state.unloaded == {"pdf-forms": 1767225601.0}
     assert state.grants == (("tool", "refunds", "refund"),)
-    assert (state.edition, state.told, state.misses) == ("1f3a", "2b4c", 1)
-    assert state.to_dict() == json.loads(text)
+    assert (state.snapshot, state.announced, state.not_found) == ("1f3a", "2b4c", 1)
+    assert dump_state(state) == json.loads(text)
 
 
 @pytest.mark.row("R37")

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given, strategies as st
 
 from satchel.model import Activation, Savings
-from satchel.runtime import SavedState
+from satchel.runtime import SavedState, dump_state, parse_state
 
 pytestmark = pytest.mark.property
 
@@ -25,12 +25,12 @@ def states(draw: st.DrawFn) -> SavedState:
     """Draw what a session can have come to: a skill is active or put away."""
     state = SavedState(
         grants=tuple(sorted(draw(st.sets(grants, max_size=3)))),
-        edition=draw(st.sampled_from(["", "e", "f"])),
-        told=draw(st.sampled_from(["", "e", "f"])),
-        misses=draw(st.integers(0, 3)),
+        snapshot=draw(st.sampled_from(["", "e", "f"])),
+        announced=draw(st.sampled_from(["", "e", "f"])),
+        not_found=draw(st.integers(0, 3)),
         edits=draw(st.integers(0, 2)),
-        saved=Savings(draw(st.integers(0, 9)), draw(st.integers(0, 9))),
-        missed=draw(st.dictionaries(names, st.integers(1, 3), max_size=2)),
+        savings=Savings(draw(st.integers(0, 9)), draw(st.integers(0, 9))),
+        not_found_by_id=draw(st.dictionaries(names, st.integers(1, 3), max_size=2)),
         used=draw(st.frozensets(names, max_size=3)),
         seals=draw(st.frozensets(names, max_size=3)),
     )
@@ -49,7 +49,7 @@ def content(state: SavedState) -> object:
         dict(state.unloaded),
         state.grants,
         state.edits,
-        state.saved,
+        state.savings,
         state.used,
         state.seals,
     )
@@ -57,7 +57,7 @@ def content(state: SavedState) -> object:
 
 def newest(state: SavedState) -> object:
     """Return what the newer side says."""
-    return state.edition, state.told, state.misses, state.missed
+    return state.snapshot, state.announced, state.not_found, state.not_found_by_id
 
 
 @given(states(), states())
@@ -114,5 +114,5 @@ def test_a_skill_is_never_active_and_put_away(
 
 @given(states())
 def test_a_state_reads_back(state: SavedState) -> None:
-    assert SavedState.from_dict(state.to_dict()) == state
-    assert SavedState.from_dict(json.dumps(state.to_dict())) == state
+    assert parse_state(dump_state(state)) == state
+    assert parse_state(json.dumps(dump_state(state))) == state

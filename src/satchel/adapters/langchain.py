@@ -39,10 +39,11 @@ from satchel.model import Question, Reply, SeenMessage
 from satchel.runtime import (
     Permit,
     Satchel,
-    SavedState,
     Session,
     SessionOptions,
+    dump_state,
     question_text,
+    read_state,
 )
 from satchel.tools import Tool, result_text
 
@@ -124,8 +125,8 @@ def attach(
 
 
 def _merge(left: dict[str, Any], right: dict[str, Any]) -> dict[str, Any]:
-    (before, _), (after, _) = SavedState.read(left), SavedState.read(right)
-    return before.merged(after).to_dict()
+    (before, _), (after, _) = read_state(left), read_state(right)
+    return dump_state(before.merged(after))
 
 
 class SkillsState(AgentState[Any]):

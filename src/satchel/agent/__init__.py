@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from satchel.agent._agent import (
         Agent,
         AgentResult,
-        AgentSkill as AgentSkill,
         Call,
         Message,
         Model,
@@ -39,7 +38,6 @@ __all__ = [
 _LAZY: Final = {
     "Agent": "satchel.agent._agent",
     "AgentResult": "satchel.agent._agent",
-    "AgentSkill": "satchel.agent._agent",
     "Call": "satchel.agent._agent",
     "Message": "satchel.agent._agent",
     "Model": "satchel.agent._agent",

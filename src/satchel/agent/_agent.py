@@ -5,39 +5,15 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, Protocol, TypeAlias, cast
 
-from satchel.agent._skill import Text, Tools, check_skill, compose
+from satchel.agent._skill import SkillLike, check_skill, compose
 from satchel.tools import Run, Tool, Toolbox, Turn, result_text
 
 MAX_STEPS: Final = 10
-"""Calls of the model in one run: the bound of row E21."""
+"""Calls of the model in one run."""
 
 Role: TypeAlias = Literal["user", "assistant", "tool"]
 
 StopReason: TypeAlias = Literal["answered", "max-steps", "model-error"]
-
-
-class AgentSkill(Protocol):
-    """What an agent can wear: any object with these three members, read-only.
-
-    Each is an attribute, a property, or a method without arguments. They are read anew
-    before each call of the model, so that a skill may open tools while a run goes on.
-    There are no hooks and no lifecycle.
-    """
-
-    @property
-    def name(self) -> Text:
-        """What it is called, for messages about its tools."""
-        ...
-
-    @property
-    def instructions(self) -> Text:
-        """What it adds to the system prompt; empty for nothing."""
-        ...
-
-    @property
-    def tools(self) -> Tools | Callable[[], Tools]:
-        """What it adds to the tools: a `Toolbox`, or tools; None for nothing."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +117,7 @@ class Agent:
         system: str = "",
         *,
         name: str = "agent",
-        skills: Iterable[AgentSkill] = (),
+        skills: Iterable[SkillLike] = (),
         tools: Iterable[Tool | Callable[..., Any]] = (),
         toolboxes: Iterable[Toolbox] = (),
         max_steps: int = MAX_STEPS,
@@ -165,7 +141,7 @@ class Agent:
             TypeError: One of the skills lacks one of the three members; names it.
         """
         self.name = name
-        self.skills: tuple[AgentSkill, ...] = ()
+        self.skills: tuple[SkillLike, ...] = ()
         for skill in skills:
             self.add_skill(skill)
         self.max_steps = max_steps
@@ -174,7 +150,7 @@ class Agent:
         self._toolboxes = (Toolbox.of(name, tools), *toolboxes)
         self._on_step = on_step
 
-    def add_skill(self, skill: AgentSkill) -> None:
+    def add_skill(self, skill: SkillLike) -> None:
         """Wear one more skill, after the others, from the next run on.
 
         Raises:

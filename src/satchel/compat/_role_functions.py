@@ -20,8 +20,8 @@ from satchel.compat._role import (
 from satchel.compat._role_resolver import RoleResolver
 from satchel.compat._role_template import LegacyRenderer
 from satchel.errors import DuplicateSkillError
-from satchel.load import packs_result
-from satchel.model import DEFAULT_LIMITS, Catalog, Limits, Loaded, Rendered, Request
+from satchel.load import PlainBackend, packs_result
+from satchel.model import DEFAULT_LIMITS, Limits, Loaded, Rendered, Request
 from satchel.protocols import TokenCounter
 from satchel.runtime import Satchel
 from satchel.skill_md import Profile
@@ -266,14 +266,15 @@ def _load(
     except DuplicateSkillError as error:
         # Whoever reads the result is a model, and cannot do what would help.
         _log.warning("load_skill: %s", printable(str(error), keep=""))
-        return packs_result(_Raises(error), Catalog(), name, reference, script)
+        return packs_result(PlainBackend(_Raises(error)), name, reference, script)
 
     def load(request: Request) -> Loaded:
         if isinstance(collection, SkillLoader):
             return collection.load(request)
         return collection.load(request.id, request.file, via=request.via)
 
-    return packs_result(load, collection.catalog, name, reference, script)
+    backend = PlainBackend(load, lambda: collection.catalog)
+    return packs_result(backend, name, reference, script)
 
 
 def _skills_for(name: str, templates_dir: str | os.PathLike[str] | None) -> "Satchel":

@@ -1,43 +1,83 @@
-"""Style `agent-skills`: a skill in its `<skill_context>` envelope."""
+"""Style `agent-skills`: a skill in its `<skill_context>` envelope.
 
-from collections.abc import Iterator, Sequence
-from typing import Final
+The options of all styles, and how a skill's files are reached, are here, too.
+"""
 
-from satchel.errors import (
-    ApprovalDeclinedError,
-    ApprovalNeededError,
-    ChangedSinceSyncError,
-    DeniedError,
-    DigestMismatchError,
-    LimitExceededError,
-    PackFileError,
-    ReferenceUnreadableError,
-    SkillError,
-    SkillExcludedError,
-    SkillNotFoundError,
-    echo,
-)
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final, Literal
+
+from satchel.errors import SkillError, echo
+from satchel.load._tool_backend import ToolBackend, load_tool, string_parameters
 from satchel.load._wording import (
-    DEFAULT_STYLE_OPTIONS,
-    Escape,
-    StyleOptions,
-    folder_notes,
-    model_message,
+    DIRECTIVE,
+    FILES_BY_TOOL,
+    LOAD_BY_ID,
+    PATHS_IN_FOLDER,
+    load_error,
+    words_of_no,
 )
-from satchel.model import Descriptor, Loaded, Style
+from satchel.model import SKILL_FILE, Descriptor, Loaded, Request, Style
 from satchel.text import escape_xml, printable
+from satchel.tools import Run, Tool
+
+Envelope = Literal["2026-02", "extended"]
+Content = Literal["file", "body"]
+Escape = Literal["raw", "cdata", "entities"]
 
 MAX_LISTED: Final = 200
 """Files that an envelope names; beyond them it says how many more there are."""
+FOLDERS: Final = ("${SKILL_DIR}", "${CLAUDE_SKILL_DIR}")
+"""The placeholders for a skill's folder: of pydantic-ai-skills, and of Claude Code."""
+_FOLDER: Final = re.compile("|".join(map(re.escape, FOLDERS)))
 
-_DIRECTIVE: Final = """\
-  <execution_directive>
-    You are now operating under the specialized {} protocol.
-    1. Prioritize the logic in <instructions> over generic behavior.
-    2. Use the data in <active_resources> to complete the user's specific request.
-    3. If the workflow is multi-step, explicitly state your plan before executing.
-  </execution_directive>
-"""
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StyleOptions:
+    """How a style writes what was loaded. The defaults are the letter of the contract.
+
+    ``envelope``, ``content`` and ``escape`` are of ``agent-skills``: ``extended`` adds
+    the pack's files; ``body`` leaves the frontmatter out; ``cdata`` and ``entities``
+    make well-formed XML of any text. ``always_body`` is of ``packs``: the body also
+    where a file was asked for. ``show_root`` shows the pack's location, for an agent
+    that can reach it; ``root`` is the absolute folder of a copy that it can reach.
+
+    In every style the envelope ``extended`` also says how relative paths resolve, or
+    with what the files are read.
+    """
+
+    envelope: Envelope = "2026-02"
+    content: Content = "file"
+    escape: Escape = "raw"
+    always_body: bool = False
+    show_root: bool = False
+    root: str | None = None
+
+
+DEFAULT_STYLE_OPTIONS: Final = StyleOptions()
+EXTENDED: Final = StyleOptions(envelope="extended")
+"""What sessions and servers write."""
+
+
+def agent_skills_tool(backend: ToolBackend, options: StyleOptions) -> Tool:
+    """Return ``load_skill(skill_id)``."""
+
+    def load_skill(run: Run, skill_id: str) -> str:
+        try:
+            loaded = backend.load(Request(skill_id, via="tool"), run)
+        except SkillError as error:
+            return render_context_error(error, skill_id, backend.advice(error))
+        shown, root = options, backend.folder(loaded)
+        if root is not None:
+            loaded, shown = place_in_folder(loaded, options, root)
+        note = backend.unchanged(loaded)
+        if note is not None:
+            return render_context_note(loaded.id, note, *backend.notes(loaded))
+        return render_context(loaded, shown, backend.notes(loaded))
+
+    parameters = string_parameters(["skill_id"])
+    return load_tool("load_skill", LOAD_BY_ID, parameters, load_skill, backend)
 
 
 def render_context(
@@ -50,30 +90,36 @@ def render_context(
     """Return a loaded SKILL.md in the envelope, byte-stable, no line feed at its end.
 
     The text stands in it as it is, unless ``options.escape`` says otherwise; one line
-    feed is added where it ends in none. Notes, those of the load
-    before the further ones, stand outside ``<instructions>``. ``style`` is that of the
-    tools with which the reader gets the files.
+    feed is added where it ends in none. Notes, those of the load before the further
+    ones, are outside ``<instructions>``. ``style`` is that of the tools with which the
+    reader gets the files.
     """
-    id = _shown(loaded.id)
+    descriptor = loaded.descriptor
+    id = _escaped(descriptor.id)
     text = loaded.text if options.content == "file" else loaded.body
-    text = _escape(text, options.escape)
+    if options.escape == "entities":
+        text = escape_xml(text)
+    elif options.escape == "cdata":
+        # A section cannot hold its own end, so that end is cut in two sections.
+        text = f"<![CDATA[{text.replace(']]>', ']]]]><![CDATA[>')}]]>"
     end = "" if text.endswith("\n") else "\n"
     resources = ""
+    all_notes = (*loaded.notes, *notes)
     if options.envelope == "extended":
-        resources = _resources(loaded.descriptor, show_root=options.show_root)
-    said = (*loaded.notes, *folder_notes(loaded, options, style), *notes)
-    lines = "".join(f"    {_shown(note)}\n" for note in said)
+        resources = _resources(descriptor, show_root=options.show_root)
+        all_notes = (*loaded.notes, *folder_notes(loaded, options, style), *notes)
+    lines = "".join(f"    {_escaped(note)}\n" for note in all_notes)
     noted = f"\n  <notes>\n{lines}  </notes>\n" if lines else ""
     return (
         f'<skill_context id="{id}">\n  <instructions>\n{text}{end}  </instructions>\n\n'
-        f"{resources}{_DIRECTIVE.format(id)}{noted}</skill_context>"
+        f"{resources}{DIRECTIVE.format(id)}{noted}</skill_context>"
     )
 
 
 def render_context_note(skill_id: str, *notes: str) -> str:
     """Return the envelope that holds nothing but notes, one a line."""
-    lines = "".join(f"  <note>{_shown(note)}</note>\n" for note in notes)
-    return f'<skill_context id="{_shown(skill_id)}">\n{lines}</skill_context>'
+    lines = "".join(f"  <note>{_escaped(note)}</note>\n" for note in notes)
+    return f'<skill_context id="{_escaped(skill_id)}">\n{lines}</skill_context>'
 
 
 def render_context_error(
@@ -83,84 +129,91 @@ def render_context_error(
 
     What a person said with a no, and ``advice``, are lines behind the envelope.
     """
-    id = _shown(echo(skill_id))
-    words = error.words if isinstance(error, ApprovalDeclinedError) else ""
-    said = (f"The user says: {words}" if words else "", advice or "")
-    more = "".join(f"\n{_shown(line)}" for line in said if line)
+    id = _escaped(echo(skill_id))
+    lines = (words_of_no(error), advice or "")
+    more = "".join(f"\n{_escaped(line)}" for line in lines if line)
     return (
-        f'<skill_context id="{id}">\n  <error>\n    {_sentence(error, id)}\n'
+        f'<skill_context id="{id}">\n  <error>\n    {load_error(error, id)}\n'
         f"  </error>\n</skill_context>{more}"
     )
 
 
-def _sentence(error: SkillError, id: str) -> str:
-    if isinstance(error, SkillNotFoundError):
-        return f'Skill with id "{id}" was not found in the current registry.'
-    if isinstance(error, SkillExcludedError) and error.reason == "disabled":
-        how = "is disabled by current system settings"
-        return f'Skill "{id}" {how} and cannot be loaded.'
-    if isinstance(error, DeniedError):
-        return f"{_refusal(error, id)} Skill instructions were not loaded."
-    if isinstance(error, ReferenceUnreadableError):
-        reason = error.detail or model_message(error)
-    elif isinstance(error, ChangedSinceSyncError):
-        reason = "the file has changed since it was catalogued"
-    elif isinstance(error, DigestMismatchError):
-        reason = "the file is not what was announced"
-    elif isinstance(error, PackFileError):
-        reason = "the file is missing"
-    elif isinstance(error, LimitExceededError):
-        reason = model_message(error)
-    else:
-        return _shown(model_message(error))
-    return f'Failed to load SKILL.md for "{id}": {_shown(reason)}'
-
-
-def _refusal(error: DeniedError, id: str) -> str:
-    if isinstance(error, ApprovalDeclinedError):
-        return f'User declined HITL approval for skill "{id}".'
-    if isinstance(error, ApprovalNeededError):
-        return f'Skill "{id}" needs an approval, and nobody could be asked.'
-    return f'Skill "{id}" is not allowed here.'
-
-
 def _resources(descriptor: Descriptor, *, show_root: bool) -> str:
     """Return the names of the pack's files, to be read one by one; or nothing."""
-    named = list(_named(descriptor))
+    named = [
+        *(("reference", path) for path in descriptor.references),
+        *(("script", path) for path in descriptor.scripts),
+        *(("asset", path) for path in descriptor.assets),
+        *(("file", path) for path in descriptor.others),
+    ]
     if not named:
         return ""
     lines = [
-        f"    <{kind}>{_shown(path)}</{kind}>\n" for kind, path in named[:MAX_LISTED]
+        f"    <{kind}>{_escaped(path)}</{kind}>\n" for kind, path in named[:MAX_LISTED]
     ]
     if show_root:
-        root = _shown(descriptor.origin.location)
+        root = _escaped(descriptor.origin.location)
         lines.insert(0, f"    <skill_root>{root}</skill_root>\n")
     if len(named) > MAX_LISTED:
         lines.append(f'    <more files="{len(named) - MAX_LISTED}"/>\n')
     return f"  <active_resources>\n{''.join(lines)}  </active_resources>\n\n"
 
 
-def _named(descriptor: Descriptor) -> Iterator[tuple[str, str]]:
-    for kind, paths in (
-        ("reference", descriptor.references),
-        ("script", descriptor.scripts),
-        ("asset", descriptor.assets),
-        ("file", descriptor.others),
-    ):
-        for path in paths:
-            yield kind, path
-
-
-def _escape(text: str, how: Escape) -> str:
-    match how:
-        case "raw":
-            return text
-        case "cdata":
-            # A section cannot hold its own end, so that end is cut in two sections.
-            return f"<![CDATA[{text.replace(']]>', ']]]]><![CDATA[>')}]]>"
-        case "entities":
-            return escape_xml(text)
-
-
-def _shown(text: str) -> str:
+def _escaped(text: str) -> str:
     return escape_xml(printable(text, keep=""), quotes=True)
+
+
+# --- A skill's folder and files -------------------------------------------------------
+
+
+def place_in_folder(
+    loaded: Loaded, options: StyleOptions, root: str | None
+) -> tuple[Loaded, StyleOptions]:
+    """Return both with the folder of a copy in them, where there is one."""
+    if root is None:
+        return loaded, options
+    return fill_folder(loaded, root), replace(options, root=root)
+
+
+def fill_folder(loaded: Loaded, folder: str | None) -> Loaded:
+    """Return instructions with ``${SKILL_DIR}`` and ``${CLAUDE_SKILL_DIR}`` filled in.
+
+    A file, and any text where there is no folder, stays as it is.
+    """
+    if folder is None or loaded.file != SKILL_FILE:
+        return loaded
+    text, body = (
+        folder.join(_FOLDER.split(text)) for text in (loaded.text, loaded.body)
+    )
+    return replace(loaded, text=text, body=body)
+
+
+def folder_notes(
+    loaded: Loaded, options: StyleOptions, style: Style
+) -> tuple[str, ...]:
+    """Return how the paths in a SKILL.md resolve, or with what its files are read.
+
+    Only the extended envelope says so, and only where the skill has files or
+    ``options.root`` is given.
+    """
+    if options.envelope != "extended" or loaded.file != SKILL_FILE:
+        return ()
+    if options.root is not None:
+        return (PATHS_IN_FOLDER.format(options.root),)
+    entry = loaded.descriptor
+    if not entry.model_invocable:  # its files are refused to a model, too
+        return ()
+    by_load = bool(entry.references or entry.scripts)
+    by_reader = bool(entry.assets or entry.others)
+    if style == "packs":
+        tools = [("load_skill", by_load), ("read_skill_file", by_reader)]
+    elif style == "references":
+        tools = [("load_skill_instructions", by_load or by_reader)]
+    else:
+        tools = [("read_skill_file", by_load or by_reader)]
+    names = " and ".join(name for name, needed in tools if needed)
+    if not names:
+        return ()
+    if options.show_root and style == "agent-skills":
+        return (PATHS_IN_FOLDER.format("<skill_root>"),)
+    return (FILES_BY_TOOL.format(names),)

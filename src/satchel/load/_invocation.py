@@ -5,8 +5,7 @@ import shlex
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from satchel.load._agent_skills import render_context
-from satchel.load._wording import FOLDERS, StyleOptions
+from satchel.load._agent_skills import FOLDERS, StyleOptions, render_context
 from satchel.model import Loaded, Style
 
 _COMMAND: Final = re.compile(r"(?:^|(?<=\s))!`[^`\n]+`|^ {0,3}```!", re.MULTILINE)

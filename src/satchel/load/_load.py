@@ -1,8 +1,9 @@
 """`load`: the one path by which the bytes of a pack reach anyone."""
 
 from dataclasses import replace
+from functools import cache
 from hashlib import sha256
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from satchel.errors import (
     AmbiguousReferenceError,
@@ -10,7 +11,10 @@ from satchel.errors import (
     ChangedSinceSyncError,
     DeniedError,
     DuplicateSkillError,
+    LimitExceededError,
+    PackFileError,
     ReferenceNotAllowedError,
+    ReferenceNotFoundError,
     ReferenceUnreadableError,
     SkillError,
     SkillExcludedError,
@@ -18,27 +22,140 @@ from satchel.errors import (
     SourceUnavailableError,
 )
 from satchel.files import check_path
-from satchel.load._fetch import MARKDOWN, TurnCache, fetch, has_changed, media_type
+from satchel.load._turn_cache import TurnCache
+from satchel.load._wording import deprecated_note, remote_notes
 from satchel.model import (
     DEFAULT_LIMITS,
     MAX_NAME_CHARS,
     SKILL_FILE,
-    Action,
     Catalog,
+    Decision,
     Descriptor,
+    FileReader,
     Finding,
     Limits,
     Loaded,
     Request,
 )
-from satchel.policy import OPEN_POLICY, Decides
 from satchel.skill_md import body_of
-from satchel.text import (
-    content_warnings,
-    decode,
-    is_text,
-    printable,
-)
+from satchel.text import content_warnings, decode, is_text, printable
+
+if TYPE_CHECKING:
+    from mimetypes import MimeTypes
+
+ALLOWED: Final = Decision("allow")
+STILL_LOADS: Final = frozenset({"deprecated", "hidden"})
+"""Why a pack is not listed that loads all the same."""
+_CLOSE_NAMES: Final = 3
+_DIGEST: Final = "sha256:"
+
+
+def load(
+    catalog: Catalog,
+    request: Request,
+    *,
+    decision: Decision = ALLOWED,
+    turn: TurnCache | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+) -> Loaded:
+    """Return a skill's SKILL.md, or one listed file next to it, exact and whole.
+
+    Id, decision and allowlist are checked before the file system is touched, and before
+    what the turn has read already is looked at: it may have been read for somebody
+    else. Nobody is asked here, and nothing is run, rendered or fetched. The text is
+    never altered: what it hides, and tags with which it would leave its envelope, are
+    notes and findings next to it.
+
+    Args:
+        catalog: The snapshot to look in.
+        request: The id, exactly, and the file; see `resolve`.
+        decision: What a policy says of this request, and a person where it asks one.
+        turn: What the agent's turn has read already; None reads again.
+        limits: How many bytes are accepted.
+
+    Raises:
+        SkillNotFoundError: No skill of exactly this id.
+        SkillExcludedError: It is known, and is not handed out.
+        DuplicateSkillError: Several packs claim the id.
+        DeniedError: The decision is no.
+        ApprovalNeededError: The decision is that somebody has to be asked.
+        ReferenceEscapesError: The path would leave the pack.
+        ReferenceNotAllowedError: The file is not listed.
+        AmbiguousReferenceError: A short name that several listed files have.
+        ReferenceNotFoundError: Listed, and missing.
+        ReferenceUnreadableError: There, and cannot be read.
+        ChangedSinceSyncError: Not the bytes that were catalogued.
+        LimitExceededError: Larger than the limits allow.
+        SourceUnavailableError: The source does not answer.
+    """
+    descriptor, notes = look_up(catalog, request.id)
+    if decision.verdict != "allow":  # else an error names the files
+        error = ApprovalNeededError if decision.verdict == "ask" else DeniedError
+        raise error(decision.action, descriptor.id, reason=decision.reason)
+    file = SKILL_FILE
+    if request.file is not None:
+        file = resolve(descriptor, request.file)
+    if turn is None:
+        return _read(catalog, descriptor, file, notes, limits)
+    return turn.get(
+        (descriptor.id, file), lambda: _read(catalog, descriptor, file, notes, limits)
+    )
+
+
+def find_loadable(catalog: Catalog, id: str) -> Descriptor | None:
+    """Return the pack of exactly this id that loads: listed, hidden or deprecated."""
+    entry = catalog.get(id)
+    if entry is not None:
+        return entry
+    exclusion = catalog.exclusion_of(id)
+    is_loadable = exclusion is not None and exclusion.reason in STILL_LOADS
+    return exclusion.descriptor if exclusion is not None and is_loadable else None
+
+
+def look_up(catalog: Catalog, id: str) -> tuple[Descriptor, tuple[str, ...]]:
+    """Return the pack of exactly this id, and notes for its reader.
+
+    Raises:
+        DuplicateSkillError: Several packs claim the id, and none was preferred.
+        SkillExcludedError: It is known, and is not handed out.
+        SourceUnavailableError: None is known, and a source has never answered in full.
+        ReferenceUnreadableError: A folder of that name cannot be read.
+        SkillNotFoundError: There is none; carries close ids, and its replacement.
+    """
+    entry = catalog.get(id)
+    if entry is not None:
+        return entry, ()
+    conflict = catalog.conflict_of(id)
+    if conflict is not None:
+        first, second = (owner.origin.location for owner in conflict.owners[:2])
+        raise DuplicateSkillError(id, first, second, conflict.fix)
+    exclusion = catalog.exclusion_of(id)
+    if exclusion is None:
+        raise _not_found(catalog, id)
+    if exclusion.reason not in STILL_LOADS:
+        raise SkillExcludedError(id, exclusion.reason, exclusion.fix)
+    descriptor = exclusion.descriptor
+    is_hidden = exclusion.reason == "hidden"
+    return descriptor, () if is_hidden else (deprecated_note(descriptor),)
+
+
+def _not_found(catalog: Catalog, id: str) -> SkillError:
+    if len(id) > MAX_NAME_CHARS:
+        return SkillNotFoundError(id)
+    replacement = catalog.replacement_of(id)
+    away = catalog.away
+    if away is not None and not replacement:
+        return SourceUnavailableError(away.label, away.error)
+    for finding in catalog.findings:
+        is_folder = finding.code == "unreadable-folder"
+        if is_folder and finding.path.rpartition("/")[2] == id:
+            return ReferenceUnreadableError(id, SKILL_FILE, detail=finding.message)
+    from satchel.text import nearest
+
+    listed = [entry.id for entry in catalog.entries]
+    close = tuple(nearest(id, listed, _CLOSE_NAMES))
+    return SkillNotFoundError(id, close, replacement)
+
 
 _BUCKETS: Final = ("references/", "scripts/", "assets/")
 
@@ -77,151 +194,6 @@ def _is_shown_as(path: str, file: str) -> bool:
     return shown == file or shown.endswith(f"/{file}")
 
 
-_STILL_LOADS: Final = frozenset({"deprecated", "hidden"})
-_UNREADABLE: Final = "unreadable-folder"
-_CLOSE_NAMES: Final = 3
-
-
-def look_up(catalog: Catalog, id: str) -> tuple[Descriptor, tuple[str, ...]]:
-    """Return the pack of exactly this id, and what its reader should be told.
-
-    Raises:
-        DuplicateSkillError: Several packs claim the id, and none was preferred.
-        SkillWithheldError: It is known, and is not handed out.
-        SourceUnavailableError: None is known, and a source has never answered in full.
-        ReferenceUnreadableError: A folder of that name cannot be read.
-        SkillNotFoundError: There is none; carries close ids, and who took its place.
-    """
-    entry = catalog.get(id)
-    if entry is not None:
-        return entry, ()
-    conflict = catalog.conflict_of(id)
-    if conflict is not None:
-        first, second = (owner.origin.location for owner in conflict.owners[:2])
-        raise DuplicateSkillError(id, first, second, conflict.fix)
-    held = catalog.exclusion_of(id)
-    if held is None:
-        raise _not_found(catalog, id)
-    if held.reason not in _STILL_LOADS:
-        raise SkillExcludedError(id, held.reason, held.fix)
-    if held.reason == "hidden":
-        return held.descriptor, ()
-    heir = held.descriptor.replaced_by
-    use = f"; {heir!r} takes its place" if heir else ""
-    return held.descriptor, (f"Skill {id!r} is deprecated{use}.",)
-
-
-def _not_found(catalog: Catalog, id: str) -> SkillError:
-    if len(id) > MAX_NAME_CHARS:
-        return SkillNotFoundError(id)
-    heir = catalog.replacement_of(id)
-    away = catalog.away
-    if away is not None and not heir:
-        return SourceUnavailableError(away.label, away.error)
-    for finding in catalog.findings:
-        if finding.code == _UNREADABLE and finding.path.rpartition("/")[2] == id:
-            return ReferenceUnreadableError(id, SKILL_FILE, detail=finding.message)
-    from satchel.text import nearest
-
-    listed = [entry.id for entry in catalog.entries]
-    return SkillNotFoundError(id, tuple(nearest(id, listed, _CLOSE_NAMES)), heir)
-
-
-MAX_CLEAN_DIGESTS: Final = 16_384
-"""Digests that are remembered. With more, all are looked at anew."""
-
-_clean_digests: set[str] = set()
-
-
-def cached_content_warnings(data: bytes, digest: str, path: str) -> tuple[Finding, ...]:
-    """Return what `find_doubts` does; ``digest`` is that of the data.
-
-    To look through a text is a good part of what a load costs, and most texts are
-    loaded again and again as they are. Those that were cleared are remembered by
-    digest.
-    """
-    if digest in _clean_digests:
-        return ()
-    found = content_warnings(data, path)
-    if not found:
-        if len(_clean_digests) >= MAX_CLEAN_DIGESTS:
-            _clean_digests.clear()
-        _clean_digests.add(digest)
-    return found
-
-
-_DIGEST: Final = "sha256:"
-
-
-def load(
-    catalog: Catalog,
-    request: Request,
-    *,
-    turn: TurnCache | None = None,
-    limits: Limits = DEFAULT_LIMITS,
-    policy: Decides = OPEN_POLICY,
-) -> Loaded:
-    """Return a skill's SKILL.md, or one listed file beside it, exact and whole.
-
-    Id, policy and allowlist are checked before the file system is touched, and before
-    what the turn has read already is looked at: it may have been read for somebody
-    else. Nothing is run, rendered or fetched, and the text is never altered: what it
-    hides, and tags with which it would leave its envelope, are notes and findings
-    beside it.
-
-    Args:
-        catalog: The snapshot to look in.
-        request: The id, exactly, and the file; see `satchel.load.resolve`.
-        turn: What the agent's turn has read already; None reads anew.
-        limits: How many bytes are accepted.
-        policy: Says whether ``request.who`` may: ``load`` for SKILL.md, ``read`` for
-            a file. What it raises goes through; a session's puts the question there.
-
-    Raises:
-        SkillNotFoundError: No skill of exactly this id.
-        SkillWithheldError: It is known, and is not handed out.
-        DuplicateSkillError: Several packs claim the id.
-        DeniedError: The policy says no.
-        ApprovalNeededError: The policy says that somebody has to be asked.
-        ReferenceEscapesError: The path would leave the pack.
-        ReferenceNotAllowedError: The file is not listed.
-        AmbiguousReferenceError: A short name that several listed files bear.
-        ReferenceNotFoundError: Listed, and missing.
-        ReferenceUnreadableError: There, and cannot be read.
-        ChangedSinceSyncError: Not the bytes that were catalogued.
-        LimitExceededError: Larger than the limits allow.
-        SourceUnavailableError: The source does not answer.
-    """
-    descriptor, notes = look_up(catalog, request.id)
-    file = SKILL_FILE
-    if request.file is None:
-        _permit(policy, "load", descriptor, request)
-    else:
-        _permit(policy, "read", descriptor, request)  # else the error names the files
-        file = resolve(descriptor, request.file)
-        if file == SKILL_FILE:
-            _permit(policy, "load", descriptor, request)
-    if turn is None:
-        return _read(catalog, descriptor, file, notes, limits)
-    return turn.get(
-        (descriptor.id, file), lambda: _read(catalog, descriptor, file, notes, limits)
-    )
-
-
-def _permit(
-    policy: Decides, action: Action, descriptor: Descriptor, request: Request
-) -> None:
-    """Return where the policy lets it be done."""
-    decision = policy.decide(
-        action, descriptor.id, request.who, raw=descriptor.category == "raw"
-    )
-    if decision.verdict == "allow":
-        return
-    asks = decision.verdict == "ask"
-    error = ApprovalNeededError if asks else DeniedError
-    raise error(action, descriptor.id, reason=decision.reason)
-
-
 def _read(
     catalog: Catalog,
     descriptor: Descriptor,
@@ -229,18 +201,15 @@ def _read(
     notes: tuple[str, ...],
     limits: Limits,
 ) -> Loaded:
-    origin = descriptor.origin
-    reader = catalog.readers.get(origin.source)
+    source = descriptor.origins[0].source
+    reader = catalog.readers.get(source)
     if reader is None:
-        raise SourceUnavailableError(origin.source, "the source was closed")
-    notes += _origin_notes(descriptor)
+        raise SourceUnavailableError(source, "the source was closed")
+    if descriptor.remote:
+        notes += remote_notes(descriptor)
     is_skill = file == SKILL_FILE
-    data = fetch(
-        reader,
-        descriptor,
-        file,
-        limits.skill_md_bytes if is_skill else limits.file_bytes,
-    )
+    limit = limits.skill_md_bytes if is_skill else limits.file_bytes
+    data = fetch(reader, descriptor, file, limit)
     digest = _DIGEST + sha256(data).hexdigest()
     if is_skill:
         changed = descriptor.digest not in (digest, "")
@@ -263,24 +232,137 @@ def _read(
         digest,
         MARKDOWN if is_skill else media_type(file, text=True),
         body_of(text) if is_skill else "",
-        (*notes, *map(_note, findings)),
+        (*notes, *map(_finding_note, findings)),
         findings,
     )
 
 
-def _origin_notes(descriptor: Descriptor) -> tuple[str, ...]:
-    """Return what tells a skill of another machine from one of this one."""
-    if not descriptor.remote:
-        return ()
-    origin = descriptor.origin
-    place = origin.location.removeprefix(f"{origin.source}: ")
-    note = f"This is from the {descriptor.remote} {origin.source!r} ({place})."
-    if descriptor.digest:
-        return (note,)
-    return (note, "No digest of it is known: whether it changed cannot be told.")
-
-
-def _note(finding: Finding) -> str:
+def _finding_note(finding: Finding) -> str:
     """Return a finding as a sentence for whoever reads the text."""
     line = f", line {finding.line}" if finding.line else ""
     return f"{printable(finding.path, keep='')}{line}: {finding.message}."
+
+
+MAX_CLEAN_DIGESTS: Final = 16_384
+"""Digests that are remembered. With more, all files are scanned again."""
+_clean_digests: set[str] = set()
+
+
+def cached_content_warnings(data: bytes, digest: str, path: str) -> tuple[Finding, ...]:
+    """Return what `content_warnings` does; ``digest`` is that of the data.
+
+    To look through a text is a good part of what a load costs, and most texts are
+    loaded again and again as they are. Those without a warning are remembered by
+    digest.
+    """
+    if digest in _clean_digests:
+        return ()
+    warnings = content_warnings(data, path)
+    if not warnings:
+        if len(_clean_digests) >= MAX_CLEAN_DIGESTS:
+            _clean_digests.clear()
+        _clean_digests.add(digest)
+    return warnings
+
+
+def fetch(reader: FileReader, descriptor: Descriptor, file: str, limit: int) -> bytes:
+    """Return one file's bytes from its source.
+
+    Raises:
+        SkillError: Whatever happened, with the skill and the path inside the pack.
+    """
+    try:
+        data = reader.read(descriptor.origins[0].key, file, limit)
+    except Exception as error:
+        better = _fetch_error(error, descriptor, file, limit)
+        if better is error:
+            raise
+        raise better from error
+    if len(data) > limit:
+        raise _too_large(file, limit, len(data))
+    return data
+
+
+def _fetch_error(
+    error: Exception, descriptor: Descriptor, file: str, limit: int
+) -> Exception:
+    name, listed = descriptor.id, descriptor.resources
+    if isinstance(error, (ReferenceNotFoundError, SkillNotFoundError)):
+        is_gone = isinstance(error, SkillNotFoundError)
+        detail = "the whole pack is gone" if is_gone else ""
+        return ReferenceNotFoundError(name, file, listed, detail)
+    if isinstance(error, PackFileError):
+        return type(error)(name, file, detail=error.detail)
+    if isinstance(error, LimitExceededError):
+        return _too_large(file, limit, error.actual)
+    if isinstance(error, SkillError):
+        return error
+    is_network = isinstance(error, (TimeoutError, ConnectionError))
+    if isinstance(error, OSError) and not is_network:
+        # Its message would carry the absolute path; strerror does not.
+        detail = error.strerror or type(error).__name__
+        return ReferenceUnreadableError(name, file, detail=detail)
+    # A source is a plug-in: what else it raises says nothing of the file.
+    return SourceUnavailableError(descriptor.source, type(error).__name__)
+
+
+def _too_large(file: str, limit: int, actual: int) -> LimitExceededError:
+    name = "skill_md_bytes" if file == SKILL_FILE else "file_bytes"
+    return LimitExceededError(name, limit, actual, "bytes", file)
+
+
+def has_changed(
+    reader: FileReader, descriptor: Descriptor, file: str, size: int, digest: str
+) -> bool:
+    """Tell whether a file other than SKILL.md is not the one that was catalogued.
+
+    Where the catalog knows its digest, that tells. False where the catalog does not say
+    what it saw. Else what tells is size and mark, so a file that was written
+    again with the same bytes counts as changed.
+    """
+    known = next((stat for stat in descriptor.files if stat.path == file), None)
+    if known is None:
+        return False
+    if known.size != size:
+        return True
+    if known.digest:
+        return known.digest != digest
+    key = descriptor.origin.key
+    # A look at one file, where the source has it: a look at each file of a large pack
+    # for each of them would take minutes. What it does not confirm is asked in full.
+    if reader.is_unchanged(key, known):
+        return False
+    try:
+        now = tuple(reader.files(key))
+    except (SkillError, OSError):
+        return True
+    return known not in now
+
+
+MARKDOWN: Final = "text/markdown"
+_TEXT_TYPES: Final = ("application/json", "application/xml", "image/svg+xml")
+
+
+def media_type(path: str, *, text: bool) -> str:
+    """Return a media type that does not depend on the machine.
+
+    A file whose name says one thing and whose bytes another is plain text or plain
+    bytes (``.ts`` is TypeScript more often than a film).
+    """
+    if path.endswith(".md"):
+        return MARKDOWN
+    guess, encoding = _types().guess_type(path)
+    is_text_type = guess is not None and (
+        guess.startswith("text/") or guess in _TEXT_TYPES
+    )
+    if guess is None or encoding is not None or is_text_type is not text:
+        return "text/plain" if text else "application/octet-stream"
+    return guess
+
+
+@cache
+def _types() -> "MimeTypes":
+    """Return the standard library's own table, without that of the machine."""
+    from mimetypes import MimeTypes
+
+    return MimeTypes()

@@ -1,56 +1,218 @@
-"""What a model reads about errors and folders, and the options of a style."""
+"""Every sentence that a model reads in a result, and what of an error it may read.
 
-import re
-from dataclasses import dataclass, replace
-from typing import Final, Literal
+Constants are filled with ``str.format``. Names in them come from packs, users and
+models: whoever fills them in escapes or shortens these first.
+"""
+
+from collections.abc import Sequence
+from typing import Final
 
 from satchel.errors import (
+    ApprovalDeclinedError,
+    ApprovalNeededError,
+    ChangedSinceSyncError,
+    DeniedError,
+    DigestMismatchError,
     DuplicateSkillError,
     ExtraMissingError,
+    LimitExceededError,
+    NotStagedError,
+    PackFileError,
+    ReferenceNotAllowedError,
+    ReferenceUnreadableError,
     SkillError,
     SkillExcludedError,
     SkillNotFoundError,
     SourceUnavailableError,
     echo,
 )
-from satchel.model import Descriptor, Loaded, Style
-from satchel.text import printable
+from satchel.model import Catalog, Descriptor, Loaded
+from satchel.text import clean_line, escape_xml, printable
 
-Envelope = Literal["2026-02", "extended"]
-Content = Literal["file", "body"]
-Escape = Literal["raw", "cdata", "entities"]
+# --- The tools of the styles ----------------------------------------------------------
+
+# What models get wrong that call such a tool.
+_GUIDANCE: Final = (
+    " Pass the {} character for character; it is not the name of a tool. After "
+    "loading, go on with the task."
+)
+BY_ID: Final = _GUIDANCE.format("id")
+BY_NAME: Final = _GUIDANCE.format("skill's name")
+LOAD_BY_ID: Final = (
+    "Load full SKILL.md instructions by skill_id from the skill registry. "
+    f"Use this when a request matches a listed skill.{BY_ID}"
+)
+LOAD_BY_NAME: Final = (
+    "Load a skill's instructions by its name, or the text of one of its "
+    "references or scripts. Scripts are returned as text and never run."
+    f"{BY_NAME}"
+)
+LOAD_INSTRUCTIONS: Final = (
+    "Load a skill's instructions and the names of its references; with "
+    f"`reference`, the whole text of that one.{BY_NAME}"
+)
+LIST_SKILLS: Final = "List every skill with its description and its references."
+SEARCH_SKILLS: Final = (
+    "Find the skills whose name, description or references hold a text."
+)
+FIND_SKILLS: Final = (
+    "Find skills by a few words of the task, also those that are not listed."
+)
+READ_ANY_FILE: Final = "Read one file that belongs to a skill, whole and as it is."
+READ_OTHER_FILE: Final = (
+    "Read a file of a skill that is no reference and no script, whole and as it is."
+)
+PARAMETERS: Final = {
+    "skill_id": "The skill, by its id exactly as it is listed.",
+    "name": "The skill, by its name exactly as it is listed.",
+    "skill_name": "The skill, by its name exactly as it is listed.",
+    "read": "The skill, exactly as it is listed.",
+    "path": "The file, as the skill names it.",
+    "reference": "A file of available_references; leave out for the body.",
+    "script": "A file of available_scripts; leave out for the body.",
+    "skill_reference": "One of the skill's references.",
+    "query": "The text to look for; upper and lower case are alike.",
+    "words": "A few words of the task.",
+    "k": "How many skills at most.",
+}
+WRONG_READER: Final = "{!r} is a {}: load_skill gives it"
+NO_TEXT: Final = "{!r} is no text: {:,} bytes of {}"
+INTERNAL_ERROR: Final = "internal error: {}"
+EDITED_ARGUMENTS: Final = (
+    "the user approved it with other arguments; call it with those: {}"
+)
+
+# --- Notes next to a text -------------------------------------------------------------
+
+DIRECTIVE: Final = """\
+  <execution_directive>
+    You are now operating under the specialized {} protocol.
+    1. Prioritize the logic in <instructions> over generic behavior.
+    2. Use the data in <active_resources> to complete the user's specific request.
+    3. If the workflow is multi-step, explicitly state your plan before executing.
+  </execution_directive>
+"""
+PATHS_IN_FOLDER: Final = "Relative paths in these instructions are relative to {}."
+FILES_BY_TOOL: Final = (
+    "Files and scripts of this skill are for reading only here, with {}."
+)
+UNCHANGED: Final = "{} {!r} is unchanged; its text stands above. Use it."
+TOOLS_OPEN: Final = "Tools that are open now: {}."
+TOOL_DENIED: Final = "tool {!r} is not allowed here."
+TOOL_CLOSED: Final = (
+    "tool {!r} stays closed: the skill's own allowed-tools does not name it"
+)
+TOOL_MISSING: Final = "tool {!r} is named by this skill and nobody offers it here"
+TOOL_OF_OTHER: Final = "tool {!r} belongs to {} and opens with that skill only"
+NO_SUCH_TOOL: Final = "there is no such tool"
+SKILL_IS_NO_TOOL: Final = "it is a skill, not a tool; load it by its id"
+LOAD_TO_OPEN: Final = "load the skill {!r} first; that opens it"
+NO_DIGEST: Final = "No digest of it is known: whether it changed cannot be told."
+
+SKILLS_IN_USE: Final = (
+    "## Skills in use\nThese were loaded earlier in this conversation, and still hold:"
+)
+
+FINAL_ATTEMPT: Final = 3
+"""The call for one missing id in a turn whose answer says that it is the last one."""
+MAX_NAMED: Final = 20
+"""Ids that an advice names; in a longer catalog these are the nearest ones."""
+MAX_CHANGES: Final = 20
+"""Skills that a note on a changed catalog names one by one, of each kind."""
+MAX_REPEATED_NAMES: Final = 20
+"""Skills in use that are named without their text."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StyleOptions:
-    """How a style writes what was loaded. The defaults are the letter of the contract.
+def deprecated_note(descriptor: Descriptor) -> str:
+    """Return what is said of a deprecated skill, next to its text."""
+    replacement = descriptor.replaced_by
+    use = f"; {replacement!r} takes its place" if replacement else ""
+    return f"Skill {descriptor.id!r} is deprecated{use}."
 
-    ``envelope``, ``content`` and ``escape`` are of ``agent-skills``: ``extended`` adds
-    the pack's files; ``body`` leaves the frontmatter out; ``cdata`` and ``entities``
-    make well-formed XML of any text. ``always_body`` is of ``packs``: the body also
-    where a file was asked for. ``show_root`` tells the pack's location, for an agent
-    that can reach it; ``root`` is the absolute folder of a copy that it can reach.
 
-    In every style the envelope ``extended`` also says how relative paths resolve, or
-    with what the files are read.
+def remote_notes(descriptor: Descriptor) -> tuple[str, ...]:
+    """Return what tells a skill of another machine from one of this one."""
+    origin = descriptor.origin
+    place = origin.location.removeprefix(f"{origin.source}: ")
+    note = f"This is from the {descriptor.remote} {origin.source!r} ({place})."
+    return (note,) if descriptor.digest else (note, NO_DIGEST)
+
+
+def unchanged_note(loaded: Loaded) -> str:
+    """Return the line in place of a text that the model can see anyway."""
+    file = printable(loaded.file, keep="")
+    what = "Skill" if loaded.is_instructions else f"File {file!r} of skill"
+    return UNCHANGED.format(what, loaded.id)
+
+
+def not_staged_note(error: SkillError) -> str:
+    """Return why a skill's files have no folder here, without a path of the machine."""
+    detail = error.detail if isinstance(error, NotStagedError) else model_message(error)
+    return f"The files of this skill were not staged: {detail}."
+
+
+def changes_note(before: Catalog, after: Catalog, active: frozenset[str]) -> str:
+    """Return what a reader of ``before`` has to know of ``after``; empty if nothing.
+
+    Ids in order; ``active`` ones that changed have to be loaded again.
     """
+    added = [
+        f"{clean_line(e.id)} ({clean_line(e.description)})"
+        for e in after.entries
+        if e.id not in before
+    ]
+    changed = [
+        clean_line(e.id) + (" (load it again)" if e.id in active else "")
+        for e in after.entries
+        if (old := before.get(e.id)) is not None and old != e
+    ]
+    gone = [clean_line(e.id) for e in before.entries if e.id not in after]
+    kinds = (("New", added), ("Changed", changed), ("Gone", gone))
+    lists = [
+        f"{kind}: {', '.join(items[:MAX_CHANGES])}{_and_more(items, MAX_CHANGES)}."
+        for kind, items in kinds
+        if items
+    ]
+    return f"The list of skills has changed. {' '.join(lists)}" if lists else ""
 
-    envelope: Envelope = "2026-02"
-    content: Content = "file"
-    escape: Escape = "raw"
-    always_body: bool = False
-    show_root: bool = False
-    root: str | None = None
+
+def reinjected_section(
+    texts: Sequence[str], no_room: Sequence[str], gone: Sequence[str]
+) -> str:
+    """Return the part of a prompt about skills in use that the messages do not show.
+
+    Ids come from a stored state, and so may be anything: they are written without
+    markup, and only a few of them.
+    """
+    parts = [SKILLS_IN_USE, *texts]
+    if no_room:
+        parts.append(
+            f"In use too, and left out for lack of room: {_ids(no_room)}. Load again "
+            "what you need."
+        )
+    if gone:
+        parts.append(f"In use before, and no longer available: {_ids(gone)}.")
+    return "\n\n".join(parts) if len(parts) > 1 else ""
 
 
-DEFAULT_STYLE_OPTIONS = StyleOptions()
+def _ids(ids: Sequence[str]) -> str:
+    names = (escape_xml(clean_line(echo(id))) for id in ids[:MAX_REPEATED_NAMES])
+    return ", ".join(names) + _and_more(ids, MAX_REPEATED_NAMES)
+
+
+def _and_more(items: Sequence[str], maximum: int) -> str:
+    more = len(items) - maximum
+    return f" and {more:,} more" if more > 0 else ""
+
+
+# --- Errors ---------------------------------------------------------------------------
 
 
 def model_message(error: SkillError) -> str:
-    """Return the error's message as far as a model may read it (R24).
+    """Return the error's message as far as a model may read it.
 
-    Origins and sources may be absolute paths or addresses, so that errors about them
-    are told without; so is a fix, which is for the user. All others carry
+    Origins and sources may be absolute paths or addresses, so errors about them are
+    described without; so is a fix, which is for the user. All others carry
     pack-relative paths only.
     """
     if isinstance(error, SkillNotFoundError):
@@ -70,65 +232,103 @@ def model_message(error: SkillError) -> str:
 
 
 def error_result(error: SkillError, advice: str | None = None) -> dict[str, object]:
-    """Return the structured result that stands for an error.
-
-    ``advice`` is a further sentence of its message.
-    """
-    message = f"{model_message(error)}. {advice}" if advice else model_message(error)
+    """Return the structured result for an error; ``advice`` is one more sentence."""
+    message = model_message(error)
+    message = f"{message}. {advice}" if advice else message
     return {"error": {"code": error.code, "message": message}}
 
 
-FOLDERS: Final = ("${SKILL_DIR}", "${CLAUDE_SKILL_DIR}")
-"""The placeholders for a skill's folder: of pydantic-ai-skills, and of Claude Code."""
+def load_error(error: SkillError, id: str) -> str:
+    """Return why instructions were not loaded, as the style ``agent-skills`` says it.
 
-_FOLDER: Final = re.compile("|".join(map(re.escape, FOLDERS)))
-
-
-def fill_folder(loaded: Loaded, folder: str | None) -> Loaded:
-    """Return instructions with ``${SKILL_DIR}`` and ``${CLAUDE_SKILL_DIR}`` filled in.
-
-    A file, and any text where there is no folder, stays as it is.
+    ``id`` is escaped already.
     """
-    if folder is None or not loaded.is_instructions:
-        return loaded
-    parts = (_FOLDER.split(text) for text in (loaded.text, loaded.body))
-    text, body = map(folder.join, parts)
-    return replace(loaded, text=text, body=body)
+    if isinstance(error, SkillNotFoundError):
+        return f'Skill with id "{id}" was not found in the current registry.'
+    if isinstance(error, SkillExcludedError) and error.reason == "disabled":
+        how = "is disabled by current system settings"
+        return f'Skill "{id}" {how} and cannot be loaded.'
+    if isinstance(error, DeniedError):
+        return f"{_denied(error, id)} Skill instructions were not loaded."
+    if isinstance(error, ReferenceUnreadableError):
+        reason = error.detail or model_message(error)
+    elif isinstance(error, ChangedSinceSyncError):
+        reason = "the file has changed since it was catalogued"
+    elif isinstance(error, DigestMismatchError):
+        reason = "the file is not what was announced"
+    elif isinstance(error, PackFileError):
+        reason = "the file is missing"
+    elif isinstance(error, LimitExceededError):
+        reason = model_message(error)
+    else:
+        return _in_envelope(model_message(error))
+    return f'Failed to load SKILL.md for "{id}": {_in_envelope(reason)}'
 
 
-def folder_notes(
-    loaded: Loaded, options: StyleOptions, style: Style
-) -> tuple[str, ...]:
-    """Return how the paths in a SKILL.md resolve, or with what its files are read.
+def _denied(error: DeniedError, id: str) -> str:
+    if isinstance(error, ApprovalDeclinedError):
+        return f'User declined HITL approval for skill "{id}".'
+    if isinstance(error, ApprovalNeededError):
+        return f'Skill "{id}" needs an approval, and nobody could be asked.'
+    return f'Skill "{id}" is not allowed here.'
 
-    Only the extended envelope says so, and only where the skill has files or
-    ``options.root`` is given.
+
+def words_of_no(error: SkillError) -> str:
+    """Return what a person said with a no, as a line for the model; empty for none."""
+    words = error.words if isinstance(error, ApprovalDeclinedError) else ""
+    return f"The user says: {words}" if words else ""
+
+
+def _in_envelope(text: str) -> str:
+    return escape_xml(printable(text, keep=""), quotes=True)
+
+
+def replacement_advice(error: SkillError, catalog: Catalog) -> str:
+    """Return the sentence that names the replacement of a skill that is gone.
+
+    Only what ``catalog`` lists is named: it is that of whoever asked.
     """
-    if options.envelope != "extended" or not loaded.is_instructions:
-        return ()
-    if options.root is not None:
-        return (
-            f"Relative paths in these instructions are relative to {options.root}.",
-        )
-    tools = _readers(loaded.descriptor, style)
-    if not tools:
-        return ()
-    if options.show_root and style == "agent-skills":
-        return ("Relative paths in these instructions are relative to <skill_root>.",)
-    return (
-        f"Files and scripts of this skill are for reading only here, with {tools}.",
-    )
-
-
-def _readers(descriptor: Descriptor, style: Style) -> str:
-    """Return the tools that give the skill's files; empty where there are none."""
-    if not descriptor.model_invocable:  # its files are refused to a model, too
+    if not isinstance(error, SkillNotFoundError):
         return ""
-    if style == "references":
-        return "load_skill_instructions" if descriptor.resources else ""
-    if style == "agent-skills":
-        return "read_skill_file" if descriptor.resources else ""
-    by_load = descriptor.references or descriptor.scripts
-    by_reader = descriptor.assets or descriptor.others
-    tools = ("load_skill" if by_load else "", "read_skill_file" if by_reader else "")
-    return " and ".join(tool for tool in tools if tool)
+    replacement = catalog.replacement_of(error.name)
+    if not replacement:
+        return ""
+    return f"The skill {clean_line(replacement)} takes its place: load it."
+
+
+def not_found_advice(
+    error: SkillError, not_found: int, same: int, catalog: Catalog
+) -> str:
+    """Return the sentence behind an error about something that is not there.
+
+    The first one of a turn says nothing more, the next ones what could be asked for,
+    and the third one about the same thing says that it is the last. For an id whose
+    skill has a replacement, that one's id is named instead.
+
+    Args:
+        error: What was raised.
+        not_found: How many such errors there were in this turn, this one included.
+        same: How many of them were about the same id and file.
+        catalog: What may be asked for.
+    """
+    if same >= FINAL_ATTEMPT:
+        return (
+            f"This was miss number {same} of the same id: final. Do not call this tool "
+            "for it again; go on without it, or tell the user what is missing."
+        )
+    replacement = replacement_advice(error, catalog)
+    if not_found <= 1 or replacement or isinstance(error, ReferenceNotAllowedError):
+        return replacement  # the message of the last kind lists the files itself
+    name = error.name if isinstance(error, SkillNotFoundError) else ""
+    ids = _nearest(name, [entry.id for entry in catalog.entries])
+    more = len(catalog) - len(ids)
+    rest = f", and {more} more" if more > 0 else ""
+    return f"Valid ids: {', '.join(map(clean_line, ids))}{rest}."
+
+
+def _nearest(name: str, ids: list[str]) -> list[str]:
+    if len(ids) <= MAX_NAMED:
+        return ids
+    from satchel.text import nearest
+
+    return nearest(name[:64], ids, MAX_NAMED, 0.3) or ids[:MAX_NAMED]

@@ -22,11 +22,15 @@ _ANSWERS: Final = frozenset(get_args(ApprovalAnswer))
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What a policy says, and why; ``by_rule`` tells a rule from the default."""
+    """What a policy says of an action, and why.
+
+    ``by_rule`` says that a rule decided, and not the default.
+    """
 
     verdict: Verdict
     reason: str = ""
     by_rule: bool = False
+    action: Action = field(default="load", compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,10 +39,15 @@ if TYPE_CHECKING:
         patterns_of as patterns_of,
     )
     from satchel.runtime._satchel import Satchel
-    from satchel.runtime._saved_state import SavedState as SavedState
+    from satchel.runtime._saved_state import (
+        dump_state as dump_state,
+        parse_state as parse_state,
+        read_state as read_state,
+    )
     from satchel.runtime._session import Session
-    from satchel.runtime._session_context import SessionOptions
+    from satchel.runtime._session_settings import SessionOptions
     from satchel.runtime._session_skill import SessionSkill as SessionSkill
+    from satchel.runtime._session_state import SavedState as SavedState
     from satchel.runtime._staging import Stager, UploadStager
     from satchel.runtime._used_approvals import (
         UsedApprovalsInFolder,
@@ -92,9 +97,12 @@ _LAZY: Final = {
     "check_only": "satchel.runtime._options",
     "check_who": "satchel.runtime._options",
     "patterns_of": "satchel.runtime._options",
-    "SavedState": "satchel.runtime._saved_state",
+    "dump_state": "satchel.runtime._saved_state",
+    "parse_state": "satchel.runtime._saved_state",
+    "read_state": "satchel.runtime._saved_state",
     "Session": "satchel.runtime._session",
-    "SessionOptions": "satchel.runtime._session_context",
+    "SessionOptions": "satchel.runtime._session_settings",
+    "SavedState": "satchel.runtime._session_state",
     "Stager": "satchel.runtime._staging",
     "UploadStager": "satchel.runtime._staging",
     "UsedApprovalsInFolder": "satchel.runtime._used_approvals",

@@ -1,63 +1,94 @@
-"""What a session may list, find and read: the catalog for one user."""
+"""What may be listed, found and read: the catalog for one user, and its loads.
 
+Every load goes through `SkillAccess.load`: it authorizes, loads, reads an edited pack
+again, and reports a usage event.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from functools import partial
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Final, NoReturn, TypeVar
 
-from satchel.errors import ApprovalNeededError, DeniedError, SkillError
-from satchel.load import StyleOptions, TurnCache, fill_folder, render_context
+from satchel.errors import (
+    ApprovalNeededError,
+    DeniedError,
+    PackFileError,
+    SkillError,
+    SkillExcludedError,
+    SkillNotFoundError,
+)
+from satchel.load import (
+    CallEvent,
+    LoadAttempt,
+    TurnCache,
+    current_call_event,
+    find_loadable,
+    load,
+)
 from satchel.model import (
+    IS_LOAD,
     Action,
     Catalog,
+    Decision,
     Descriptor,
-    FileStat,
     Hit,
     Loaded,
     Reply,
     Request,
+    UsageEvent,
 )
-from satchel.runtime._authorizer import Authorizer
-from satchel.runtime._session_context import SessionSettings
+from satchel.runtime._session_settings import SessionSettings
 
 if TYPE_CHECKING:
-    from satchel.runtime._session_context import SessionContext
-    from satchel.runtime._staging import Staged
+    from satchel.runtime._authorizer import Authorizer
+    from satchel.runtime._components import Components
+
+_T = TypeVar("_T")
+
+_MAY_BE_EDITED: Final = (PackFileError, SkillExcludedError, SkillNotFoundError)
+"""What a load raises where its pack was edited since the sync, among other reasons."""
 
 
 class ScopeCache:
-    """The skills that some readings are about, of the catalog that they were of."""
+    """The skills that several accesses are about, and the catalog they are from."""
 
     known: tuple[Catalog, Catalog] | None = None
 
 
 class SkillAccess:
-    """Lists, finds and reads for one session; asks the gate first.
+    """Lists, finds and reads for one user; the authorizer decides first.
 
-    ``scope`` is that of another about the same skills, which is found out once.
+    ``scope`` is shared with other accesses to the same skills. ``wait_for_writer`` is
+    False for lists: a pack that is being written right now is not waited for.
     """
 
     def __init__(
         self,
-        shelf: "SessionContext",
+        components: "Components",
         settings: SessionSettings,
-        gate: Authorizer,
-        scope: "ScopeCache | None" = None,
+        authorizer: "Authorizer",
+        *,
+        scope: ScopeCache | None = None,
+        wait_for_writer: bool = True,
     ) -> None:
-        self._shelf = shelf
+        self._components = components
+        self._registry = components.registry
+        self._limits = components.accept.limits
         self._settings = settings
-        self._gate = gate
-        self._staged: dict[tuple[str, str, tuple[FileStat, ...]], Staged] = {}
-        self._turns: list[TurnCache] = []
+        self._authorizer = authorizer
         self._scope = ScopeCache() if scope is None else scope
+        self._wait_for_writer = wait_for_writer
+        self._turns: list[TurnCache] = []
 
     def begin_turn(self) -> TurnCache:
-        """Read each file at most once from now on; return where it is kept."""
+        """Read each file at most once from now on; return where it is cached."""
         turn = TurnCache()
         self.join_turn(turn)
         return turn
 
     def join_turn(self, turn: TurnCache) -> None:
-        """Read each file at most once from now on, with whoever has this turn too."""
+        """Read each file at most once from now on, together with all who share it."""
         self._turns.append(turn)
 
     def end_turn(self, turn: TurnCache) -> None:
@@ -67,101 +98,145 @@ class SkillAccess:
     @property
     def turn(self) -> TurnCache | None:
         """The turn that began last and has not ended; None outside of any."""
-        return next(reversed(self._turns), None)
+        return self._turns[-1] if self._turns else None
 
     @property
     def scoped(self) -> Catalog:
-        """The skills that this session is about, whatever the policy says of them."""
-        catalog = self._shelf.catalog()
+        """The skills that this access is about, whatever the policy says of them."""
+        catalog = self._registry.catalog
         if not self._settings.only:
             return catalog
         known = self._scope.known
         if known is None or known[0] is not catalog:
-            view = self._shelf.editions.view(catalog, self._is_here, whole=True)
+            snapshots = self._components.snapshots
+            view = snapshots.view(catalog, self._is_in_scope, whole=True)
             known = self._scope.known = catalog, view
         return known[1]
 
     @property
     def listed(self) -> Catalog:
-        """Those of them that may be listed for this ``who``."""
+        """Those of them that may be listed for this user."""
         scoped = self.scoped
-        if not self._shelf.policy.rules:
+        if not self._authorizer.has_rules:
             return scoped
-        may_list = partial(self._may, "list")
-        return self._shelf.editions.view(scoped, may_list, whole=False)
+        may_list = partial(self._authorizer.may, "list")
+        return self._components.snapshots.view(scoped, may_list, whole=False)
 
     def descriptor(self, skill_id: str) -> Descriptor | None:
         """Return a skill that is here, a hidden or deprecated one too."""
-        scoped = self.scoped
-        entry = scoped.get(skill_id)
-        if entry is not None:
-            return entry
-        held = scoped.exclusion_of(skill_id)
-        loads = held is not None and held.reason in ("hidden", "deprecated")
-        return held.descriptor if held is not None and loads else None
+        return find_loadable(self.scoped, skill_id)
 
-    def in_use(self, skill_id: str) -> Descriptor | None:
-        """Return a skill that is here and that this ``who`` may load, now too.
+    def loadable(self, skill_id: str) -> Descriptor | None:
+        """Return a skill that is here and that this user may load.
 
         A conversation may have loaded it for somebody else.
         """
         entry = self.descriptor(skill_id)
-        return entry if entry is not None and self._may("load", entry) else None
+        if entry is None or not self._authorizer.may("load", entry):
+            return None
+        return entry
 
     def find(self, query: str, k: int) -> list[Hit]:
         """Return at most ``k`` hits, of those that may be found."""
         here = self.scoped
-        everything = len(self._shelf.catalog())
-        narrowed = len(here) < everything or bool(self._shelf.policy.rules)
+        everything = len(self._registry.catalog)
+        is_narrowed = len(here) < everything or self._authorizer.has_rules
         hits: list[Hit] = []
-        for hit in self._shelf.find(query, everything if narrowed else k):
+        for hit in self._components.rank(query, everything if is_narrowed else k):
             entry = here.get(hit.id)
-            if entry is not None and self._may("find", entry):
+            if entry is not None and self._authorizer.may("find", entry):
                 hits.append(hit)
         return hits[:k]
 
-    def fetch(
+    def load(
         self,
         skill_id: str,
-        file: str | None,
+        file: str | None = None,
         *,
         via: str,
         approved: Reply | None = None,
+        turn: TurnCache | None = None,
     ) -> Loaded:
-        """Load one file, if it may be read.
+        """Load one file; every load is an event, and every error goes through after it.
+
+        What only users may invoke is excluded from ``via="tool"``, and the other way
+        round from ``via="user"``. ``approved`` is the answer of a framework's own
+        approval; without one, a person is asked where the policy says so. ``turn`` is
+        by default the one that is under way.
 
         Raises:
             SkillError: It is not there, or may not be read.
         """
         request = self._request(skill_id, file, via)
-        asking = self._gate.asking(approved=approved)
-        return self._shelf.load(self._in_scope, request, self.turn, asking)
-
-    def refuse(
-        self, skill_id: str, file: str | None, error: SkillError, *, via: str
-    ) -> NoReturn:
-        """Raise an error that was decided on before any load; it is an event too."""
-        request = self._request(skill_id, file, via)
-        self._shelf.load.refuse(self.scoped, request, error)
+        turn = turn or (self._turns[-1] if self._turns else None)
+        call = current_call_event()
+        if call is not None and call.refusal is not None:
+            self.refuse(request, call.refusal)
+        before = IS_LOAD.set(True)
+        try:
+            components = self._components
+            if components.sinks == () or not components.usage_events.sinks.awake:
+                return self._load(request, turn, approved)
+            monotonic = components.clock.monotonic
+            here, start = self.scoped, monotonic()
+            try:
+                loaded = self._load(request, turn, approved)
+            except Exception as error:
+                end = monotonic()
+                self._report(call, LoadAttempt(here, request, error, start, end))
+                raise
+            end = monotonic()
+            self._report(call, LoadAttempt(self.scoped, request, loaded, start, end))
+            return loaded
+        finally:
+            IS_LOAD.reset(before)
 
     def copy(self, skill_id: str, file: str | None, *, via: str) -> Loaded:
-        """Load one file for a copy that is kept elsewhere: a sync, and no use of it.
+        """Load one file for a copy that lives elsewhere: a sync, and no use of it.
 
         Raises:
             SkillError: It is not there, or may not be read.
         """
         request = self._request(skill_id, file, via)
-        return self._shelf.load.copy(self._in_scope, request, self._gate.asking())
+        events, here = self._components.usage_events, self.scoped
+        try:
+            loaded = self._load(request)
+        except Exception as error:
+            events.record_copy(here, request, error)
+            raise
+        events.record_copy(self.scoped, replace(request, file=loaded.file))
+        return loaded
+
+    def report_remote(self, event: UsageEvent) -> None:
+        """Report a load that was done elsewhere, from a copy."""
+        events = self._components.usage_events
+        if events.sinks.awake:
+            events.record_remote_load(self.listed, event)
+
+    def refuse(self, request: Request, error: SkillError) -> NoReturn:
+        """Raise an error that was decided on before any load; it is an event, too."""
+        events = self._components.usage_events
+        if events.sinks.awake:
+            now = self._components.clock.monotonic()
+            events.record_failure(self.scoped, request, error, now, now)
+        raise error
+
+    def refuse_load(
+        self, skill_id: str, file: str | None, error: SkillError, *, via: str
+    ) -> NoReturn:
+        """Do as `refuse` does."""
+        self.refuse(self._request(skill_id, file, via), error)
 
     def refuse_copy(
         self, skill_id: str, file: str | None, error: SkillError, *, via: str
     ) -> NoReturn:
-        """Raise an error that was decided on before a copy; it is a sync too."""
+        """Raise an error that was decided on before a copy; it is a sync, too."""
         request = self._request(skill_id, file, via)
-        self._shelf.load.refuse_copy(self.scoped, request, error)
+        self._components.usage_events.record_copy(self.scoped, request, error)
+        raise error
 
-    def again(self, skill_id: str) -> Loaded:
-        """Load the SKILL.md of a skill that is in use already, or worn.
+    def reload(self, skill_id: str) -> Loaded:
+        """Load the SKILL.md of a skill that is in use already, or always on.
 
         It is no new use, so there is no event, and nobody is asked a second time.
 
@@ -170,90 +245,126 @@ class SkillAccess:
         """
         entry = self.descriptor(skill_id)
         if entry is not None:
-            decision = self._gate.ask("load", entry)[0]
+            decision = self._authorizer.decide("load", entry)
             if decision.verdict == "deny":
                 raise DeniedError("load", skill_id, reason=decision.reason)
-        return self._shelf.load.plain(self._in_scope, Request(skill_id))
+        return self.read(Request(skill_id))
 
-    def unnoticed(self, skill_id: str, file: str) -> Loaded:
-        """Load one file beside a skill without an event, if it may be read.
+    def load_silently(self, request: Request) -> Loaded:
+        """Load a file for a copy or a look: no event, and nobody is asked.
 
         Raises:
             SkillError: It is not there, or may not be read.
         """
-        return self._for_copy(Request(skill_id, file))
+        entry = self.descriptor(request.id)
+        if request.file is not None and entry is not None:
+            decision = self._authorizer.decide("read", entry)
+            if decision.verdict != "allow":
+                asks = decision.verdict == "ask"
+                error = ApprovalNeededError if asks else DeniedError
+                raise error("read", entry.id, reason=decision.reason)
+        return self.read(request)
 
-    def staged(self, descriptor: Descriptor) -> "Staged | None":
-        """Return where a skill's files were copied to; None where there is no need."""
-        stager = self._settings.stager
-        if stager is None or not descriptor.resources:
-            return None
-        place = descriptor.id, descriptor.digest, descriptor.files
-        staged = self._staged.get(place)
-        if staged is None:
-            from satchel.runtime._staging import stage_pack
+    def read(self, request: Request) -> Loaded:
+        """Load without an event or a policy: for what is no use of it by anyone."""
+        limits = self._limits
+        return self._retrying(
+            request.id, lambda catalog: load(catalog, request, limits=limits)
+        )
 
-            staged = self._staged[place] = stage_pack(
-                stager, self._for_copy, descriptor
-            )
-        return staged
-
-    def stage(self, descriptor: Descriptor) -> str:
-        """Copy a skill's files; return the folder.
+    def current(self, skill_id: str, attempt: Callable[[Catalog], _T]) -> _T:
+        """Return what ``attempt`` gives; where a file was edited, of the pack as it is.
 
         Raises:
-            SkillError: A file cannot be loaded, or the copy could not be made.
+            SkillError: As for ``attempt``.
         """
-        from satchel.runtime._staging import stage_files
-
-        stager = self._settings.stager or self._shelf.local_stager()
-        return stage_files(stager, self._for_copy, descriptor)
-
-    def root(self, loaded: Loaded) -> str | None:
-        """Return the folder in which the agent finds the skill's files, if it does."""
-        staged = self.staged(loaded.descriptor)
-        return staged.folder or None if staged is not None else None
-
-    def render(self, loaded: Loaded) -> str:
-        """Return instructions as the load tool would give them."""
-        root = self.root(loaded)
-        options = StyleOptions(envelope="extended", root=root)
-        style = self._settings.style
-        return render_context(fill_folder(loaded, root), options, style=style)
-
-    def may_call(self, owner: Descriptor, tool: str) -> bool:
-        """Tell whether a tool of a skill is not denied outright."""
-        return self._gate.ask("tool", owner, tool)[0].verdict != "deny"
+        return self._retrying(skill_id, attempt, doubt=False)
 
     def needs_approval(self, skill_id: str) -> bool:
         """Tell whether somebody would have to approve a load of the skill now."""
         entry = self.descriptor(skill_id)
-        return entry is not None and self._gate.ask("load", entry)[0].verdict == "ask"
+        if entry is None or not self._authorizer.asks:
+            return False
+        return self._authorizer.decide("load", entry).verdict == "ask"
 
     def _request(self, skill_id: str, file: str | None, via: str) -> Request:
         of = self._settings
         return Request(skill_id, file, of.who, via, of.agent, of.client)
 
-    def _in_scope(self) -> Catalog:
-        return self.scoped
+    def _load(
+        self,
+        request: Request,
+        turn: TurnCache | None = None,
+        approved: Reply | None = None,
+    ) -> Loaded:
+        answered: dict[Action, Decision] = {}
+        try:
+            return self._attempt(self.scoped, request, turn, approved, answered)
+        except _MAY_BE_EDITED as error:
+            failed = error
 
-    def _is_here(self, entry: Descriptor) -> bool:
+        def attempt(catalog: Catalog) -> Loaded:
+            return self._attempt(catalog, request, turn, approved, answered)
+
+        return self._retrying(request.id, attempt, failed=failed)
+
+    def _attempt(
+        self,
+        catalog: Catalog,
+        request: Request,
+        turn: TurnCache | None,
+        approved: Reply | None,
+        answered: dict[Action, Decision],
+    ) -> Loaded:
+        if request.via in ("tool", "user"):
+            _check_edge(catalog, request)
+        decision = self._authorizer.decide_load(catalog, request, approved, answered)
+        return load(catalog, request, decision=decision, turn=turn, limits=self._limits)
+
+    def _retrying(
+        self,
+        skill_id: str,
+        attempt: Callable[[Catalog], _T],
+        *,
+        failed: SkillError | None = None,
+        doubt: bool = True,
+    ) -> _T:
+        from satchel.runtime._edited_pack import retry_after_edit
+
+        return retry_after_edit(
+            self._registry,
+            lambda: self.scoped,
+            skill_id,
+            attempt,
+            self._components.resync.ask,
+            failed=failed,
+            doubt=doubt,
+            wait_for_writer=self._wait_for_writer,
+        )
+
+    def _report(self, call: CallEvent | None, attempt: LoadAttempt) -> None:
+        events = self._components.usage_events
+        if call is None:
+            events.record_load(attempt)
+        else:
+            call.parts.append(attempt)
+            call.emit = events.record_call
+
+    def _is_in_scope(self, entry: Descriptor) -> bool:
         return all(
             any(fnmatchcase(entry.id, pattern) for pattern in group)
             for group in self._settings.only
         )
 
-    def _may(self, action: Action, entry: Descriptor) -> bool:
-        decision = self._shelf.policy.decide(action, entry.id, self._settings.who)
-        return decision.verdict != "deny"
 
-    def _for_copy(self, request: Request) -> Loaded:
-        """Load a file for a copy, in which anything can be read without a question."""
-        entry = self.descriptor(request.id)
-        if request.file is not None and entry is not None:
-            decision = self._gate.ask("read", entry)[0]
-            if decision.verdict != "allow":
-                asks = decision.verdict == "ask"
-                error = ApprovalNeededError if asks else DeniedError
-                raise error("read", entry.id, reason=decision.reason)
-        return self._shelf.load.plain(self._in_scope, request)
+def _check_edge(catalog: Catalog, request: Request) -> None:
+    """Refuse to a model what is for users alone, and the other way round."""
+    entry = find_loadable(catalog, request.id)
+    if entry is None:
+        return
+    if request.via == "tool" and not entry.model_invocable:
+        fix = "only a user may invoke it"
+        raise SkillExcludedError(request.id, "hidden", fix)
+    if request.via == "user" and not entry.user_invocable:
+        fix = "only a model may load it"
+        raise SkillExcludedError(request.id, "not for users", fix)

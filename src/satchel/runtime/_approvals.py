@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from satchel.errors import ApprovalDeclinedError, ApprovalNeededError
 from satchel.model import Question, Reply
 from satchel.protocols import Approval, Approver
-from satchel.runtime._saved_state import Grant
+from satchel.runtime._session_state import Grant
 from satchel.text import printable
 
 if TYPE_CHECKING:

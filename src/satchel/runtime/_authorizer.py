@@ -1,8 +1,12 @@
-"""Whether something may be done in a session: the policy, approvals, tool calls."""
+"""Whether something may be done: the one place that asks the policy, and tool calls.
 
-from collections.abc import Callable, Mapping
+`Authorizer` asks for loads, files, lists and tools. `CallAuthorizer` decides about one
+tool call of a model: who is asked about it, and with which arguments it is made.
+"""
+
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol, TypeGuard
+from typing import TYPE_CHECKING, TypeGuard
 
 from satchel.errors import (
     ApprovalDeclinedError,
@@ -12,88 +16,134 @@ from satchel.errors import (
     SkillError,
     ToolError,
 )
-from satchel.load import error_result
-from satchel.model import Action, Decision, Descriptor, Question, Reply, Style
+from satchel.load import ALLOWED, error_result, find_loadable, resolve
+from satchel.model import (
+    SKILL_FILE,
+    Action,
+    Catalog,
+    Decision,
+    Descriptor,
+    Question,
+    Reply,
+    Request,
+)
 from satchel.policy import Policy
 from satchel.protocols import Approval
 from satchel.runtime._approvals import Approvals, reply_of
 from satchel.runtime._history import requested_access
-from satchel.tools import Tool, arguments_of
+from satchel.tools import Run, Tool, arguments_of
 
 if TYPE_CHECKING:
     from satchel.runtime._access import SkillAccess
-    from satchel.runtime._session_tools import OwnedTool
+    from satchel.runtime._session_tools import SessionTools
 
 
-@dataclass(frozen=True, slots=True)
 class Authorizer:
-    """A policy and the approvals of one session, for one ``who``."""
+    """Asks the policy for one user, and a person where the policy says ask.
 
-    policy: Policy
-    approvals: Approvals
-    who: Mapping[str, object]
-    agent: str = ""
+    ``asks`` says whether any rule asks somebody, ``has_rules`` whether there are any.
+    """
 
-    def ask(
+    def __init__(
         self,
-        action: Action,
+        policy: Policy,
+        who: Mapping[str, object],
+        *,
+        agent: str = "",
+        approvals: Approvals | None = None,
+    ) -> None:
+        """Take the policy, and who may be asked; None is nobody."""
+        self.who = who
+        self.approvals = approvals or Approvals()
+        self.has_rules = bool(policy.rules)
+        self.asks = any(rule.verdict == "ask" for rule in policy.rules)
+        self._policy = policy
+        self._agent = agent
+
+    def decide(self, action: Action, skill: Descriptor, tool: str = "") -> Decision:
+        """Return what holds now; a yes for the session counts. Nobody is asked."""
+        decision = self._policy.decide(
+            action, skill.id, self.who, tool=tool, raw=skill.category == "raw"
+        )
+        if decision.verdict == "ask" and self.approvals.is_granted(
+            self.question(decision, skill, tool)
+        ):
+            return Decision("allow", "granted for this session", action=action)
+        return decision
+
+    def may(self, action: Action, skill: Descriptor, tool: str = "") -> bool:
+        """Tell whether it is not denied outright."""
+        return self.decide(action, skill, tool).verdict != "deny"
+
+    def question(
+        self,
+        decision: Decision,
         skill: Descriptor,
         tool: str = "",
         arguments: Mapping[str, object] | None = None,
-    ) -> tuple[Decision, Question]:
-        """Return what holds now, grants counted, and the question that it raises."""
-        decision = self.policy.decide(
-            action, skill.id, self.who, tool=tool, raw=skill.category == "raw"
-        )
-        question = Question(
-            action,
+    ) -> Question:
+        """Return what somebody is asked where this is the decision."""
+        return Question(
+            decision.action,
             skill.id,
             tool,
             dict(arguments or {}),
             self.who,
-            self.agent,
+            self._agent,
             decision.reason,
         )
-        if decision.verdict == "ask" and self.approvals.is_granted(question):
-            return Decision("allow", "granted for this session"), question
-        return decision, question
 
-    def asking(self, *, approved: Reply | None = None) -> "LoadAuthorizer":
-        """Return a policy for one load, which asks where this one says ask."""
-        return LoadAuthorizer(self, approved)
-
-
-@dataclass(frozen=True, slots=True)
-class LoadAuthorizer:
-    """A policy whose questions have been put when it decides."""
-
-    gate: Authorizer
-    approved: Reply | None
-
-    def decide(
+    def decide_load(
         self,
-        action: Action,
-        skill: str,
-        who: Mapping[str, object],
-        *,
-        tool: str = "",
-        raw: bool = False,
+        catalog: Catalog,
+        request: Request,
+        approved: Reply | None = None,
+        answered: dict[Action, Decision] | None = None,
     ) -> Decision:
-        """Return what holds now.
+        """Return what holds for one load; where the policy says ask, a person is asked.
+
+        A request for what is not there is allowed: `satchel.load.load` says what is
+        wrong with it. ``approved`` is the answer of a framework's own approval, and
+        ``answered`` what was decided for an earlier attempt of the same load: nobody is
+        asked twice about one.
 
         Raises:
             ApprovalNeededError: There is nobody to ask.
             ApprovalDeclinedError: Somebody said no.
         """
-        gate = self.gate
-        decision = gate.policy.decide(action, skill, who, tool=tool, raw=raw)
-        no = self.approved is not None and not self.approved.is_yes
-        if decision.verdict != "ask" and not no:
+        entry = find_loadable(catalog, request.id)
+        if entry is None:
+            return ALLOWED
+        if request.file is None:
+            return self._settle("load", entry, approved, answered)
+        decision = self._settle("read", entry, approved, answered)
+        if decision.verdict == "allow":
+            try:
+                file = resolve(entry, request.file)
+            except SkillError:
+                return ALLOWED
+            if file == SKILL_FILE:
+                return self._settle("load", entry, approved, answered)
+        return decision
+
+    def _settle(
+        self,
+        action: Action,
+        entry: Descriptor,
+        approved: Reply | None,
+        answered: dict[Action, Decision] | None,
+    ) -> Decision:
+        if answered and action in answered:
+            return answered[action]
+        decision = self.decide(action, entry)
+        is_no = approved is not None and not approved.is_yes
+        if decision.verdict != "ask" and not is_no:
             return decision
-        question = Question(action, skill, tool, {}, who, gate.agent, decision.reason)
-        if no or not gate.approvals.is_granted(question):
-            gate.approvals.settle(question, self.approved)
-        return Decision("allow", "approved")
+        self.approvals.settle(self.question(decision, entry), approved)
+        decision = Decision("allow", "approved", action=action)
+        if answered is not None:
+            answered[action] = decision
+        return decision
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,49 +151,35 @@ class Permit:
     """Whether a tool may be called, and with which arguments.
 
     ``refusal`` is the result that takes the place of the call, None where it may be
-    made. ``arguments`` are those to call it with; ``is_edited`` tells that a person
-    put them in the place of the model's.
+    made. ``arguments`` are those to call it with; ``is_edited`` says that a person
+    put them in the place of the model's. ``approved`` is what somebody answered.
     """
 
     arguments: Mapping[str, object]
     refusal: object | None = None
     tool: Tool | None = None
     is_edited: bool = False
-
-
-class FindTool(Protocol):
-    """Finds a tool by its name."""
-
-    def __call__(self, name: str, *, approved: Reply | None = None) -> "OwnedTool":
-        """Return the tool and who carries it, or raise a `ToolError`."""
-        ...
+    approved: Reply | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class CallAuthorizer:
-    """Decides about the tool calls of one session. No method raises.
+    """Decides about the tool calls of one session. No method raises."""
 
-    ``asks`` tells whether any rule asks somebody. ``use`` notes that an approval is
-    used, and tells whether it is so for the first time; it may write to disk.
-    """
-
-    style: Style
-    gate: Authorizer
-    reading: "SkillAccess"
-    find: FindTool
-    asks: bool
-    use: Callable[[str], bool]
+    authorizer: Authorizer
+    access: "SkillAccess"
+    tools: "SessionTools"
 
     def decide(self, name: object, arguments: object) -> Decision:
         """Return what the policy says of a call; what cannot be called is allowed."""
-        asked = self._asked(name, arguments)
-        return asked[0] if asked else Decision("allow")
+        asked = self._ask_policy(name, arguments)
+        return asked[0] if asked else ALLOWED
 
     def question(self, name: object, arguments: object) -> Question | None:
         """Return what somebody has to be asked before a call; None for nothing."""
-        if not self.asks:
+        if not self.authorizer.asks:
             return None
-        asked = self._asked(name, arguments)
+        asked = self._ask_policy(name, arguments)
         return asked[1] if asked and asked[0].verdict == "ask" else None
 
     def permit(
@@ -154,14 +190,12 @@ class CallAuthorizer:
         reply = None if approved is None else reply_of(approved)
         if question is not None:
             try:
-                reply = _once(self.gate.approvals.settle(question, approved))
-            except ApprovalNeededError:
-                reply = None
-            except ApprovalDeclinedError as error:
-                reply = Reply("no", error.words)
+                reply = _once(self.authorizer.approvals.settle(question, approved))
+            except (ApprovalNeededError, ApprovalDeclinedError) as error:
+                reply = _no_of(error)
         permit = self._permit(name, arguments, reply)
         if permit.tool is not None and _counts(question, approved, call_id):
-            return self._used(permit, question, call_id)
+            return self._use(permit, question, call_id)
         return permit
 
     async def apermit(
@@ -171,27 +205,26 @@ class CallAuthorizer:
         question = self.question(name, arguments)
         reply = None if approved is None else reply_of(approved)
         if question is not None:
+            approvals = self.authorizer.approvals
             try:
-                reply = _once(await self.gate.approvals.asettle(question, approved))
-            except ApprovalNeededError:
-                reply = None
-            except ApprovalDeclinedError as error:
-                reply = Reply("no", error.words)
+                reply = _once(await approvals.asettle(question, approved))
+            except (ApprovalNeededError, ApprovalDeclinedError) as error:
+                reply = _no_of(error)
         permit = self._permit(name, arguments, reply)
         if permit.tool is not None and _counts(question, approved, call_id):
             import asyncio
 
-            return await asyncio.to_thread(self._used, permit, question, call_id)
+            return await asyncio.to_thread(self._use, permit, question, call_id)
         return permit
 
-    def _used(self, permit: Permit, question: Question, call_id: str) -> Permit:
+    def _use(self, permit: Permit, question: Question, call_id: str) -> Permit:
         """Note that an approval is used now; refuse one that was used before."""
         from satchel.runtime._used_approvals import approval_key
 
         tool, skill = question.tool, question.skill
         key = approval_key(call_id, question.agent, tool, question.arguments)
         try:
-            if self.use(key):
+            if self.tools.use_approval(key):
                 return permit
             error: SkillError = ApprovalUsedError("tool", skill, tool)
         except Exception as problem:  # noqa: BLE001 - a store is a plug-in
@@ -211,9 +244,8 @@ class CallAuthorizer:
     def _permit(self, name: object, arguments: object, reply: Reply | None) -> Permit:
         """Return whether a tool may be called with this answer to its question."""
         try:
-            known = _name(name)
-            owner, tool = self.find(known, approved=reply)
-            given = _given(tool, arguments)
+            owner, tool = self.tools.find_tool(name)
+            given = _arguments_of(tool, arguments)
             edited = reply.arguments if reply is not None and reply.is_yes else None
             given = given if edited is None else dict(edited)
             if owner is not None:
@@ -222,15 +254,16 @@ class CallAuthorizer:
                 return Permit(given, self._declined(tool, given, reply))
         except SkillError as error:
             return Permit({}, error_result(error))
-        return Permit(given, tool=tool, is_edited=edited is not None)
+        return Permit(given, None, tool, edited is not None, None if owner else reply)
 
     def _declined(self, tool: Tool, arguments: dict[str, object], no: Reply) -> object:
         """Return the result of a call of the style's tools to which somebody said no.
 
         A load that is declined has a result of its own in each style.
         """
-        if requested_access(self.style, tool.name, arguments) is not None:
-            return tool.call(arguments)
+        style = self.tools.settings.style
+        if requested_access(style, tool.name, arguments) is not None:
+            return tool.call(arguments, Run(approved=no))
         return error_result(ApprovalDeclinedError("tool", "", tool.name, "", no.words))
 
     def _permit_skill(
@@ -245,7 +278,7 @@ class CallAuthorizer:
         Raises:
             SkillError: The policy or a person says no, or nobody answered.
         """
-        decision, _ = self.gate.ask("tool", owner, tool.name, arguments)
+        decision = self.authorizer.decide("tool", owner, tool.name)
         if decision.verdict == "deny":
             raise DeniedError("tool", owner.id, tool.name, decision.reason)
         if reply is not None and not reply.is_yes:
@@ -255,7 +288,7 @@ class CallAuthorizer:
             if reply is None:
                 raise ApprovalNeededError("tool", owner.id, tool.name, decision.reason)
 
-    def _asked(
+    def _ask_policy(
         self, name: object, arguments: object
     ) -> tuple[Decision, Question] | None:
         """Return what the policy says of a call, with the question that it raises.
@@ -263,38 +296,49 @@ class CallAuthorizer:
         None for a call that cannot be made: nobody is asked about it.
         """
         try:
-            known = _name(name)
-            given = arguments_of(known, arguments)
-            wish = requested_access(self.style, known, given)
-            if wish is None:
-                owner, tool = self.find(known)
+            text = name if isinstance(name, str) else ""
+            given = arguments_of(text, arguments)
+            access = requested_access(self.tools.settings.style, text, given)
+            if access is None:
+                owner, tool = self.tools.find_tool(name)
                 if owner is None:
                     return None
-                asked = self.gate.ask("tool", owner, known, given)
-                if asked[0].verdict == "ask":
+                decision = self.authorizer.decide("tool", owner, text)
+                if decision.verdict == "ask":
                     _check(tool, given)
-                return asked
+                question = self.authorizer.question(decision, owner, text, given)
+                return decision, question
         except SkillError:
             return None
-        actions, skill_id = wish
-        entry = self.reading.descriptor(skill_id)
+        actions, skill_id = access
+        entry = self.access.descriptor(skill_id)
         if entry is None:
             return None
-        each = [self.gate.ask(action, entry) for action in actions]
-        return next((one for one in each if one[0].verdict != "allow"), each[0])
+        decisions = [self.authorizer.decide(action, entry) for action in actions]
+        open_ones = [each for each in decisions if each.verdict != "allow"]
+        decision = (open_ones or decisions)[0]
+        return decision, self.authorizer.question(decision, entry)
 
 
 def _counts(
     question: Question | None, approved: Approval | None, call_id: str
 ) -> TypeGuard[Question]:
     """Tell whether an approval is a framework's for one call, and so used by it."""
-    is_theirs = approved is not None and bool(call_id)
-    return is_theirs and question is not None and question.action == "tool"
+    if question is None or approved is None or not call_id:
+        return False
+    return question.action == "tool"
 
 
 def _once(reply: Reply) -> Reply:
-    """Return a yes as one for this call: a longer one is kept by now."""
+    """Return a yes as one for this call: a longer one is remembered by now."""
     return replace(reply, answer="yes_once")
+
+
+def _no_of(error: DeniedError) -> Reply | None:
+    """Return the no that an error is about; None where nobody answered."""
+    if isinstance(error, ApprovalDeclinedError):
+        return Reply("no", error.words)
+    return None
 
 
 def _check(tool: Tool, arguments: Mapping[str, object]) -> None:
@@ -307,19 +351,7 @@ def _check(tool: Tool, arguments: Mapping[str, object]) -> None:
         tool.check(arguments)
 
 
-def _name(name: object) -> str:
-    """Return a tool's name; a model may write any JSON.
-
-    Raises:
-        ToolError: It is no text.
-    """
-    if isinstance(name, str):
-        return name
-    kind = type(name).__name__
-    raise ToolError("tool call", f"the name of a tool is a text, not a {kind}")
-
-
-def _given(tool: Tool, arguments: object) -> dict[str, object]:
+def _arguments_of(tool: Tool, arguments: object) -> dict[str, object]:
     """Return the arguments of a call; the tool is told where they are none.
 
     Raises:

@@ -13,11 +13,12 @@ from satchel.errors import (
     SkillNotFoundError,
 )
 from satchel.load import (
+    EXTENDED,
     InvokedSkill,
-    ResultHooks,
-    StyleOptions,
+    ToolBackend,
     invoke_skill,
     offer_find,
+    replacement_advice,
     tools_for,
 )
 from satchel.model import (
@@ -34,18 +35,16 @@ from satchel.model import (
     UsageEvent,
 )
 from satchel.runtime._access import ScopeCache, SkillAccess
-from satchel.runtime._approvals import Approvals
 from satchel.runtime._authorizer import Authorizer
 from satchel.runtime._options import patterns_of
-from satchel.runtime._result_notes import replacement_advice
-from satchel.runtime._session_context import SessionSettings
-from satchel.tools import Toolbox
+from satchel.runtime._session_settings import SessionSettings
+from satchel.tools import Run, Toolbox
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Generator, Iterable, Mapping
 
     from satchel.prompt import Format
-    from satchel.runtime._session_context import SessionContext
+    from satchel.runtime._components import Components
 
 
 class CallerView:
@@ -57,25 +56,27 @@ class CallerView:
     every sync. Safe across threads.
     """
 
-    def __init__(  # noqa: PLR0913 - by name, for whoever makes one
+    def __init__(
         self,
-        shelf: "SessionContext",
+        components: "Components",
         settings: SessionSettings,
         *,
         via: str,
-        resources: "Callable[[Descriptor], tuple[Resource, ...]]",
-        render: "Callable[[Catalog, Style, Format, int | str | None], Rendered]",
         scope: "ScopeCache | None" = None,
+        wait_for_writer: bool = True,
     ) -> None:
         self.settings = settings
         self.via = via
-        self._shelf = shelf
-        self._resources = resources
-        self._render = render
-        self._boxes: dict[tuple[bool, bool], Toolbox] = {}
-        gate = Authorizer(shelf.policy, Approvals(), settings.who)
+        self._components = components
+        self._toolboxes: dict[tuple[bool, bool], Toolbox] = {}
         self._scope = ScopeCache() if scope is None else scope
-        self._reading = SkillAccess(shelf, settings, gate, self._scope)
+        self._access = SkillAccess(
+            components,
+            settings,
+            Authorizer(components.policy, settings.who),
+            scope=self._scope,
+            wait_for_writer=wait_for_writer,
+        )
 
     def for_caller(
         self,
@@ -92,49 +93,36 @@ class CallerView:
             only=() if only is None else (patterns_of(only),),
             client=client,
         )
-        return CallerView(
-            self._shelf,
-            settings,
-            via=via,
-            resources=self._resources,
-            render=self._render,
-        )
+        return CallerView(self._components, settings, via=via)
 
     def for_client(self, client: str) -> "CallerView":
         """Return the same skills for the same caller, as another program asks."""
-        return CallerView(
-            self._shelf,
-            replace(self.settings, client=client),
-            via=self.via,
-            resources=self._resources,
-            render=self._render,
-            scope=self._scope,
-        )
+        settings = replace(self.settings, client=client)
+        return CallerView(self._components, settings, via=self.via, scope=self._scope)
 
     @cached_property
     def without_waiting(self) -> "CallerView":
         """The same, for what reads many skills: it waits for none that is written."""
         return CallerView(
-            replace(self._shelf, load=self._shelf.load.without_waiting),
+            self._components,
             self.settings,
             via=self.via,
-            resources=self._resources,
-            render=self._render,
             scope=self._scope,
+            wait_for_writer=False,
         )
 
     @property
     def catalog(self) -> Catalog:
         """What may be listed for this caller now; the same object while it stays so."""
-        return self._reading.listed
+        return self._access.listed
 
     @property
     def invocable(self) -> tuple[Descriptor, ...]:
         """The skills that a user may invoke, by id; those hidden from models, too."""
-        here = self._reading.scoped
+        here = self._access.scoped
         hidden = [held.descriptor for held in here.excluded if held.reason == "hidden"]
         may = [e for e in (*self.catalog.entries, *hidden) if e.user_invocable]
-        known = [entry for entry in may if self._reading.in_use(entry.id) is not None]
+        known = [entry for entry in may if self._access.loadable(entry.id) is not None]
         return tuple(sorted(known, key=lambda entry: entry.id))
 
     def descriptor(self, skill_id: str) -> Descriptor:
@@ -144,11 +132,11 @@ class CallerView:
             SkillNotFoundError: There is none of this id here.
             DeniedError: It is here, and not for this caller.
         """
-        found = self._reading.descriptor(skill_id)
+        found = self._access.descriptor(skill_id)
         if found is None:
             heir = self.catalog.replacement_of(skill_id)
             raise SkillNotFoundError(skill_id, replacement=heir)
-        if self._reading.in_use(skill_id) is None:
+        if self._access.loadable(skill_id) is None:
             raise DeniedError("load", skill_id)
         return found
 
@@ -159,7 +147,7 @@ class CallerView:
             SkillError: As for `satchel.Satchel.load`.
         """
         with self._its_own_names():
-            return self._reading.fetch(skill_id, file, via=self.via)
+            return self._access.load(skill_id, file, via=self.via)
 
     def copy(self, skill_id: str, file: str | None = None) -> Loaded:
         """Do as `load` does for a copy that is kept elsewhere.
@@ -170,7 +158,7 @@ class CallerView:
             SkillError: As for `load`.
         """
         with self._its_own_names():
-            return self._reading.copy(skill_id, file, via=self.via)
+            return self._access.copy(skill_id, file, via=self.via)
 
     @contextmanager
     def _its_own_names(self) -> "Generator[None]":
@@ -212,7 +200,7 @@ class CallerView:
             agent=request.agent,
             client=self.settings.client,
         )
-        self._shelf.load.reported(self.catalog, event)
+        self._access.report_remote(event)
 
     def missed(
         self, skill_id: str, file: str | None = None, *, copy: bool = False
@@ -222,11 +210,11 @@ class CallerView:
         For edges whose callers ask by an address that is looked up first. ``copy`` is
         whether it was to be kept elsewhere, see `copy`.
         """
-        refuse = self._reading.refuse_copy if copy else self._reading.refuse
+        refuse = self._access.refuse_copy if copy else self._access.refuse_load
         error: SkillError
-        if self._reading.descriptor(skill_id) is None:
+        if self._access.descriptor(skill_id) is None:
             error = SkillNotFoundError(skill_id)
-        elif self._reading.in_use(skill_id) is None:
+        elif self._access.loadable(skill_id) is None:
             error = DeniedError("load", skill_id)
         else:
             error = ReferenceNotAllowedError(skill_id, file or "")
@@ -261,15 +249,14 @@ class CallerView:
         self, skill_id: str, descriptor: "Callable[[str], Descriptor]"
     ) -> tuple[Resource, ...]:
         """Return the manifest of bytes; an edited pack is read again."""
-        return self._shelf.load.current(
-            lambda: self._reading.scoped,
-            skill_id,
-            lambda _: self._resources(descriptor(skill_id)),
+        registry = self._components.registry
+        return self._access.current(
+            skill_id, lambda _: registry.resources(descriptor(skill_id))
         )
 
     def too_large(self, entry: Descriptor) -> tuple[FileStat, ...]:
         """Return the listed files of a skill that no load gives, for their size."""
-        most = self._shelf.load.limits.file_bytes
+        most = self._components.accept.limits.file_bytes
         if all(stat.size <= most for stat in entry.files):
             return ()
         listed = {*entry.resources}
@@ -284,7 +271,7 @@ class CallerView:
             SkillError: As for `satchel.Satchel.manifest`.
         """
         self.descriptor(skill_id)
-        return self._shelf.manifest(self._reading.again(skill_id))
+        return self._components.manifest_of(self._access.reload(skill_id))
 
     def manifest_of(self, loaded: Loaded) -> Manifest:
         """Return the manifest of a loaded SKILL.md, without a second read.
@@ -294,7 +281,7 @@ class CallerView:
         Raises:
             SkillManifestError: It has no frontmatter; the source made up its manifest.
         """
-        return self._shelf.manifest(loaded)
+        return self._components.manifest_of(loaded)
 
     def peek(self, skill_id: str, file: str | None = None) -> Loaded:
         """Do as `load` does without an event: for what is no use of a skill.
@@ -304,12 +291,12 @@ class CallerView:
         """
         self.descriptor(skill_id)
         if file is None:
-            return self._reading.again(skill_id)
-        return self._reading.unnoticed(skill_id, file)
+            return self._access.reload(skill_id)
+        return self._access.load_silently(Request(skill_id, file))
 
     def find(self, query: str, k: int = 10) -> list[Hit]:
         """Return at most ``k`` skills that match ``query``, best first, ties by id."""
-        return self._reading.find(query, k)
+        return self._access.find(query, k)
 
     def prompt(
         self,
@@ -320,7 +307,9 @@ class CallerView:
     ) -> Rendered:
         """Render the catalog section; see `satchel.Satchel.prompt`."""
         style = style or self.settings.style
-        return self._render(self.catalog, style, format, budget_tokens)
+        return self._components.sections.render(
+            self.catalog, style, format, budget_tokens
+        )
 
     def invoke(self, skill_id: str, arguments: str = "") -> InvokedSkill:
         """Return a skill as its user calls it, its arguments in their places.
@@ -330,13 +319,13 @@ class CallerView:
         Raises:
             SkillError: As for `load`; one that no user may invoke is withheld.
         """
-        entry = self._reading.descriptor(skill_id)
+        entry = self._access.descriptor(skill_id)
         if entry is not None and not entry.user_invocable:
             fix = "only a model may load it"
             error = SkillExcludedError(skill_id, "not for users", fix)
-            self._reading.refuse(skill_id, None, error, via=self.via)
-        loaded = self._reading.fetch(skill_id, None, via=self.via)
-        names = self._shelf.manifest(loaded).client.arguments
+            self._access.refuse_load(skill_id, None, error, via=self.via)
+        loaded = self._access.load(skill_id, via=self.via)
+        names = self._components.manifest_of(loaded).client.arguments
         return invoke_skill(loaded, arguments, names, None, self.settings.style)
 
     def tools(self, *, find: bool | None = None) -> Toolbox:
@@ -350,29 +339,40 @@ class CallerView:
         find = find and self.settings.style != "references"
         # They ask for the catalog at each call, so they serve until it is empty.
         key = find, bool(self.catalog.entries)
-        if key not in self._boxes:
-            self._boxes[key] = self._tools(find=find)
-        return self._boxes[key]
+        if key not in self._toolboxes:
+            backend = _ViewBackend(self, self._access)
+            self._toolboxes[key] = tools_for(
+                self.settings.style, backend, find=find, options=EXTENDED
+            )
+        return self._toolboxes[key]
 
-    def _tools(self, *, find: bool) -> Toolbox:
-        return tools_for(
-            self.settings.style,
-            self._for_model,
-            catalog=lambda: self.catalog,
-            find=self.find if find else None,
-            options=StyleOptions(envelope="extended"),
-            hooks=ResultHooks(
-                misses=lambda error: replacement_advice(error, self.catalog) or None
-            ),
-        )
 
-    def _for_model(self, request: Request) -> Loaded:
-        entry = self._reading.descriptor(request.id)
+class _ViewBackend(ToolBackend):
+    """Loads for the tools of a view; it remembers nothing of a conversation."""
+
+    def __init__(self, view: CallerView, access: SkillAccess) -> None:
+        self._view = view
+        self._access = access
+
+    @property
+    def catalog(self) -> Catalog:
+        return self._access.listed
+
+    def load(self, request: Request, run: Run) -> Loaded:
+        del run
+        entry = self._access.descriptor(request.id)
+        via = self._view.via
         if entry is not None and not entry.model_invocable:
             fix = "only a user may invoke it"
             error = SkillExcludedError(request.id, "hidden", fix)
-            self._reading.refuse(request.id, request.file, error, via=self.via)
-        return self._reading.fetch(request.id, request.file, via=self.via)
+            self._access.refuse_load(request.id, request.file, error, via=via)
+        return self._access.load(request.id, request.file, via=via)
+
+    def find(self, query: str, k: int) -> list[Hit]:
+        return self._access.find(query, k)
+
+    def advice(self, error: SkillError) -> str | None:
+        return replacement_advice(error, self._access.listed) or None
 
 
 def _without_files(entry: Descriptor, paths: "Collection[str]") -> Descriptor:

@@ -27,9 +27,7 @@ if TYPE_CHECKING:
     from satchel.protocols import UsedApprovals
     from satchel.runtime._access import SkillAccess
     from satchel.runtime._background_sync import BackgroundSync
-    from satchel.runtime._load_service import LoadService
     from satchel.runtime._local_copy import LocalStager
-    from satchel.runtime._session_context import SessionContext
     from satchel.runtime._staging import Stager
     from satchel.runtime._tool_registry import ToolRegistry
     from satchel.usage import UsageEvents
@@ -120,12 +118,12 @@ class Components:
             ConfigError: ``SATCHEL_USAGE`` says nothing that is known.
             DuplicateToolError: Two tools have one name.
         """
-        self._editions = PromptSnapshots()
+        self.snapshots = PromptSnapshots()
         self.listeners: list[Callable[[SyncReport], None]] = []
         if self.sinks is None:
             _ = self.usage_events
         if self.tools or any(skill.tools for skill in self.skills):
-            _ = self.offers
+            _ = self.tool_registry
 
     def catalog(self) -> Catalog:
         """Return the catalog in use, which a sync replaces."""
@@ -173,11 +171,11 @@ class Components:
     @property
     def listed(self) -> Catalog:
         """What may be listed for nobody in particular."""
-        return self.anybody.listed if self.policy.rules else self.registry.catalog
+        return self.access.listed if self.policy.rules else self.registry.catalog
 
     def find(self, query: str, k: int) -> list[Hit]:
         """Return the best ``k`` skills for nobody in particular."""
-        return (self.anybody.find if self.policy.rules else self.rank)(query, k)
+        return (self.access.find if self.policy.rules else self.rank)(query, k)
 
     def rank(self, query: str, k: int) -> list[Hit]:
         """Return the best ``k`` skills, whoever may find them."""
@@ -219,7 +217,7 @@ class Components:
         return stage
 
     @cached_property
-    def offers(self) -> "ToolRegistry":
+    def tool_registry(self) -> "ToolRegistry":
         """The tools that skills may name."""
         from satchel.runtime._tool_registry import ToolRegistry
 
@@ -233,60 +231,30 @@ class Components:
         return LocalStager()
 
     @cached_property
-    def shelf(self) -> "SessionContext":
-        """What sessions and views stand on."""
-        from satchel.runtime._session_context import SessionContext
-
-        return SessionContext(
-            catalog=self.catalog,
-            render=self.sections.render,
-            load=self.load,
-            find=self.rank,
-            manifest=self.manifest_of,
-            offers=self.offers,
-            policy=self.policy,
-            editions=self._editions,
-            counter=self.counter,
-            clock=self.clock,
-            local_stager=lambda: self.stager,
-            may_exist=self.registry.may_exist,
-            used=lambda: self.used,
-        )
-
-    @cached_property
-    def used(self) -> "UsedApprovals":
+    def used_approvals(self) -> "UsedApprovals":
         """Where approvals are noted once they are used."""
         from pathlib import Path
 
-        from satchel.runtime._used_approvals import used_approvals
+        from satchel.runtime import _used_approvals
         from satchel.usage import state_file
 
-        return used_approvals(self.environ, Path(state_file()).parent)
+        return _used_approvals.used_approvals(self.environ, Path(state_file()).parent)
 
-    @cached_property
-    def anybody(self) -> "SkillAccess":
-        """What may be listed and found without a session: ``who`` is empty (R20)."""
+    def access_for(self, who: Mapping[str, object]) -> "SkillAccess":
+        """Return what one user may list, find and load, outside of a session.
+
+        Nobody is asked: where the policy says ask, a load is an error.
+        """
         from satchel.runtime._access import SkillAccess
-        from satchel.runtime._approvals import Approvals
         from satchel.runtime._authorizer import Authorizer
-        from satchel.runtime._session_context import SessionSettings
+        from satchel.runtime._session_settings import SessionSettings
 
-        gate = Authorizer(self.policy, Approvals(), {})
-        return SkillAccess(self.shelf, SessionSettings(), gate)
+        return SkillAccess(self, SessionSettings(who=who), Authorizer(self.policy, who))
 
     @cached_property
-    def load(self) -> "LoadService":
-        """The one read path, with the events of it."""
-        from satchel.runtime._load_service import LoadService
-
-        return LoadService(
-            self.usage_events,
-            self.clock,
-            self.accept.limits,
-            self.policy,
-            registry=self.registry,
-            edited=self.resync.ask,
-        )
+    def access(self) -> "SkillAccess":
+        """What may be listed, found and loaded for nobody in particular."""
+        return self.access_for({})
 
     @cached_property
     def resync(self) -> "BackgroundSync":

@@ -15,8 +15,7 @@ from satchel.errors import (
     SkillExcludedError,
     SkillNotFoundError,
 )
-from satchel.model import SKILL_FILE, Action, Catalog, Decision, Descriptor, FileReader
-from satchel.policy import Decides, Policy
+from satchel.model import SKILL_FILE, Catalog, Descriptor, FileReader
 
 _T = TypeVar("_T")
 
@@ -38,6 +37,7 @@ def retry_after_edit(  # noqa: PLR0913 - what an attempt stands on, the rest by 
     attempt: Callable[[Catalog], _T],
     edited: Callable[[str], object] = lambda _: None,
     *,
+    failed: SkillError | None = None,
     doubt: bool = True,
     wait_for_writer: bool = True,
 ) -> _T:
@@ -49,6 +49,7 @@ def retry_after_edit(  # noqa: PLR0913 - what an attempt stands on, the rest by 
         skill_id: The skill whose files ``attempt`` reads.
         attempt: Loads from a catalog.
         edited: Is told the label of the source of a pack that was edited.
+        failed: How the first attempt failed, where it was made already.
         doubt: Whether a file that is gone or not listed is a reason to look, too.
         patient: Whether to wait for a pack that is being written, or is gone for now.
 
@@ -61,8 +62,11 @@ def retry_after_edit(  # noqa: PLR0913 - what an attempt stands on, the rest by 
     first: SkillError | None = None
     for left in range(ATTEMPTS, -1, -1):
         try:
+            if failed is not None:
+                raise failed
             return attempt(here)
         except (PackFileError, SkillExcludedError, SkillNotFoundError) as error:
+            failed = None
             entry = _find_descriptor(here, skill_id) if left else None
             readers = entry and _reread(registry, entry, error, doubt, wait_for_writer)
             if entry is None or readers is None:
@@ -129,36 +133,3 @@ def _find_descriptor(catalog: Catalog, skill_id: str) -> Descriptor | None:
         held = catalog.exclusion_of(skill_id)
         entry = held.descriptor if held is not None else None
     return entry if entry is not None and entry.origins else None
-
-
-def decide_once(policy: Decides) -> Decides:
-    """Return a policy that puts each question once, for all attempts of one load."""
-    return policy if isinstance(policy, Policy) else _CachedDecisions(policy)
-
-
-class _CachedDecisions:
-    """What holds for one load; an answer that allowed an attempt allows the next."""
-
-    __slots__ = ("_policy", "_said")
-
-    def __init__(self, policy: Decides) -> None:
-        self._policy = policy
-        self._said: dict[tuple[str, str, bool], Decision] = {}
-
-    def decide(
-        self,
-        action: Action,
-        skill: str,
-        who: Mapping[str, object],
-        *,
-        tool: str = "",
-        raw: bool = False,
-    ) -> Decision:
-        """Return what was said, or ask."""
-        key = action, skill, raw
-        said = self._said.get(key)
-        if said is None:
-            said = self._said[key] = self._policy.decide(
-                action, skill, who, tool=tool, raw=raw
-            )
-        return said

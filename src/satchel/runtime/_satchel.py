@@ -50,7 +50,7 @@ from satchel.runtime._options import (
 from satchel.text import EstimateCounter
 
 if TYPE_CHECKING:  # each costs start-up time, and most programs need few of them
-    from satchel.agent import AgentSkill
+    from satchel.agent import SkillLike
     from satchel.load import TurnCache
     from satchel.prompt import Format
     from satchel.runtime._background_sync import FolderWatch
@@ -211,7 +211,7 @@ class Satchel:
     def findings(self) -> tuple[Finding, ...]:
         """What could not be read, was repaired or is worth knowing; nothing is lost."""
         return all_findings(
-            self.registry, self._found, self.policy, lambda: self._parts.offers
+            self.registry, self._found, self.policy, lambda: self._parts.tool_registry
         )
 
     @property
@@ -231,7 +231,7 @@ class Satchel:
             ExtraMissingError: A plain function is among them, and the extra ``tools``
                 is not installed.
         """
-        self._parts.offers.add(*tools)
+        self._parts.tool_registry.add(*tools)
 
     def sync(self) -> SyncReport:
         """Look at every source again; return what changed. Never raises.
@@ -325,8 +325,8 @@ class Satchel:
             LimitExceededError: The file is larger than the limits allow.
         """
         check_who(who)
-        request = Request(skill_id, file, who or {}, via)
-        return self._parts.load(self._parts.catalog, request, turn)
+        access = self._parts.access_for(who) if who else self._parts.access
+        return access.load(skill_id, file, via=via, turn=turn)
 
     async def aload(self, skill_id: str, file: str | None = None) -> Loaded:
         """Do as `load` does, in a thread."""
@@ -359,7 +359,7 @@ class Satchel:
             SkillManifestError: The source makes up manifests of files without one.
             SkillError: As for `load`.
         """
-        loaded = self._parts.load.plain(self._parts.catalog, Request(skill_id))
+        loaded = self._parts.access.read(Request(skill_id))
         return self._parts.manifest_of(loaded)
 
     def resources(self, skill_id: str) -> tuple[Resource, ...]:
@@ -371,8 +371,7 @@ class Satchel:
             SkillError: No such skill, or a file cannot be read now.
         """
         registry = self.registry
-        return self._parts.load.current(
-            self._parts.catalog,
+        return self._parts.access.current(
             skill_id,
             lambda _: registry.resources(registry.descriptor(skill_id)),
         )
@@ -391,7 +390,7 @@ class Satchel:
         agent: str = "",
         who: Mapping[str, Any] | None = None,
         deps: object = None,
-        always: "Iterable[str | AgentSkill]" = (),
+        always: "Iterable[str | SkillLike]" = (),
         only: Iterable[str] | None = None,
         style: Style | None = None,
         approve: "Approver | None" = None,
@@ -427,12 +426,12 @@ class Satchel:
             DuplicateToolError: Tools of one name would meet; names both owners.
             SkillError: A skill of ``always`` cannot be loaded.
         """
-        from satchel.runtime._saved_state import SavedState
+        from satchel.runtime._saved_state import read_state
         from satchel.runtime._session import Session
-        from satchel.runtime._session_context import (
+        from satchel.runtime._session_settings import (
             REINJECT_TOKENS,
+            AlwaysOn,
             SessionSettings,
-            parse_always_on,
         )
 
         self._check(who, only, style)
@@ -441,7 +440,7 @@ class Satchel:
             agent=agent,
             who=who or {},
             style=style or self.style,
-            always_on=parse_always_on(always),
+            always_on=AlwaysOn.of(always),
             only=() if only is None else (patterns_of(only),),
             approve=approve,
             stager=self._parts.stager_for(stage),
@@ -450,16 +449,13 @@ class Satchel:
             else reinject_tokens,
             trust_state=trust_state,
         )
-        state, problem = (
-            (SavedState(), None) if resume is None else SavedState.read(resume)
-        )
+        state, problem = (None, None) if resume is None else read_state(resume)
         if problem is not None:
             import logging
 
             logging.getLogger("satchel").warning("%s", problem.message)
         problems = () if problem is None else (problem,)
-        shelf = self._parts.shelf
-        return Session(shelf, settings, deps=deps, state=state, problems=problems)
+        return Session(self._parts, settings, deps=deps, state=state, problems=problems)
 
     def view(
         self,
@@ -480,7 +476,7 @@ class Satchel:
             client: The program that asks, for events.
         """
         from satchel.runtime._caller_view import CallerView
-        from satchel.runtime._session_context import SessionSettings
+        from satchel.runtime._session_settings import SessionSettings
 
         self._check(who, only, style)
         settings = SessionSettings(
@@ -489,13 +485,7 @@ class Satchel:
             only=() if only is None else (patterns_of(only),),
             client=client,
         )
-        return CallerView(
-            self._parts.shelf,
-            settings,
-            via=via,
-            resources=self.registry.resources,
-            render=self._parts.sections.render,
-        )
+        return CallerView(self._parts, settings, via=via)
 
     def _check(
         self, who: object, only: Iterable[str] | None, style: Style | None

@@ -1,6 +1,8 @@
-"""The saved state of a conversation: ids and digests, no text.
+"""The saved state of a conversation as JSON, and seals for the approvals in it.
 
-And seals for approvals in it.
+Where others can write a conversation's state (messages that a browser keeps, an API
+that takes changes of the state), a yes in it counts only with a seal. A seal is made
+with a key that never leaves the process, and is for one yes of one agent for one user.
 """
 
 import hmac
@@ -8,196 +10,98 @@ import json
 import secrets
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import cache
 from reprlib import repr as short_repr
-from typing import Final, Self, TypeAlias, cast
+from typing import Final, cast
 
 from satchel.errors import StateError
 from satchel.model import Activation, Finding, Savings
+from satchel.runtime._session_state import Grant, SavedState
 
 SCHEMA_VERSION: Final = 1
+_SEAL_CHARS: Final = 32
+"""Characters of a seal: 128 bits."""
 
-Grant: TypeAlias = tuple[str, str, str]
-"""Action, skill and tool for which somebody said yes until the session ends."""
+
+def dump_state(state: SavedState) -> dict[str, object]:
+    """Return what `parse_state` takes; safe for JSON."""
+    rare: dict[str, object] = {
+        "missed": dict(state.not_found_by_id),
+        "used": sorted(state.used),
+        "seals": sorted(state.seals),
+    }
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "active": [
+            {
+                "id": skill.id,
+                "digest": skill.digest,
+                "at": skill.at,
+                "tokens": skill.tokens,
+            }
+            for skill in state.active
+        ],
+        "unloaded": dict(state.unloaded),
+        "grants": [list(grant) for grant in state.grants],
+        "edition": state.snapshot,
+        "told": state.announced,
+        "misses": state.not_found,
+        "edits": state.edits,
+        "saved": {
+            "prefix_tokens": state.savings.prefix_tokens,
+            "repeat_tokens": state.savings.repeat_tokens,
+        },
+        **{key: value for key, value in rare.items() if value},
+    }
 
 
-@dataclass(frozen=True, slots=True)
-class SavedState:
-    """What a session has to remember, and no text of any skill.
+def read_state(dumped: object) -> tuple[SavedState, Finding | None]:
+    """Return the state that `dump_state` gave, or an empty one and what is wrong.
 
-    ``active`` is in the order in which the skills first became active, which is the
-    order of their tools; ``at`` tells which was loaded last. ``unloaded`` maps the
-    ids that were put away to the ``at`` of what was put away. ``edition`` is the
-    digest of the catalog that the prompt shows, ``told`` that of the one whose
-    changes were told last. ``misses`` counts the misses of the turn and ``missed``
-    those of each thing that was missed. ``edits`` counts how often the grants were
-    taken back; ``saved`` is what did not have to be sent again. ``used`` are the keys
-    of approvals that were used, and ``seals`` show that an approver of this process
-    gave what stands above: both for states that others can write.
+    Never raises: a state that cannot be read must not end a conversation.
     """
+    try:
+        return parse_state(cast("Mapping[str, object] | str", dumped)), None
+    except StateError as error:
+        fix = "store what Session.dump gives, as it is"
+        message = f"{error}; the conversation begins again without it"
+        return SavedState(), Finding("invalid-state", "warning", message, fix=fix)
 
-    active: tuple[Activation, ...] = ()
-    unloaded: Mapping[str, float] = field(default_factory=dict[str, float], hash=False)
-    grants: tuple[Grant, ...] = ()
-    edition: str = ""
-    told: str = ""
-    misses: int = 0
-    edits: int = 0
-    saved: Savings = field(default_factory=Savings)
-    missed: Mapping[str, int] = field(default_factory=dict[str, int], hash=False)
-    used: frozenset[str] = frozenset()
-    seals: frozenset[str] = frozenset()
 
-    def with_active(self, activation: Activation) -> Self:
-        """Return the state with this skill active; a known one keeps its place."""
-        active = {each.id: each for each in self.active} | {activation.id: activation}
-        unloaded = {k: at for k, at in self.unloaded.items() if k != activation.id}
-        return replace(self, active=tuple(active.values()), unloaded=unloaded)
+def parse_state(dumped: Mapping[str, object] | str) -> SavedState:
+    """Return the state that `dump_state` gave, as a mapping or its JSON text.
 
-    def without(self, skill_id: str) -> Self:
-        """Return the state with this skill put away, until it is loaded again."""
-        gone = [each.at for each in self.active if each.id == skill_id]
-        at = max([self.unloaded.get(skill_id, 0.0), *gone])
-        return replace(
-            self,
-            active=tuple(each for each in self.active if each.id != skill_id),
-            unloaded={**self.unloaded, skill_id: at},
+    Fields that are missing are empty; unknown ones are left out.
+
+    Raises:
+        StateError: It is no such state, or a newer Satchel's.
+    """
+    given = _mapping(_parsed(dumped), "")
+    version = _count(given, "schema_version", SCHEMA_VERSION)
+    if version > SCHEMA_VERSION:
+        raise StateError(
+            f"it is of version {version}; this Satchel reads {SCHEMA_VERSION}"
         )
-
-    def without_grants(self) -> Self:
-        """Return the state with every grant taken back, for `merged` too."""
-        return replace(self, grants=(), edits=self.edits + 1)
-
-    def merged(self, other: Self) -> Self:
-        """Return both states as one: what frameworks call a reducer.
-
-        Parallel tool calls each write the state that they made of the same one; and a
-        framework that merges all that is written merges each state with its heir. Of
-        each skill what was loaded last stands, and being put away goes before what
-        was put away. Grants are united, unless one side has taken some back since.
-        Of savings the greater number stands, so that parallel calls count once.
-        Edition, told and misses are those of ``other``, the newer one. Used approvals
-        and seals are united. Up to the
-        order of ``active`` it is associative, and commutative but for those three.
-        """
-        active: dict[str, Activation] = {}
-        for each in (*self.active, *other.active):
-            active[each.id] = max(active.get(each.id, each), each, key=_age)
-        unloaded = dict(self.unloaded)
-        for skill_id, at in other.unloaded.items():
-            unloaded[skill_id] = max(at, unloaded.get(skill_id, at))
-        for skill_id, at in tuple(unloaded.items()):
-            if skill_id not in active:
-                continue
-            if active[skill_id].at > at:
-                del unloaded[skill_id]
-            else:
-                del active[skill_id]
-        grants = self.grants if self.edits >= other.edits else ()
-        grants += other.grants if other.edits >= self.edits else ()
-        return replace(
-            other,
-            active=tuple(active.values()),
-            unloaded=unloaded,
-            grants=tuple(sorted(set(grants))),
-            edition=other.edition or self.edition,
-            told=other.told or self.told,
-            edits=max(self.edits, other.edits),
-            saved=Savings(*map(max, zip(*map(_saved, (self, other)), strict=True))),
-            used=self.used | other.used,
-            seals=self.seals | other.seals,
-        )
-
-    def to_dict(self) -> dict[str, object]:
-        """Return what `from_dict` takes; safe for JSON."""
-        rare: dict[str, object] = {
-            "missed": dict(self.missed),
-            "used": sorted(self.used),
-            "seals": sorted(self.seals),
-        }
-        return {
-            "schema_version": SCHEMA_VERSION,
-            "active": [
-                {
-                    "id": each.id,
-                    "digest": each.digest,
-                    "at": each.at,
-                    "tokens": each.tokens,
-                }
-                for each in self.active
-            ],
-            "unloaded": dict(self.unloaded),
-            "grants": [list(grant) for grant in self.grants],
-            "edition": self.edition,
-            "told": self.told,
-            "misses": self.misses,
-            "edits": self.edits,
-            "saved": {
-                "prefix_tokens": self.saved.prefix_tokens,
-                "repeat_tokens": self.saved.repeat_tokens,
-            },
-            **{key: value for key, value in rare.items() if value},
-        }
-
-    @classmethod
-    def read(cls, dumped: object) -> "tuple[Self, Finding | None]":
-        """Return the state that `to_dict` gave, or an empty one and what was wrong.
-
-        Never raises: a state that cannot be read must not end a conversation.
-        """
-        try:
-            return cls.from_dict(cast("Mapping[str, object] | str", dumped)), None
-        except StateError as error:
-            fix = "store what Session.dump gives, as it is"
-            message = f"{error}; the conversation begins again without it"
-            return cls(), Finding("invalid-state", "warning", message, fix=fix)
-
-    @classmethod
-    def from_dict(cls, dumped: Mapping[str, object] | str) -> Self:
-        """Return the state that `to_dict` gave, as a mapping or its JSON text.
-
-        Fields that are missing are empty; unknown ones are left out.
-
-        Raises:
-            StateError: It is no such state, or a newer Satchel's.
-        """
-        given = _mapping(_parsed(dumped), "")
-        version = _count(given, "schema_version", SCHEMA_VERSION)
-        if version > SCHEMA_VERSION:
-            raise StateError(
-                f"it is of version {version}; this Satchel reads {SCHEMA_VERSION}"
-            )
-        unloaded = _mapping(given.get("unloaded", {}), "unloaded")
-        missed = _mapping(given.get("missed", {}), "missed")
-        saved = _mapping(given.get("saved", {}), "saved")
-        return cls(
-            active=tuple(
-                _activation(_mapping(each, f"active[{n}]"))
-                for n, each in enumerate(_items(given, "active"))
-            ),
-            unloaded={each: _number(unloaded, each) for each in unloaded},
-            grants=tuple(sorted({_grant(each) for each in _items(given, "grants")})),
-            edition=_text(given, "edition"),
-            told=_text(given, "told"),
-            misses=_count(given, "misses"),
-            missed={each: _count(missed, each) for each in missed},
-            edits=_count(given, "edits"),
-            saved=Savings(
-                _count(saved, "prefix_tokens"), _count(saved, "repeat_tokens")
-            ),
-            used=_texts(given, "used"),
-            seals=_texts(given, "seals"),
-        )
-
-
-def _saved(state: SavedState) -> tuple[int, int]:
-    return state.saved.prefix_tokens, state.saved.repeat_tokens
-
-
-def _age(activation: Activation) -> tuple[float, str, int]:
-    """Return what orders activations of one skill, the same on every side."""
-    return activation.at, activation.digest, activation.tokens
+    unloaded = _mapping(given.get("unloaded", {}), "unloaded")
+    missed = _mapping(given.get("missed", {}), "missed")
+    saved = _mapping(given.get("saved", {}), "saved")
+    return SavedState(
+        active=tuple(
+            _activation(_mapping(item, f"active[{n}]"))
+            for n, item in enumerate(_items(given, "active"))
+        ),
+        unloaded={id: _number(unloaded, id) for id in unloaded},
+        grants=tuple(sorted({_grant(item) for item in _items(given, "grants")})),
+        snapshot=_text(given, "edition"),
+        announced=_text(given, "told"),
+        not_found=_count(given, "misses"),
+        not_found_by_id={id: _count(missed, id) for id in missed},
+        edits=_count(given, "edits"),
+        savings=Savings(_count(saved, "prefix_tokens"), _count(saved, "repeat_tokens")),
+        used=_texts(given, "used"),
+        seals=_texts(given, "seals"),
+    )
 
 
 def _parsed(dumped: Mapping[str, object] | str) -> object:
@@ -213,9 +117,8 @@ def _activation(given: Mapping[str, object]) -> Activation:
     skill_id = _text(given, "id")
     if not skill_id:
         raise StateError("an active skill has no id")
-    return Activation(
-        skill_id, _text(given, "digest"), _number(given, "at"), _count(given, "tokens")
-    )
+    digest, at = _text(given, "digest"), _number(given, "at")
+    return Activation(skill_id, digest, at, _count(given, "tokens"))
 
 
 def _grant(given: object) -> Grant:
@@ -223,44 +126,46 @@ def _grant(given: object) -> Grant:
         case (str(action), str(skill), str(tool)):
             return action, skill, tool
         case _:
-            raise StateError(
-                f"grants: want action, skill and tool, got {short_repr(given)}"
-            )
+            raise _wrong("grants", "action, skill and tool", given)
 
 
 def _is_list(value: object) -> bool:
     return isinstance(value, (list, tuple))
 
 
+def _wrong(where: str, expected: str, got: object) -> StateError:
+    return StateError(f"{where}: expected {expected}; got {short_repr(got)}")
+
+
 def _texts(given: Mapping[str, object], key: str) -> frozenset[str]:
     texts = _items(given, key)
-    if not all(isinstance(each, str) for each in texts):
-        raise StateError(f"{key}: expected texts, got {short_repr(texts)}")
+    if not all(isinstance(text, str) for text in texts):
+        raise _wrong(key, "texts", texts)
     return frozenset(cast("Sequence[str]", texts))
 
 
 def _mapping(given: object, where: str) -> Mapping[str, object]:
+    where = where or "the state"
     if not isinstance(given, Mapping):
         kind = type(given).__name__
-        raise StateError(f"{where or 'the state'}: want an object, got {kind}")
-    if not all(
-        isinstance(each, str) for each in cast("Mapping[object, object]", given)
-    ):
-        raise StateError(f"{where or 'the state'}: expected texts as keys")
+        raise StateError(f"{where}: expected an object; got {kind}")
+    mapping = cast("Mapping[object, object]", given)
+    if not all(isinstance(key, str) for key in mapping):
+        raise StateError(f"{where}: expected texts as keys")
     return cast("Mapping[str, object]", given)
 
 
 def _items(given: Mapping[str, object], key: str) -> Sequence[object]:
     value = given.get(key, ())
     if not _is_list(value):
-        raise StateError(f"{key}: want a list, got {short_repr(value)}")
+        raise _wrong(key, "a list", value)
     return cast("Sequence[object]", value)
 
 
 def _text(given: Mapping[str, object], key: str) -> str:
     value = given.get(key, "")
     if not isinstance(value, str):
-        raise StateError(f"{key}: want text, got {short_repr(value)}")
+        raise _wrong(key, "text", value)
     return value
 
 
@@ -269,21 +174,20 @@ def _count(given: Mapping[str, object], key: str, default: int = 0) -> int:
     if isinstance(value, float) and value.is_integer():
         value = int(value)  # some stores keep every number as a float
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise StateError(f"{key}: want a count, got {short_repr(value)}")
+        raise _wrong(key, "a count", value)
     return value
 
 
 def _number(given: Mapping[str, object], key: str) -> float:
     value = given.get(key, 0.0)
     if not isinstance(value, (int, float)) or isinstance(value, bool):
-        raise StateError(f"{key}: want a number, got {short_repr(value)}")
+        raise _wrong(key, "a number", value)
     if not abs(value) <= sys.float_info.max:  # nor is it NaN
-        raise StateError(f"{key}: want a finite number, got {short_repr(value)}")
+        raise _wrong(key, "a finite number", value)
     return float(value)
 
 
-_CHARS: Final = 32
-"""Characters of a seal: 128 bits."""
+# --- Seals ----------------------------------------------------------------------------
 
 
 @cache
@@ -292,52 +196,57 @@ def _key() -> bytes:
 
 
 class StateSeals:
-    """Makes and checks the seals of one agent's conversations with one user."""
+    """Makes and checks the seals of one agent's conversations with one user.
 
-    def __init__(self, agent: str, who: Mapping[str, object]) -> None:
-        """Take whose conversation it is."""
-        self._whose = f"{agent}\0{fingerprint(who)}"
+    ``needs_approval`` says of a skill whether its load has to be approved.
+    """
 
-    def sealed(
-        self, state: SavedState, needs_approval: Callable[[str], bool]
-    ) -> SavedState:
-        """Return the state with a seal for every yes in it.
+    def __init__(
+        self,
+        agent: str,
+        who: Mapping[str, object],
+        needs_approval: Callable[[str], bool],
+    ) -> None:
+        self._owner = f"{agent}\0{fingerprint(who)}"
+        self._needs_approval = needs_approval
 
-        ``needs_yes`` tells of a skill whether its load has to be approved.
-        """
-        seals = {self._of_grant(each, state) for each in state.grants}
+    def add(self, state: SavedState) -> SavedState:
+        """Return the state with a seal for every yes in it."""
+        seals = {self._of_grant(grant, state) for grant in state.grants}
         seals |= {
-            self._of_load(each) for each in state.active if needs_approval(each.id)
+            self._of_load(skill)
+            for skill in state.active
+            if self._needs_approval(skill.id)
         }
         return replace(state, seals=frozenset(seals))
 
-    def granted(self, state: SavedState) -> SavedState:
-        """Return the state without the grants that bear no seal."""
+    def sealed_grants(self, state: SavedState) -> SavedState:
+        """Return the state without the grants that have no seal."""
         grants = tuple(
-            each for each in state.grants if self._of_grant(each, state) in state.seals
+            grant
+            for grant in state.grants
+            if self._of_grant(grant, state) in state.seals
         )
         return replace(state, grants=grants)
 
-    def loaded(
-        self, state: SavedState, needs_approval: Callable[[str], bool]
-    ) -> SavedState:
-        """Return the state without the skills that need a yes and bear no seal."""
+    def sealed_loads(self, state: SavedState) -> SavedState:
+        """Return the state without the skills that need a yes and have no seal."""
         active = tuple(
-            each
-            for each in state.active
-            if not needs_approval(each.id) or self._of_load(each) in state.seals
+            skill
+            for skill in state.active
+            if not self._needs_approval(skill.id) or self._of_load(skill) in state.seals
         )
         return replace(state, active=active)
 
     def _of_grant(self, grant: Grant, state: SavedState) -> str:
-        return self._of("grant", str(state.edits), *grant)
+        return self._seal("grant", str(state.edits), *grant)
 
     def _of_load(self, activation: Activation) -> str:
-        return self._of("load", activation.id)
+        return self._seal("load", activation.id)
 
-    def _of(self, *parts: str) -> str:
-        text = json.dumps([self._whose, *parts])
-        return hmac.new(_key(), text.encode(), "sha256").hexdigest()[:_CHARS]
+    def _seal(self, *parts: str) -> str:
+        text = json.dumps([self._owner, *parts])
+        return hmac.new(_key(), text.encode(), "sha256").hexdigest()[:_SEAL_CHARS]
 
 
 def fingerprint(value: object) -> str:
@@ -347,13 +256,13 @@ def fingerprint(value: object) -> str:
     except (TypeError, ValueError, RecursionError):
         pass
     try:
-        return short_repr(value)
+        return repr(value)  # in full: two users must not look alike
     except Exception:  # noqa: BLE001 - an object's own method
         return type(value).__qualname__
 
 
 def _plain(value: object) -> object:
-    """Return what stands for a value that JSON has no form for: at least its type."""
+    """Return a replacement for a value that JSON has no form for: at least its type."""
     if isinstance(value, (set, frozenset)):
         return sorted(map(str, cast("Iterable[object]", value)))
     return type(value).__qualname__

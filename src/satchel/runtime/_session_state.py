@@ -1,223 +1,327 @@
-"""What one conversation remembers: skills in use, what the model was told.
+"""What one conversation remembers: skills in use, and what the model has read.
 
-What it can see.
+`SavedState` is the part that is dumped: ids and digests, no text.
 """
 
 import threading
-from collections.abc import Iterable
-from dataclasses import replace
-from functools import partial
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final, Self, TypeAlias
 
-from satchel.model import Activation, Loaded, Savings, SeenMessage
-from satchel.runtime._access import SkillAccess
+from satchel.load import changes_note
+from satchel.model import SKILL_FILE, Activation, Loaded, Savings, SeenMessage
 from satchel.runtime._history import VisibleMessages, read_history
-from satchel.runtime._prompt_snapshot import PromptSnapshot, describe_changes
-from satchel.runtime._saved_state import SavedState
-from satchel.runtime._session_context import SessionSettings
+from satchel.runtime._prompt_snapshot import PromptSnapshot
 
 if TYPE_CHECKING:
-    from satchel.runtime._session_context import SessionContext
-
+    from satchel.runtime._access import SkillAccess
+    from satchel.runtime._components import Components
+    from satchel.runtime._session_settings import SessionSettings
 
 MAX_NOT_FOUND: Final = 50
-"""Things that were missed in a turn and are counted one by one."""
+"""Things that are not there, and are counted one by one within a turn."""
+
+Grant: TypeAlias = tuple[str, str, str]
+"""Action, skill and tool for which somebody said yes until the session ends."""
+
+
+@dataclass(frozen=True, slots=True)
+class SavedState:
+    """What a session has to remember, and no text of any skill.
+
+    ``active`` is in the order in which the skills first became active, which is the
+    order of their tools; ``at`` says which was loaded last. ``unloaded`` maps the ids
+    that were deactivated to the ``at`` of what was. ``snapshot`` is the key of the
+    catalog that the prompt shows, ``announced`` that of the one whose changes the model
+    read last. ``not_found`` counts, within a turn, the requests for something that is
+    not there, and ``not_found_by_id`` those for each such thing. ``edits`` counts how
+    often the grants were taken back; ``savings`` is what did not have to be sent again.
+    ``used`` are the keys of approvals that were used, and ``seals`` show that an
+    approver of this process gave what is above: both for states that others can write.
+    """
+
+    active: tuple[Activation, ...] = ()
+    unloaded: Mapping[str, float] = field(default_factory=dict[str, float], hash=False)
+    grants: tuple[Grant, ...] = ()
+    snapshot: str = ""
+    announced: str = ""
+    not_found: int = 0
+    edits: int = 0
+    savings: Savings = field(default_factory=Savings)
+    not_found_by_id: Mapping[str, int] = field(
+        default_factory=dict[str, int], hash=False
+    )
+    used: frozenset[str] = frozenset()
+    seals: frozenset[str] = frozenset()
+
+    def with_active(self, activation: Activation) -> Self:
+        """Return the state with this skill active; a known one keeps its place."""
+        active = {skill.id: skill for skill in self.active}
+        active[activation.id] = activation
+        unloaded = {k: at for k, at in self.unloaded.items() if k != activation.id}
+        return replace(self, active=tuple(active.values()), unloaded=unloaded)
+
+    def without(self, skill_id: str) -> Self:
+        """Return the state with this skill deactivated, until it is loaded again."""
+        times = [skill.at for skill in self.active if skill.id == skill_id]
+        at = max([self.unloaded.get(skill_id, 0.0), *times])
+        return replace(
+            self,
+            active=tuple(skill for skill in self.active if skill.id != skill_id),
+            unloaded={**self.unloaded, skill_id: at},
+        )
+
+    def without_grants(self) -> Self:
+        """Return the state with every grant taken back, for `merged` too."""
+        return replace(self, grants=(), edits=self.edits + 1)
+
+    def merged(self, other: Self) -> Self:
+        """Return both states as one: what frameworks call a reducer.
+
+        Parallel tool calls each write the state that they made of the same one; and a
+        framework that merges all that is written merges each state with its successor.
+        Of each skill the latest load counts, and a deactivation wins over the load that
+        it ended. Grants are united, unless one side has taken some back since. Of
+        savings the greater number counts, so that parallel calls count once.
+        ``snapshot``, ``announced`` and ``not_found`` are those of ``other``, the newer
+        one. Used approvals and seals are united. Up to the order of ``active`` it is
+        associative, and commutative but for those three.
+        """
+        active: dict[str, Activation] = {}
+        for skill in (*self.active, *other.active):
+            active[skill.id] = max(active.get(skill.id, skill), skill, key=_age)
+        unloaded = dict(self.unloaded)
+        for skill_id, at in other.unloaded.items():
+            unloaded[skill_id] = max(at, unloaded.get(skill_id, at))
+        for skill_id, at in tuple(unloaded.items()):
+            if skill_id not in active:
+                continue
+            if active[skill_id].at > at:
+                del unloaded[skill_id]
+            else:
+                del active[skill_id]
+        grants = self.grants if self.edits >= other.edits else ()
+        grants += other.grants if other.edits >= self.edits else ()
+        mine, theirs = self.savings, other.savings
+        return replace(
+            other,
+            active=tuple(active.values()),
+            unloaded=unloaded,
+            grants=tuple(sorted(set(grants))),
+            snapshot=other.snapshot or self.snapshot,
+            announced=other.announced or self.announced,
+            edits=max(self.edits, other.edits),
+            savings=Savings(
+                max(mine.prefix_tokens, theirs.prefix_tokens),
+                max(mine.repeat_tokens, theirs.repeat_tokens),
+            ),
+            used=self.used | other.used,
+            seals=self.seals | other.seals,
+        )
+
+
+def _age(activation: Activation) -> tuple[float, str, int]:
+    """Return what orders activations of one skill, the same on every side."""
+    return activation.at, activation.digest, activation.tokens
 
 
 class SessionState:
-    """The ledger of one session, and what follows from it. Safe across threads."""
+    """The state of one session while it is in use. Safe across threads.
+
+    ``saved`` is what is dumped.
+    """
 
     def __init__(
         self,
-        shelf: "SessionContext",
-        settings: SessionSettings,
-        reading: SkillAccess,
-        state: SavedState,
+        components: "Components",
+        settings: "SessionSettings",
+        access: "SkillAccess",
+        saved: SavedState,
     ) -> None:
-        self._shelf = shelf
+        self.saved = saved
+        self._components = components
         self._settings = settings
-        self._reading = reading
+        self._access = access
         self._lock = threading.RLock()
-        self._state = state
-        self._view: VisibleMessages | None = None
-        self._edition: PromptSnapshot | None = None
-
-    @property
-    def state(self) -> SavedState:
-        """What is dumped."""
-        return self._state
+        self._visible: VisibleMessages | None = None
+        self._snapshot: PromptSnapshot | None = None
+        self._announced: PromptSnapshot | None = None
 
     @property
     def in_use(self) -> tuple[str, ...]:
         """The skills in use, in the order in which they were loaded."""
-        return tuple(each.id for each in self._state.active)
+        return tuple(skill.id for skill in self.saved.active)
 
     @property
-    def savings(self) -> Savings:
-        """What was not sent anew."""
-        return self._state.saved
+    def snapshot(self) -> PromptSnapshot:
+        """The snapshot that this conversation began with, or begins with now.
 
-    @property
-    def edition(self) -> PromptSnapshot:
-        """The edition that this conversation began with, or begins with now.
-
-        One without any skill leaves nothing to keep, and gives way to the first that
-        has some.
+        One without any skill has nothing to preserve, and is replaced by the first
+        that has some.
         """
         with self._lock:
-            if self._edition is None or not self._edition.catalog.entries:
-                known = self._shelf.editions.get(self._state.edition)
-                if known is not None and self._may_tell(known):
-                    self._edition = known
+            if self._snapshot is None or not self._snapshot.catalog.entries:
+                first = self._components.snapshots.get(self.saved.snapshot)
+                if first is not None and self._may_show(first):
+                    self._snapshot = first
                 else:
-                    self._edition = self._current()
-                    key = self._edition.key
-                    self._state = replace(self._state, edition=key, told=key)
-            return self._edition
+                    self._snapshot = self._announced = self._current()
+                    key = self._snapshot.key
+                    self.saved = replace(self.saved, snapshot=key, announced=key)
+            return self._snapshot
 
     def see(self, history: Iterable[SeenMessage]) -> None:
         """Take the messages of the next model call; see `satchel.Session.see`."""
-        view = read_history(self._settings.style, history)
+        visible = read_history(self._settings.style, history)
         with self._lock:
-            self._view = view
-            if view.after_user:
-                self.hit()
-            known = {*self.in_use, *self._state.unloaded}
-            for skill_id, text in view.loaded:
-                if skill_id in known or self._reading.descriptor(skill_id) is None:
+            self._visible = visible
+            if visible.after_user:
+                self.begin_turn()
+            known = {*self.in_use, *self.saved.unloaded}
+            for skill_id, text in visible.loaded:
+                if skill_id in known or self._access.descriptor(skill_id) is None:
                     continue
-                if self._reading.needs_approval(skill_id):
+                if self._access.needs_approval(skill_id):
                     continue  # messages can be made up, and so show no approval
-                self._remember(Activation(skill_id, "", 0.0, self._cost(text)))
+                self._activate(skill_id, "", text)
+
+    def record_load(self, loaded: Loaded) -> None:
+        """Count a skill as in use, as it is now; what was not found is forgotten."""
+        if self.saved.not_found:
+            self.begin_turn()
+        if loaded.file == SKILL_FILE:
+            self.activate(loaded)
 
     def activate(self, loaded: Loaded) -> None:
         """Count a skill as in use, as it is now."""
-        cost = self._cost(loaded.text)
-        self._remember(Activation(loaded.id, loaded.digest, 0.0, cost))
+        self._activate(loaded.descriptor.id, loaded.digest, loaded.text)
 
     def deactivate(self, skill_id: str) -> None:
         """Take a skill out of use."""
         with self._lock:
-            self._state = self._state.without(skill_id)
+            self.saved = self.saved.without(skill_id)
 
     def revoke(self) -> None:
         """Take back every grant."""
         with self._lock:
-            self._state = self._state.without_grants()
+            self.saved = self.saved.without_grants()
 
-    def use(self, key: str) -> bool:
+    def use_approval(self, key: str) -> bool:
         """Note an approval as used; tell whether it was not before."""
         with self._lock:
-            used = self._state.used
-            self._state = replace(self._state, used=used | {key})
+            used = self.saved.used
+            self.saved = replace(self.saved, used=used | {key})
             return key not in used
 
-    def miss(self, what: str) -> tuple[int, int]:
-        """Count a miss; return how many there were, and how many of them of ``what``.
+    def count_not_found(self, what: str) -> tuple[int, int]:
+        """Count a request for something that is not there.
 
-        A hit in between begins both counts again.
+        Return how many there were, and how many of them were about ``what``. A
+        successful load in between begins both counts again.
         """
         with self._lock:
-            missed = dict(self._state.missed)
-            missed[what] = same = missed.pop(what, 0) + 1
-            while len(missed) > MAX_NOT_FOUND:
-                del missed[next(iter(missed))]
-            misses = self._state.misses + 1
-            self._state = replace(self._state, misses=misses, missed=missed)
-            return misses, same
+            by_id = dict(self.saved.not_found_by_id)
+            by_id[what] = same = by_id.pop(what, 0) + 1
+            while len(by_id) > MAX_NOT_FOUND:
+                del by_id[next(iter(by_id))]
+            total = self.saved.not_found + 1
+            self.saved = replace(self.saved, not_found=total, not_found_by_id=by_id)
+            return total, same
 
-    def hit(self) -> None:
-        """Forget the misses."""
+    def begin_turn(self) -> None:
+        """Forget what was not found."""
         with self._lock:
-            if self._state.misses or self._state.missed:
-                self._state = replace(self._state, misses=0, missed={})
+            if self.saved.not_found or self.saved.not_found_by_id:
+                self.saved = replace(self.saved, not_found=0, not_found_by_id={})
 
     def shows(self, loaded: Loaded) -> bool:
-        """Tell whether the next model call sees this very text anyway (R10)."""
-        if loaded.is_instructions and loaded.id in self._settings.always_on.ids:
+        """Tell whether the next model call sees this very text anyway."""
+        is_instructions = loaded.file == SKILL_FILE
+        if is_instructions and loaded.descriptor.id in self._settings.always_on.ids:
             return True
-        body_only = self._settings.style != "agent-skills" and loaded.is_instructions
-        text = loaded.body if body_only else loaded.text
-        return self._view is not None and self._view.shows(text)
+        if self._visible is None:
+            return False
+        body_only = self._settings.style != "agent-skills" and is_instructions
+        return self._visible.shows(loaded.body if body_only else loaded.text)
 
     def evicted(self) -> list[str]:
         """Return the skills in use that the next model call does not see, newest first.
 
-        None where nobody tells what it sees: all of them may be.
+        Empty where nobody says what it sees: all of them may be visible.
         """
-        if self._view is None:
+        if self._visible is None:
             return []
-        seen = self._view.ids.union(self._settings.always_on.ids)
-        in_order = enumerate(self._state.active)
-        newest = sorted(in_order, key=lambda each: (each[1].at, each[0]), reverse=True)
-        return [each.id for _, each in newest if each.id not in seen]
+        visible = self._visible.ids.union(self._settings.always_on.ids)
+        in_order = enumerate(self.saved.active)
+        newest = sorted(in_order, key=lambda item: (item[1].at, item[0]), reverse=True)
+        return [skill.id for _, skill in newest if skill.id not in visible]
 
     def changes(self) -> str:
-        """Return how the catalog changed since the model was told; it is told now."""
+        """Return how the catalog changed since the model read of it; only once."""
+        listed = self._access.listed
         with self._lock:
-            _ = self.edition
-            told = self._shelf.editions.get(self._state.told)
-            if told is not None and told.catalog is self._reading.listed:
+            _ = self.snapshot
+            before, key = self._announced, self.saved.announced
+            if before is None or before.key != key:
+                before = self._announced = self._components.snapshots.get(key)
+            if before is not None and before.catalog is listed:
                 return ""
-            current = self._current()
-            if told is not None and told.key == current.key:
+            now = self._current()
+            if before is not None and before.key == now.key:
                 return ""
-            self._state = replace(self._state, told=current.key)
-        if told is None:
+            self._announced = now
+            self.saved = replace(self.saved, announced=now.key)
+        if before is None:
             return ""
-        return describe_changes(told.catalog, current.catalog, self._outdated(current))
+        return changes_note(before.catalog, now.catalog, self._outdated(now))
 
-    def _outdated(self, current: PromptSnapshot) -> frozenset[str]:
+    def _outdated(self, now: PromptSnapshot) -> frozenset[str]:
         """Return the skills in use that were loaded in an earlier state."""
-        listed = current.catalog
         return frozenset(
-            each.id
-            for each in self._state.active
-            if (entry := listed.get(each.id)) is None or entry.digest != each.digest
+            skill.id
+            for skill in self.saved.active
+            if (entry := now.catalog.get(skill.id)) is None
+            or entry.digest != skill.digest
         )
 
     def save_prefix(self) -> None:
-        """Count the section as saved, where the catalog is not what it tells of."""
-        if self.edition.catalog is not self._reading.listed:
-            self._save(Savings(prefix_tokens=self.edition.section.tokens))
+        """Count the section as saved, where the catalog is not what it shows."""
+        snapshot = self.snapshot
+        if snapshot.catalog is not self._access.listed:
+            self._save(prefix_tokens=snapshot.section.tokens)
 
     def save_repeat(self, loaded: Loaded) -> None:
         """Count a text as saved in whose place there is a note."""
-        self._save(Savings(repeat_tokens=self._cost(loaded.text)))
+        self._save(repeat_tokens=self._components.counter.count(loaded.text))
 
-    def _may_tell(self, known: PromptSnapshot) -> bool:
-        """Tell whether an edition that was begun with is one for this session, too.
+    def _may_show(self, snapshot: PromptSnapshot) -> bool:
+        """Tell whether a snapshot that was begun with is one for this session, too.
 
         Who resumes may have another style, or be somebody who may not list all of it.
         """
-        if known.style != self._settings.style or not known.catalog.entries:
+        if snapshot.style != self._settings.style or not snapshot.catalog.entries:
             return False
-        listed, everything = self._reading.listed, self._shelf.catalog()
+        listed, everything = self._access.listed, self._components.registry.catalog
         return listed is everything or not any(
             entry.id in everything and entry.id not in listed
-            for entry in known.catalog.entries
+            for entry in snapshot.catalog.entries
         )
 
     def _current(self) -> PromptSnapshot:
-        catalog, style = self._reading.listed, self._settings.style
-        render = partial(self._shelf.render, catalog, style)
-        return self._shelf.editions.of(catalog, style, render)
+        sections, style = self._components.sections, self._settings.style
+        return self._components.snapshots.of(self._access.listed, style, sections)
 
-    def _remember(self, active: Activation) -> None:
-        active = replace(active, at=self._shelf.clock.now())
+    def _activate(self, skill_id: str, digest: str, text: str) -> None:
+        tokens = self._components.counter.count(text)
+        at = self._components.clock.now()
         with self._lock:
-            self._state = self._state.with_active(active)
+            activation = Activation(skill_id, digest, at, tokens)
+            self.saved = self.saved.with_active(activation)
 
-    def _cost(self, text: str) -> int:
-        return self._shelf.counter.count(text)
-
-    def _save(self, more: Savings) -> None:
+    def _save(self, prefix_tokens: int = 0, repeat_tokens: int = 0) -> None:
         with self._lock:
-            saved = self._state.saved
-            self._state = replace(
-                self._state,
-                saved=Savings(
-                    saved.prefix_tokens + more.prefix_tokens,
-                    saved.repeat_tokens + more.repeat_tokens,
-                ),
+            savings = Savings(
+                self.saved.savings.prefix_tokens + prefix_tokens,
+                self.saved.savings.repeat_tokens + repeat_tokens,
             )
+            self.saved = replace(self.saved, savings=savings)

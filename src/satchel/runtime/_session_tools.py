@@ -1,239 +1,352 @@
-"""The tools of one session: of always-on skills, of the style.
+"""The tools of one session: of always-on skills, of the style, and of loaded skills.
 
-And of loaded skills.
+`SessionTools` is also what the tools of the style call: it loads through the access,
+records in the state, and adds notes to results.
 """
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
-from functools import partial
-from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final, TypeAlias
 
-from satchel.errors import DuplicateToolError, ToolError
-from satchel.load import ResultHooks, StyleOptions, offer_find, offer_reader, tools_for
-from satchel.model import Descriptor, Loaded, Reply, Request
-from satchel.runtime._access import SkillAccess
+from satchel.errors import (
+    DuplicateToolError,
+    ReferenceNotAllowedError,
+    SkillError,
+    SkillNotFoundError,
+    ToolError,
+    echo,
+)
+from satchel.load import (
+    EXTENDED,
+    LOAD_TO_OPEN,
+    NO_SUCH_TOOL,
+    SKILL_IS_NO_TOOL,
+    TOOL_DENIED,
+    TOOLS_OPEN,
+    ToolBackend,
+    fill_folder,
+    not_found_advice,
+    offer_find,
+    offer_reader,
+    render_context,
+    tools_for,
+    unchanged_note,
+)
+from satchel.model import (
+    SKILL_FILE,
+    Catalog,
+    Descriptor,
+    FileStat,
+    Hit,
+    Loaded,
+    Request,
+)
 from satchel.runtime._history import READ_TOOL
-from satchel.runtime._prompt_snapshot import PromptSnapshot
-from satchel.runtime._session_context import SessionSettings
-from satchel.tools import Tool, Toolbox
+from satchel.tools import Run, Tool, Toolbox
 
 if TYPE_CHECKING:
-    from satchel.runtime._session_context import SessionContext
-
+    from satchel.runtime._access import SkillAccess
+    from satchel.runtime._authorizer import Authorizer
+    from satchel.runtime._components import Components
+    from satchel.runtime._session_settings import SessionSettings
+    from satchel.runtime._session_state import SessionState
+    from satchel.runtime._staging import Staged
 
 OwnedTool: TypeAlias = tuple[Descriptor | None, Tool]
-"""A tool, and the skill that carries it; None for those of the style."""
+"""A tool, and the skill that brings it; None for those of the style."""
 
-_OPTIONS: Final = StyleOptions(envelope="extended")  # as R18 has it for sessions
-_OURS: Final = "satchel"
+_SATCHEL: Final = "satchel"
 """The owner of the style's tools."""
 _AGENT: Final = "the agent"
 """The owner of the tools that an agent has without any skill."""
 
 
-class LoadForTool(Protocol):
-    """Loads for a tool of the style."""
+class SessionTools(ToolBackend):
+    """Which tools there are, and what they do in this session."""
 
-    def __call__(self, request: Request, *, approved: Reply | None) -> Loaded:
-        """Load; ``approved`` is the answer of a framework's own approval."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class SessionTools:
-    """Which tools there are, given an edition and the skills in use.
-
-    ``load`` is what the style's tools call, with the answer of a framework's approval
-    where there is one; ``hooks`` decide about their results.
-    """
-
-    shelf: "SessionContext"
-    settings: SessionSettings
-    reading: SkillAccess
-    load: "LoadForTool"
-    hooks: ResultHooks
-    _made: dict[tuple[str, bool], Toolbox] = field(
-        default_factory=dict[tuple[str, bool], Toolbox], init=False, compare=False
-    )
-
-    def offered(
-        self, edition: PromptSnapshot, in_use: Iterable[str]
-    ) -> Iterator[OwnedTool]:
-        """Yield every tool once with the skill that carries it, in their order.
-
-        Worn ones, those of the style, then those of the skills in use, so that what
-        comes later is always behind. Denied ones are left out.
-        """
-        seen: set[str] = set()
-        for owner, tool in self._all(edition, in_use):
-            if tool.name not in seen:
-                seen.add(tool.name)
-                yield owner, tool
-
-    def find(
+    def __init__(
         self,
-        name: str,
-        edition: PromptSnapshot,
-        in_use: Iterable[str],
-        *,
-        approved: Reply | None,
-    ) -> OwnedTool:
-        """Return the tool of that name, and who carries it.
+        components: "Components",
+        settings: "SessionSettings",
+        access: "SkillAccess",
+        authorizer: "Authorizer",
+        state: "SessionState",
+    ) -> None:
+        self.settings = settings
+        self._components = components
+        self._registry = components.tool_registry
+        self._access = access
+        self._authorizer = authorizer
+        self._state = state
+        self._style_tools: dict[tuple[str, bool], Toolbox] = {}
+        self._staged: dict[tuple[str, str, tuple[FileStat, ...]], Staged] = {}
+
+    # --- What the tools of the style call ---------------------------------------------
+
+    @property
+    def catalog(self) -> Catalog:
+        """What may be listed now."""
+        return self._access.listed
+
+    def load(self, request: Request, run: Run) -> Loaded:
+        """Load for a call, and count the skill as in use.
+
+        Raises:
+            SkillError: It is not there, or may not be read.
+        """
+        loaded = self._access.load(
+            request.id, request.file, via=request.via, approved=run.approved
+        )
+        self._state.record_load(loaded)
+        return loaded
+
+    def find(self, query: str, k: int) -> Sequence[Hit]:
+        """Return at most ``k`` skills that match, of those that may be found."""
+        return self._access.find(query, k)
+
+    def folder(self, loaded: Loaded) -> str | None:
+        """Return the folder in which the agent finds the skill's files, if it does."""
+        if self.settings.stager is None:
+            return None
+        staged = self._stage_if_needed(loaded.descriptor)
+        return staged.folder or None if staged is not None else None
+
+    def unchanged(self, loaded: Loaded) -> str | None:
+        """Return a line in place of a text that the model can see anyway."""
+        if not self._state.shows(loaded):
+            return None
+        self._state.save_repeat(loaded)
+        return unchanged_note(loaded)
+
+    def notes(self, loaded: Loaded) -> Sequence[str]:
+        """Return what to say next to a text: tools, the folder, what changed."""
+        notes: list[str] = []
+        # Where the text is visible, the rest was said there.
+        if loaded.file == SKILL_FILE and not self._state.shows(loaded):
+            if loaded.descriptor.tools:
+                notes += self._tool_notes(loaded.descriptor)
+            if self.settings.stager is not None:
+                staged = self._stage_if_needed(loaded.descriptor)
+                notes += staged.notes if staged is not None else ()
+        changes = self._state.changes()
+        return [*notes, changes] if changes else notes
+
+    def advice(self, error: SkillError) -> str | None:
+        """Return what to say behind an error; one about a missing thing is counted."""
+        changes = self._state.changes()
+        if not isinstance(error, (SkillNotFoundError, ReferenceNotAllowedError)):
+            return changes or None
+        file = error.file if isinstance(error, ReferenceNotAllowedError) else ""
+        what = f"{echo(error.name)}/{echo(file)}"
+        total, same = self._state.count_not_found(what)
+        advice = not_found_advice(error, total, same, self._access.listed)
+        return " ".join(filter(None, (advice, changes))) or None
+
+    def _tool_notes(self, owner: Descriptor) -> Iterator[str]:
+        brought = self._registry.tools_of(owner)
+        is_open = {t.name: self._may_call(owner, t.name) for t in brought.tools}
+        if any(is_open.values()):
+            names = ", ".join(name for name in is_open if is_open[name])
+            yield TOOLS_OPEN.format(names)
+        yield from (f"{note}." for note in brought.notes)
+        yield from (TOOL_DENIED.format(n) for n in is_open if not is_open[n])
+
+    # --- Which tools there are --------------------------------------------------------
+
+    def find_tool(self, name: object) -> OwnedTool:
+        """Return the tool of that name, and which skill brings it.
 
         It is the one that is offered; else a denied one, so that this can be said.
 
         Raises:
             ToolError: There is none, or its skill has to be loaded first.
         """
-        found = [
-            (owner, tool)
-            for owner, tool in self._every(edition, in_use, approved=approved)
-            if tool.name == name
-        ]
-        if not found:
-            raise ToolError(name, self._advice(name))
-        may_call = self.reading.may_call
-        return next(
-            (each for each in found if each[0] is None or may_call(each[0], name)),
-            found[0],
-        )
+        if not isinstance(name, str):  # a model may write any JSON
+            kind = type(name).__name__
+            raise ToolError("tool call", f"the name of a tool is a text, not a {kind}")
+        denied: OwnedTool | None = None
+        for owner, tool in self._callable():
+            if tool.name == name:
+                if owner is None or self._may_call(owner, name):
+                    return owner, tool
+                denied = denied or (owner, tool)
+        if denied is None:
+            raise ToolError(name, self._advice_on_tool(name))
+        return denied
+
+    def _callable(self) -> Iterator[OwnedTool]:
+        """Yield what can be called in the order of `offered`, denied tools too."""
+        always_on = self.settings.always_on
+        if always_on.order:
+            yield from always_on.tools()
+            yield from self._brought_by(always_on.ids)
+        for tool in self._of_style().tools:
+            yield None, tool
+        yield from self._brought_by(self._state.in_use)
+
+    def offered(self) -> Iterator[OwnedTool]:
+        """Yield every tool once with the skill that brings it, in their order.
+
+        Always-on ones, those of the style, then those of the skills in use, so that
+        what comes later is always behind. Denied ones are left out.
+        """
+        seen: set[str] = set()
+        for owner, tool in self._all():
+            if tool.name not in seen:
+                seen.add(tool.name)
+                yield owner, tool
 
     def opened_by(self, owner: Descriptor) -> list[Tool]:
         """Return the tools that a skill opens, without those that are denied."""
-        carried = self.shelf.offers.carried(owner).tools
-        return [t for t in carried if self.reading.may_call(owner, t.name)]
+        tools = self._registry.tools_of(owner).tools
+        return [tool for tool in tools if self._may_call(owner, tool.name)]
 
-    def check(self, edition: PromptSnapshot) -> None:
+    def check_names(self) -> None:
         """Refuse to begin where two different tools of one name could meet.
 
         Raises:
             DuplicateToolError: Names the tool and both owners.
         """
-        offers = self.shelf.offers
-        snapshot = offers.snapshot
-        plain = not self.settings.always_on.order
-        if plain and edition.checked and edition.checked[0] is snapshot:
+        registry, snapshot = self._registry, self._state.snapshot
+        version = registry.version
+        always_on = self.settings.always_on
+        if not always_on.order and snapshot.checked and snapshot.checked[0] is version:
             return  # a session is opened for each call of a model, so this counts
-        owners = {tool.name: _OURS for tool in self._of_style(edition)}
-        always_on: dict[str, Tool] = {}
-        for owner, tool in self._worn():
+        owners = {tool.name: _SATCHEL for tool in self._of_style()}
+        always: dict[str, Tool] = {}
+        for owner, tool in always_on.tools():
             first = owners.setdefault(tool.name, owner.id)
             if first != owner.id:
                 raise DuplicateToolError(tool.name, first, owner.id)
-            always_on[tool.name] = tool
-        for name in offers.names:
-            if name in owners and offers.get(name) != always_on.get(name):
-                raise DuplicateToolError(name, owners[name], offers.owner(name))
-        if plain:
-            edition.checked[:] = [snapshot]
+            always[tool.name] = tool
+        for name in registry.names:
+            if name in owners and registry.get(name) != always.get(name):
+                raise DuplicateToolError(name, owners[name], registry.owner(name))
+        if not always_on.order:
+            snapshot.checked[:] = [version]
 
-    def check_beside(self, names: Iterable[str], offered: Iterable[OwnedTool]) -> None:
+    def check_own_tools(
+        self, names: Iterable[str], offered: Iterable[OwnedTool]
+    ) -> None:
         """Refuse names of an agent's own tools that skills have too, open or closed.
 
         Raises:
             DuplicateToolError: Names the tool and both owners.
         """
         owners = {
-            tool.name: _OURS if owner is None else f"skill {owner.id!r}"
+            tool.name: _SATCHEL if owner is None else f"skill {owner.id!r}"
             for owner, tool in offered
         }
         for name in names:
             if name in owners:
                 raise DuplicateToolError(name, _AGENT, owners[name])
-            if self.shelf.offers.get(name) is None:
+            if self._registry.get(name) is None:
                 continue
-            for entry in self.reading.listed.entries:
+            for entry in self._access.listed.entries:
                 if name in entry.tools:
                     raise DuplicateToolError(name, _AGENT, f"skill {entry.id!r}")
 
-    def _every(
-        self, edition: PromptSnapshot, in_use: Iterable[str], *, approved: Reply | None
-    ) -> Iterator[OwnedTool]:
-        """Yield what can be called in the order of `offered`, denied tools too."""
-        carried = self.shelf.offers.carried
-        always_on, loaded = (
-            [
-                (owner, tool)
-                for skill_id in ids
-                if (owner := self.reading.in_use(skill_id)) is not None
-                for tool in carried(owner).tools
-            ]
-            for ids in (self.settings.always_on.ids, in_use)
-        )
-        yield from self._worn()
-        yield from always_on
-        for tool in self._of_style(edition, approved=approved):
-            yield None, tool
-        yield from loaded
+    def use_approval(self, key: str) -> bool:
+        """Note an approval as used, where this conversation and others look.
 
-    def _all(
-        self, edition: PromptSnapshot, in_use: Iterable[str]
-    ) -> Iterator[OwnedTool]:
-        for skill, tool in self._worn():
-            if self.reading.may_call(skill, tool.name):
+        Return whether it was not used before. It may write to disk.
+        """
+        is_new = self._state.use_approval(key)
+        return is_new and self._components.used_approvals.use(key)
+
+    def _all(self) -> Iterator[OwnedTool]:
+        style, always_on = self.settings.style, self.settings.always_on
+        for skill, tool in always_on.tools():
+            if self._may_call(skill, tool.name):
                 yield skill, tool
-        for skill_id in self.settings.always_on.ids:
-            yield from self._carried(skill_id)
+        packs = self._packs(always_on.ids)
+        for pack in packs:
+            yield from ((pack, tool) for tool in self.opened_by(pack))
         later = None
-        style = self.settings.style
-        needed = offer_reader(style, [*edition.catalog.entries, *self._worn_packs()])
-        for tool in self._of_style(edition):
-            if tool.name == READ_TOOL and not needed:
+        is_needed = offer_reader(style, [*self._state.snapshot.catalog.entries, *packs])
+        for tool in self._of_style():
+            if tool.name == READ_TOOL and not is_needed:
                 later = tool
             else:
                 yield None, tool
-        for skill_id in in_use:
-            owner = self.reading.in_use(skill_id)
-            if later is not None and owner is not None and offer_reader(style, [owner]):
+        for owner in self._packs(self._state.in_use):
+            if later is not None and offer_reader(style, [owner]):
                 yield None, later
-            yield from self._carried(skill_id)
-
-    def _carried(self, skill_id: str) -> Iterator[OwnedTool]:
-        owner = self.reading.in_use(skill_id)
-        if owner is not None:
             yield from ((owner, tool) for tool in self.opened_by(owner))
 
-    def _worn_packs(self) -> list[Descriptor]:
-        """Return the always-on packs, listed or not: their text names the tools."""
-        found = map(self.reading.in_use, self.settings.always_on.ids)
-        return [each for each in found if each is not None]
+    def _packs(self, ids: Iterable[str]) -> list[Descriptor]:
+        """Return those of these skills that may be loaded, listed or not."""
+        packs = map(self._access.loadable, ids)
+        return [pack for pack in packs if pack is not None]
 
-    def _worn(self) -> Iterator[tuple[Descriptor, Tool]]:
-        for owner, box in self.settings.always_on.boxes:
-            yield from ((owner, tool) for tool in box)
+    def _brought_by(self, ids: Iterable[str]) -> Iterator[tuple[Descriptor, Tool]]:
+        """Yield the tools of these packs, denied ones too."""
+        for owner in self._packs(ids):
+            for tool in self._registry.tools_of(owner).tools:
+                yield owner, tool
 
-    def _of_style(
-        self, edition: PromptSnapshot, *, approved: Reply | None = None
-    ) -> Toolbox:
-        """Return the style's tools; those that nobody approved are made once."""
-        with_files = any(
-            each.resources and each.model_invocable for each in self._worn_packs()
+    def _may_call(self, owner: Descriptor, tool: str) -> bool:
+        return self._authorizer.may("tool", owner, tool)
+
+    def _of_style(self) -> Toolbox:
+        """Return the style's tools, made once for each snapshot."""
+        snapshot, always_on = self._state.snapshot, self.settings.always_on
+        even_empty = bool(snapshot.catalog.entries) or any(
+            pack.resources and pack.model_invocable
+            for pack in self._packs(always_on.ids)
         )
-        told = bool(edition.catalog.entries) or with_files
-        place = edition.key, told or bool(self.reading.listed.entries)
-        known = self._made.get(place) if approved is None else None
-        if known is not None:
-            return known
-        find = offer_find(edition.catalog, edition.section)
-        tools = tools_for(
-            self.settings.style,
-            partial(self.load, approved=approved),
-            catalog=lambda: self.reading.listed,
-            find=self.reading.find if find else None,
-            options=_OPTIONS,
-            hooks=self.hooks,
-            even_empty=told,
-        )
-        if approved is None:
-            self._made[place] = tools
+        key = snapshot.key, even_empty or bool(self._access.listed.entries)
+        tools = self._style_tools.get(key)
+        if tools is None:
+            tools = self._style_tools[key] = tools_for(
+                self.settings.style,
+                self,
+                find=offer_find(snapshot.catalog, snapshot.section),
+                options=EXTENDED,
+                even_empty=even_empty,
+            )
         return tools
 
-    def _advice(self, name: str) -> str:
-        """Say why there is no such tool, and what to call instead."""
-        listed = self.reading.listed
+    def _advice_on_tool(self, name: str) -> str:
+        """Return why there is no such tool, and what to call instead."""
+        listed = self._access.listed
         if name in listed:
-            return "it is a skill, not a tool; load it by its id"
+            return SKILL_IS_NO_TOOL
         for entry in listed.entries:
             if name in entry.tools:
-                return f"load the skill {entry.id!r} first; that opens it"
-        return "there is no such tool"
+                return LOAD_TO_OPEN.format(entry.id)
+        return NO_SUCH_TOOL
+
+    # --- Texts and files --------------------------------------------------------------
+
+    def render(self, loaded: Loaded) -> str:
+        """Return instructions as the load tool would give them."""
+        root = self.folder(loaded)
+        options = replace(EXTENDED, root=root)
+        style = self.settings.style
+        return render_context(fill_folder(loaded, root), options, style=style)
+
+    def stage(self, descriptor: Descriptor) -> str:
+        """Copy a skill's files; return the folder.
+
+        Raises:
+            SkillError: A file cannot be loaded, or the copy could not be made.
+        """
+        from satchel.runtime._staging import stage_files
+
+        stager = self.settings.stager or self._components.stager
+        return stage_files(stager, self._access.load_silently, descriptor)
+
+    def _stage_if_needed(self, descriptor: Descriptor) -> "Staged | None":
+        """Return where a skill's files were copied to; None where there is no need."""
+        stager = self.settings.stager
+        if stager is None or not descriptor.resources:
+            return None
+        key = descriptor.id, descriptor.digest, descriptor.files
+        staged = self._staged.get(key)
+        if staged is None:
+            from satchel.runtime._staging import stage_pack
+
+            load = self._access.load_silently
+            staged = self._staged[key] = stage_pack(stager, load, descriptor)
+        return staged

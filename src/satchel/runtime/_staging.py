@@ -10,7 +10,7 @@ from typing import Protocol
 
 from satchel.errors import NotStagedError, ReferenceNotFoundError, SkillError
 from satchel.files import check_path, digest_bytes, tree_digest
-from satchel.load import model_message
+from satchel.load import not_staged_note
 from satchel.model import SKILL_FILE, Descriptor, Loaded, Request, Resource
 from satchel.runtime._local_copy import folder_name
 
@@ -78,10 +78,7 @@ def stage_pack(
     try:
         return Staged(stage_files(stager, load, descriptor))
     except SkillError as error:
-        reason = (
-            error.detail if isinstance(error, NotStagedError) else model_message(error)
-        )
-        return Staged("", (f"The files of this skill were not staged: {reason}.",))
+        return Staged("", (not_staged_note(error),))
 
 
 def stage_files(
@@ -107,7 +104,7 @@ def stage_files(
     except OSError as error:
         detail = error.strerror or type(error).__name__
         raise NotStagedError(descriptor.id, detail) from error
-    except Exception as error:  # a stager is a plug-in: R33
+    except Exception as error:  # a stager is a plug-in
         raise NotStagedError(descriptor.id, type(error).__name__) from error
 
 

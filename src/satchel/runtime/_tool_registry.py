@@ -10,6 +10,7 @@ from typing import Any, Final, cast
 from satchel.agent import BaseSkill, Skill
 from satchel.catalog import is_tool_allowed
 from satchel.errors import DuplicateToolError, ToolError
+from satchel.load import TOOL_CLOSED, TOOL_MISSING, TOOL_OF_OTHER
 from satchel.model import SKILL_FILE, Catalog, Descriptor, Finding
 from satchel.tools import Tool, Toolbox, foreign_name, foreign_tool, tool_from_function
 
@@ -89,7 +90,7 @@ class ToolRegistry:
         self._put([offer for each in offered for offer in _registered(each)])
 
     @property
-    def snapshot(self) -> object:
+    def version(self) -> object:
         """Something that is another object after each change."""
         return self._offers
 
@@ -108,7 +109,7 @@ class ToolRegistry:
         offer = self._offers.get(name)
         return "" if offer is None else offer.owner
 
-    def carried(self, descriptor: Descriptor) -> SkillTools:
+    def tools_of(self, descriptor: Descriptor) -> SkillTools:
         """Return the tools that open with a skill.
 
         They are in the order in which it names them. Its own allowed-tools may close
@@ -118,19 +119,11 @@ class ToolRegistry:
         notes: list[str] = []
         for name, offer in self._named(descriptor):
             if not is_tool_allowed(name, descriptor.allowed_tools):
-                notes.append(
-                    f"tool {name!r} stays closed: the skill's own allowed-tools does "
-                    "not name it"
-                )
+                notes.append(TOOL_CLOSED.format(name))
             elif offer is None:
-                notes.append(
-                    f"tool {name!r} is named by this skill and nobody offers it here"
-                )
+                notes.append(TOOL_MISSING.format(name))
             elif not _serves(offer, descriptor):
-                notes.append(
-                    f"tool {name!r} belongs to {offer.owner} and opens with that "
-                    "skill only"
-                )
+                notes.append(TOOL_OF_OTHER.format(name, offer.owner))
             else:
                 tools.append(offer.tool)
         return SkillTools(tuple(tools), tuple(notes))

@@ -11,6 +11,7 @@ from weakref import WeakKeyDictionary
 from satchel.agent import BaseSkill
 from satchel.errors import ReferenceUnreadableError
 from satchel.load import (
+    ToolBackend,
     TurnCache,
     find_matches,
     list_entries,
@@ -19,7 +20,7 @@ from satchel.load import (
 )
 from satchel.model import Catalog, Loaded, Request
 from satchel.policy import Policy
-from satchel.tools import Run, Tool, Toolbox, Turn
+from satchel.tools import Run, Toolbox, Turn
 
 _turn: Final[ContextVar[object]] = ContextVar("satchel_turn", default=None)
 """The turn that a call belongs to, for all discovery skills."""
@@ -76,33 +77,30 @@ class SkillDiscoverySkill(BaseSkill):
     )
 
     def __init__(
-        self, shelf: SatchelLike, *, who: Mapping[str, Any] | None = None
+        self, skills: SatchelLike, *, who: Mapping[str, Any] | None = None
     ) -> None:
-        """Make the skill for the skills of ``shelf``.
+        """Make the skill that finds these skills.
 
         Args:
-            shelf: A `satchel.Satchel`.
+            skills: A `satchel.Satchel`.
             who: For whom skills are listed and loaded; the policy is given it.
 
         Raises:
-            TypeError: ``shelf`` is none; a registry, say, is a source of one.
+            TypeError: It is something else; a registry, say, is a source of one.
         """
-        if not hasattr(shelf, "catalog"):
-            kind = type(shelf).__name__
+        if not hasattr(skills, "catalog"):
+            kind = type(skills).__name__
             raise TypeError(
-                f"want a Satchel, got a {kind}; write Satchel(...) round it"
+                f"expected a Satchel, got a {kind}; write Satchel(...) around it"
             )
-        self._shelf = shelf
-        self._who = dict(who or {})
-        self._lock = threading.Lock()
-        self._read: WeakKeyDictionary[object, TurnCache] = WeakKeyDictionary()
-        box = tools_for("references", self._load, catalog=self._listed, even_empty=True)
-        self._box = Toolbox(box.name, tuple(map(_in_turn, box)))
+        self._backend = _DiscoveryBackend(skills, dict(who or {}))
+        self._toolbox = tools_for("references", self._backend, even_empty=True)
 
     @property
     def tools(self) -> Toolbox:
         """The three tools of the style ``references``; none where nothing is listed."""
-        return self._box if self._listed().entries else Toolbox(self._box.name)
+        is_empty = not self._backend.catalog.entries
+        return Toolbox(self._toolbox.name) if is_empty else self._toolbox
 
     @contextmanager
     def turn(self) -> Generator[TurnCache]:
@@ -112,16 +110,19 @@ class SkillDiscoverySkill(BaseSkill):
         What it yields counts ``reads`` and ``hits``.
         """
         turn = Turn()
-        with _within(turn):
-            yield self._kept(turn)
+        token = _turn.set(turn)
+        try:
+            yield self._backend.cache_of(turn)
+        finally:
+            _turn.reset(token)
 
     def list_skills(self) -> dict[str, object]:
         """Return ``{"skills": [...]}``, as that tool does."""
-        return list_entries(self._listed())
+        return list_entries(self._backend.catalog)
 
     def search_skills(self, query: str) -> dict[str, object]:
         """Return ``{"query": ..., "matches": [...]}``, as that tool does."""
-        return find_matches(self._listed(), query)
+        return find_matches(self._backend.catalog, query)
 
     def load_skill_instructions(
         self, skill_name: str, reference: str | None = None
@@ -133,16 +134,16 @@ class SkillDiscoverySkill(BaseSkill):
 
         Args:
             skill_name: The skill, exactly as it is listed.
-            reference: A listed path, or a short name that only one of them bears.
+            reference: A listed path, or a short name that only one of them has.
 
         Raises:
             SkillNotFoundError: No skill of exactly this name.
             ReferenceNotAllowedError: The file is not listed, in any way it is written.
             ReferenceNotFoundError: It is listed, and missing.
             ReferenceUnreadableError: It is no text.
-            SkillError: Else, as for `satchel.Satchel.load`.
+            SkillError: As for `satchel.Satchel.load`.
         """
-        loaded = self._load(Request(skill_name, reference, via="tool"))
+        loaded = self._backend.load(Request(skill_name, reference), Run())
         if reference is None:
             return render_descriptor(loaded)
         if loaded.is_binary:
@@ -150,43 +151,36 @@ class SkillDiscoverySkill(BaseSkill):
             raise ReferenceUnreadableError(loaded.id, loaded.file, detail=detail)
         return loaded.text
 
-    def _listed(self) -> Catalog:
-        catalog, policy = self._shelf.catalog, self._shelf.policy
-        kept = tuple(
+
+class _DiscoveryBackend(ToolBackend):
+    """Loads for one user, each file once a turn."""
+
+    def __init__(self, skills: SatchelLike, who: Mapping[str, Any]) -> None:
+        self._skills = skills
+        self._who = who
+        self._lock = threading.Lock()
+        # A turn's cache goes when the turn does.
+        self._caches: WeakKeyDictionary[object, TurnCache] = WeakKeyDictionary()
+
+    @property
+    def catalog(self) -> Catalog:
+        catalog, policy = self._skills.catalog, self._skills.policy
+        entries = tuple(
             entry
             for entry in catalog.entries
             if policy.decide("list", entry.id, self._who).verdict == "allow"
         )
-        return catalog if kept == catalog.entries else replace(catalog, entries=kept)
+        is_all = entries == catalog.entries
+        return catalog if is_all else replace(catalog, entries=entries)
 
-    def _load(self, request: Request) -> Loaded:
-        turn = _turn.get()
-        kept = None if turn is None else self._kept(turn)
-        return self._shelf.load(
-            request.id, request.file, who=self._who, via="tool", turn=kept
+    def load(self, request: Request, run: Run) -> Loaded:
+        turn = _turn.get() if run.turn is None else run.turn
+        cache = None if turn is None else self.cache_of(turn)
+        return self._skills.load(
+            request.id, request.file, who=self._who, via="tool", turn=cache
         )
 
-    def _kept(self, turn: object) -> TurnCache:
-        """Return what this skill has read in a turn; it goes when the turn does."""
+    def cache_of(self, turn: object) -> TurnCache:
+        """Return what this skill has read in a turn."""
         with self._lock:
-            return self._read.setdefault(turn, TurnCache())
-
-
-@contextmanager
-def _within(turn: object) -> Generator[None]:
-    """Let calls inside belong to a turn; None leaves the one there is."""
-    token = _turn.set(_turn.get() if turn is None else turn)
-    try:
-        yield
-    finally:
-        _turn.reset(token)
-
-
-def _in_turn(tool: Tool) -> Tool:
-    """Return a tool whose calls belong to the turn of the run that makes them."""
-
-    def handler(run: Run, **arguments: object) -> object:
-        with _within(run.turn):
-            return tool.handler(**arguments)
-
-    return replace(tool, handler=handler, run_parameter="run")
+            return self._caches.setdefault(turn, TurnCache())

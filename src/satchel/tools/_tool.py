@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, Final, cast
 
 from satchel.errors import SkillError, ToolError, echo, error_payload
-from satchel.model import Json
+from satchel.model import Json, Reply
 from satchel.text import printable
 
 
@@ -23,7 +23,8 @@ class Run:
     over with the session; both are the application's own, so their types are its to
     know. ``session`` is the `satchel.Session`, None outside of one. ``turn`` is one
     object in every call of one turn and another one in the next, for what is kept that
-    long; None where nobody says when a turn ends.
+    long; None where nobody says when a turn ends. ``approved`` is the answer to a
+    question about this very call, for Satchel's own tools.
     """
 
     who: Mapping[str, Any] = field(default_factory=dict[str, Any], hash=False)
@@ -31,6 +32,7 @@ class Run:
     session: Any = field(default=None, repr=False)
     agent: str = ""
     turn: object = field(default=None, repr=False, compare=False)
+    approved: Reply | None = field(default=None, repr=False, compare=False)
 
 
 _TYPES: Final[dict[str, tuple[type, ...]]] = {

@@ -21,7 +21,7 @@ from satchel.errors import (
 )
 from satchel.load import StyleOptions, load, render_context, render_context_error
 from satchel.model import Loaded, Request
-from tests.unit.load.shelf import SKILL_MD, Shelf
+from tests.unit.load.fake_pack import SKILL_MD, FakePack
 
 GOLDEN = """\
 <skill_context id="pdf-extract">
@@ -38,8 +38,8 @@ GOLDEN = """\
 
 
 def loaded_as(id: str, text: str = SKILL_MD, **files: str) -> Loaded:
-    shelf = Shelf.of(text, **files)
-    loaded = load(shelf.catalog(), Request("pdf"))
+    fake = FakePack.of(text, **files)
+    loaded = load(fake.catalog(), Request("pdf"))
     return replace(loaded, descriptor=replace(loaded.descriptor, id=id))
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import pytest
 
 from satchel.load import (
-    ResultHooks,
+    PlainBackend,
     StyleOptions,
     load,
     offer_reader,
@@ -18,7 +18,7 @@ from satchel.load import (
     tools_for,
 )
 from satchel.model import Catalog, Descriptor, Loaded, Request, Style
-from tests.unit.load.shelf import SKILL_MD, Shelf
+from tests.unit.load.fake_pack import SKILL_MD, FakeBackend, FakePack
 
 if TYPE_CHECKING:
     from satchel.errors import SkillError
@@ -32,8 +32,8 @@ CALLS: dict[Style, tuple[str, str]] = {
 }
 
 
-def shelf() -> Shelf:
-    return Shelf.of(
+def fake() -> FakePack:
+    return FakePack.of(
         f"{SKILL_MD}{RUN}",
         references__a_md="# A ${SKILL_DIR}\n",
         scripts__a_py="print()\n",
@@ -43,21 +43,19 @@ def shelf() -> Shelf:
 
 def call(
     style: Style,
-    hooks: ResultHooks,
+    /,
     *,
     tool: str = "",
     id: str = "pdf",
     extended: bool = True,
+    answers: dict[str, Any] | None = None,
     **arguments: str,
 ) -> Any:  # noqa: ANN401 - JSON
-    catalog = shelf().catalog()
     load_tool, key = CALLS[style]
     box = tools_for(
         style,
-        lambda request: load(catalog, request),
-        catalog=lambda: catalog,
+        FakeBackend(fake().catalog(), **answers or {}),
         options=StyleOptions(envelope="extended" if extended else "2026-02"),
-        hooks=hooks,
     )
     return box.call(tool or load_tool, {key: id, **arguments})
 
@@ -92,7 +90,7 @@ READ_ONLY: dict[Style, str] = {
 
 @pytest.mark.parametrize("style", get_args(Style))
 def test_a_session_says_with_what_the_files_are_read(style: Style) -> None:
-    (note,) = notes_of(style, call(style, ResultHooks()))
+    (note,) = notes_of(style, call(style))
 
     assert note.startswith("Files and scripts of this skill are for reading only here")
     assert note.endswith(f", with {READ_ONLY[style]}.")
@@ -101,7 +99,7 @@ def test_a_session_says_with_what_the_files_are_read(style: Style) -> None:
 @pytest.mark.row("D08", "R18")
 @pytest.mark.parametrize("style", get_args(Style))
 def test_outside_a_session_nothing_is_added(style: Style) -> None:
-    result = call(style, ResultHooks(), extended=False)
+    result = call(style, extended=False)
 
     assert notes_of(style, result) == []
 
@@ -117,24 +115,22 @@ def test_outside_a_session_nothing_is_added(style: Style) -> None:
 def test_in_packs_only_tools_that_give_something_are_named(
     files: dict[str, str], expected: str
 ) -> None:
-    catalog = Shelf.of(SKILL_MD, **files).catalog()
+    catalog = FakePack.of(SKILL_MD, **files).catalog()
 
-    result: Any = packs_result(
-        lambda request: load(catalog, request), catalog, "pdf", options=EXTENDED
-    )
+    result: Any = packs_result(FakeBackend(catalog), "pdf", options=EXTENDED)
 
     assert result["notes"][0].endswith(f"with {expected}.")
 
 
 @pytest.mark.parametrize("style", get_args(Style))
 def test_without_files_nothing_is_said_of_them(style: Style) -> None:
-    catalog = Shelf.of(SKILL_MD).catalog()
+    catalog = FakePack.of(SKILL_MD).catalog()
     loaded = load(catalog, Request("pdf"))
 
     if style == "agent-skills":
         assert "<notes>" not in render_context(loaded, EXTENDED)
     elif style == "packs":
-        result = packs_result(lambda _: loaded, catalog, "pdf", options=EXTENDED)
+        result = packs_result(FakeBackend(catalog), "pdf", options=EXTENDED)
         assert "notes" not in result
     else:
         assert "notes" not in render_descriptor(loaded, EXTENDED)
@@ -144,9 +140,9 @@ def test_without_files_nothing_is_said_of_them(style: Style) -> None:
 @pytest.mark.parametrize("style", get_args(Style))
 def test_a_root_is_told_and_filled_in(style: Style) -> None:
     """In the instructions; a file stays as it is, byte for byte."""
-    hooks = ResultHooks(root=lambda loaded: f"/staged/{loaded.id}")
+    answers = {"folder": lambda loaded: f"/staged/{loaded.id}"}
 
-    result = call(style, hooks)
+    result = call(style, answers=answers)
 
     assert notes_of(style, result) == [
         "Relative paths in these instructions are relative to /staged/pdf."
@@ -161,16 +157,16 @@ def _text(result: Any) -> str:  # noqa: ANN401 - JSON
 
 
 def test_a_file_is_never_filled_in() -> None:
-    hooks = ResultHooks(root=lambda _: "/staged")
-    in_packs = call("packs", hooks, reference="a.md")
+    answers = {"folder": lambda _: "/staged"}
+    in_packs = call("packs", answers=answers, reference="a.md")
 
     assert in_packs["reference_content"] == "# A ${SKILL_DIR}\n"
     assert "notes" not in in_packs
-    assert call("references", hooks, reference="a.md") == "# A ${SKILL_DIR}\n"
+    assert call("references", answers=answers, reference="a.md") == "# A ${SKILL_DIR}\n"
 
 
 def test_where_the_root_is_shown_paths_are_relative_to_it() -> None:
-    loaded = load(shelf().catalog(), Request("pdf"))
+    loaded = load(fake().catalog(), Request("pdf"))
 
     text = render_context(loaded, replace(EXTENDED, show_root=True))
 
@@ -181,9 +177,11 @@ def test_where_the_root_is_shown_paths_are_relative_to_it() -> None:
 
 @pytest.mark.parametrize("style", get_args(Style))
 def test_notes_are_added_behind_the_others(style: Style) -> None:
-    hooks = ResultHooks(notes=lambda loaded: (f"Tools of {loaded.id} are open.",))
+    answers = {"notes": lambda loaded: (f"Tools of {loaded.id} are open.",)}
 
-    assert notes_of(style, call(style, hooks))[1:] == ["Tools of pdf are open."]
+    assert notes_of(style, call(style, answers=answers))[1:] == [
+        "Tools of pdf are open."
+    ]
 
 
 @pytest.mark.parametrize(
@@ -220,9 +218,9 @@ def test_notes_are_added_behind_the_others(style: Style) -> None:
 )
 def test_a_note_may_stand_in_place_of_the_text(style: Style, expected: object) -> None:
     """The other notes stay: some are told only once."""
-    hooks = ResultHooks(instead=lambda _: "Above <it>.", notes=lambda _: ("New.",))
+    answers = {"unchanged": lambda _: "Above <it>.", "notes": lambda _: ("New.",)}
 
-    assert call(style, hooks) == expected
+    assert call(style, answers=answers) == expected
 
 
 def _never(loaded: Loaded) -> str:
@@ -241,9 +239,9 @@ def _never(loaded: Loaded) -> str:
 def test_a_note_may_stand_in_place_of_a_file(
     style: Style, arguments: dict[str, Any], content: str
 ) -> None:
-    hooks = ResultHooks(instead=lambda loaded: f"{loaded.file} stands above.")
+    answers = {"unchanged": lambda loaded: f"{loaded.file} stands above."}
 
-    result = call(style, hooks, **arguments)
+    result = call(style, answers=answers, **arguments)
 
     assert result[content] == ""
     assert len(result["notes"]) == 1
@@ -286,8 +284,8 @@ def test_a_miss_may_get_a_further_sentence(
         asked.append(error)
         return "Ask for <pdf>."
 
-    hooks = ResultHooks(misses=advise, instead=_never, root=_never)
-    result = call(style, hooks, id="x", **arguments)
+    answers = {"advice": advise, "unchanged": _never, "folder": _never}
+    result = call(style, answers=answers, id="x", **arguments)
 
     assert (result["error"] if style == "packs" else result) == expected
     if style == "packs":
@@ -296,8 +294,8 @@ def test_a_miss_may_get_a_further_sentence(
 
 
 def test_an_error_that_is_no_miss_gets_it_in_its_message() -> None:
-    hooks = ResultHooks(misses=lambda _: "Stop.")
-    result = call("references", hooks, reference="nope.md")
+    answers = {"advice": lambda _: "Stop."}
+    result = call("references", answers=answers, reference="nope.md")
 
     assert result["error"]["message"].endswith("NOTICE.txt. Stop.")
 
@@ -305,7 +303,7 @@ def test_an_error_that_is_no_miss_gets_it_in_its_message() -> None:
 @pytest.mark.row("E28")
 @pytest.mark.parametrize("style", get_args(Style))
 def test_the_load_tool_says_how_to_pass_the_id_and_to_go_on(style: Style) -> None:
-    box = tools_for(style, _loads_nothing, catalog=shelf().catalog)
+    box = tools_for(style, PlainBackend(_loads_nothing, fake().catalog))
     tool = box.get(CALLS[style][0])
 
     assert tool is not None

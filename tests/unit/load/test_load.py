@@ -26,21 +26,21 @@ from satchel.errors import (
 )
 from satchel.load import TurnCache, load
 from satchel.model import Catalog, Conflict, Excluded, Limits, Loaded, Request
-from tests.unit.load.shelf import SKILL_MD, Shelf
+from tests.unit.load.fake_pack import SKILL_MD, FakePack
 
 if TYPE_CHECKING:
     from satchel.model import ExclusionReason
 
 
-def load_from(shelf: Shelf, file: str | None = None, **options: object) -> Loaded:
-    return load(shelf.catalog(), Request("pdf", file), **options)  # type: ignore[arg-type]
+def load_from(fake: FakePack, file: str | None = None, **options: object) -> Loaded:
+    return load(fake.catalog(), Request("pdf", file), **options)  # type: ignore[arg-type]
 
 
 @pytest.mark.row("A12", "A14", "D07", "D09", "D12", "D20", "D23", "C06", "R20")
 def test_a_skill_is_its_whole_skill_md() -> None:
-    shelf = Shelf.of()
+    fake = FakePack.of()
 
-    loaded = load_from(shelf)
+    loaded = load_from(fake)
 
     assert (loaded.text, loaded.data) == (SKILL_MD, SKILL_MD.encode())
     assert (loaded.body, loaded.is_instructions) == ("# PDF\n", True)
@@ -66,9 +66,9 @@ def test_a_skill_is_its_whole_skill_md() -> None:
     ids=["markdown", "config", "code", "empty", "byte order mark", "hostile"],
 )
 def test_any_text_comes_back_byte_for_byte(content: str) -> None:
-    shelf = Shelf.of(references__a_txt=content)
+    fake = FakePack.of(references__a_txt=content)
 
-    loaded = load_from(shelf, "references/a.txt")
+    loaded = load_from(fake, "references/a.txt")
 
     assert (loaded.text, loaded.data) == (content, content.encode())
     assert (loaded.body, loaded.is_binary) == ("", False)
@@ -76,16 +76,16 @@ def test_any_text_comes_back_byte_for_byte(content: str) -> None:
 
 @pytest.mark.row("G23")
 def test_a_binary_file_is_bytes_with_a_media_type() -> None:
-    shelf = Shelf.of(assets__logo_png=b"\x89PNG\r\n\x1a\n\x00\xff")
+    fake = FakePack.of(assets__logo_png=b"\x89PNG\r\n\x1a\n\x00\xff")
 
-    loaded = load_from(shelf, "logo.png")
+    loaded = load_from(fake, "logo.png")
 
     assert (loaded.text, loaded.is_binary) == ("", True)
     assert (loaded.media_type, loaded.data[:4]) == ("image/png", b"\x89PNG")
 
 
 def test_bytes_that_are_no_utf8_are_repaired_and_said() -> None:
-    loaded = load_from(Shelf.of(references__a_md=b"caf\xe9\n"), "a.md")
+    loaded = load_from(FakePack.of(references__a_md=b"caf\xe9\n"), "a.md")
 
     assert loaded.text == "caf\u00e9\n"
     assert [(f.code, f.path) for f in loaded.findings] == [
@@ -96,15 +96,15 @@ def test_bytes_that_are_no_utf8_are_repaired_and_said() -> None:
 
 @pytest.mark.row("A08", "A10", "A13", "G08", "X08")
 def test_an_unlisted_neighbour_is_refused_before_anything_is_touched() -> None:
-    shelf = Shelf.of(references__listed_md="yes", references__hidden_md="no")
-    catalog = shelf.catalog(references=("references/listed.md",))
+    fake = FakePack.of(references__listed_md="yes", references__hidden_md="no")
+    catalog = fake.catalog(references=("references/listed.md",))
 
     for file in ("references/hidden.md", "hidden.md"):
         with pytest.raises(ReferenceNotAllowedError) as caught:
             load(catalog, Request("pdf", file))
         assert caught.value.listed == ("references/listed.md",)
 
-    assert shelf.asked == []
+    assert fake.asked == []
 
 
 @pytest.mark.row("A09", "A13", "R13", "G06")
@@ -128,46 +128,46 @@ def test_an_unlisted_neighbour_is_refused_before_anything_is_touched() -> None:
 )
 def test_no_path_leaves_the_pack(file: str) -> None:
     """Nor does one that a manifest lists; no file is looked at."""
-    shelf = Shelf.of(references__a_md="a")
+    fake = FakePack.of(references__a_md="a")
 
-    for catalog in (shelf.catalog(), shelf.catalog(references=(file,))):
+    for catalog in (fake.catalog(), fake.catalog(references=(file,))):
         with pytest.raises(ReferenceEscapesError):
             load(catalog, Request("pdf", file))
 
-    assert shelf.asked == []
+    assert fake.asked == []
 
 
 @pytest.mark.row("A12", "D11", "R30")
 @pytest.mark.parametrize("id", ["nope", "PDF", " pdf", "pdf ", "pdf\n", "", "../pdf"])
 def test_only_exactly_the_id_loads(id: str) -> None:
-    shelf = Shelf.of()
+    fake = FakePack.of()
 
     with pytest.raises(SkillNotFoundError) as caught:
-        load(shelf.catalog(), Request(id))
+        load(fake.catalog(), Request(id))
 
-    assert (caught.value.name, shelf.asked) == (id, [])
+    assert (caught.value.name, fake.asked) == (id, [])
     assert isinstance(caught.value, KeyError)
 
 
 def test_a_miss_names_close_ids() -> None:
     with pytest.raises(SkillNotFoundError) as caught:
-        load(Shelf.of().catalog(), Request("pfd"))
+        load(FakePack.of().catalog(), Request("pfd"))
 
     assert caught.value.close == ("pdf",)
 
 
 def test_a_very_long_id_is_only_missed() -> None:
     with pytest.raises(SkillNotFoundError) as caught:
-        load(Shelf.of().catalog(), Request("pdf" * 30_000))
+        load(FakePack.of().catalog(), Request("pdf" * 30_000))
 
     assert caught.value.close == ()
 
 
 @pytest.mark.row("A27", "A28", "R13", "G07")
 def test_a_listed_file_that_is_gone_lists_what_there_is() -> None:
-    shelf = Shelf.of(references__a_md="a", scripts__b_sh="b")
-    catalog = shelf.catalog()
-    del shelf.files_["references/a.md"]
+    fake = FakePack.of(references__a_md="a", scripts__b_sh="b")
+    catalog = fake.catalog()
+    del fake.files_["references/a.md"]
 
     with pytest.raises(ReferenceNotFoundError) as caught:
         load(catalog, Request("pdf", "a.md"))
@@ -180,11 +180,11 @@ def test_a_listed_file_that_is_gone_lists_what_there_is() -> None:
 
 @pytest.mark.row("A27", "D13")
 def test_a_pack_that_is_gone_is_a_missing_file() -> None:
-    shelf = Shelf.of()
-    shelf.broken["SKILL.md"] = SkillNotFoundError("pdf")
+    fake = FakePack.of()
+    fake.broken["SKILL.md"] = SkillNotFoundError("pdf")
 
     with pytest.raises(ReferenceNotFoundError, match="whole pack is gone"):
-        load_from(shelf)
+        load_from(fake)
 
 
 @pytest.mark.row("D13", "R13", "R24", "G16")
@@ -196,11 +196,11 @@ def test_a_pack_that_is_gone_is_a_missing_file() -> None:
     ],
 )
 def test_a_file_that_cannot_be_read_says_why_without_the_path(error: Exception) -> None:
-    shelf = Shelf.of()
-    shelf.broken["SKILL.md"] = error
+    fake = FakePack.of()
+    fake.broken["SKILL.md"] = error
 
     with pytest.raises(ReferenceUnreadableError) as caught:
-        load_from(shelf)
+        load_from(fake)
 
     assert caught.value.detail == "Permission denied"
     assert "/home" not in str(caught.value)
@@ -211,10 +211,10 @@ def test_a_file_that_cannot_be_read_says_why_without_the_path(error: Exception) 
     ("file", "limit"), [(None, "skill_md_bytes"), ("a.md", "file_bytes")]
 )
 def test_over_a_limit_names_limit_actual_and_unit(file: str | None, limit: str) -> None:
-    shelf = Shelf.of("x" * 600, references__a_md="x" * 600)
+    fake = FakePack.of("x" * 600, references__a_md="x" * 600)
 
     with pytest.raises(LimitExceededError) as caught:
-        load_from(shelf, file, limits=Limits(skill_md_bytes=500, file_bytes=500))
+        load_from(fake, file, limits=Limits(skill_md_bytes=500, file_bytes=500))
 
     error = caught.value
     assert (error.limit, error.maximum, error.actual) == (limit, 500, 600)
@@ -222,7 +222,7 @@ def test_over_a_limit_names_limit_actual_and_unit(file: str | None, limit: str) 
 
 
 def test_a_source_that_ignores_the_limit_is_held_to_it() -> None:
-    class Careless(Shelf):
+    class Careless(FakePack):
         def read(self, key: str, path: str, limit_bytes: int) -> bytes:
             return super().read(key, path, limit_bytes * 100)
 
@@ -232,44 +232,44 @@ def test_a_source_that_ignores_the_limit_is_held_to_it() -> None:
 
 @pytest.mark.row("X21", "D12", "D15")
 def test_a_changed_skill_md_is_not_handed_out() -> None:
-    shelf = Shelf.of()
-    catalog = shelf.catalog()
-    shelf.files_["SKILL.md"] += b"rm -rf /\n"
+    fake = FakePack.of()
+    catalog = fake.catalog()
+    fake.files_["SKILL.md"] += b"rm -rf /\n"
 
     with pytest.raises(ChangedSinceSyncError, match="since it was catalogued"):
         load(catalog, Request("pdf"))
 
-    assert load_from(shelf).text.endswith("rm -rf /\n")
+    assert load_from(fake).text.endswith("rm -rf /\n")
 
 
 @pytest.mark.row("X21")
 @pytest.mark.parametrize("now", [b"longer than before", b"b"])
 def test_a_changed_reference_is_not_handed_out(now: bytes) -> None:
     """Its size tells, or else the source's mark."""
-    shelf = Shelf.of(references__a_md="a")
-    catalog = shelf.catalog()
-    shelf.files_["references/a.md"] = now
+    fake = FakePack.of(references__a_md="a")
+    catalog = fake.catalog()
+    fake.files_["references/a.md"] = now
 
     with pytest.raises(ChangedSinceSyncError):
         load(catalog, Request("pdf", "a.md"))
 
 
 def test_a_listing_that_fails_counts_as_changed() -> None:
-    class Failing(Shelf):
+    class Failing(FakePack):
         def files(self, key: str) -> tuple[()]:
             raise SourceUnavailableError("here", key)
 
-    shelf = Failing(Shelf.of(references__a_md="a").files_)
-    catalog = Shelf(shelf.files_).catalog()
+    fake = Failing(FakePack.of(references__a_md="a").files_)
+    catalog = FakePack(fake.files_).catalog()
 
     with pytest.raises(ChangedSinceSyncError):
-        load(replace(catalog, readers={"here": shelf}), Request("pdf", "a.md"))
+        load(replace(catalog, readers={"here": fake}), Request("pdf", "a.md"))
 
 
 def test_where_nothing_was_noted_nothing_is_compared() -> None:
-    shelf = Shelf.of(references__a_md="a")
-    catalog = shelf.catalog(files=(), digest="")
-    shelf.files_ = {"SKILL.md": b"new", "references/a.md": b"new"}
+    fake = FakePack.of(references__a_md="a")
+    catalog = fake.catalog(files=(), digest="")
+    fake.files_ = {"SKILL.md": b"new", "references/a.md": b"new"}
 
     assert load(catalog, Request("pdf")).text == "new"
     assert load(catalog, Request("pdf", "a.md")).text == "new"
@@ -279,11 +279,11 @@ def test_where_nothing_was_noted_nothing_is_compared() -> None:
 def test_missing_unlisted_escaping_oversized_unreadable_changed_are_six_errors() -> (
     None
 ):
-    shelf = Shelf.of(references__a_md="a", references__b_md="b", references__c_md="c")
-    catalog = shelf.catalog()
-    del shelf.files_["references/a.md"]
-    shelf.broken["references/b.md"] = OSError(5, "Input/output error")
-    shelf.files_["references/c.md"] = b"changed"
+    fake = FakePack.of(references__a_md="a", references__b_md="b", references__c_md="c")
+    catalog = fake.catalog()
+    del fake.files_["references/a.md"]
+    fake.broken["references/b.md"] = OSError(5, "Input/output error")
+    fake.files_["references/c.md"] = b"changed"
 
     kinds = []
     for file in ("a.md", "nope.md", "../x", "SKILL.md", "b.md", "c.md"):
@@ -302,9 +302,9 @@ def test_missing_unlisted_escaping_oversized_unreadable_changed_are_six_errors()
 
 
 def excluded(reason: ExclusionReason, **changes: object) -> Catalog:
-    shelf = Shelf.of()
-    held = Excluded(shelf.descriptor(**changes), reason, fix="do this")
-    return Catalog(excluded=(held,), readers={"here": shelf})
+    fake = FakePack.of()
+    held = Excluded(fake.descriptor(**changes), reason, fix="do this")
+    return Catalog(excluded=(held,), readers={"here": fake})
 
 
 @pytest.mark.parametrize(
@@ -335,7 +335,7 @@ def test_a_hidden_skill_loads() -> None:
 
 
 def test_a_conflict_names_both_owners() -> None:
-    one, two = Shelf.of().descriptor(), Shelf.of("other").descriptor()
+    one, two = FakePack.of().descriptor(), FakePack.of("other").descriptor()
     catalog = Catalog(conflicts=(Conflict("pdf", (one, two)),))
 
     with pytest.raises(DuplicateSkillError) as caught:
@@ -345,9 +345,9 @@ def test_a_conflict_names_both_owners() -> None:
 
 
 def test_a_source_that_is_gone_or_raises_anything_is_unavailable() -> None:
-    shelf = Shelf.of()
-    catalog = shelf.catalog()
-    shelf.broken["SKILL.md"] = ZeroDivisionError("/home/me")
+    fake = FakePack.of()
+    catalog = fake.catalog()
+    fake.broken["SKILL.md"] = ZeroDivisionError("/home/me")
 
     with pytest.raises(SourceUnavailableError) as caught:
         load(catalog, Request("pdf"))
@@ -358,18 +358,18 @@ def test_a_source_that_is_gone_or_raises_anything_is_unavailable() -> None:
 
 
 def test_an_error_of_the_source_itself_goes_through() -> None:
-    shelf = Shelf.of()
-    shelf.broken["SKILL.md"] = SourceUnavailableError("here", "timeout")
+    fake = FakePack.of()
+    fake.broken["SKILL.md"] = SourceUnavailableError("here", "timeout")
 
     with pytest.raises(SourceUnavailableError, match="timeout"):
-        load_from(shelf)
+        load_from(fake)
 
 
 @pytest.mark.row("E01", "R16", "X12", "G26")
 def test_hidden_characters_and_break_outs_are_noted_and_left_in() -> None:
     text = f"{SKILL_MD}a\u200bb\n</instructions>\n"
 
-    loaded = load_from(Shelf.of(text))
+    loaded = load_from(FakePack.of(text))
 
     assert loaded.text == text
     assert [(f.code, f.line) for f in loaded.findings] == [
@@ -383,49 +383,49 @@ def test_hidden_characters_and_break_outs_are_noted_and_left_in() -> None:
 
 @pytest.mark.row("A06", "A15", "X16", "E27", "R10")
 def test_twice_in_a_turn_is_one_read_and_the_full_text_each_time() -> None:
-    shelf = Shelf.of(references__a_md="a")
+    fake = FakePack.of(references__a_md="a")
     turn = TurnCache()
 
     texts = {
-        load_from(shelf, file, turn=turn).text
+        load_from(fake, file, turn=turn).text
         for file in ("a.md", "references/a.md", "a.md")
     }
 
-    assert (shelf.asked, turn.reads, turn.hits) == (["references/a.md"], 1, 2)
+    assert (fake.asked, turn.reads, turn.hits) == (["references/a.md"], 1, 2)
     assert texts == {"a"}
 
 
 @pytest.mark.row("A07", "X16")
 def test_the_next_turn_and_no_turn_read_again() -> None:
-    shelf = Shelf.of()
+    fake = FakePack.of()
 
     for turn in (TurnCache(), TurnCache(), None, None):
-        load_from(shelf, turn=turn)
+        load_from(fake, turn=turn)
 
-    assert shelf.asked == ["SKILL.md"] * 4
+    assert fake.asked == ["SKILL.md"] * 4
 
 
 @pytest.mark.row("X16", "E27")
 def test_an_error_is_not_kept() -> None:
-    shelf = Shelf.of()
+    fake = FakePack.of()
     turn = TurnCache()
-    shelf.broken["SKILL.md"] = OSError(5, "Input/output error")
+    fake.broken["SKILL.md"] = OSError(5, "Input/output error")
     with pytest.raises(ReferenceUnreadableError):
-        load_from(shelf, turn=turn)
-    shelf.broken.clear()
+        load_from(fake, turn=turn)
+    fake.broken.clear()
 
-    assert load_from(shelf, turn=turn).text == SKILL_MD
+    assert load_from(fake, turn=turn).text == SKILL_MD
 
 
 @pytest.mark.row("A13")
 def test_what_is_kept_is_still_refused_where_it_is_not_allowed() -> None:
     """The allowlist is asked before the cache: a sync may have closed it."""
-    shelf = Shelf.of(references__a_md="a")
+    fake = FakePack.of(references__a_md="a")
     turn = TurnCache()
-    load_from(shelf, "a.md", turn=turn)
+    load_from(fake, "a.md", turn=turn)
 
     with pytest.raises(ReferenceNotAllowedError):
-        load(shelf.catalog(references=()), Request("pdf", "a.md"), turn=turn)
+        load(fake.catalog(references=()), Request("pdf", "a.md"), turn=turn)
     with pytest.raises(SkillNotFoundError):
         load(Catalog(), Request("pdf"), turn=turn)
 
@@ -436,9 +436,9 @@ def test_loading_runs_and_fetches_nothing() -> None:
     room = Path(satchel.__file__).parent / "load"
     source = "\n".join(path.read_text("utf-8") for path in room.glob("*.py"))
 
-    shelf = Shelf.of(scripts__run_py="raise SystemExit(1)")
+    fake = FakePack.of(scripts__run_py="raise SystemExit(1)")
 
-    assert load_from(shelf, "run.py").text == "raise SystemExit(1)"
+    assert load_from(fake, "run.py").text == "raise SystemExit(1)"
     for module in ("subprocess", "socket", "urllib", "http", "satchel.search", "runpy"):
         assert f"import {module}" not in source
         assert f"from {module}" not in source
@@ -448,27 +448,27 @@ def test_loading_runs_and_fetches_nothing() -> None:
 
 @pytest.mark.row("A18", "A20")
 def test_a_file_outside_the_buckets_loads_by_path_and_by_name() -> None:
-    shelf = Shelf.of(sub__deep__runner_py="x", LICENSE_txt="y")
+    fake = FakePack.of(sub__deep__runner_py="x", LICENSE_txt="y")
 
-    assert load_from(shelf, "sub/deep/runner.py").file == "sub/deep/runner.py"
-    assert load_from(shelf, "runner.py").file == "sub/deep/runner.py"
-    assert load_from(shelf, "LICENSE.txt").text == "y"
+    assert load_from(fake, "sub/deep/runner.py").file == "sub/deep/runner.py"
+    assert load_from(fake, "runner.py").file == "sub/deep/runner.py"
+    assert load_from(fake, "LICENSE.txt").text == "y"
 
 
 @pytest.mark.row("A18", "R14")
 def test_a_name_that_several_files_bear_lists_them() -> None:
-    shelf = Shelf.of(references__a_md="1", assets__a_md="2", x__b_md="3", y__b_md="4")
+    fake = FakePack.of(references__a_md="1", assets__a_md="2", x__b_md="3", y__b_md="4")
 
     for file, candidates in (
         ("a.md", ("references/a.md", "assets/a.md")),
         ("b.md", ("x/b.md", "y/b.md")),
     ):
         with pytest.raises(AmbiguousReferenceError) as caught:
-            load_from(shelf, file)
+            load_from(fake, file)
         assert caught.value.listed == candidates
         assert all(path in str(caught.value) for path in candidates)
 
-    assert shelf.asked == []
+    assert fake.asked == []
 
 
 def test_who_asks_is_for_events_alone() -> None:

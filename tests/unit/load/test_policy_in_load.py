@@ -1,4 +1,4 @@
-"""What a policy says is asked in `load`, before a file is touched."""
+"""What a policy says of a load is asked before a file is touched."""
 
 from __future__ import annotations
 
@@ -18,13 +18,14 @@ from satchel.errors import (
 from satchel.load import (
     TurnCache,
     error_result,
-    load,
+    load as real_load,
     packs_result,
     render_context_error,
 )
-from satchel.model import Catalog, Decision, Excluded, Request
-from satchel.policy import Policy, allow, ask, deny
-from tests.unit.load.shelf import Shelf
+from satchel.model import Action, Catalog, Decision, Excluded, Loaded, Request
+from satchel.policy import OPEN_POLICY, Policy, allow, ask, deny
+from satchel.runtime._authorizer import Authorizer
+from tests.unit.load.fake_pack import FakeBackend, FakePack
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -34,9 +35,20 @@ BOB: dict[str, object] = {"user": "bob"}
 FOR_ANA = Policy(deny("*", unless=lambda who: who["user"] == "ana"))
 
 
+def load(
+    catalog: Catalog,
+    request: Request,
+    policy: Policy = OPEN_POLICY,
+    turn: TurnCache | None = None,
+) -> Loaded:
+    """Load as a caller for whom nobody is asked."""
+    decision = Authorizer(policy, request.who).decide_load(catalog, request)
+    return real_load(catalog, request, decision=decision, turn=turn)
+
+
 @pytest.fixture
-def shelf() -> Shelf:
-    return Shelf.of(references__a_md="A")
+def fake() -> FakePack:
+    return FakePack.of(references__a_md="A")
 
 
 @pytest.mark.row("R20", "E18", "G08")
@@ -53,15 +65,15 @@ def shelf() -> Shelf:
     ],
 )
 def test_what_is_denied_is_not_read(
-    policy: Policy, file: str | None, error: type[DeniedError], shelf: Shelf
+    policy: Policy, file: str | None, error: type[DeniedError], fake: FakePack
 ) -> None:
     with pytest.raises(DeniedError) as caught:
-        load(shelf.catalog(), Request("pdf", file, BOB), policy=policy)
+        load(fake.catalog(), Request("pdf", file, BOB), policy=policy)
 
     assert type(caught.value) is error
     assert caught.value.action == ("load" if file is None else "read")
     assert caught.value.reason
-    assert shelf.asked == []
+    assert fake.asked == []
 
 
 @pytest.mark.row("R20")
@@ -76,21 +88,21 @@ def test_what_is_denied_is_not_read(
     ],
 )
 def test_what_is_allowed_is_read(
-    policy: Policy, file: str | None, shelf: Shelf
+    policy: Policy, file: str | None, fake: FakePack
 ) -> None:
-    assert load(shelf.catalog(), Request("pdf", file, ANA), policy=policy).text
+    assert load(fake.catalog(), Request("pdf", file, ANA), policy=policy).text
 
 
 @pytest.mark.row("R20")
-def test_without_a_session_who_is_empty(shelf: Shelf) -> None:
+def test_without_a_session_who_is_empty(fake: FakePack) -> None:
     with pytest.raises(DeniedError, match="not allowed"):
-        load(shelf.catalog(), Request("pdf"), policy=FOR_ANA)
+        load(fake.catalog(), Request("pdf"), policy=FOR_ANA)
 
 
-def test_instructions_that_are_read_as_a_file_are_a_load(shelf: Shelf) -> None:
+def test_instructions_that_are_read_as_a_file_are_a_load(fake: FakePack) -> None:
     with pytest.raises(DeniedError) as caught:
         load(
-            shelf.catalog(),
+            fake.catalog(),
             Request("pdf", "SKILL.md"),
             policy=Policy(deny("*", action="load")),
         )
@@ -98,18 +110,18 @@ def test_instructions_that_are_read_as_a_file_are_a_load(shelf: Shelf) -> None:
     assert caught.value.action == "load"
 
 
-def test_who_may_not_read_is_not_told_the_files(shelf: Shelf) -> None:
+def test_who_may_not_read_is_not_told_the_files(fake: FakePack) -> None:
     request = Request("pdf", "nowhere.md")
 
     with pytest.raises(ReferenceNotAllowedError):
-        load(shelf.catalog(), request)
+        load(fake.catalog(), request)
     with pytest.raises(DeniedError) as caught:
-        load(shelf.catalog(), request, policy=Policy(deny("*")))
+        load(fake.catalog(), request, policy=Policy(deny("*")))
     assert "a.md" not in str(caught.value)
 
 
-def test_an_absent_or_withheld_skill_has_its_own_error(shelf: Shelf) -> None:
-    entry = shelf.descriptor()
+def test_an_absent_or_withheld_skill_has_its_own_error(fake: FakePack) -> None:
+    entry = fake.descriptor()
     catalog = Catalog(excluded=(Excluded(entry, "disabled"),))
 
     with pytest.raises(SkillExcludedError):
@@ -119,10 +131,10 @@ def test_an_absent_or_withheld_skill_has_its_own_error(shelf: Shelf) -> None:
 
 
 @pytest.mark.row("R20", "R09")
-def test_what_was_read_for_one_is_not_handed_to_another(shelf: Shelf) -> None:
+def test_what_was_read_for_one_is_not_handed_to_another(fake: FakePack) -> None:
     """Also within one turn: the cache is looked at after the policy."""
     turn = TurnCache()
-    catalog = shelf.catalog()
+    catalog = fake.catalog()
 
     load(catalog, Request("pdf", None, ANA), turn=turn, policy=FOR_ANA)
     with pytest.raises(DeniedError):
@@ -132,13 +144,13 @@ def test_what_was_read_for_one_is_not_handed_to_another(shelf: Shelf) -> None:
     assert (turn.reads, turn.hits) == (1, 1)
 
 
-def test_a_policy_is_told_of_a_raw_skill(shelf: Shelf) -> None:
+def test_a_policy_is_told_of_a_raw_skill(fake: FakePack) -> None:
     asked: list[object] = []
 
-    class Listening:
+    class Listening(Policy):
         def decide(
             self,
-            action: str,
+            action: Action,
             skill: str,
             who: Mapping[str, Any],
             *,
@@ -149,7 +161,7 @@ def test_a_policy_is_told_of_a_raw_skill(shelf: Shelf) -> None:
             return Decision("allow")
 
     catalog = Catalog(
-        (shelf.descriptor(category="raw"),), readers=shelf.catalog().readers
+        (fake.descriptor(category="raw"),), readers=fake.catalog().readers
     )
     load(catalog, Request("pdf", None, ANA), policy=Listening())
 
@@ -192,12 +204,12 @@ def test_a_model_is_told_what_happened_and_not_why(
     assert "rule 3" not in str(error_result(error))
 
 
-def test_the_dict_of_a_denied_skill_names_none_of_its_files(shelf: Shelf) -> None:
-    catalog = shelf.catalog()
+def test_the_dict_of_a_denied_skill_names_none_of_its_files(fake: FakePack) -> None:
+    catalog = fake.catalog()
     policy = Policy(deny("pdf", action="load"))
 
     result = packs_result(
-        lambda request: load(catalog, request, policy=policy), catalog, "pdf"
+        FakeBackend(catalog, lambda request: load(catalog, request, policy)), "pdf"
     )
 
     assert result["error"] == "loading skill 'pdf' is not allowed here"

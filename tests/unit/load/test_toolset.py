@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING, Any, get_args
 import pytest
 
 from satchel.errors import DuplicateSkillError
-from satchel.load import StyleOptions, load, offer_find, tools_for
-from satchel.load._wording import DEFAULT_STYLE_OPTIONS
+from satchel.load import PlainBackend, StyleOptions, load, offer_find, tools_for
+from satchel.load._agent_skills import DEFAULT_STYLE_OPTIONS
 from satchel.model import Catalog, Descriptor, Excluded, Hit, Loaded, Request, Style
 from satchel.prompt import render
 from satchel.text import EstimateCounter
-from tests.unit.load.shelf import SKILL_MD, Shelf
+from tests.unit.load.fake_pack import SKILL_MD, FakeBackend, FakePack
 
 if TYPE_CHECKING:
-    from satchel.load._style_tools import Find
+    from collections.abc import Callable
+
     from satchel.tools import Toolbox
 
 SEVEN = [
@@ -30,8 +31,8 @@ SEVEN = [
 ]
 
 
-def shelf() -> Shelf:
-    return Shelf.of(
+def fake() -> FakePack:
+    return FakePack.of(
         references__fields_md="# Fields\n",
         references__lint_sh="in references",
         scripts__lint_sh="echo\n",
@@ -42,16 +43,13 @@ def shelf() -> Shelf:
 
 def tools(
     style: Style,
-    one: Shelf | None = None,
+    one: FakePack | None = None,
     options: StyleOptions = DEFAULT_STYLE_OPTIONS,
-    find: Find | None = None,
+    find: Callable[[str, int], list[Hit]] | None = None,
 ) -> Toolbox:
-    catalog = (one or shelf()).catalog()
-
-    def read(request: Request) -> Loaded:
-        return load(catalog, request)
-
-    return tools_for(style, read, catalog=lambda: catalog, options=options, find=find)
+    catalog = (one or fake()).catalog()
+    backend = FakeBackend(catalog, find=find) if find else FakeBackend(catalog)
+    return tools_for(style, backend, options=options, find=find is not None)
 
 
 def call(style: Style, name: str, /, **arguments: object) -> Any:  # noqa: ANN401 - JSON
@@ -110,7 +108,7 @@ def test_no_skills_no_tools(style: Style) -> None:
     def unused(request: Request) -> Loaded:
         raise AssertionError(request)
 
-    assert len(tools_for(style, unused, catalog=Catalog)) == 0
+    assert len(tools_for(style, PlainBackend(unused))) == 0
 
 
 @pytest.mark.row("D05", "D07", "D08", "D09", "D14", "D21", "X22")
@@ -239,7 +237,9 @@ def test_a_file_that_cannot_be_given_is_a_sentence(
 
 @pytest.mark.row("R16")
 def test_notes_are_a_field_of_their_own() -> None:
-    hiding = Shelf.of(f"{SKILL_MD}\u200b\n", references__a_md="\u200b", n_txt="\u200b")
+    hiding = FakePack.of(
+        f"{SKILL_MD}\u200b\n", references__a_md="\u200b", n_txt="\u200b"
+    )
 
     in_packs: Any = tools("packs", hiding).call("load_skill", {"name": "pdf"})
     by_name: Any = tools("references", hiding).call(
@@ -256,12 +256,12 @@ def test_notes_are_a_field_of_their_own() -> None:
 
 def test_packs_load_what_is_not_listed_and_still_loads() -> None:
     """A deprecated pack is in no list; its lists come with it."""
-    one = shelf()
+    one = fake()
     held = Excluded(one.descriptor(), "deprecated")
     catalog = Catalog(
         (Descriptor("other", "Use."),), excluded=(held,), readers={"here": one}
     )
-    box = tools_for("packs", lambda r: load(catalog, r), catalog=lambda: catalog)
+    box = tools_for("packs", FakeBackend(catalog))
 
     result: Any = box.call("load_skill", {"name": "pdf"})
 
@@ -344,9 +344,7 @@ def test_no_error_leaves_a_tool_and_none_tells_a_path(
     def fail(request: Request) -> Loaded:
         raise error
 
-    catalog = shelf().catalog()
-
-    result = tools_for(style, fail, catalog=lambda: catalog).call(name, arguments)
+    result = tools_for(style, FakeBackend(fake().catalog(), fail)).call(name, arguments)
 
     assert "error" in str(result)
     assert "/home" not in str(result)
@@ -354,12 +352,12 @@ def test_no_error_leaves_a_tool_and_none_tells_a_path(
 
 @pytest.mark.row("D15")
 def test_a_toolbox_answers_from_the_catalog_in_use() -> None:
-    catalogs = [shelf().catalog()]
+    catalogs = [fake().catalog()]
 
     def read(request: Request) -> Loaded:
         return load(catalogs[-1], request)
 
-    box = tools_for("references", read, catalog=lambda: catalogs[-1])
+    box = tools_for("references", PlainBackend(read, lambda: catalogs[-1]))
     catalogs.append(Catalog((Descriptor("new", "Use."),)))
     result: Any = box.call("list_skills", {})
 

@@ -58,7 +58,7 @@ def test_an_own_tool_of_a_skills_name_is_refused_before_the_skill_opens(
     session = shelf().session()
 
     with pytest.raises(DuplicateToolError) as caught:
-        session.tools(beside=["weather", own])
+        session.tools(own_tools=["weather", own])
 
     assert own in str(caught.value)
     assert "the agent" in str(caught.value)
@@ -68,7 +68,7 @@ def test_an_own_tool_of_a_skills_name_is_refused_before_the_skill_opens(
 def test_a_name_that_nobody_here_has_stands_beside() -> None:
     session = shelf().session(only=["travel*"])
 
-    assert [tool.name for tool in session.tools(beside=["refund"])] == []
+    assert [tool.name for tool in session.tools(own_tools=["refund"])] == []
 
 
 def test_a_native_tool_may_be_called_where_nothing_refuses_it() -> None:

@@ -257,13 +257,13 @@ def test_two_skills_are_named_as_owners() -> None:
 
 
 def test_tools_open_in_the_order_in_which_the_skill_names_them() -> None:
-    carried = ToolRegistry([A, B, C]).carried(entry("x", "c", "a"))
+    carried = ToolRegistry([A, B, C]).tools_of(entry("x", "c", "a"))
 
     assert (carried.tools, carried.notes) == ((C, A), ())
 
 
 def test_a_name_that_nobody_offers_is_a_note() -> None:
-    carried = ToolRegistry([A]).carried(entry("x", "b\n", "a"))
+    carried = ToolRegistry([A]).tools_of(entry("x", "b\n", "a"))
 
     assert carried.tools == (A,)
     assert carried.notes == (
@@ -274,7 +274,7 @@ def test_a_name_that_nobody_offers_is_a_note() -> None:
 def test_allowed_tools_close_and_never_open() -> None:
     asked = entry("x", "a", "b", allowed=("b(x:*)", "c"))
 
-    carried = ToolRegistry([A, B, C]).carried(asked)
+    carried = ToolRegistry([A, B, C]).tools_of(asked)
 
     assert carried.tools == (B,)
     assert carried.notes == (
@@ -288,9 +288,9 @@ def test_a_tool_that_a_skill_brings_opens_with_that_skill_alone() -> None:
     thief = entry("thief", "a")
 
     assert offers.owner("a") == "skill 'refunds'"
-    assert offers.carried(entry("refunds", "a")).tools == (A,)
-    assert offers.carried(thief).tools == ()
-    assert offers.carried(thief).notes == (
+    assert offers.tools_of(entry("refunds", "a")).tools == (A,)
+    assert offers.tools_of(thief).tools == ()
+    assert offers.tools_of(thief).notes == (
         "tool 'a' belongs to skill 'refunds' and opens with that skill only",
     )
     assert [each.message for each in offers.missing(Catalog((thief,)))] == [
@@ -304,7 +304,7 @@ def test_what_the_application_offers_too_is_for_every_skill() -> None:
     offers.add(A)
 
     assert offers.owner("a") == "application"
-    assert offers.carried(entry("other", "a")).tools == (A,)
+    assert offers.tools_of(entry("other", "a")).tools == (A,)
 
 
 def test_a_name_that_nobody_offers_is_an_error_finding() -> None:

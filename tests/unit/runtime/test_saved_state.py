@@ -10,7 +10,7 @@ import pytest
 
 from satchel.errors import StateError
 from satchel.model import Activation
-from satchel.runtime import SavedState
+from satchel.runtime import SavedState, dump_state, parse_state
 
 HOUSE = Activation("house", "sha256:1", 10.0, 40)
 PDF = Activation("pdf", "sha256:2", 20.0, 50)
@@ -99,29 +99,27 @@ def test_a_reducer_takes_up_grants_and_their_end() -> None:
 
 
 def test_the_newer_side_says_what_was_told_and_missed() -> None:
-    old = SavedState(edition="a", told="a", misses=2)
+    old = SavedState(snapshot="a", announced="a", not_found=2)
 
-    merged = old.merged(SavedState(told="b"))
+    merged = old.merged(SavedState(announced="b"))
 
-    assert (merged.edition, merged.told, merged.misses) == ("a", "b", 0)
+    assert (merged.snapshot, merged.announced, merged.not_found) == ("a", "b", 0)
 
 
 def test_a_dump_is_json_and_holds_no_text() -> None:
     state = SavedState((HOUSE,), {"pdf": 1.0}, (("load", "a", ""),), "e", "t", 2, 1)
 
-    dumped = json.dumps(state.to_dict())
+    dumped = json.dumps(dump_state(state))
 
-    assert SavedState.from_dict(dumped) == state
-    assert SavedState.from_dict(json.loads(dumped)) == state
+    assert parse_state(dumped) == state
+    assert parse_state(json.loads(dumped)) == state
     assert json.loads(dumped)["schema_version"] == 1
 
 
 def test_what_is_missing_is_empty_and_what_is_unknown_is_left_out() -> None:
-    assert SavedState.from_dict({}) == SavedState()
-    assert SavedState.from_dict({"schema_version": 1, "mood": "good"}) == SavedState()
-    assert SavedState.from_dict({"active": [{"id": "a", "since": 1}]}) == of(
-        Activation("a")
-    )
+    assert parse_state({}) == SavedState()
+    assert parse_state({"schema_version": 1, "mood": "good"}) == SavedState()
+    assert parse_state({"active": [{"id": "a", "since": 1}]}) == of(Activation("a"))
 
 
 def test_numbers_may_have_become_floats() -> None:
@@ -132,9 +130,9 @@ def test_numbers_may_have_become_floats() -> None:
         "active": [{"id": "a", "at": 3, "tokens": 4.0}],
     }
 
-    state = SavedState.from_dict(dumped)
+    state = parse_state(dumped)
 
-    assert (state.misses, state.active) == (2, (Activation("a", "", 3.0, 4),))
+    assert (state.not_found, state.active) == (2, (Activation("a", "", 3.0, 4),))
 
 
 @pytest.mark.parametrize(
@@ -142,29 +140,29 @@ def test_numbers_may_have_become_floats() -> None:
     [
         ("{", "no JSON"),
         ("[" * 100_000, "no JSON"),
-        ("[]", "the state: want an object, got list"),
+        ("[]", "the state: expected an object; got list"),
         ({"schema_version": 2}, "of version 2; this Satchel reads 1"),
-        ({"schema_version": "1"}, "schema_version: want a count"),
-        ({"active": {}}, "active: want a list"),
-        ({"active": ["pdf"]}, "active\\[0\\]: want an object"),
+        ({"schema_version": "1"}, "schema_version: expected a count"),
+        ({"active": {}}, "active: expected a list"),
+        ({"active": ["pdf"]}, "active\\[0\\]: expected an object"),
         ({"active": [{"id": ""}]}, "has no id"),
-        ({"active": [{"id": 3}]}, "id: want text"),
-        ({"active": [{"id": "a", "at": "now"}]}, "at: want a number"),
-        ({"active": [{"id": "a", "at": float("nan")}]}, "at: want a finite number"),
-        ({"active": [{"id": "a", "at": 10**400}]}, "at: want a finite number"),
-        ({"active": [{"id": "a", "tokens": -1}]}, "tokens: want a count"),
-        ({"unloaded": ["pdf"]}, "unloaded: want an object"),
-        ({"unloaded": {"pdf": True}}, "pdf: want a number"),
-        ({"grants": [["tool", "a"]]}, "grants: want action, skill and tool"),
-        ({"grants": ["abc"]}, "grants: want action, skill and tool"),
-        ({"grants": [["tool", "a", 1]]}, "grants: want action, skill and tool"),
-        ({"misses": True}, "misses: want a count"),
-        ({"misses": 1.5}, "misses: want a count"),
-        ({"edition": None}, "edition: want text"),
+        ({"active": [{"id": 3}]}, "id: expected text"),
+        ({"active": [{"id": "a", "at": "now"}]}, "at: expected a number"),
+        ({"active": [{"id": "a", "at": float("nan")}]}, "at: expected a finite number"),
+        ({"active": [{"id": "a", "at": 10**400}]}, "at: expected a finite number"),
+        ({"active": [{"id": "a", "tokens": -1}]}, "tokens: expected a count"),
+        ({"unloaded": ["pdf"]}, "unloaded: expected an object"),
+        ({"unloaded": {"pdf": True}}, "pdf: expected a number"),
+        ({"grants": [["tool", "a"]]}, "grants: expected action, skill and tool"),
+        ({"grants": ["abc"]}, "grants: expected action, skill and tool"),
+        ({"grants": [["tool", "a", 1]]}, "grants: expected action, skill and tool"),
+        ({"misses": True}, "misses: expected a count"),
+        ({"misses": 1.5}, "misses: expected a count"),
+        ({"edition": None}, "edition: expected text"),
     ],
 )
 def test_what_is_no_state_is_refused(dumped: Any, why: str) -> None:  # noqa: ANN401
     with pytest.raises(StateError, match=why) as caught:
-        SavedState.from_dict(dumped)
+        parse_state(dumped)
 
     assert str(caught.value).startswith("this is not the state of a session: ")

@@ -17,7 +17,7 @@ from satchel.load import load
 from satchel.model import Descriptor, Loaded, Request
 from satchel.runtime import LocalStager, UploadStager
 from satchel.runtime._staging import Staged, stage_files, stage_pack
-from tests.unit.load.shelf import SKILL_MD, Shelf
+from tests.unit.load.fake_pack import SKILL_MD, FakePack
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -36,11 +36,11 @@ def stager(tmp_path: Path) -> Iterator[LocalStager]:
         yield stager
 
 
-def shelf() -> Shelf:
-    return Shelf(dict(FILES))
+def shelf() -> FakePack:
+    return FakePack(dict(FILES))
 
 
-def staged(one: Shelf, stager: object) -> Staged:
+def staged(one: FakePack, stager: object) -> Staged:
     catalog = one.catalog()
     entry = catalog.entries[0]
     return stage_pack(stager, lambda request: load(catalog, request), entry)  # type: ignore[arg-type]

@@ -238,7 +238,7 @@ def test_what_is_no_text_is_a_typed_error_too(wrong: object) -> None:
 
 
 def test_what_has_no_skills_is_refused_at_once() -> None:
-    with pytest.raises(TypeError, match="want a Satchel, got a SkillRegistry"):
+    with pytest.raises(TypeError, match="expected a Satchel, got a SkillRegistry"):
         SkillDiscoverySkill(SkillRegistry())  # type: ignore[arg-type]
 
 

@@ -32,6 +32,7 @@ from satchel.errors import (
     SkillNotFoundError,
 )
 from satchel.load import (
+    PlainBackend,
     error_result,
     packs_result,
     render_context,
@@ -192,8 +193,7 @@ def _context(load: _Load, name: str) -> str:
 
 def _packs(skills: "Satchel", load: _Load, request: ShowRequest) -> str:
     result = packs_result(
-        load,
-        skills.catalog,
+        PlainBackend(load, lambda: skills.catalog),
         request.name,
         request.file if request.bucket == "references" else None,
         request.file if request.bucket == "scripts" else None,
@@ -205,7 +205,7 @@ def _file(skills: "Satchel", load: _Load, request: ShowRequest, *, xml: bool) ->
     """Return the result of ``read_skill_file`` in the style of the envelope."""
     style: Style = "agent-skills" if xml else "packs"
     key = "skill_id" if xml else "name"
-    box = tools_for(style, load, catalog=lambda: skills.catalog)
+    box = tools_for(style, PlainBackend(load, lambda: skills.catalog))
     if not box:  # with no skill listed there is no tool, and every call is an error
         try:
             load(Request(request.name))

@@ -1,12 +1,13 @@
-"""A pack in memory, and what was asked of it."""
+"""A pack in memory, what was asked of it, and a backend for the tools of a style."""
 
 from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from satchel.errors import LimitExceededError, ReferenceNotFoundError
+from satchel.load import PlainBackend, ToolBackend, load
 from satchel.model import (
     Catalog,
     Descriptor,
@@ -17,9 +18,12 @@ from satchel.model import (
 )
 
 if TYPE_CHECKING:
-    from satchel.model import Bucket
+    from collections.abc import Callable
 
-__all__ = ["SKILL_MD", "Shelf"]
+    from satchel.model import Bucket, Hit, Loaded, Request
+    from satchel.tools import Run
+
+__all__ = ["SKILL_MD", "FakeBackend", "FakePack"]
 
 SKILL_MD: Final = (
     "---\nname: pdf\ndescription: Use when a PDF is to be read.\n---\n# PDF\n"
@@ -27,7 +31,7 @@ SKILL_MD: Final = (
 
 
 @dataclass
-class Shelf(FileReader):
+class FakePack(FileReader):
     """The files of one skill, ``pdf``, as a reader and as a catalog.
 
     ``asked`` lists every path that was read: an empty one means that the files were
@@ -41,8 +45,8 @@ class Shelf(FileReader):
     asked: list[str] = field(default_factory=list)
 
     @classmethod
-    def of(cls, skill_md: str | bytes = SKILL_MD, **files: str | bytes) -> Shelf:
-        """Return a shelf; ``references__a_md`` is the file ``references/a.md``."""
+    def of(cls, skill_md: str | bytes = SKILL_MD, **files: str | bytes) -> FakePack:
+        """Return a pack; ``references__a_md`` is the file ``references/a.md``."""
         named = {"SKILL.md": skill_md}
         for name, content in files.items():
             stem, _, suffix = name.replace("__", "/").rpartition("_")
@@ -95,3 +99,45 @@ class Shelf(FileReader):
     def catalog(self, **changes: object) -> Catalog:
         """Return the catalog of this one skill."""
         return Catalog((self.descriptor(**changes),), readers={"here": self})
+
+
+class FakeBackend(ToolBackend):
+    """Loads from one catalog; the functions that are given stand in for a session."""
+
+    def __init__(
+        self,
+        catalog: Catalog,
+        loader: Callable[[Request], Loaded] | None = None,
+        find: Callable[[str, int], list[Hit]] = lambda _query, _k: [],
+        **answers: Callable[..., Any],
+    ) -> None:
+        self._plain = PlainBackend(
+            loader or (lambda request: load(catalog, request)), lambda: catalog
+        )
+        self._find = find
+        self._answers = answers
+
+    @property
+    def catalog(self) -> Catalog:
+        return self._plain.catalog
+
+    def load(self, request: Request, run: Run) -> Loaded:
+        return self._plain.load(request, run)
+
+    def find(self, query: str, k: int) -> list[Hit]:
+        return self._find(query, k)
+
+    def folder(self, loaded: Loaded) -> Any:  # noqa: ANN401 - what a test says
+        return self._answer("folder", loaded)
+
+    def unchanged(self, loaded: Loaded) -> Any:  # noqa: ANN401
+        return self._answer("unchanged", loaded)
+
+    def notes(self, loaded: Loaded) -> Any:  # noqa: ANN401
+        return self._answer("notes", loaded) or ()
+
+    def advice(self, error: object) -> Any:  # noqa: ANN401
+        return self._answer("advice", error)
+
+    def _answer(self, name: str, value: object) -> Any:  # noqa: ANN401
+        return self._answers[name](value) if name in self._answers else None

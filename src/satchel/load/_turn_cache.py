@@ -1,0 +1,82 @@
+"""What one turn of an agent has read already."""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Final
+
+from satchel.model import Loaded
+
+MAX_FILES: Final = 256
+"""Files that a turn keeps: as many as Agent World's cache of loads."""
+MAX_BYTES: Final = 64 * 1024 * 1024
+"""Bytes that a turn keeps, beside the file it read last."""
+
+Key = tuple[str, str]
+
+
+class TurnCache:
+    """Files that were loaded during one turn, by skill id and path.
+
+    A new turn takes a new cache: nothing is carried over. Only successes are kept,
+    the least recently used go first, and callers that want one file at the same time
+    share one read. Safe across threads.
+    """
+
+    def __init__(self, max_files: int = MAX_FILES, max_bytes: int = MAX_BYTES) -> None:
+        self._max_files = max_files
+        self._max_bytes = max_bytes
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[Key, Loaded] = OrderedDict()
+        self._bytes = 0
+        self._reading: dict[Key, threading.Event] = {}
+        self._reads = 0
+        self._hits = 0
+
+    @property
+    def reads(self) -> int:
+        """How many reads were begun, failed ones included."""
+        return self._reads
+
+    @property
+    def hits(self) -> int:
+        """How many calls were answered without a read of their own."""
+        return self._hits
+
+    def get(self, key: Key, read: Callable[[], Loaded]) -> Loaded:
+        """Return what is kept under ``key``; else what ``read`` gives, and keep it.
+
+        A call that waited for another's read that failed reads for itself, so that
+        every caller gets an error of its own.
+        """
+        while True:
+            with self._lock:
+                kept = self._kept.get(key)
+                if kept is not None:
+                    self._kept.move_to_end(key)
+                    self._hits += 1
+                    return kept
+                under_way = self._reading.get(key)
+                if under_way is None:
+                    done = self._reading[key] = threading.Event()
+                    self._reads += 1
+                    break
+            under_way.wait()
+        try:
+            loaded = read()
+            with self._lock:
+                self._keep(key, loaded)
+        finally:
+            with self._lock:
+                del self._reading[key]
+            done.set()
+        return loaded
+
+    def _keep(self, key: Key, loaded: Loaded) -> None:
+        self._kept[key] = loaded
+        self._bytes += len(loaded.data)
+        while len(self._kept) > 1 and (
+            len(self._kept) > self._max_files or self._bytes > self._max_bytes
+        ):
+            _, dropped = self._kept.popitem(last=False)
+            self._bytes -= len(dropped.data)
