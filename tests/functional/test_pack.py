@@ -132,8 +132,8 @@ def test_no_archive_lies_in_its_own_pack(
 
     assert result.exit_code == 2
     assert result.stderr.endswith(
-        "alpha.skill was not written: it would lie in the pack: "
-        f"-o {pack.parent / 'alpha.skill'} is beside it\n"
+        "alpha.skill was not written: it would be in the pack; "
+        f"use -o {pack.parent / 'alpha.skill'}\n"
     )
     assert not list(pack.rglob("*.skill"))
     assert run("pack", str(pack), "-o", str(pack.parent / "a.skill")).exit_code == 0
@@ -169,7 +169,7 @@ def test_what_the_pack_lists_is_never_left_out_in_silence(pack: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "status", "said"),
     [
-        (["skills"], 2, "want one pack, here are 2"),
+        (["skills"], 2, "expected one pack, got 2"),
         (["nowhere"], 2, "nowhere: no such file or folder"),
         (["skills/beta/notes.txt"], 2, "want a pack"),
         ([""], 2, "the path is empty"),

@@ -1,4 +1,4 @@
-"""A pack as one file to hand on: a ``.skill`` archive."""
+"""A pack as one file for others: a ``.skill`` archive."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -8,28 +8,28 @@ from satchel.authoring._packs import WholePack, find_packs
 from satchel.authoring._writer import put_file
 from satchel.checking import check
 from satchel.errors import ConfigError, NotWrittenError, RefusedPackError
-from satchel.files import open_archive, path_problem, zip_pack
+from satchel.files import folder_problem, open_archive, zip_pack
 from satchel.model import DEFAULT_LIMITS, Finding, Limits
 from satchel.sources import ArchiveSource
 
 SUFFIX: Final = ".skill"
 _EVALS: Final = "evals/"
-"""What packagers leave out beside caches: tests of a skill are not for who uses it.
+"""Tests of a skill, which other packagers leave out, too: its users do not need them.
 
 Source: the packaging of anthropics/skills, ``package_skill.py``.
 """
 
 
 _UNFINISHED_CODE: Final = "left-to-fill-in"
-"""A warning while a pack is written; a pack that is handed on is finished."""
+"""A warning while a pack is written; a pack for others must be finished."""
 
 
 @dataclass(frozen=True, slots=True)
 class PackedSkill:
     """An archive that is ready to be written.
 
-    ``pack`` is what is in it, ``data`` its bytes; the findings of ``pack`` say what is
-    not. ``findings`` are what else a check says; ``left_out`` counts the files of
+    ``pack`` is its content, ``data`` its bytes; the findings of ``pack`` say what is
+    left out. ``findings`` are the others of a check; ``left_out`` counts the files of
     ``evals/``.
     """
 
@@ -45,20 +45,21 @@ class PackedSkill:
 
     @property
     def digest(self) -> str:
-        """The digest of the skill: whoever installs the archive has the same."""
+        """The digest of the skill, the same after an installation."""
         return self.pack.digest
 
     def write(self, place: Path, *, force: bool = False) -> bool:
-        """Put the archive in its place; tell whether it was another one before.
+        """Write the archive; return whether the file has changed.
 
         Raises:
-            AlreadyThereError: Something else is there, and ``force`` is not given.
-            NotWrittenError: It would lie in the pack itself; or the system says no.
+            AlreadyThereError: Another file is there, and ``force`` is not given.
+            NotWrittenError: It would be in the pack itself; or the system refuses.
         """
         inside = Path(self.pack.location).resolve()
-        if place.resolve().is_relative_to(inside):  # the next one would hold this one
-            beside = f"-o {inside.parent / place.name} is beside it"
-            raise NotWrittenError(str(place), f"it would lie in the pack: {beside}")
+        # The next archive would have this one in it.
+        if place.resolve().is_relative_to(inside):
+            fix = f"use -o {inside.parent / place.name}"
+            raise NotWrittenError(str(place), f"it would be in the pack; {fix}")
         there = place.read_bytes() if place.is_file() else None
         if there == self.data:
             return False
@@ -71,14 +72,14 @@ def pack_skill(
 ) -> PackedSkill:
     """Make the archive of one pack: a .zip with one folder of the skill's name.
 
-    Equal packs give equal bytes on any machine, and whoever unpacks them has a skill of
-    the same digest. What no pack hands out (keys, caches, dot-files) is not in it, nor
-    is ``evals/``.
+    Equal packs give equal bytes on any machine, and the unpacked skill has the same
+    digest. Files that no pack hands out (keys, caches, dot-files) are not in it, and
+    neither is ``evals/``.
 
     Args:
         path: The pack's folder, or its SKILL.md.
-        force: Make it although a check finds reasons against it.
-        limits: Bounds on what is accepted, and on what others would unpack.
+        force: Make it even if a check finds errors.
+        limits: Limits on what is accepted, and on what others would unpack.
 
     Raises:
         RefusedPackError: A check in profile ``spec`` finds errors, or something that is
@@ -92,7 +93,7 @@ def pack_skill(
     reasons = () if force else tuple(_refusal_reasons(report.findings))
     pack = _without_evals(whole)
     name = pack.name
-    if path_problem(name) or "/" in name or name.startswith("."):
+    if folder_problem(name):
         reasons += (f"no folder can be called {name!r}",)
         force = False
     lost = sorted(whole.listed - pack.files.keys())
@@ -102,35 +103,35 @@ def pack_skill(
         raise RefusedPackError(path, reasons)
     data = zip_pack(name, pack.files, pack.programs)
     unpacked = open_archive(data, limits=limits, where=f"{name}{SUFFIX}")
-    if unpacked.files != pack.files:  # nobody would install what we meant
-        raise RefusedPackError(path, ("its files do not come out as they went in",))
+    if unpacked.files != pack.files:
+        raise RefusedPackError(path, ("unpacking it gives other files",))
     count = len(whole.files) - len(pack.files)
-    told = tuple(each for each in report.findings if each not in whole.findings)
-    return PackedSkill(replace(pack, folder=name), data, told, count)
+    others = tuple(item for item in report.findings if item not in whole.findings)
+    return PackedSkill(replace(pack, folder=name), data, others, count)
 
 
 def _read_one_pack(path: str, limits: Limits) -> WholePack:
     packs = find_packs(path, limits=limits)
     if len(packs) != 1:
         names = ", ".join(pack.location for pack in packs[:3])
-        raise ConfigError(path, f"want one pack, here are {len(packs)}: {names}")
+        raise ConfigError(path, f"expected one pack, got {len(packs)}: {names}")
     if isinstance(packs[0].source, ArchiveSource):  # which does not say what is run
         raise ConfigError(
-            path, "want a pack, or its SKILL.md; it is an archive already"
+            path, "expected a pack or its SKILL.md; it is an archive already"
         )
     return packs[0].read()
 
 
 def _without_evals(pack: WholePack) -> WholePack:
-    kept = {
+    files = {
         path: data for path, data in pack.files.items() if not path.startswith(_EVALS)
     }
-    return replace(pack, files=kept, programs=pack.programs & kept.keys())
+    return replace(pack, files=files, programs=pack.programs & files.keys())
 
 
 def _refusal_reasons(findings: tuple[Finding, ...]) -> list[str]:
     return [
-        str(each)
-        for each in findings
-        if each.severity == "error" or each.code == _UNFINISHED_CODE
+        str(finding)
+        for finding in findings
+        if finding.severity == "error" or finding.code == _UNFINISHED_CODE
     ]

@@ -61,7 +61,7 @@ def staged_file(
     """
     place = Path(path)
     staged = place.with_name(f".satchel-{secrets.token_hex(8)}")
-    # With a mode, nobody else may read it before it has that mode.
+    # A file with a mode must not be readable by others before it has that mode.
     first_mode = 0o666 if mode is None else 0o600
     try:
         with open(staged, "xb", opener=lambda p, f: os.open(p, f, first_mode)) as out:

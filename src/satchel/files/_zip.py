@@ -70,7 +70,7 @@ def read_zip(data: bytes, tree: ArchiveTree, budget: ArchiveBudget) -> None:
     reader = _ZipReader(data, tree, budget)
     central, members = reader.directory()
     position = 0
-    for member in sorted(members, key=lambda each: each.offset):
+    for member in sorted(members, key=lambda member: member.offset):
         if member.offset != position:
             raise reader.error("it has bytes that belong to no member, or to two")
         position = reader.read(member)

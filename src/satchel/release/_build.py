@@ -72,7 +72,7 @@ def build_release(
     builder = _ReleaseBuilder(skills, put)
     builder.findings += _library_findings(skills)
     builder.add_skills()
-    errors = [found for found in builder.findings if found.severity == "error"]
+    errors = [item for item in builder.findings if item.severity == "error"]
     if errors and not allow_findings:
         raise RefusedReleaseError(
             tuple(f"{e}; fix: {e.fix}" if e.fix else str(e) for e in errors)

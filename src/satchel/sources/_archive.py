@@ -19,7 +19,7 @@ from satchel.sources._memory import MemorySource
 
 
 class _OpenedArchive(NamedTuple):
-    """What was in the archive when its file had this stamp."""
+    """What the archive had in it when its file had this stamp."""
 
     stamp: tuple[int, ...]
     packs: MemorySource
@@ -27,11 +27,11 @@ class _OpenedArchive(NamedTuple):
 
 
 class ArchiveSource(SourceAbilities):
-    """The pack in one archive, taken apart in memory: nothing is written anywhere.
+    """The pack in one archive, unpacked in memory: nothing is written to a disk.
 
-    Its key is the name of the folder in the archive, else that of the file without its
-    suffix. The file is opened again when it changed; what cannot be unpacked, or should
-    not be, is a finding.
+    Its key is the name of the folder in the archive, or that of the file without its
+    suffix. The file is read again when it has changed; an archive that cannot or must
+    not be unpacked becomes a finding.
     """
 
     near = True
@@ -43,11 +43,11 @@ class ArchiveSource(SourceAbilities):
         label: str | None = None,
         limits: Limits = DEFAULT_LIMITS,
     ) -> None:
-        """Take the file, relative to the working folder of now; open nothing.
+        """Take the file, relative to the current working folder; open nothing.
 
         Args:
             path: The archive.
-            label: What to call the source; None is ``path`` as it is written.
+            label: What to call the source; None is ``path`` as it is given.
             limits: Bounds on what is accepted.
         """
         written = os.fspath(path)
@@ -63,10 +63,10 @@ class ArchiveSource(SourceAbilities):
         return f"{type(self).__name__}({self._shown!r}, label={self.label!r})"
 
     def scan(self) -> tuple[Found | Finding, ...]:
-        """Return the pack, then what was met on the way.
+        """Return the pack, then its findings.
 
         Raises:
-            SourceUnavailableError: The file is not there, or cannot be read.
+            SourceUnavailableError: The file does not exist, or cannot be read.
         """
         opened = self._open()
         if opened.finding is not None:
@@ -89,15 +89,11 @@ class ArchiveSource(SourceAbilities):
         return opened.packs.read(key, path, limit_bytes)
 
     def close(self) -> None:
-        """Let go of what was taken out of the archive."""
+        """Drop what was unpacked."""
         self._opened = None
 
     def _open(self) -> _OpenedArchive:
-        """Return what the archive holds now.
-
-        Raises:
-            SourceUnavailableError: As for `scan`.
-        """
+        """Return what the archive has in it now, unpacked again if it has changed."""
         try:
             status = os.stat(self._path)  # noqa: PTH116 - see above
             stamp = (*mark_of(status), status.st_size)
@@ -114,9 +110,9 @@ class ArchiveSource(SourceAbilities):
         try:
             return _OpenedArchive(stamp, self._unpacked())
         except (ArchiveError, LimitExceededError) as error:
-            return _OpenedArchive(
-                stamp, MemorySource(label=self.label), self._told(error)
-            )
+            fix = "make it again, with: satchel pack"
+            finding = Finding.of_error(error, self._shown, fix=fix)
+            return _OpenedArchive(stamp, MemorySource(label=self.label), finding)
 
     def _unpacked(self) -> MemorySource:
         most = archive_size_limit(self._limits)
@@ -136,5 +132,6 @@ class ArchiveSource(SourceAbilities):
 
 def _name_without_suffix(path: str) -> str:
     name = os.path.basename(path)
-    ending = next((end for end in ARCHIVE_SUFFIXES if name.lower().endswith(end)), "")
-    return name[: len(name) - len(ending)] or name
+    lower = name.lower()
+    suffix = next((end for end in ARCHIVE_SUFFIXES if lower.endswith(end)), "")
+    return name[: len(name) - len(suffix)] or name

@@ -9,7 +9,7 @@ from satchel.model import DEFAULT_LIMITS, Limits
 from satchel.sources._local import LocalSource
 
 # Lower goes first. There is room for every client's folders between two scopes. A
-# project nobody vouched for comes last, so that it shadows nothing.
+# project that is not trusted comes last, so that it shadows nothing.
 _MANAGED: Final = 0
 _PROJECT: Final = 1_000
 _USER: Final = 2_000
@@ -18,7 +18,7 @@ _UNTRUSTED: Final = 3_000
 _FIRST: Final = ".agents/skills"
 
 _ShownFolder = tuple[Path, str]
-"""A folder, and how it is shown."""
+"""A folder, and its name in messages."""
 
 
 def usual_sources(
@@ -28,10 +28,10 @@ def usual_sources(
     trust: bool = False,
     limits: Limits = DEFAULT_LIMITS,
 ) -> list[LocalSource]:
-    """Return a source for each folder that is there; see `satchel.sources.usual`.
+    """Return a source for each folder that exists; see `satchel.sources.usual`.
 
-    The ``.agents/skills`` of the project and of the user are in the list even where
-    they are not there yet.
+    The ``.agents/skills`` of the project and of the user are in the list even if they
+    do not exist yet.
     """
     at_home = Path(os.fspath(home) if home else "~").expanduser()
     here = Path(os.fspath(project) if project else ".").absolute()
@@ -63,7 +63,7 @@ def usual_sources(
 
 
 def _managed_folders() -> list[_ShownFolder]:
-    folders = [Path(each) for client in CLIENT_FOLDERS for each in client.managed]
+    folders = [Path(path) for client in CLIENT_FOLDERS for path in client.managed]
     return [(folder, str(folder)) for folder in folders if folder.is_dir()]
 
 
@@ -74,13 +74,13 @@ def _project_folders(here: Path) -> list[_ShownFolder]:
         for client in CLIENT_FOLDERS
         for name in client.project
     ]
-    return [each for each in folders if each[0].is_dir() or each[1] == _FIRST]
+    return [item for item in folders if item[0].is_dir() or item[1] == _FIRST]
 
 
 def _project_levels(here: Path) -> tuple[Path, ...]:
     """Return the project's folders from here up to the one with ``.git``."""
     above = (here, *here.parents)
-    tops = (up for up, each in enumerate(above) if (each / ".git").exists())
+    tops = (up for up, path in enumerate(above) if (path / ".git").exists())
     return above[: next(tops, 0) + 1]
 
 
@@ -89,7 +89,8 @@ def _user_folders(home: Path, *, with_environment: bool) -> list[_ShownFolder]:
     for client in CLIENT_FOLDERS:
         moved = os.environ.get(client.home_variable) if with_environment else None
         folders += [_user_folder(home, name, client, moved) for name in client.user]
-    return [each for each in folders if each[0].is_dir() or each[1] == f"~/{_FIRST}"]
+    first = f"~/{_FIRST}"
+    return [item for item in folders if item[0].is_dir() or item[1] == first]
 
 
 def _user_folder(

@@ -36,21 +36,21 @@ def _packs(
 ) -> Iterator[tuple[str, dict[str, bytes]]]:
     """Yield the packs below a folder, each with all of its bytes.
 
-    A zip file does not change while it is in use, so it is read once.
+    They are read once, because a zip file does not change while it is in use.
     """
     inner = list(top.iterdir())
-    if any(each.name == SKILL_FILE and each.is_file() for each in inner):
+    if any(item.name == SKILL_FILE and item.is_file() for item in inner):
         yield key or top.name, dict(_files(top, ""))
     elif depth:
-        for each in inner:
-            if each.is_dir() and not is_excluded_file(each.name):
-                below = f"{key}/{each.name}" if key else each.name
-                yield from _packs(each, below, depth - 1)
+        for item in inner:
+            if item.is_dir() and not is_excluded_file(item.name):
+                below = f"{key}/{item.name}" if key else item.name
+                yield from _packs(item, below, depth - 1)
 
 
 def _files(folder: Traversable, prefix: str) -> Iterator[tuple[str, bytes]]:
-    for each in folder.iterdir():
-        if each.is_dir():
-            yield from _files(each, f"{prefix}{each.name}/")
+    for item in folder.iterdir():
+        if item.is_dir():
+            yield from _files(item, f"{prefix}{item.name}/")
         else:
-            yield prefix + each.name, each.read_bytes()
+            yield prefix + item.name, item.read_bytes()

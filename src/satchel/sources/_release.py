@@ -43,9 +43,9 @@ from satchel.model import (
 FetchFile: TypeAlias = Callable[[str, int], bytes]
 """Returns the bytes of a file, by its path with ``/`` and the most bytes to accept.
 
-It raises `ReferenceNotFoundError` where there is none, `LimitExceededError` where there
-are more bytes, and `SourceUnavailableError` where nothing answers. The path is plain,
-and not encoded for a URL. What it returns need not be checked.
+It raises `ReferenceNotFoundError` if there is no file, `LimitExceededError` if it has
+more bytes, and `SourceUnavailableError` if nothing answers. The path is plain, and not
+encoded for a URL. What it returns need not be checked.
 """
 
 _FORMAT_HEAD_BYTES: Final = 4_096
@@ -53,7 +53,7 @@ _FORMAT_HEAD_BYTES: Final = 4_096
 
 @dataclass(frozen=True, slots=True)
 class _CurrentRelease:
-    """The release in use, and in which folder of the place it lies."""
+    """The release in use, and its folder in the place."""
 
     release: Release
     folder: str
@@ -62,11 +62,11 @@ class _CurrentRelease:
 
 
 class ReleaseSource:
-    """The skills of one release, in a folder or wherever ``fetch`` finds files.
+    """The skills of one release, in a folder or wherever ``fetch`` reads files.
 
-    The place is a release as `satchel build` makes it, or a site of `satchel publish`:
-    with a ``pin`` that release and no other is used, without one the site's current
-    one. Only release.json is read before somebody loads something. Keys are ids.
+    The place is a release of `satchel build`, or a site of `satchel publish`: with a
+    ``pin`` exactly that release is used, without one the site's current one. Only
+    release.json is read before a skill is loaded. Keys are ids.
 
     ``release`` is the id of the release in use, empty before the first answer.
     """
@@ -81,18 +81,18 @@ class ReleaseSource:
         near: bool = False,
         limits: Limits = DEFAULT_LIMITS,
     ) -> None:
-        """Take the place; fetch nothing.
+        """Set up the source; fetch nothing.
 
         Args:
             fetch: Reads files of the place; called from any thread.
             label: What to call the source.
             pin: The id that the release must have.
-            shown: What stands in front of paths that are shown; None is ``label``.
+            shown: The prefix of paths in messages; None is ``label``.
             near: Whether ``fetch`` reads from a disk of this machine.
             limits: Bounds on what is accepted.
 
         Raises:
-            InvalidReleaseError: ``pin`` is no id of a release.
+            InvalidReleaseError: ``pin`` is not the id of a release.
         """
         self.label: Final = label
         self.near: Final = near
@@ -100,7 +100,7 @@ class ReleaseSource:
         self._fetch = fetch
         self._shown = label if shown is None else shown
         self._limits = limits
-        self._held: _CurrentRelease | None = None
+        self._current: _CurrentRelease | None = None
         self._lock = threading.Lock()
 
     def __repr__(self) -> str:
@@ -109,37 +109,37 @@ class ReleaseSource:
 
     @property
     def release(self) -> str:
-        """The id of the release in use; empty where there is none yet."""
-        held = self._held
-        return held.release.id if held else ""
+        """The id of the release in use; empty before the first answer."""
+        current = self._current
+        return current.release.id if current else ""
 
     def open(self) -> Release:
-        """Return the release, looked for anew; one that was pinned cannot change.
+        """Return the release, fetched again unless it is pinned, and so cannot change.
 
         Raises:
             InvalidReleaseError: There is no release here, or not the one pinned.
-            DigestMismatchError: What is here is not what the pin, or the site, says.
+            DigestMismatchError: It is another one than the pin, or the site, says.
             LimitExceededError: release.json is larger than the limits allow.
             SourceUnavailableError: The place does not answer.
         """
         with self._lock:
-            if self._held is None or self.pin is None:
-                self._held = self._look()
-            return self._held.release
+            if self._current is None or self.pin is None:
+                self._current = self._fetch_current()
+            return self._current.release
 
     def scan(self) -> tuple[Found, ...]:
         """Return the packs, sorted by key; errors are those of `open`."""
         self.open()
-        held = self._use()
+        current = self._use()
         return tuple(
             Found(
                 key,
-                f"{self._shown}/{held.folder}{release_path(key)}",
+                f"{self._shown}/{current.folder}{release_path(key)}",
                 (skill.digest, skill.descriptor),
                 skill.descriptor.files,
                 skill.descriptor,
             )
-            for key, skill in held.skills.items()
+            for key, skill in current.skills.items()
         )
 
     def manifest(self, key: str) -> bytes:
@@ -151,7 +151,7 @@ class ReleaseSource:
         return self._skill(key).descriptor.files
 
     def read(self, key: str, path: str, limit_bytes: int) -> bytes:
-        """Return one file's raw bytes, having checked their size and digest.
+        """Return one file's raw bytes, after a check of their size and digest.
 
         Raises:
             DigestMismatchError: They are not those of the release.
@@ -159,24 +159,24 @@ class ReleaseSource:
         """
         check_path(path, key)
         files = self._skill(key).resources
-        found = next((each for each in files if each.path == path), None)
-        if found is None:
+        file = next((file for file in files if file.path == path), None)
+        if file is None:
             raise ReferenceNotFoundError(key, path)
-        if found.size > limit_bytes:
+        if file.size > limit_bytes:
             limit = "skill_md_bytes" if path == SKILL_FILE else "file_bytes"
-            raise LimitExceededError(limit, limit_bytes, found.size, "bytes", path)
-        at = Resource(release_path(key, path), found.digest, found.size)
-        return self._checked(at, key, path)
+            raise LimitExceededError(limit, limit_bytes, file.size, "bytes", path)
+        whole = Resource(release_path(key, path), file.digest, file.size)
+        return self._checked(whole, key, path)
 
     def read_file(self, file: Resource) -> bytes:
-        """Return the bytes of any file of the release, by its path in there, checked.
+        """Return the checked bytes of any file of the release, by its path in there.
 
         Raises:
             SkillError: As for `read`; it names the path.
         """
-        held = self._use()
-        if file == held.release.document:
-            return held.document
+        current = self._use()
+        if file == current.release.document:
+            return current.document
         return self._checked(file, self.label, file.path)
 
     def damage(self) -> Iterator[Finding]:
@@ -186,25 +186,25 @@ class ReleaseSource:
                 self.read_file(file)
             except SkillError as error:
                 place = f"{self._shown}/{self._use().folder}{file.path}"
-                fix = "build the release anew, or copy it again"
+                fix = "build the release again, or copy it again"
                 yield Finding.of_error(error, place, fix=fix)
 
     def owner_of(self, key: str) -> str:
-        """Return who answers for a skill, as its release says; empty for nobody."""
-        held = self._held
-        skill = held.skills.get(key) if held else None
+        """Return the owner of a skill by its release; empty if it has none."""
+        current = self._current
+        skill = current.skills.get(key) if current else None
         return skill.descriptor.owner if skill else ""
 
     def close(self) -> None:
-        """Nothing is held open."""
+        """Do nothing: no file or connection is open."""
 
     def _use(self) -> _CurrentRelease:
-        held = self._held
-        if held is not None:
-            return held
+        current = self._current
+        if current is not None:
+            return current
         with self._lock:
-            self._held = self._held or self._look()
-            return self._held
+            self._current = self._current or self._fetch_current()
+            return self._current
 
     def _skill(self, key: str) -> ReleasedSkill:
         try:
@@ -230,7 +230,7 @@ class ReleaseSource:
             raise DigestMismatchError(name, path, detail=detail)
         return data
 
-    def _look(self) -> _CurrentRelease:
+    def _fetch_current(self) -> _CurrentRelease:
         if self.pin is not None:
             try:
                 return self._release_at(_release_folder(self.pin), self.pin)
@@ -239,34 +239,34 @@ class ReleaseSource:
         return self._top(None)
 
     def _top(self, pin: str | None) -> _CurrentRelease:
-        """Return what lies at the top: a release, or what a site says is current."""
+        """Return the release at the top, or the one that the site says is current."""
         where = f"{self._shown}/{RELEASE_FILE}"
         try:
             data = self._document(RELEASE_FILE)
         except ReferenceNotFoundError as error:
             raise InvalidReleaseError(where, "there is no such file") from error
-        found = parse_release_file(data, where, self._limits)
-        if isinstance(found, Release):
-            self._compare(found.id, pin, RELEASE_FILE)
-            return self._hold(found, "", data)
+        release = parse_release_file(data, where, self._limits)
+        if isinstance(release, Release):
+            self._compare(release.id, pin, RELEASE_FILE)
+            return self._use_release(release, "", data)
         if pin is not None:
-            detail = f"the site has no release {pin}; its current one is {found}"
+            detail = f"the site has no release {pin}; its current one is {release}"
             raise InvalidReleaseError(where, detail)
         try:
-            return self._release_at(_release_folder(found), found)
+            return self._release_at(_release_folder(release), release)
         except ReferenceNotFoundError as error:
-            detail = f"the site has no release {found}, which it says is current"
+            detail = f"the site has no release {release}, which it says is current"
             raise InvalidReleaseError(where, detail) from error
 
     def _release_at(self, folder: str, expected: str) -> _CurrentRelease:
-        held = self._held
-        if held and (held.folder, held.release.id) == (folder, expected):
-            return held  # what has a digest for a name cannot change
+        current = self._current
+        if current and (current.folder, current.release.id) == (folder, expected):
+            return current  # a folder that is named by its digest cannot change
         path = folder + RELEASE_FILE
         data = self._document(path)
-        found = parse_release(data, f"{self._shown}/{path}", self._limits)
-        self._compare(found.id, expected, path)
-        return self._hold(found, folder, data)
+        release = parse_release(data, f"{self._shown}/{path}", self._limits)
+        self._compare(release.id, expected, path)
+        return self._use_release(release, folder, data)
 
     def _document(self, path: str) -> bytes:
         limit = self._limits.release_bytes
@@ -278,16 +278,18 @@ class ReleaseSource:
                 "release_bytes", limit, error.actual, "bytes", where
             ) from error
 
-    def _hold(self, found: Release, folder: str, document: bytes) -> _CurrentRelease:
-        held = self._held
-        if held and (held.folder, held.release.id) == (folder, found.id):
-            return held
-        skills = {skill.id: skill for skill in found.skills}
-        return _CurrentRelease(found, folder, document, skills)
+    def _use_release(
+        self, release: Release, folder: str, document: bytes
+    ) -> _CurrentRelease:
+        current = self._current
+        if current and (current.folder, current.release.id) == (folder, release.id):
+            return current
+        skills = {skill.id: skill for skill in release.skills}
+        return _CurrentRelease(release, folder, document, skills)
 
-    def _compare(self, found: str, expected: str | None, path: str) -> None:
-        if expected not in (None, found):
-            detail = f"it is release {found}, and {expected} is wanted"
+    def _compare(self, actual: str, expected: str | None, path: str) -> None:
+        if expected not in (None, actual):
+            detail = f"it is release {actual}, expected {expected}"
             raise DigestMismatchError(self.label, path, detail=detail)
 
 
@@ -321,10 +323,10 @@ def release_folder(
 
 
 def is_release(path: str) -> bool:
-    """Tell whether a folder is a release, or a site of releases, as far as one sees.
+    """Return whether a folder looks like a release, or a site of releases.
 
-    One whose release.json is damaged still is one: its skills must not be taken for a
-    plain folder's, which nobody checks.
+    One with a damaged release.json still is one: its skills must not be read as those
+    of a plain folder, without a check.
     """
     try:
         head = read_confined(path, RELEASE_FILE, DEFAULT_LIMITS.release_bytes)
@@ -338,8 +340,8 @@ def is_release(path: str) -> bool:
         return True
     inner = ("skills", "releases")
     return os.path.isdir(f"{path}/.well-known") and any(  # noqa: PTH112
-        os.path.isdir(f"{path}/{each}")  # noqa: PTH112
-        for each in inner
+        os.path.isdir(f"{path}/{name}")  # noqa: PTH112
+        for name in inner
     )
 
 

@@ -122,7 +122,9 @@ def test_the_release_is_known_to_whoever_asks() -> None:
 
 @pytest.mark.row("R25")
 def test_a_pin_is_checked_before_anything_is_used() -> None:
-    with pytest.raises(DigestMismatchError, match=f"it is release {ID}, and {OTHER}"):
+    with pytest.raises(
+        DigestMismatchError, match=f"it is release {ID}, expected {OTHER}"
+    ):
         at(built(PACKS), OTHER).scan()
 
     with Satchel(at(built(PACKS), OTHER)) as skills:

@@ -201,10 +201,8 @@ class _Listing:
                 limit = f"scan_entries = {self.limits.scan_entries:,}"
                 return f"it lists more than {limit} skills and files"
             uri = _uri(item)
-            known = isinstance(uri, str)
-            self._add(
-                item, short_line(uri) if known else f"page {number}, entry {index}"
-            )
+            place = f"page {number}, entry {index}"
+            self._add(item, short_line(uri) if isinstance(uri, str) else place)
         return ""
 
     def _is_full(self) -> bool:
