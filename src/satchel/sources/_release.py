@@ -39,6 +39,7 @@ from satchel.model import (
     Resource,
     release_path,
 )
+from satchel.protocols import SourceAbilities
 
 FetchFile: TypeAlias = Callable[[str, int], bytes]
 """Returns the bytes of a file, by its path with ``/`` and the most bytes to accept.
@@ -61,7 +62,7 @@ class _CurrentRelease:
     skills: dict[str, ReleasedSkill] = field(repr=False)
 
 
-class ReleaseSource:
+class ReleaseSource(SourceAbilities):
     """The skills of one release, in a folder or wherever ``fetch`` reads files.
 
     The place is a release of `satchel build`, or a site of `satchel publish`: with a
@@ -95,7 +96,7 @@ class ReleaseSource:
             InvalidReleaseError: ``pin`` is not the id of a release.
         """
         self.label: Final = label
-        self.near: Final = near
+        self.near = near
         self.pin: Final = None if pin is None else check_release_id(pin, "pin")
         self._fetch = fetch
         self._shown = label if shown is None else shown

@@ -25,7 +25,7 @@ class PinnedSource(ReleaseSource):
     cache is given. Thread-safe.
     """
 
-    has_places: Final = True
+    limits_reads = True
 
     def __init__(
         self,

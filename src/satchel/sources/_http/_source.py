@@ -31,6 +31,7 @@ from satchel.model import (
     Found,
     Limits,
 )
+from satchel.protocols import SourceAbilities
 from satchel.sources import _findings
 from satchel.sources._http._cache import DiskCache
 from satchel.sources._http._client import OK, HttpClient, HttpRequest
@@ -57,7 +58,7 @@ class _FetchedIndex:
     index: DiscoveryIndex
 
 
-class HttpSource:
+class HttpSource(SourceAbilities):
     """Skills by the index of any publisher; keys are their names.
 
     An artifact is fetched at the first scan that sees its digest, and not again: only
@@ -69,7 +70,8 @@ class HttpSource:
     affected: an earlier good one stays in use, and a finding says so. Thread-safe.
     """
 
-    has_places: Final = True
+    limits_reads = True
+    finds_one = True
 
     def __init__(
         self,

@@ -27,6 +27,7 @@ from satchel.model import (
     Limits,
     Manifest,
 )
+from satchel.protocols import SourceAbilities
 from satchel.skill_md import parse, render_frontmatter
 from satchel.sources import _findings
 from satchel.sources._mcp._connection import McpConnection
@@ -48,7 +49,7 @@ LISTING_DEADLINES: Final = 2
 """How many times the time-out of one call all pages of a list may take together."""
 
 
-class McpSource:
+class McpSource(SourceAbilities):
     """Skills that an MCP server serves; keys are the URIs of their folders.
 
     Nothing of a skill is fetched before it is loaded: the catalog shows what the server
@@ -56,10 +57,10 @@ class McpSource:
     memory or on disk. Thread-safe.
     """
 
-    yields: Final = True
+    yields = True
     """Skills of this machine go before those of this source."""
-    limits_reads: Final = True
-    remote: Final = "MCP server"
+    limits_reads = True
+    remote = "MCP server"
     """What users and models read about where its skills come from."""
 
     def __init__(  # noqa: PLR0913 - keywords, each with a default
