@@ -80,7 +80,7 @@ def test_a_project_with_several_kinds_names_them(project: Path) -> None:
     result = run("convert", ".", "-o", "out")
 
     assert result.exit_code == 2
-    assert "cline, subagents, windsurf; say --from" in result.stderr
+    assert "cline, subagents, windsurf; choose one by --from" in result.stderr
 
 
 @pytest.mark.row("F53")

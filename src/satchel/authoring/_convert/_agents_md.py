@@ -30,13 +30,10 @@ from satchel.model import (
     portable_name,
 )
 
-FILES: Final = ("AGENTS.md", "CLAUDE.md", "GEMINI.md", "AGENT.md")
-"""In the order in which a folder is searched for them."""
-
 _GENERIC_TITLES: Final = re.compile(
     r"(?:agents?|claude|gemini)(?:-md)?|(?:copilot-)?instructions"
 )
-"""Titles that are the name of the file, and no name for a pack."""
+"""Titles that are the name of the file: no name for a pack."""
 _NOTHING: Final[Mapping[str, Json]] = MappingProxyType({})
 
 
@@ -65,27 +62,38 @@ def read_agents_md(
     whole = _Section(page.line, "", page.body)
     if not split:
         fields = page.others(page.read_as_text("description"))
-        made = build_pack(_material(page, name, whole, fields, split=False), dialect)
-        yield made.telling(_on_demand(path, made))
+        pack = build_pack(_material(page, name, whole, fields, split=False), dialect)
+        yield pack.with_findings(_on_demand(path, pack))
         return
-    demand = False
-    told = _of_no_section(page)
-    taken: set[str] = set()
+    warned = False
+    names: set[str] = set()
+    findings: list[Finding] = []
+    if page.fields.root:
+        keys = ", ".join(str(key) for key in page.fields.root)
+        findings.append(
+            Finding.of("not-carried", page.path, 1, sentence="split-fields", keys=keys)
+        )
     for section in _sections(whole):
         headings = [] if section.heading else _only_headings(section.text)
         if headings:
-            told.append(_heading_left(page, headings))
+            shown = ", ".join(map(repr, headings))
+            line = page.line + 1
+            findings.append(
+                Finding.of(
+                    "not-carried", page.path, line, sentence="heading", shown=shown
+                )
+            )
         if headings or not (section.heading or section.text.strip()):
             continue
-        called = _unique_name(portable_name(section.heading) or name, taken)
-        made = build_pack(_material(page, called, section), dialect)
-        if not demand:  # once is enough
-            told += _on_demand(path, made, ", ...")
-            demand = made.draft is not None
-        yield made.telling(told)
-        told = []
-    if not taken:
-        yield build_pack(_material(page, name, whole), dialect).telling(told)
+        own = _unique_name(portable_name(section.heading) or name, names)
+        pack = build_pack(_material(page, own, section), dialect)
+        if not warned:
+            findings += _on_demand(path, pack, ", ...")
+            warned = pack.draft is not None
+        yield pack.with_findings(findings)
+        findings = []
+    if not names:
+        yield build_pack(_material(page, name, whole), dialect).with_findings(findings)
 
 
 def _raised(text: str) -> str:
@@ -103,7 +111,7 @@ def _raised(text: str) -> str:
 
 
 class _Section(NamedTuple):
-    """Text of a file, and how many lines of the file stand before it."""
+    """Text of a file, and how many lines of the file come before it."""
 
     before: int
     heading: str
@@ -139,10 +147,10 @@ def _material(
 
 
 def _name(page: ForeignPage, path: str) -> str:
-    """Return the title's name, unless it says nothing; then that of the folder."""
-    found = portable_name(title(page.body))
-    if found and not _GENERIC_TITLES.fullmatch(found):
-        return found
+    """Return the title's name, or the folder's where the title is generic."""
+    name = portable_name(title(page.body))
+    if name and not _GENERIC_TITLES.fullmatch(name):
+        return name
     folder = Path(path).resolve().parent
     if folder.name.startswith("."):  # .github/copilot-instructions.md
         folder = folder.parent
@@ -150,7 +158,7 @@ def _name(page: ForeignPage, path: str) -> str:
 
 
 def _sections(whole: _Section) -> Iterator[_Section]:
-    """Yield each section with its heading; first what stands before all, without."""
+    """Yield the text before all headings, then each section with its heading."""
     lines = whole.text.split("\n")  # as the parser counts them: a form feed ends none
     starts = [
         (heading.line - 1, heading.text)
@@ -171,50 +179,32 @@ _SECTION: Final = 2
 
 def _only_headings(text: str) -> list[str]:
     """Return the headings of a text that holds nothing else; else nothing."""
-    found = read_markdown(text).headings
+    headings = read_markdown(text).headings
     lines = text.splitlines()
-    for heading in found:
+    for heading in headings:
         at = heading.line - 1
         if at + 1 < len(lines) and _UNDERLINE.fullmatch(lines[at + 1]):
             lines[at + 1] = ""
         lines[at] = ""
-    return [] if "".join(lines).strip() else [each.text for each in found]
+    return [] if "".join(lines).strip() else [heading.text for heading in headings]
 
 
 _UNDERLINE: Final = re.compile(r" {0,3}(?:=+|-+)[ \t]*")
 
 
-def _unique_name(name: str, taken: set[str]) -> str:
+def _unique_name(name: str, names: set[str]) -> str:
     """Return a name that no earlier section has: the second is `name-2`."""
     count, free = 1, name
-    while free in taken:
+    while free in names:
         count += 1
         ending = f"-{count}"
         free = name[: MAX_NAME_CHARS - len(ending)].rstrip("-") + ending
-    taken.add(free)
+    names.add(free)
     return free
 
 
-def _of_no_section(page: ForeignPage) -> list[Finding]:
-    """Return what is told once of a file that is parted."""
-    if not page.fields.root:
+def _on_demand(path: str, pack: Conversion, more: str = "") -> list[Finding]:
+    if pack.draft is None:
         return []
-    keys = ", ".join(str(key) for key in page.fields.root)
-    return [Finding.of("not-carried", page.path, 1, sentence="split-fields", keys=keys)]
-
-
-def _heading_left(page: ForeignPage, headings: list[str]) -> Finding:
-    shown = ", ".join(repr(each) for each in headings)
-    return Finding.of(
-        "not-carried", page.path, page.line + 1, sentence="heading", shown=shown
-    )
-
-
-def _on_demand(path: str, made: Conversion, more: str = "") -> list[Finding]:
-    if made.draft is None:
-        return []
-    return [
-        Finding.of(
-            "now-on-demand", path, sentence="file", name=made.draft.name, more=more
-        )
-    ]
+    name = pack.draft.name
+    return [Finding.of("now-on-demand", path, sentence="file", name=name, more=more)]

@@ -230,7 +230,7 @@ def fill_placeholders(
         files.append(new)
         findings += found
     made = replace(conversion, draft=replace(draft, files=tuple(files)))
-    return made.telling(findings)
+    return made.with_findings(findings)
 
 
 def _fill_file(

@@ -64,7 +64,7 @@ def put_pack(
     status, findings = refusal
     if status != "unchanged" and not rehearse:
         _write(draft, Path(out))
-    return ConversionResult(conversion.telling(findings), shown, status)
+    return ConversionResult(conversion.with_findings(findings), shown, status)
 
 
 def replace_skill_md(

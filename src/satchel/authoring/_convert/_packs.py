@@ -49,7 +49,7 @@ def read_packs(root: str, *, limits: Limits = DEFAULT_LIMITS) -> Iterator[Conver
         own = [each for each in told if each.path == place]
         own += [each for each in told if each.path.startswith(f"{place}/")]
         told = [each for each in told if each not in own]
-        yield _read(source, pack, place, limits).telling(own)
+        yield _read(source, pack, place, limits).with_findings(own)
     for finding in told:
         yield Conversion(finding.path, None, (finding,))
 
@@ -89,12 +89,12 @@ def into_dialect(
         line = _line_of_name(draft.skill_md, limits)
         found.append(_renamed(name, near, path, line))
     if made.data is None:
-        return replace(conversion, draft=None).telling(found)
+        return replace(conversion, draft=None).with_findings(found)
     folder_name = (near or name) if rename else draft.name
     if path_problem(folder_name) or "/" in folder_name:
-        return conversion.telling(found).refused(_no_folder(folder_name, path))
+        return conversion.with_findings(found).refused(_no_folder(folder_name, path))
     return replace(
-        conversion.telling(found),
+        conversion.with_findings(found),
         draft=replace(draft.with_skill_md(made.data), name=folder_name),
     )
 

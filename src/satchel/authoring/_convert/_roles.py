@@ -135,7 +135,7 @@ def _read(
     )
     made = build_pack(material, dialect)
     if made.draft is not None and not is_role(role):
-        return made.telling([_other_name(role, made.draft.name, place)])
+        return made.with_findings([_other_name(role, made.draft.name, place)])
     return made
 
 

@@ -73,7 +73,7 @@ def predict_client(conversion: Conversion, target: ConvertTarget) -> Conversion:
     ]
     others = tuple(file.path for file in draft.files if file.path != SKILL_FILE)
     candidate = Candidate(draft.skill_md, draft.name, files=others)
-    return conversion.telling(
+    return conversion.with_findings(
         prediction_findings(predict(candidate, chosen), conversion.source)
     )
 

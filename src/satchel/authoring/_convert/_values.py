@@ -2,11 +2,12 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from satchel.model import SKILL_FILE, Finding, worst
 
 Dialect: TypeAlias = Literal["strict", "spec"]
+DIALECTS: Final[dict[str, Dialect]] = {"strict": "strict", "spec": "spec"}
 Status: TypeAlias = Literal["installed", "updated", "unchanged", "refused"]
 
 
@@ -45,11 +46,11 @@ class PackDraft:
 
 @dataclass(frozen=True, slots=True)
 class Conversion:
-    """What became of one thing that was to be converted.
+    """What became of one thing that was converted.
 
     ``source`` is its place as the user wrote it. ``draft`` is None where it was
     refused, and then a finding says why. Errors are about what was refused, warnings
-    about what was lost or changed; a note means that nothing was. ``dialect`` is what
+    about what was lost or changed; with notes only nothing was. ``dialect`` is what
     the draft was made for; None for a client.
     """
 
@@ -63,8 +64,8 @@ class Conversion:
         """Whether nothing was lost, changed or refused."""
         return self.draft is not None and worst(self.findings) in {None, "note"}
 
-    def telling(self, findings: Iterable[Finding]) -> "Conversion":
-        """Return the conversion with more findings behind those that it has."""
+    def with_findings(self, findings: Iterable[Finding]) -> "Conversion":
+        """Return the conversion with more findings after those that it has."""
         return replace(self, findings=(*self.findings, *findings))
 
     def refused(self, finding: Finding) -> "Conversion":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from satchel.authoring._convert._builder import describe, description_finding
+from satchel.authoring._convert._builder import describe
 
 
 @pytest.mark.parametrize(
@@ -42,10 +42,3 @@ def test_description(text: str, description: str | None) -> None:
 
 def test_short_sentences_are_cut_at_the_last_that_fits() -> None:
     assert describe("Do it. " + "b" * 600) == "Do it."
-
-
-def test_that_it_was_taken_is_told() -> None:
-    found = description_finding("You are QA.", "qa")
-
-    assert (found.code, found.severity) == ("check-description", "note")
-    assert found.after == "description: You are QA."

@@ -9,7 +9,7 @@ import pytest
 from satchel.authoring import Conversion
 from satchel.authoring._convert._agents_md import read_agents_md
 from satchel.authoring._convert._builder import as_text, for_files
-from satchel.authoring._convert._cursor import read_cursor
+from satchel.authoring._convert._formats import FORMATS, read_format
 from satchel.authoring._convert._page import (
     ForeignPage,
     globs,
@@ -208,7 +208,7 @@ def test_a_title_that_says_nothing_gives_way_to_the_folder(
 def test_a_rule_without_a_name_is_refused(tmp_path: Path) -> None:
     (tmp_path / "001.mdc").write_text("Do what is asked.\n", "utf-8")
 
-    (made,) = read_cursor(str(tmp_path), "spec")
+    (made,) = read_format(str(tmp_path), FORMATS[0], "spec", "", DEFAULT_LIMITS)
 
     assert made.draft is None
     assert [each.code for each in made.findings] == ["missing-name"]
@@ -306,7 +306,7 @@ def test_rules_that_are_passed_by_are_told(tmp_path: Path) -> None:
     (tmp_path / "b.mdc").symlink_to(tmp_path / "a.mdc")
     (tmp_path / ".env").write_text("key", "utf-8")
 
-    first, *others = read_cursor(str(tmp_path), "spec")
+    first, *others = read_format(str(tmp_path), FORMATS[0], "spec", "", DEFAULT_LIMITS)
 
     assert first.draft is not None
     assert [each.draft for each in others] == [None, None]
