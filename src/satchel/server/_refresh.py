@@ -1,11 +1,10 @@
-"""Keeping what is served current while the server runs, off its event loop."""
+"""Keep the served library current while the server runs, off its event loop."""
 
 import logging
 import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
-from types import TracebackType
 from typing import Final, Self
 
 from satchel.errors import ExtraMissingError
@@ -14,13 +13,13 @@ from satchel.runtime import FolderWatch
 from satchel.server._library import ServedLibrary
 
 SETTLE_S: Final = 1.0
-"""To watch a large library takes a while; the first requests go before it."""
+"""Starting to watch a large library takes a while; the first requests come first."""
 
 OBSERVE_S: Final = 3600.0
-"""A day counts as observed when something was said of it; an hour is often enough."""
+"""How often the sinks get the catalog: a day counts as observed if they got one."""
 
 LATE_CHECK_S: Final = 1.0
-"""How often it is looked whether a source that took its time has answered."""
+"""How often to check whether a slow source has answered."""
 
 _log = logging.getLogger("satchel.server")
 
@@ -28,9 +27,9 @@ _log = logging.getLogger("satchel.server")
 class LibraryRefresher:
     """Syncs a library again when it may have changed, from `begin` until `stop`.
 
-    Folders are watched where the extra ``watch`` is installed. What cannot be watched,
-    sources elsewhere or all of them, is asked every ``every_s`` seconds; 0 is never.
-    Every hour the sinks are told what is on offer.
+    Folders are watched if the extra ``watch`` is installed. Sources that cannot be
+    watched are polled every ``every_s`` seconds; 0 means never. The sinks get the
+    catalog every hour.
     """
 
     def __init__(
@@ -47,9 +46,9 @@ class LibraryRefresher:
         self._observe_s = observe_s
         self._stop = threading.Event()
         self.begun = threading.Event()
-        """Set once it is known what is watched, and what is asked."""
+        """Set once it is decided what is watched and what is polled."""
         self.watches = self.polls = False
-        """Whether folders are watched, and whether sources are asked."""
+        """Whether folders are watched, and whether sources are polled."""
         self._thread = threading.Thread(
             target=self._run, name="satchel-refresh", daemon=True
         )
@@ -59,7 +58,7 @@ class LibraryRefresher:
         self._thread.start()
 
     def stop(self) -> None:
-        """Stop, and wait for a sync that is under way; a second call does nothing."""
+        """Stop, and wait for a sync that is running; a second call does nothing."""
         self._stop.set()
         if self._thread.ident is not None:
             self._thread.join()
@@ -68,72 +67,74 @@ class LibraryRefresher:
         """Return the refresher itself."""
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         """Stop."""
         self.stop()
 
     def _run(self) -> None:
         if self._stop.wait(self._settle_s):
             return
-        watch, unwatched = _watch(self._library, self._refresh)
+        refresh = self._library.refresh
+        watch, is_unwatched = _watch_folders(
+            self._library, lambda: _run_safely(refresh)
+        )
         self.watches = watch is not None
-        self.polls = unwatched and self._every_s > 0
+        self.polls = is_unwatched and self._every_s > 0
         self.begun.set()
         if self.watches:
-            self._refresh()  # what changed since the last sync was not seen
+            _run_safely(refresh)  # what changed since the last sync was not seen
         try:
-            self._do_duties()
+            self._run_tasks()
         finally:
             if watch is not None:
                 watch.stop()
 
-    def _do_duties(self) -> None:
-        """Do each thing when it is due, until it is time to stop."""
+    def _run_tasks(self) -> None:
+        """Run each periodic task when it is due, until `stop`."""
         skills = self._library.skills
-        every: dict[Callable[[], object], float] = {
+        periods_s: dict[Callable[[], object], float] = {
             skills.observe: self._observe_s,
             skills.apply_late_answers: LATE_CHECK_S,
         }
         if self.polls:
-            every[self._refresh] = self._every_s
+            periods_s[self._library.refresh] = self._every_s
         now = time.monotonic()
-        due = {duty: now + each for duty, each in every.items()}
+        due = {task: now + period_s for task, period_s in periods_s.items()}
         while not self._stop.wait(max(0.0, min(due.values()) - time.monotonic())):
-            for duty, at in due.items():
+            for task, at in due.items():
                 if at <= time.monotonic():
-                    _do(duty)
-                    due[duty] = time.monotonic() + every[duty]
-
-    def _refresh(self) -> None:
-        _do(self._library.refresh)
+                    _run_safely(task)
+                    due[task] = time.monotonic() + periods_s[task]
 
 
-def _do(duty: Callable[[], object]) -> None:
+def _run_safely(task: Callable[[], object]) -> None:
     try:
-        duty()
-    except Exception as error:  # noqa: BLE001 - whoever listens for changes: R33
+        task()
+    except Exception as error:  # noqa: BLE001 - a listener's; it may not end the thread
         _log.error("refreshing failed: %s", type(error).__name__)
 
 
-def _watch(
+def _watch_folders(
     library: ServedLibrary, refresh: Callable[[], object]
 ) -> tuple[FolderWatch | None, bool]:
     """Return the watch over folders, and whether some source is not watched."""
+<<<<<<< HEAD
     roots = [
         with_abilities(source).root
         for source in library.skills.registry.sources.values()
     ]
     folders = [root for root in roots if root and Path(root).is_dir()]
     unwatched = len(folders) < len(roots)
+=======
+    sources = library.skills.registry.sources.values()
+    roots = [getattr(source, "root", None) for source in sources]
+    folders = [root for root in roots if isinstance(root, str) and Path(root).is_dir()]
+    is_unwatched = len(folders) < len(roots)
+>>>>>>> 9137383 (Edit JSON and TOML of clients by one path, and refresh in plain words)
     if not folders:
-        return None, unwatched
+        return None, is_unwatched
     try:
-        return FolderWatch(folders, refresh), unwatched
+        return FolderWatch(folders, refresh), is_unwatched
     except ExtraMissingError:
         return None, True
     except OSError as error:  # the system has no more watches to give

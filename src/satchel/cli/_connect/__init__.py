@@ -1,4 +1,4 @@
-"""Telling other programs where a server is: the block that each client's file wants.
+"""``satchel connect``: entries for this server in the files of MCP clients.
 
-Nothing here needs a server, nor what one needs.
+Nothing here needs a server, or its libraries.
 """

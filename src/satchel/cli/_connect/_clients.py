@@ -21,7 +21,7 @@ class HttpAddress:
 
     Raises:
         ConfigError: It is no HTTP URL, or has a name or a password in it; or
-            ``token_env`` is no name of a variable.
+            ``token_env`` is not the name of a variable.
     """
 
     url: str
@@ -35,12 +35,14 @@ class HttpAddress:
             or not parts.hostname
             or not _HARMLESS_URL.fullmatch(self.url)
         ):
-            raise ConfigError("--url", "want a URL such as http://127.0.0.1:8321/mcp")
+            raise ConfigError(
+                "--url", "expected a URL such as http://127.0.0.1:8321/mcp"
+            )
         if parts.username is not None or parts.password is not None:
-            detail = "no name or password belongs in it: use --token-env VARIABLE"
+            detail = "a URL may have no name or password: use --token-env VARIABLE"
             raise ConfigError("--url", detail)
         if self.token_env and not _VARIABLE.fullmatch(self.token_env):
-            detail = "want the name of a variable, and never the token itself"
+            detail = "expected the name of a variable, never the token itself"
             raise ConfigError("--token-env", detail)
         if parts.path in ("", "/"):
             whole = parts._replace(path="/mcp").geturl()
@@ -63,14 +65,14 @@ FileKind: TypeAlias = Literal["json", "toml"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class McpClient:
-    """One client.
+    """One client, by its documentation of November 2026; ``page`` is that page.
 
-    ``file`` is relative to the project, or to the home where ``personal``; for a
-    personal one ``home_variable`` may name another folder. ``servers`` is the key below
-    which servers stand, ``url`` that of a server's URL, ``variable`` how the value of
-    an environment variable is written, empty where the name of the variable has a key
-    of its own. ``typed`` is whether an entry names its transport. ``command`` adds a
-    server at a URL, ``{name}`` and ``{url}`` filled in; empty where there is none.
+    ``file`` is relative to the project, or to the home if ``personal``; then
+    ``home_variable`` may name another folder. ``servers`` is the key of all servers,
+    ``url`` that of a server's URL. ``variable`` is how an environment variable is
+    written, empty if its name has a key of its own. ``typed`` means that an entry names
+    its transport. ``command`` is the command that adds a server at a URL, with
+    ``{name}`` and ``{url}``; empty if there is none.
     """
 
     id: str
@@ -86,18 +88,18 @@ class McpClient:
     typed: bool = False
     command: str = ""
 
-    def entry(self, reach: ServerAddress) -> dict[str, Any]:
-        """Return what stands in the file for one server."""
-        if not isinstance(reach, HttpAddress):
+    def entry(self, address: ServerAddress) -> dict[str, Any]:
+        """Return the entry of one server in the file."""
+        if not isinstance(address, HttpAddress):
             kind = {"type": "stdio"} if self.typed else {}
-            return {**kind, "command": reach.command, "args": [*reach.args]}
+            return {**kind, "command": address.command, "args": [*address.args]}
         kind = {"type": "http"} if self.typed else {}
-        entry: dict[str, Any] = {**kind, self.url: reach.url}
-        if reach.token_env and self.variable:
-            value = f"Bearer {self.variable.format(reach.token_env)}"
+        entry: dict[str, Any] = {**kind, self.url: address.url}
+        if address.token_env and self.variable:
+            value = f"Bearer {self.variable.format(address.token_env)}"
             entry["headers"] = {"Authorization": value}
-        elif reach.token_env:
-            entry["bearer_token_env_var"] = reach.token_env
+        elif address.token_env:
+            entry["bearer_token_env_var"] = address.token_env
         return entry
 
     def path(self, environ: Mapping[str, str], home: Path) -> Path:
@@ -110,8 +112,8 @@ class McpClient:
 
 
 MCP_CLIENTS: Final = {
-    each.id: each
-    for each in (
+    client.id: client
+    for client in (
         McpClient(
             id="claude-code",
             name="Claude Code",
@@ -176,4 +178,4 @@ TRANSPORT_KEYS: Final = frozenset(
         "args",
     }
 )
-"""What says how a server is reached: replaced as a whole, while other keys stay."""
+"""Keys that say how a server is reached; they are replaced, other keys stay."""

@@ -1,4 +1,9 @@
-"""A server's entry in a client's JSON or TOML file; everything else stays as it is."""
+"""A server's entry in a client's JSON or TOML file; everything else stays as it is.
+
+The text is edited, not written again, so that numbers, escapes, comments and the look
+of the file stay. The result is parsed, and must differ in this entry only. A TOML
+library that edits would be one more dependency of every agent for one client.
+"""
 
 import json
 import re
@@ -7,99 +12,158 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NoReturn, TypeAlias, cast
 
-from satchel.cli._connect._clients import TRANSPORT_KEYS
+from satchel.cli._connect._clients import TRANSPORT_KEYS, FileKind, McpClient
 from satchel.errors import ConfigError
 
 _INDENT: Final = re.compile(r"\n([ \t]+)\S")
 _SPACE: Final = re.compile(r"[ \t\r\n]*")
+_TABLE: Final = re.compile(r"[ \t]*\[")
+_KEY: Final = re.compile(r"[ \t]*([A-Za-z0-9_-]+)[ \t]*=")
 
 _Members: TypeAlias = dict[str, tuple[int, int]]
 """By key, where a value begins in a text, and where it has ended."""
 
 
-def json_block(servers: str, name: str, entry: Mapping[str, Any]) -> str:
-    """Return the block as a file of its own would have it."""
+def block(kind: FileKind, servers: str, name: str, entry: Mapping[str, Any]) -> str:
+    """Return the entry as the only one of a file."""
+    if kind == "toml":
+        # A JSON string in ASCII, and a list of such, is TOML.
+        lines = [f"{key} = {json.dumps(value)}\n" for key, value in entry.items()]
+        return "".join((f"[{servers}.{name}]\n", *lines))
     text = json.dumps({servers: {name: entry}}, indent=2, ensure_ascii=False)
     return f"{text}\n"
 
 
-def json_entry(text: str, where: str, servers: str, name: str) -> Mapping[str, Any]:
-    """Return the entry of this name that a file has; empty where it has none.
+def entry_in(client: McpClient, text: str, where: str, name: str) -> dict[str, Any]:
+    """Return the entry of this name that a file has; empty if it has none.
 
     Raises:
-        ConfigError: It is not plain JSON.
+        ConfigError: It is not TOML, or not plain JSON.
     """
-    bare = text.removeprefix("\ufeff")
-    known = _parse_json(bare, where).get(servers) if bare.strip() else None
-    held = cast("dict[str, Any]", known).get(name) if isinstance(known, dict) else None
-    return cast("dict[str, Any]", held) if isinstance(held, dict) else {}
+    document = _parse(client.kind, text.removeprefix("\ufeff"), where)
+    return _dict(_dict(document.get(client.servers)).get(name))
 
 
-def put_in_json(
-    text: str, where: str, servers: str, name: str, entry: Mapping[str, Any]
+def put_entry(
+    client: McpClient, text: str, where: str, name: str, entry: Mapping[str, Any]
 ) -> str:
     """Return the file's text with the entry in it; the same text if it is there.
 
-    Keys that the entry has beyond how the server is reached stay. An empty text is a
+    Keys of the entry that do not say how the server is reached stay. An empty text is a
     new file.
 
     Raises:
-        ConfigError: It is not plain JSON with an object where one has to be.
+        ConfigError: It is not TOML or plain JSON, or written in a way that cannot be
+            edited here.
     """
+    kind, servers = client.kind, client.servers
     bare = text.removeprefix("\ufeff")
-    mark = text[: len(text) - len(bare)]
-    if not bare.strip():
-        return mark + json_block(servers, name, entry)
-    document = _parse_json(bare, where)
-    known = document.get(servers, {})
-    if not isinstance(known, dict):
-        raise ConfigError(where, f"want an object as {servers!r}")
-    held = cast("dict[str, Any]", known)
-    after = {**_other_keys(held.get(name)), **entry}
-    if held.get(name) == after:
+    document = _parse(kind, bare, where)
+    section = document.get(servers, {})
+    by_hand = "so nothing was written; change it by hand"
+    if not isinstance(section, dict):
+        raise ConfigError(where, f"expected an object as {servers!r}, {by_hand}")
+    current = _dict(section).get(name)
+    after = {**_other_keys(_dict(current)), **entry}
+    if current == after:
         return text
-    edited = _edited_json(bare, servers, name, entry)
-    if _parse_json(edited, where) != {**document, servers: {**held, name: after}}:
-        raise ConfigError(where, "cannot be edited here, so nothing was written")
-    return mark + edited
+    edit = _edited_json if kind == "json" else _edited_toml
+    edited = edit(bare, servers, name, entry)
+    expected = {**document, servers: {**_dict(section), name: after}}
+    try:
+        is_right = _parse(kind, edited, where) == expected
+    except ConfigError:
+        is_right = False
+    if not is_right:
+        detail = f"its {servers}.{name} is written in a way that cannot be edited here"
+        raise ConfigError(where, f"{detail}, {by_hand}")
+    return text[: len(text) - len(bare)] + edited
+
+
+def _dict(value: object) -> dict[str, Any]:
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+
+
+def _other_keys(entry: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: entry[key] for key in entry if key not in TRANSPORT_KEYS}
+
+
+def _parse(kind: FileKind, text: str, where: str) -> dict[str, Any]:
+    try:
+        if kind == "toml":
+            return tomllib.loads(text)
+        document: object = _DECODER.decode(text) if text.strip() else {}
+    except (ValueError, RecursionError) as error:
+        name = "TOML" if kind == "toml" else "plain JSON"
+        detail = f"not {name} ({error}), so nothing was written; add it by hand"
+        raise ConfigError(where, detail) from error
+    if not isinstance(document, dict):
+        raise ConfigError(where, "expected an object; nothing was written")
+    return cast("dict[str, Any]", document)
+
+
+def _edited_toml(text: str, servers: str, name: str, entry: Mapping[str, Any]) -> str:
+    header = f"[{servers}.{name}]"
+    table = block("toml", servers, name, entry)
+    lines = text.splitlines(keepends=True)
+    at = next((n for n, line in enumerate(lines) if line.strip() == header), None)
+    if at is None:
+        gap = "" if not text or text.endswith("\n\n") else "\n"
+        gap = f"\n{gap}" if text and not text.endswith("\n") else gap
+        edited = f"{text}{gap}{table}"
+    else:
+        rest = range(at + 1, len(lines))
+        end = next((n for n in rest if _TABLE.match(lines[n])), len(lines))
+        others = [line for line in lines[at + 1 : end] if not _is_transport(line)]
+        edited = "".join((*lines[:at], table, *others, *lines[end:]))
+    line_end = "\r\n" if "\r\n" in text else "\n"
+    return edited.replace("\r\n", "\n").replace("\n", line_end)
+
+
+def _is_transport(line: str) -> bool:
+    match = _KEY.match(line)
+    return match is not None and match[1] in TRANSPORT_KEYS
 
 
 def _edited_json(text: str, servers: str, name: str, entry: Mapping[str, Any]) -> str:
-    found = _INDENT.search(text)
-    look = _JsonStyle(found[1] if found else "  ", "\r\n" if "\r\n" in text else "\n")
+    if not text.strip():
+        return block("json", servers, name, entry)
+    indent = _INDENT.search(text)
+    line_end = "\r\n" if "\r\n" in text else "\n"
+    style = _JsonStyle(indent[1] if indent else "  ", line_end)
     start = _skip(text, 0)
     top = _members(text, start)[0]
-    values = {key: look.value(3, value) for key, value in entry.items()}
+    values = {key: style.value(3, value) for key, value in entry.items()}
     if servers not in top:
-        whole = look.object(1, {name: look.object(2, values)})
-        return look.put(text, start, 0, servers, whole)
+        section = style.object(1, {name: style.object(2, values)})
+        return style.put(text, start, 0, servers, section)
     at = top[servers][0]
-    before = _members(text, at)[0].get(name)
-    if before is not None and text[before[0]] == "{":
-        inner = _other_keys(_members(text, before[0])[0])
-        values = {**{key: text[a:b] for key, (a, b) in inner.items()}, **values}
-    return look.put(text, at, 1, name, look.object(2, values))
+    current = _members(text, at)[0].get(name)
+    if current is not None and text[current[0]] == "{":
+        others = _other_keys(_members(text, current[0])[0])
+        values = {**{key: text[a:b] for key, (a, b) in others.items()}, **values}
+    return style.put(text, at, 1, name, style.object(2, values))
 
 
 @dataclass(frozen=True, slots=True)
 class _JsonStyle:
-    """How a file is written: what a line is indented by, and what ends it."""
+    """How a JSON file is written: the indentation of a line, and its end."""
 
     indent: str
     end: str
 
     def value(self, depth: int, value: object) -> str:
-        """Return a value as it stands at a depth."""
+        """Return a value as it is written at a depth."""
         text = json.dumps(value, indent=self.indent, ensure_ascii=False)
         return text.replace("\n", self._line(depth))
 
     def object(self, depth: int, values: Mapping[str, str]) -> str:
-        """Return an object of values that are text already."""
+        """Return an object whose values are text already."""
         members = (self._member(depth + 1, key, values[key]) for key in values)
         return f"{{{','.join(members)}{self._line(depth)}}}"
 
     def put(self, text: str, at: int, depth: int, key: str, value: str) -> str:
-        """Put a member into the object at ``at``, in the place of one of this key."""
+        """Put a member into the object at ``at``; one of this key is replaced."""
         members, close = _members(text, at)
         if key in members:
             begin, end = members[key]
@@ -123,51 +187,35 @@ class _JsonStyle:
 def _members(text: str, at: int) -> tuple[_Members, int]:
     """Return the members of the object that begins at ``at``, and where it closes.
 
-    The text has been found to be JSON.
+    The text is valid JSON.
     """
-    found: _Members = {}
+    members: _Members = {}
     at = _skip(text, at + 1)
     while text[at] != "}":
         key, at = _DECODER.raw_decode(text, at)
         begin = _skip(text, _skip(text, at) + 1)
         _, end = _DECODER.raw_decode(text, begin)
-        found[key] = begin, end
+        members[key] = begin, end
         at = _skip(text, end)
         if text[at] == ",":
             at = _skip(text, at + 1)
-    return found, at
+    return members, at
 
 
 def _skip(text: str, at: int) -> int:
-    found = _SPACE.match(text, at)
-    return found.end() if found else at
-
-
-def _other_keys(before: object) -> dict[str, Any]:
-    entry = cast("dict[str, Any]", before) if isinstance(before, dict) else {}
-    return {key: entry[key] for key in entry if key not in TRANSPORT_KEYS}
-
-
-def _parse_json(text: str, where: str) -> dict[str, Any]:
-    try:
-        document: object = _DECODER.decode(text)
-    except (ValueError, RecursionError) as error:
-        detail = f"not plain JSON ({error}), so nothing was written; add it by hand"
-        raise ConfigError(where, detail) from error
-    if not isinstance(document, dict):
-        raise ConfigError(where, "want an object; nothing was written")
-    return cast("dict[str, Any]", document)
+    space = _SPACE.match(text, at)
+    return space.end() if space else at
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise ValueError("a key stands there twice")
-    return found
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        raise ValueError("a key is there twice")
+    return members
 
 
 def _no_number(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no number")
+    raise ValueError(f"{name} is not a number")
 
 
 # Numbers are compared as they are written, so that none is too long or too large.
@@ -177,94 +225,3 @@ _DECODER: Final = json.JSONDecoder(
     parse_int=str,
     parse_constant=_no_number,
 )
-
-
-_TABLE: Final = re.compile(r"[ \t]*\[")
-_KEY: Final = re.compile(r"[ \t]*([A-Za-z0-9_-]+)[ \t]*=")
-
-
-def toml_block(servers: str, name: str, entry: Mapping[str, Any]) -> str:
-    """Return the table."""
-    return "".join((f"[{servers}.{name}]\n", *_lines(entry)))
-
-
-def toml_entry(text: str, where: str, servers: str, name: str) -> Mapping[str, Any]:
-    """Return the table of this name that a file has; empty where it has none.
-
-    Raises:
-        ConfigError: It is no TOML.
-    """
-    known: object = _parse_toml(text.removeprefix("\ufeff"), where).get(servers)
-    held = cast("dict[str, Any]", known).get(name) if isinstance(known, dict) else None
-    return cast("dict[str, Any]", held) if isinstance(held, dict) else {}
-
-
-def put_in_toml(
-    text: str, where: str, servers: str, name: str, entry: Mapping[str, Any]
-) -> str:
-    """Return the file's text with the table in it; the same text if it is there.
-
-    Keys that the table has beyond how the server is reached stay.
-
-    Raises:
-        ConfigError: It is no TOML, or is written in a way that this cannot edit.
-    """
-    bare = text.removeprefix("\ufeff")
-    document = _parse_toml(bare, where)
-    known = document.get(servers, {})
-    held = cast("dict[str, Any]", known) if isinstance(known, dict) else {}
-    before = held.get(name)
-    kept = cast("dict[str, Any]", before) if isinstance(before, dict) else {}
-    kept = {key: kept[key] for key in kept if key not in TRANSPORT_KEYS}
-    wanted = {**document, servers: {**held, name: {**kept, **entry}}}
-    if wanted == document:
-        return text
-    edited = _edited_toml(bare, f"[{servers}.{name}]", toml_block(servers, name, entry))
-    if _parse_or_none(edited) != wanted:
-        detail = (
-            f"its {servers}.{name} is written in a way that cannot be edited here, so "
-            "nothing was written; change it by hand"
-        )
-        raise ConfigError(where, detail)
-    end = "\r\n" if "\r\n" in bare else "\n"
-    return text[: len(text) - len(bare)] + edited.replace("\r\n", "\n").replace(
-        "\n", end
-    )
-
-
-def _edited_toml(text: str, header: str, block: str) -> str:
-    lines = text.splitlines(keepends=True)
-    at = next((n for n, line in enumerate(lines) if line.strip() == header), None)
-    if at is None:
-        gap = "" if not text or text.endswith("\n\n") else "\n"
-        gap = f"\n{gap}" if text and not text.endswith("\n") else gap
-        return f"{text}{gap}{block}"
-    rest = range(at + 1, len(lines))
-    end = next((n for n in rest if _TABLE.match(lines[n])), len(lines))
-    kept = [line for line in lines[at + 1 : end] if not _is_transport(line)]
-    return "".join((*lines[:at], block, *kept, *lines[end:]))
-
-
-def _is_transport(line: str) -> bool:
-    found = _KEY.match(line)
-    return found is not None and found[1] in TRANSPORT_KEYS
-
-
-def _lines(entry: Mapping[str, Any]) -> list[str]:
-    # A JSON string in ASCII, and a list of such, is TOML.
-    return [f"{key} = {json.dumps(value)}\n" for key, value in entry.items()]
-
-
-def _parse_toml(text: str, where: str) -> dict[str, Any]:
-    try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        detail = f"not TOML ({error}), so nothing was written"
-        raise ConfigError(where, detail) from error
-
-
-def _parse_or_none(text: str) -> dict[str, Any] | None:
-    try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError:
-        return None

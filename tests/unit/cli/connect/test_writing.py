@@ -12,7 +12,7 @@ import pytest
 
 from satchel.cli._connect import _write as writing
 from satchel.cli._connect._clients import MCP_CLIENTS, HttpAddress, StdioCommand
-from satchel.cli._connect._formats import put_in_json
+from satchel.cli._connect._formats import put_entry
 from satchel.cli._connect._write import write_config
 from satchel.errors import ConfigError
 
@@ -153,7 +153,7 @@ def test_a_table_is_added_at_the_end(tmp_path: Path, text: str) -> None:
         ("vscode", '{\n  // mine\n  "servers": {}\n}', "not plain JSON"),
         ("cursor", '{"mcpServers": {},}', "not plain JSON"),
         ("cursor", '{"a": 1, "a": 2}', "twice"),
-        ("cursor", "[]", "want an object"),
+        ("cursor", "[]", "expected an object"),
         ("cursor", '{"mcpServers": []}', "mcpServers"),
         ("cursor", '{"a": NaN}', "nothing was written"),
         ("cursor", "[" * 100_000, "not plain JSON"),
@@ -246,7 +246,7 @@ def test_what_another_program_writes_meanwhile_stays(
 ) -> None:
     file = tmp_path / "mcp.json"
     file.write_text("{}")
-    put, theirs = put_in_json, ['{"mine": 1}', '{"mine": 2}']
+    put, theirs = put_entry, ['{"mine": 1}', '{"mine": 2}']
 
     def slow(*args: Any) -> str:  # noqa: ANN401
         after = put(*args)
@@ -254,7 +254,7 @@ def test_what_another_program_writes_meanwhile_stays(
             file.write_text(theirs.pop(0))
         return after
 
-    monkeypatch.setattr(writing, "put_in_json", slow)
+    monkeypatch.setattr(writing, "put_entry", slow)
     assert write_config(file, CURSOR, "satchel", HERE) == "changed"
     assert json.loads(file.read_text())["mine"] == 2
     assert "satchel" in file.read_text()
@@ -283,7 +283,7 @@ def test_a_folder_in_its_place_is_told(tmp_path: Path) -> None:
 def test_a_huge_file_is_not_read_as_settings(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(writing, "_MOST_BYTES", 10)
+    monkeypatch.setattr(writing, "_MAX_BYTES", 10)
     file = tmp_path / "mcp.json"
     file.write_text('{"a": "0123456789"}')
 
