@@ -118,19 +118,10 @@ def _watch_folders(
     library: ServedLibrary, refresh: Callable[[], object]
 ) -> tuple[FolderWatch | None, bool]:
     """Return the watch over folders, and whether some source is not watched."""
-<<<<<<< HEAD
-    roots = [
-        with_abilities(source).root
-        for source in library.skills.registry.sources.values()
-    ]
-    folders = [root for root in roots if root and Path(root).is_dir()]
-    unwatched = len(folders) < len(roots)
-=======
     sources = library.skills.registry.sources.values()
-    roots = [getattr(source, "root", None) for source in sources]
-    folders = [root for root in roots if isinstance(root, str) and Path(root).is_dir()]
+    roots = [with_abilities(source).root for source in sources]
+    folders = [root for root in roots if root and Path(root).is_dir()]
     is_unwatched = len(folders) < len(roots)
->>>>>>> 9137383 (Edit JSON and TOML of clients by one path, and refresh in plain words)
     if not folders:
         return None, is_unwatched
     try:
