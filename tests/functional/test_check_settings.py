@@ -146,7 +146,7 @@ def test_a_line_is_shown_with_what_is_named(folder: Path) -> None:
 
     assert lines[:4] == [
         (
-            "one/bad-name/SKILL.md:2: error name-characters: name 'Bad-Name': want "
+            "one/bad-name/SKILL.md:2: error name-characters: name 'Bad-Name': expected "
             "letters a-z, digits 0-9, and single hyphens between them"
         ),
         "    2 | name: Bad-Name",

@@ -1,4 +1,4 @@
-"""Findings that are known, and do not count."""
+"""Known findings, which do not count."""
 
 import json
 import posixpath
@@ -18,7 +18,7 @@ class Baseline:
     """How often each finding, by its fingerprint, is known already.
 
     ``inside`` is the same with paths relative to the folders that were checked, so that
-    a baseline holds for a library wherever it is; empty where those are not known.
+    a baseline is good for a library in any place; empty where they are unknown.
     """
 
     known: Counter[str]
@@ -26,14 +26,14 @@ class Baseline:
 
     @classmethod
     def of(cls, report: CheckReport) -> "Baseline":
-        """Return what a report knows."""
+        """Return the findings of a report as a baseline."""
         return cls(Counter(map(fingerprint, report.findings)))
 
     def subtract(self, report: CheckReport) -> CheckReport:
-        """Return the report without what is known; a further one of a kind stays.
+        """Return the report without known findings; one more of a kind stays.
 
-        Findings are compared by their paths as they are printed, or inside of what was
-        checked: by whichever knows more of them.
+        Findings are compared by their paths as they are printed, or by their paths in
+        the checked folders: by the one that matches more of them.
         """
         as_printed = _without(report, self.known, ())
         inside = _without(report, self.inside, report.places)
@@ -56,7 +56,7 @@ def _without(
 
 
 def _inside(finding: Finding, places: Collection[str]) -> Finding:
-    """Return a finding with paths relative to the place that it lies in."""
+    """Return a finding with paths relative to the checked folder."""
     path, message = posixpath.normpath(finding.path), finding.message
     for place in sorted(places, key=len, reverse=True):
         above = posixpath.normpath(place)
@@ -74,14 +74,14 @@ def read_baseline(path: str) -> Baseline:
 
     Raises:
         OSError: The file cannot be read.
-        ConfigError: It is no report, or of a later format than is known here.
+        ConfigError: It is not a report, or one of a later format.
     """
     with open(path, "rb") as file:  # noqa: PTH123 - pathlib costs start-up time
         data = file.read()
     try:
         return _read(json.loads(data))
     except (ValueError, TypeError, KeyError, RecursionError) as error:
-        reason = "want what `satchel check --format json` writes"
+        reason = "expected what `satchel check --format json` writes"
         raise ConfigError(path, f"{reason}: {error}") from error
 
 
@@ -90,11 +90,11 @@ def _read(report: Any) -> Baseline:  # noqa: ANN401 - JSON from a file
     if version != SCHEMA_VERSION:
         raise ValueError(f"schema_version is {version!r}, not {SCHEMA_VERSION}")
     entries = cast("list[dict[str, object]]", report["findings"])
-    findings = [_finding(each) for each in entries]
+    findings = [_finding(entry) for entry in entries]
     known = Counter(map(fingerprint, findings))
     if "places" not in report:  # of an earlier version
         return Baseline(known)
-    places = [str(each) for each in report["places"]]
+    places = [str(place) for place in report["places"]]
     return Baseline(known, Counter(fingerprint(_inside(f, places)) for f in findings))
 
 

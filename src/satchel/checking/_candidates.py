@@ -1,4 +1,4 @@
-"""Packs as other loaders find them, and the lines that cause what a loader does."""
+"""Packs as other loaders find them, and the lines that cause a verdict."""
 
 import os.path
 from collections.abc import Iterable, Iterator
@@ -13,7 +13,7 @@ from satchel.files import read_confined
 from satchel.model import SKILL_FILE, Descriptor, Limits
 
 _FIELDS: Final = (
-    # The part of a property's key that tells the field, and the field.
+    # A part of a property's key, and the field that it is about.
     ("description", "description"),
     ("name-", "name"),
     ("-name", "name"),
@@ -29,43 +29,37 @@ _FIELDS: Final = (
     ("not-user-invocable", "user-invocable"),
 )
 _ANYWHERE: Final = ("missing-", "no-")
-"""Beginnings of keys whose cause is what is not there: the top of the file."""
+"""Beginnings of keys of what is missing: the line is the top of the file."""
 
 
 class ReasonLines:
-    """The lines of one pack; it is read when the first is asked for."""
+    """The lines of one pack that cause its properties, read on first use."""
 
     def __init__(self, candidate: Candidate) -> None:
         """Take the pack."""
-        self._reading = PackReader(candidate)
+        self._pack = PackReader(candidate)
         self._lines: dict[str, int] | None = None
 
     def line(self, key: str) -> int:
-        """Return the line, from 1, that brings a property about."""
+        """Return the line, from 1, that causes a property."""
         field = next((field for part, field in _FIELDS if part in key), "")
-        at = self._fields().get(field)
-        if at is not None:
-            return at
-        if not key.startswith(_ANYWHERE) and (told := self._told()):
-            return told
-        return 1
+        line = self._fields().get(field)
+        if line is None and not key.startswith(_ANYWHERE):
+            findings = self._pack.parsed.findings
+            line = min((one.line for one in findings if one.line), default=None)
+        return line or 1
 
     def _fields(self) -> dict[str, int]:
         """Return the line of each field; of one that is there twice the last."""
         if self._lines is None:
-            span = self._reading.span
-            above = 0 if span is None else self._reading.text.count("\n", 0, span.head)
+            span = self._pack.span
+            above = 0 if span is None else self._pack.text.count("\n", 0, span.head)
             self._lines = {
                 entry.key: above + entry.line
-                for entry in self._reading.entries
+                for entry in self._pack.entries
                 if entry.key
             }
         return self._lines
-
-    def _told(self) -> int | None:
-        """Return the first line that reading it found fault with."""
-        lines = [each.line for each in self._reading.parsed.findings if each.line]
-        return min(lines, default=None)
 
 
 _SKILLS: Final = "skills"
@@ -76,8 +70,7 @@ _WRONG_CASE: Final = "wrong-case-skill-file"
 class LocatedPack:
     """A pack, and the library that a loader would find it in.
 
-    ``library`` and ``path`` begin with what the user named; ``path`` is that of the
-    pack's SKILL.md.
+    ``library`` and ``path``, the path of SKILL.md, begin with what the user named.
     """
 
     candidate: Candidate
@@ -91,94 +84,92 @@ class LocatedPack:
 
 
 class _SkillFile(NamedTuple):
-    """What is in a pack: its skill file, that file's name, its other files."""
+    """The skill file of a pack, its name, and the other files of the pack."""
 
     data: bytes
-    file: str
+    name: str
     files: tuple[str, ...] = ()
 
 
 def located_packs(library: PackLibrary, limits: Limits) -> tuple[LocatedPack, ...]:
-    """Return every pack below the places of a library, in the order of their paths.
+    """Return every pack below the folders of a library, in the order of their paths.
 
-    A library is a folder that packs lie right in. Loaders are pointed at such a folder,
-    so depth counts from it: from the last folder called ``skills`` on a pack's way,
-    else from the folder that all the packs of a place have in common.
+    A loader gets a folder with packs directly in it, so depth counts from there: from
+    the last folder called ``skills`` in the path of a pack, else from the folder that
+    all packs of a checked folder have in common.
     """
-    found = [
-        *_listed(library, limits),
-        *_in_wrong_case(library, limits),
-    ]
-    return tuple(sorted(found, key=lambda met: met.path))
+    packs = (*_listed(library, limits), *_in_wrong_case(library, limits))
+    return tuple(sorted(packs, key=lambda pack: pack.path))
 
 
 def _listed(library: PackLibrary, limits: Limits) -> Iterator[LocatedPack]:
-    places = {place.shown: place for place in library.places}
-    by_place: dict[str, dict[str, Descriptor]] = {}
+    folders = {folder.shown: folder for folder in library.folders}
+    by_folder: dict[str, dict[str, Descriptor]] = {}
     for pack in library.packs:
         for origin in pack.origins:
-            by_place.setdefault(origin.source, {})[origin.key] = pack
-    for shown, packs in by_place.items():
-        place = places[shown]
+            by_folder.setdefault(origin.source, {})[origin.key] = pack
+    for shown, packs in by_folder.items():
         common = _common(packs)
         for key, pack in packs.items():
             reader = library.catalog.readers[shown]
             try:
                 data = reader.read(key, SKILL_FILE, limits.skill_md_bytes)
-            except SkillError:  # the check without --for says so
+            except SkillError:  # the check without --for reports it
                 continue
-            files = tuple(each.path for each in pack.files if each.path != SKILL_FILE)
-            yield _located(place, key, common, _SkillFile(data, SKILL_FILE, files))
+            files = tuple(file.path for file in pack.files if file.path != SKILL_FILE)
+            skill = _SkillFile(data, SKILL_FILE, files)
+            yield _located(folders[shown], key, common, skill)
 
 
 def _in_wrong_case(library: PackLibrary, limits: Limits) -> Iterator[LocatedPack]:
-    """Yield the packs that Satchel passes by, for some loaders do not."""
+    """Yield the packs that Satchel ignores, since some loaders list them."""
     for finding in library.catalog.findings:
         if finding.code != _WRONG_CASE:
             continue
-        place = next(p for p in library.places if finding.path.startswith(_start(p)))
-        inside = finding.path.removeprefix(_start(place))
+        path = finding.path
+        folder = next(f for f in library.folders if path.startswith(_start(f)))
+        inside = path.removeprefix(_start(folder))
         key, _, file = inside.rpartition("/")
         try:
-            data = read_confined(place.folder, inside, limits.skill_md_bytes)
+            data = read_confined(folder.path, inside, limits.skill_md_bytes)
         except SkillError:
             continue
-        yield _located(place, key, _common([key]), _SkillFile(data, file))
+        yield _located(folder, key, _common([key]), _SkillFile(data, file))
 
 
-def _located(place: PackFolder, key: str, common: str, read: _SkillFile) -> LocatedPack:
-    """Put together what is known of the pack at ``key``; a place may be a pack."""
-    folder = Path(place.folder, key)
+def _located(root: PackFolder, key: str, common: str, read: _SkillFile) -> LocatedPack:
+    """Return the pack at ``key``; a checked folder may itself be a pack."""
+    folder = Path(root.path, key)
     if not folder.is_dir():
-        folder, library, depth, inside = Path(place.folder), place.shown, 1, ""
+        folder, library, depth, inside = Path(root.path), root.shown, 1, ""
     else:
         above = _library_of(key, common)
         depth = key.removeprefix(above).strip("/").count("/") + 1
-        library = f"{_start(place)}{above}".rstrip("/")
+        library = f"{_start(root)}{above}".rstrip("/")
         inside = f"{key}/"
     candidate = Candidate(
         data=read.data,
         folder=Path(os.path.abspath(folder)).name,  # noqa: PTH100 - links stay
-        file=read.file,
+        file=read.name,
         depth=depth,
         is_link=folder.is_symlink(),
         files=read.files,
     )
-    return LocatedPack(candidate, library, f"{_start(place)}{inside}{read.file}")
+    return LocatedPack(candidate, library, f"{_start(root)}{inside}{read.name}")
 
 
-def _start(place: PackFolder) -> str:
-    """Return what every path in a place begins with, as it is shown."""
-    return f"{place.shown.rstrip('/')}/"
+def _start(folder: PackFolder) -> str:
+    """Return the beginning of every path in a folder, as it is shown."""
+    return f"{folder.shown.rstrip('/')}/"
 
 
 def _common(keys: Iterable[str]) -> str:
-    """Return the folder that these packs have in common, empty for the place itself.
+    """Return the folder that these packs have in common, empty for the checked one.
 
-    Those below a folder called ``skills`` do not count: they have their library.
+    Packs below a folder called ``skills`` do not count: that is their library.
     """
     folders = (key.rpartition("/")[0] for key in keys)
-    above = [each for each in folders if _SKILLS not in each.split("/")]
+    above = [folder for folder in folders if _SKILLS not in folder.split("/")]
     parts = [folder.split("/") if folder else [] for folder in above]
     shared: list[str] = []
     for names in zip(*parts, strict=False):
@@ -189,7 +180,7 @@ def _common(keys: Iterable[str]) -> str:
 
 
 def _library_of(key: str, common: str) -> str:
-    """Return the folder that a loader would be pointed at to find this pack."""
+    """Return the folder that a loader would get to find this pack."""
     above = key.split("/")[:-1]
     if _SKILLS in above:
         last = len(above) - above[::-1].index(_SKILLS)

@@ -34,102 +34,6 @@ from satchel.skill_md import Profile, dialect_of, parse
 from satchel.text import decode
 
 
-class NameClaim(NamedTuple):
-    """A pack's claim to a name: where the pack is, and on which line it says so.
-
-    ``content`` is equal for packs that are one, a copy of the other.
-    """
-
-    name: str
-    location: str
-    line: int | None
-    content: object
-
-
-def duplicate_names(claims: Iterable[NameClaim]) -> Iterator[Finding]:
-    """Tell each claimant of a name but the first who has it too.
-
-    The first is the one that comes first. Copies of one pack are no rivals.
-    """
-    first: dict[str, NameClaim] = {}
-    for claim in claims:
-        holder = first.setdefault(claim.name, claim)
-        if holder.content != claim.content:
-            yield Finding.of(
-                "duplicate-skill",
-                f"{claim.location}/{SKILL_FILE}",
-                claim.line,
-                location=holder.location,
-                name=claim.name,
-            )
-
-
-def plan_fixes(
-    library: PackLibrary, findings: Iterable[Finding], profile: Profile, limits: Limits
-) -> tuple[SkillFix, ...]:
-    """Return how each SKILL.md with a finding that can be mended is mended.
-
-    Nothing is written. A pack that a link leads to, out of its place, is left alone:
-    it is another's.
-    """
-    by_path: dict[str, list[Finding]] = defaultdict(list)
-    for finding in findings:
-        if finding.code in FIXABLE:
-            by_path[finding.path].append(finding)
-    return tuple(_plans(library, by_path, profile, limits)) if by_path else ()
-
-
-def _plans(
-    library: PackLibrary,
-    by_path: dict[str, list[Finding]],
-    profile: Profile,
-    limits: Limits,
-) -> Iterator[SkillFix]:
-    roots = [
-        os.path.realpath(place.folder)
-        for place in library.places
-        if os.path.isdir(place.folder)  # noqa: PTH112 - an archive is made, not mended
-    ]
-    for pack in sorted(library.packs, key=lambda pack: pack.origin.location):
-        origin = pack.origin
-        path = f"{origin.location}/{SKILL_FILE}"
-        if path not in by_path or not _lies_in(origin.location, roots):
-            continue
-        reader = library.reader(pack)
-        try:
-            data = reader.read(origin.key, SKILL_FILE, limits.skill_md_bytes)
-            files = pack.files or tuple(reader.files(origin.key))
-        except SkillError:
-            continue
-        fix = fix_skill(
-            data,
-            tuple(by_path[path]),
-            path=path,
-            folder=origin.key.rpartition("/")[2],
-            files=tuple(file.path for file in files),
-            profile=profile,
-            limits=limits,
-        )
-        if fix is not None:
-            yield fix
-
-
-def write_fixes(fixes: Iterable[SkillFix]) -> Iterator[NotWrittenError]:
-    """Write each file as a whole; yield why one was not written."""
-    for fix in fixes:
-        try:
-            replace_file(fix.path, fix.before, fix.after)
-        except NotWrittenError as error:
-            yield error
-        except OSError as error:
-            yield NotWrittenError(fix.path, error.strerror or str(error))
-
-
-def _lies_in(location: str, roots: list[str]) -> bool:
-    place = os.path.realpath(location)
-    return any(place == root or place.startswith(f"{root}{os.sep}") for root in roots)
-
-
 def check(
     paths: Sequence[str],
     *,
@@ -138,7 +42,7 @@ def check(
     settings: LintSettings | None = None,
     skip_others: bool = False,
 ) -> CheckReport:
-    """Return all that is worth telling the authors of the packs below ``paths``.
+    """Return all findings on the packs below ``paths``.
 
     Each path is a pack, a file in one, or a folder of packs; paths in findings begin
     with it as it was written. A pack reached twice is checked once.
@@ -146,19 +50,19 @@ def check(
     Args:
         paths: What to check.
         profile: What is accepted, where ``settings`` do not say.
-        limits: Bounds on what is read; None is those of ``settings``.
+        limits: Limits on what is read; None is those of ``settings``.
         settings: Which codes count, and how much; None is all of them.
-        skip_others: Pass by a file that lies in no pack.
+        skip_others: Skip files that are in no pack.
 
     Raises:
         MissingPathError: A path does not exist.
-        ConfigError: A path is a file that lies in no pack.
+        ConfigError: A path is a file that is in no pack.
         SourceUnavailableError: A folder gave no answer.
     """
     settings = settings or settings_of(profile=profile)
     limits = limits or settings.limits
-    places = named_folders(paths, skip_others=skip_others)
-    with open_library(places, profile=settings.profile, limits=limits) as library:
+    folders = named_folders(paths, skip_others=skip_others)
+    with open_library(folders, profile=settings.profile, limits=limits) as library:
         return check_library(library, settings, limits)
 
 
@@ -166,90 +70,87 @@ def check_library(
     library: PackLibrary, settings: LintSettings, limits: Limits
 ) -> CheckReport:
     """Return the report on packs that are open."""
-    found = {*library.catalog.findings, *_empty(library)}
-    asked: dict[str, InlineIgnores] = {}
+    found = {*library.catalog.findings, *_empty_folders(library)}
+    ignores: dict[str, InlineIgnores] = {}
     claims: list[NameClaim] = []
-    rules = rules_for(settings.asks)
+    rules = rules_for(settings.needs)
     for pack in sorted(library.packs, key=library.rank):
-        looked = _look_at(pack, library, settings, limits, rules)
-        found.update(looked.findings)
-        if looked.inline.codes:
-            asked[pack.origin.location] = looked.inline
-        claims += [looked.claim] if looked.claim else []
+        result = _lint(pack, library, settings, limits, rules)
+        found.update(result.findings)
+        if result.ignores.codes:
+            ignores[pack.origin.location] = result.ignores
+        claims += [result.claim] if result.claim else []
     found.update(duplicate_names(claims))
     every = _in_order(found)
-    wanted = [each for each in every if not _is_hidden(each, asked)]
-    judged = [settings.judge(each) for each in wanted]
-    counted = tuple(each for each in judged if each is not None)
+    shown = [finding for finding in every if not _is_ignored(finding, ignores)]
+    judged = (settings.judge(finding) for finding in shown)
+    counted = tuple(finding for finding in judged if finding is not None)
     findings = without_repeats(counted)
     return CheckReport(
         len(library.locations),
         findings,
         settings.profile,
-        off=len(wanted) - len(counted),
-        off_by=settings.told_by,
-        inline=len(every) - len(wanted),
-        unasked=_unasked(settings),
+        turned_off=len(shown) - len(counted),
+        turned_off_by=settings.turned_off_by,
+        turned_off_in_packs=len(every) - len(shown),
+        not_run=_not_run(settings),
         fixes=plan_fixes(library, findings, settings.profile, limits),
         locations=library.locations,
-        places=tuple(place.shown for place in library.places),
+        places=tuple(folder.shown for folder in library.folders),
     )
 
 
-def _empty(library: PackLibrary) -> Iterator[Finding]:
-    """Yield a finding for each folder without a pack, of which nothing else is said.
+def _empty_folders(library: PackLibrary) -> Iterator[Finding]:
+    """Yield a finding for each folder without a pack and without another finding.
 
-    To check nothing, and to find nothing wrong, would look like success.
+    To check nothing, and so to find nothing, would look like success.
     """
-    told = [each.path for each in library.catalog.findings]
+    paths = [finding.path for finding in library.catalog.findings]
     for state in library.catalog.sources:
-        said = any(f"{path}/".startswith(f"{state.label}/") for path in told)
-        if not (state.packs or state.error or said):
+        reported = any(f"{path}/".startswith(f"{state.label}/") for path in paths)
+        if not (state.packs or state.error or reported):
             yield empty_folder_finding(state.label)
 
 
-def _is_refused(location: str, library: PackLibrary) -> bool:
-    return any(
-        each.severity == "error" and f"{each.path}/".startswith(f"{location}/")
-        for each in library.catalog.findings
-    )
-
-
-class _PackFindings(NamedTuple):
-    """What lint says of one pack, and what the pack asks to be left out."""
+class _LintResult(NamedTuple):
+    """The findings of one pack, what it turns off itself, and its name."""
 
     findings: tuple[Finding, ...] = ()
-    inline: InlineIgnores = InlineIgnores()
-    claim: NameClaim | None = None
+    ignores: InlineIgnores = InlineIgnores()
+    claim: "NameClaim | None" = None
 
 
-def _look_at(
+def _lint(
     entry: Descriptor,
     library: PackLibrary,
     settings: LintSettings,
     limits: Limits,
     rules: Iterable[LintRule],
-) -> _PackFindings:
-    """Return what lint says of a pack; of a refused one as far as it can be read."""
-    origin = entry.origin
+) -> _LintResult:
+    """Run the rules on a pack; on a refused one as far as it can be read."""
+    location = entry.origin.location
     try:
         pack = _context(entry, library, settings, limits)
     except SkillError as error:
-        if _is_refused(origin.location, library):
-            return _PackFindings()
-        # It could be read a moment ago: not to say so would look like success.
-        message = f"it could not be looked at: {error}"
-        path = f"{origin.location}/{SKILL_FILE}"
-        return _PackFindings((Finding(error.code, "error", message, path),))
-    inline = read_inline_ignores(pack.text)
-    found = (
-        *lint_pack(pack, rules),
-        *inline.findings,
+        if _is_refused(location, library):
+            return _LintResult()
+        # The scan could read it a moment ago: silence would look like success.
+        message = f"it could not be read again: {error}"
+        finding = Finding.of_error(error, f"{location}/{SKILL_FILE}")
+        return _LintResult((replace(finding, message=message),))
+    ignores = read_inline_ignores(pack.text)
+    findings = tuple(
+        replace(finding, path=f"{location}/{finding.path}")
+        for finding in (*lint_pack(pack, rules), *ignores.findings)
     )
-    return _PackFindings(
-        tuple(replace(each, path=f"{origin.location}/{each.path}") for each in found),
-        inline,
-        _claim(pack, library) if pack.manifest.frontmatter else None,
+    claim = _claim(pack, library) if pack.manifest.frontmatter else None
+    return _LintResult(findings, ignores, claim)
+
+
+def _is_refused(location: str, library: PackLibrary) -> bool:
+    return any(
+        finding.severity == "error" and f"{finding.path}/".startswith(f"{location}/")
+        for finding in library.catalog.findings
     )
 
 
@@ -296,8 +197,10 @@ def _context(
         manifest=manifest,
         text=decode(data).text,
         read=cache(read),
-        around=path_finder(library.folder_of(entry.origin.location), library.folders),
-        told=listed.findings,
+        around=path_finder(
+            library.folder_of(entry.origin.location), library.folder_of_skill
+        ),
+        file_findings=listed.findings,
         profile=profile,
         by_dialect=by_dialect,
         limits=limits,
@@ -307,46 +210,139 @@ def _context(
     )
 
 
-def _claim(pack: LintContext, library: PackLibrary) -> NameClaim:
-    """Return a pack's claim to its name.
-
-    The registry has told copies of one pack from packs that differ, but not where a
-    pack was refused: there its text and the sizes of its files tell.
-    """
-    origin = pack.descriptor.origin
-    content: object = origin.location
-    if origin.location in library.refused:
-        content = (
-            pack.text,
-            [(each.path, each.size) for each in pack.descriptor.files],
-        )
-    return NameClaim(pack.manifest.name, origin.location, pack.line_of("name"), content)
-
-
-def _is_hidden(finding: Finding, asked: dict[str, InlineIgnores]) -> bool:
-    """Tell whether the pack that a finding is about asks to leave it out."""
+def _is_ignored(finding: Finding, ignores: dict[str, InlineIgnores]) -> bool:
+    """Tell whether the pack of a finding turns it off."""
     place = finding.path
-    while asked and place:
-        inline = asked.get(place)
-        if inline is not None:
-            return inline.hides(finding)
+    while ignores and place:
+        if place in ignores:
+            return ignores[place].hides(finding)
         place = place.rpartition("/")[0]
     return False
 
 
-def _unasked(settings: LintSettings) -> tuple[str, ...]:
-    """Return the codes of the rules that were not asked, sorted."""
-    silent = (rule.codes for rule in RULES if not settings.asks(rule))
-    return tuple(sorted({code for codes in silent for code in codes}))
+def _not_run(settings: LintSettings) -> tuple[str, ...]:
+    """Return the codes of the rules that do not run, sorted."""
+    off = (rule.codes for rule in RULES if not settings.needs(rule))
+    return tuple(sorted({code for codes in off for code in codes}))
 
 
-def _in_order(found: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Sort, and drop what was said without a line where it was said with one too."""
-    found = list(found)
-    with_line = {(f.code, f.path, f.message) for f in found if f.line is not None}
+def _in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Sort, and drop a finding without a line where there is one with a line too."""
+    findings = list(findings)
+    with_line = {(f.code, f.path, f.message) for f in findings if f.line is not None}
     best = (
         f
-        for f in found
+        for f in findings
         if f.line is not None or (f.code, f.path, f.message) not in with_line
     )
     return tuple(sorted(best, key=lambda f: (f.path, f.line or 0, f.code, f.message)))
+
+
+class NameClaim(NamedTuple):
+    """A pack's claim to a name: where the pack is, and the line of the name.
+
+    ``content`` is equal for copies of one pack.
+    """
+
+    name: str
+    location: str
+    line: int | None
+    content: object
+
+
+def _claim(pack: LintContext, library: PackLibrary) -> NameClaim:
+    """Return a pack's claim to its name.
+
+    The registry distinguishes copies of one pack from packs that differ, but not where
+    a pack was refused: there the text and the sizes of the files count.
+    """
+    location = pack.descriptor.origin.location
+    content: object = location
+    if location in library.refused:
+        sizes = [(file.path, file.size) for file in pack.descriptor.files]
+        content = pack.text, sizes
+    return NameClaim(pack.manifest.name, location, pack.line_of("name"), content)
+
+
+def duplicate_names(claims: Iterable[NameClaim]) -> Iterator[Finding]:
+    """Yield a finding for each pack whose name an earlier pack has.
+
+    Copies of one pack do not count.
+    """
+    first: dict[str, NameClaim] = {}
+    for claim in claims:
+        owner = first.setdefault(claim.name, claim)
+        if owner.content != claim.content:
+            yield Finding.of(
+                "duplicate-skill",
+                f"{claim.location}/{SKILL_FILE}",
+                claim.line,
+                location=owner.location,
+                name=claim.name,
+            )
+
+
+def plan_fixes(
+    library: PackLibrary, findings: Iterable[Finding], profile: Profile, limits: Limits
+) -> tuple[SkillFix, ...]:
+    """Return the fix of each SKILL.md with a finding that can be fixed.
+
+    Nothing is written. A pack that a link leads to, outside of the checked folders, is
+    not fixed: it belongs to someone else.
+    """
+    by_path: dict[str, list[Finding]] = defaultdict(list)
+    for finding in findings:
+        if finding.code in FIXABLE:
+            by_path[finding.path].append(finding)
+    return tuple(_plans(library, by_path, profile, limits)) if by_path else ()
+
+
+def _plans(
+    library: PackLibrary,
+    by_path: dict[str, list[Finding]],
+    profile: Profile,
+    limits: Limits,
+) -> Iterator[SkillFix]:
+    roots = [
+        os.path.realpath(folder.path)
+        for folder in library.folders
+        if os.path.isdir(folder.path)  # noqa: PTH112 - an archive is made, not fixed
+    ]
+    for pack in sorted(library.packs, key=lambda pack: pack.origin.location):
+        origin = pack.origin
+        path = f"{origin.location}/{SKILL_FILE}"
+        if path not in by_path or not _is_below(origin.location, roots):
+            continue
+        reader = library.reader(pack)
+        try:
+            data = reader.read(origin.key, SKILL_FILE, limits.skill_md_bytes)
+            files = pack.files or tuple(reader.files(origin.key))
+        except SkillError:
+            continue
+        fix = fix_skill(
+            data,
+            tuple(by_path[path]),
+            path=path,
+            folder=origin.key.rpartition("/")[2],
+            files=tuple(file.path for file in files),
+            profile=profile,
+            limits=limits,
+        )
+        if fix is not None:
+            yield fix
+
+
+def _is_below(location: str, roots: list[str]) -> bool:
+    real = os.path.realpath(location)
+    return any(real == root or real.startswith(f"{root}{os.sep}") for root in roots)
+
+
+def write_fixes(fixes: Iterable[SkillFix]) -> Iterator[NotWrittenError]:
+    """Write each file as a whole; yield the reason for each that was not written."""
+    for fix in fixes:
+        try:
+            replace_file(fix.path, fix.before, fix.after)
+        except NotWrittenError as error:
+            yield error
+        except OSError as error:
+            yield NotWrittenError(fix.path, error.strerror or str(error))

@@ -1,7 +1,4 @@
-"""The packs of an earlier commit, read with git.
-
-And written into a temporary folder.
-"""
+"""The packs of an earlier commit, read with git and written into a temporary folder."""
 
 import os
 from collections.abc import Generator, Iterable
@@ -18,35 +15,28 @@ from satchel.model import SKILL_FILE, Limits
 _LINK: Final = "120000"
 _EXECUTABLE: Final = "100755"
 _FILES: Final = frozenset({"100644", "100755", "100664", _LINK})
-# Inside a hook git says where its own repository is; here the paths say it.
-_MISLEADING: Final = (
-    "GIT_DIR",
-    "GIT_WORK_TREE",
-    "GIT_INDEX_FILE",
-    "GIT_PREFIX",
-    "GIT_OBJECT_DIRECTORY",
-    "GIT_COMMON_DIR",
-    "GIT_NAMESPACE",
-    "GIT_LITERAL_PATHSPECS",
-    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
-    "GIT_GRAFT_FILE",
-    "GIT_REPLACE_REF_BASE",
-    "GIT_SHALLOW_FILE",
-    "GIT_IMPLICIT_WORK_TREE",
+# Inside a hook git names its own repository; here the paths name it.
+_MISLEADING: Final = frozenset(
+    """
+    GIT_ALTERNATE_OBJECT_DIRECTORIES GIT_COMMON_DIR GIT_DIR GIT_GRAFT_FILE
+    GIT_IMPLICIT_WORK_TREE GIT_INDEX_FILE GIT_LITERAL_PATHSPECS GIT_NAMESPACE
+    GIT_OBJECT_DIRECTORY GIT_PREFIX GIT_REPLACE_REF_BASE GIT_SHALLOW_FILE
+    GIT_WORK_TREE
+    """.split()  # noqa: SIM905 - a list would be a column of words
 )
 _OWNERSHIP: Final = b"safe.directory"
-"""The setting that git names, in any language, of a repository of somebody else."""
+"""The setting that git names, in any language, for a repository of another user."""
 _GUARDS: Final = (
-    # A folder of a change may look like a repository, with a history and a
-    # configuration of its author's own: only what has a `.git` is one.
+    # A folder in a change may look like a repository, with a history and a
+    # configuration that its author made: only a folder with a `.git` is one.
     *("-c", "safe.bareRepository=explicit"),
     *("-c", "core.fsmonitor=false"),
 )
 _HARMLESS: Final = {
     "GIT_TERMINAL_PROMPT": "0",
     "GIT_OPTIONAL_LOCKS": "0",
-    # An object that is not here is not fetched: a repository's configuration says how,
-    # and that is a program. Of the two, git before 2.45 knows the second alone.
+    # Missing objects are not fetched: the configuration of the repository says how, and
+    # that is a program. Of the two variables, git before 2.45 knows only the second.
     "GIT_NO_LAZY_FETCH": "1",
     "GIT_ALLOW_PROTOCOL": "",
     "GIT_NO_REPLACE_OBJECTS": "1",
@@ -54,7 +44,7 @@ _HARMLESS: Final = {
 
 
 class GitEntry(NamedTuple):
-    """A file of a tree: where, which bytes, how many, and what kind of file."""
+    """A file of a tree: its path, object, size and kind."""
 
     path: str
     oid: str
@@ -99,14 +89,14 @@ class GitRepository:
                 )
 
     @contextmanager
-    def reading(self) -> Generator["GitBlobs"]:
+    def open_blobs(self) -> Generator["GitBlobs"]:
         """Open the store of the repository's objects.
 
         Raises:
             RevisionError: There is no git.
         """
         arguments = ("cat-file", "--batch")
-        with _started(self.rev, self.root, *arguments, told=DEVNULL) as process:
+        with _started(self.rev, self.root, *arguments, errors=DEVNULL) as process:
             assert process.stdin is not None  # noqa: S101 - a pipe was asked for
             assert process.stdout is not None  # noqa: S101
             yield GitBlobs(self.rev, process.stdin, process.stdout)
@@ -115,29 +105,29 @@ class GitRepository:
 class GitBlobs:
     """The bytes of objects, one after the other."""
 
-    def __init__(self, rev: str, asked: IO[bytes], told: IO[bytes]) -> None:
+    def __init__(self, rev: str, requests: IO[bytes], answers: IO[bytes]) -> None:
         """Take the two ends of a running ``git cat-file --batch``."""
         self._rev = rev
-        self._asked = asked
-        self._told = told
+        self._requests = requests
+        self._answers = answers
 
     def read(self, oid: str) -> bytes:
         """Return the bytes of an object.
 
         Raises:
-            RevisionError: It is not there, as in a clone that was not fetched whole.
+            RevisionError: It is not here, as in a partial clone.
         """
         try:
-            self._asked.write(f"{oid}\n".encode("ascii"))
-            self._asked.flush()
+            self._requests.write(f"{oid}\n".encode("ascii"))
+            self._requests.flush()
         except OSError as error:
             raise RevisionError(self._rev, "git ended early") from error
-        head = self._told.readline().decode("ascii", "replace").split()
+        head = self._answers.readline().decode("ascii", "replace").split()
         if len(head) != _HEAD or head[1] != "blob":
             detail = f"object {oid} is not here; fetch the history first, unfiltered"
             raise RevisionError(self._rev, detail)
-        data = self._told.read(int(head[2]))
-        self._told.read(1)  # the line end behind it
+        data = self._answers.read(int(head[2]))
+        self._answers.read(1)  # the line end after it
         return data
 
 
@@ -146,25 +136,25 @@ _HEAD: Final = 3
 
 
 def open_repository(folder: str, rev: str) -> GitRepository:
-    """Return the repository that a folder lies in, at the commit to compare with.
+    """Return the repository of a folder, at the commit to compare with.
 
-    That is where the history of ``rev`` and of the present state part, so that what
-    others did to ``rev`` since is not held against a change; where that cannot be
-    told, as in a shallow clone, it is ``rev`` itself.
+    That is where the histories of ``rev`` and of the present state part, so that later
+    commits of others do not count as part of a change; where it is unknown, as in a
+    shallow clone, it is ``rev`` itself.
 
     Raises:
         RevisionError: There is no git, no repository, or no such revision.
     """
     if rev.startswith("-") or not rev.strip() or "\0" in rev:
-        raise RevisionError(rev, "that is no name of a revision")
+        raise RevisionError(rev, "that is not the name of a revision")
     root = os.path.realpath(_line(_git(rev, folder, "rev-parse", "--show-toplevel")))
-    wanted = f"{rev}^{{commit}}"
+    name = f"{rev}^{{commit}}"
     try:
-        found = _git(rev, root, "rev-parse", "--verify", "--end-of-options", wanted)
+        output = _git(rev, root, "rev-parse", "--verify", "--end-of-options", name)
     except RevisionError as error:
         detail = f"there is no such revision in {root}; if it is elsewhere, fetch it"
         raise RevisionError(rev, detail) from error
-    commit = _line(found)
+    commit = _line(output)
     with suppress(RevisionError):
         commit = _line(_git(rev, root, "merge-base", commit, "HEAD"))
     return GitRepository(root, rev, commit)
@@ -176,27 +166,27 @@ def _line(output: bytes) -> str:
 
 def _git(rev: str, folder: str, *arguments: str) -> bytes:
     with _started(rev, folder, *arguments) as process:
-        out, said = process.communicate()
+        output, errors = process.communicate()
     if process.returncode:
-        reason = said.decode("utf-8", "replace").strip().partition("\n")[0]
+        reason = errors.decode("utf-8", "replace").strip().partition("\n")[0]
         reason = reason.removeprefix("fatal: ") or "git failed"
-        if _OWNERSHIP in said:
+        if _OWNERSHIP in errors:
             reason += "; if you trust it, add it to git's safe.directory"
         raise RevisionError(rev, reason)
-    return out
+    return output
 
 
 @contextmanager
 def _started(
-    rev: str, folder: str, *arguments: str, told: int = PIPE
+    rev: str, folder: str, *arguments: str, errors: int = PIPE
 ) -> Generator[Popen[bytes]]:
-    """Start git; ``told`` is where its messages go."""
+    """Start git; ``errors`` is where its messages go."""
     try:
-        process = Popen(  # words of ours, and no shell
+        process = Popen(  # arguments of ours, and no shell
             ["git", *_GUARDS, "-C", folder, "--no-pager", *arguments],  # noqa: S607
             stdin=PIPE,
             stdout=PIPE,
-            stderr=told,
+            stderr=errors,
             env=_environment(os.environ.items()),
         )
     except OSError as error:
@@ -210,18 +200,18 @@ def _started(
 
 
 def _environment(given: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Return the variables for git: it asks nobody, locks nothing, fetches nothing."""
-    kept = {
+    """Return variables with which git never prompts, locks or fetches."""
+    variables = {
         key: value
         for key, value in given
         if key not in _MISLEADING and not key.startswith("GIT_TRACE")
     }
-    return {**kept, **_HARMLESS}
+    return {**variables, **_HARMLESS}
 
 
 _NO_NAMES: Final = frozenset({"", ".", "..", ".git"})
 _FOREIGN: Final = ("\\", ":")
-"""Signs that make a path of a name where they are not part of names."""
+"""Characters that Windows reads as parts of a path, not of a name."""
 
 
 def write_packs(
@@ -230,38 +220,38 @@ def write_packs(
     """Write every pack of a commit, and the links that may lead to one.
 
     Files come first, so that none is written through a link. A file over
-    ``limits.file_bytes`` is as long as it was, and empty: nobody reads it.
+    ``limits.file_bytes`` has its length and no content: nothing reads it.
 
     Args:
         repository: At the commit.
-        places: Folders, relative to the repository, in which links are kept.
-        folder: An empty folder, which stands for the repository's.
-        limits: Bounds on the number and size of files.
+        places: Folders, relative to the repository, whose links are written too.
+        folder: An empty folder, written as a copy of the repository's.
+        limits: Limits on the number and size of files.
 
     Raises:
         RevisionError: There are more files than a scan looks at, or git failed.
     """
-    entries = [each for each in repository.entries() if _is_sound(each.path)]
+    entries = [entry for entry in repository.entries() if _is_safe(entry.path)]
     roots = {
-        _parent(each.path)
-        for each in entries
-        if PurePosixPath(each.path).name.lower() == SKILL_FILE.lower()
+        _parent(entry.path)
+        for entry in entries
+        if PurePosixPath(entry.path).name.lower() == SKILL_FILE.lower()
     }
-    wanted = [each for each in entries if _lies_below(each.path, roots)]
-    if len(wanted) > limits.scan_entries:
-        detail = f"it has {len(wanted):,} files in packs; {limits.scan_entries:,} fit"
+    files = [entry for entry in entries if _is_in(entry.path, roots)]
+    if len(files) > limits.scan_entries:
+        detail = f"it has {len(files):,} files in packs; {limits.scan_entries:,} fit"
         raise RevisionError(repository.rev, detail)
-    with repository.reading() as blobs:
-        for entry in wanted:
+    with repository.open_blobs() as blobs:
+        for entry in files:
             if not entry.link:
                 try:
                     _write(entry, blobs, folder, limits)
                 except OSError as error:
                     detail = f"{entry.path} cannot be written: {error.strerror}"
                     raise RevisionError(repository.rev, detail) from error
-        kept = {PurePosixPath(Path(each)).as_posix() for each in places} | roots
+        folders = {PurePosixPath(Path(place)).as_posix() for place in places} | roots
         for entry in entries:
-            if entry.link and _lies_below(entry.path, kept):
+            if entry.link and _is_in(entry.path, folders):
                 _link(entry, blobs, folder, repository.root)
 
 
@@ -269,7 +259,7 @@ def _write(entry: GitEntry, blobs: GitBlobs, folder: Path, limits: Limits) -> No
     file = folder / entry.path
     file.parent.mkdir(parents=True, exist_ok=True)
     if file.exists():
-        return  # this system takes two names for one
+        return  # this system reads two names as one
     with file.open("xb") as out:
         if entry.size > limits.file_bytes:
             out.truncate(entry.size)
@@ -290,18 +280,18 @@ def _link(entry: GitEntry, blobs: GitBlobs, folder: Path, root: str) -> None:
         if inside.is_symlink() or (inside.exists() and not inside.is_dir()):
             return
         inside = inside.parent
-    beside = Path(os.path.normpath(Path(_parent(entry.path), target)))
-    if beside.parts[:1] == ("..",):
-        target = os.path.normpath(Path(root, beside))  # out of the repository
+    path = Path(os.path.normpath(Path(_parent(entry.path), target)))
+    if path.parts[:1] == ("..",):
+        target = os.path.normpath(Path(root, path))  # out of the repository
     file.parent.mkdir(parents=True, exist_ok=True)
     if not os.path.lexists(file):
         file.symlink_to(target)
 
 
-def _is_sound(path: str) -> bool:
-    """Tell whether a path stays where it says, on any system."""
+def _is_safe(path: str) -> bool:
+    """Tell whether a path leads where it says, on any system."""
     names = path.split("/")
-    if os.name == "nt" and any(sign in path for sign in _FOREIGN):
+    if os.name == "nt" and any(character in path for character in _FOREIGN):
         return False
     return all(normalize("NFC", name).casefold() not in _NO_NAMES for name in names)
 
@@ -310,7 +300,7 @@ def _parent(path: str) -> str:
     return path.rpartition("/")[0]
 
 
-def _lies_below(path: str, folders: set[str]) -> bool:
+def _is_in(path: str, folders: set[str]) -> bool:
     if folders & {"", "."}:
         return True
     while path:

@@ -1,4 +1,4 @@
-"""Packs that somebody named, opened to be checked."""
+"""The packs that a user named, opened for a check."""
 
 import os
 from collections.abc import Generator, Iterable, Iterator, Mapping
@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from satchel.catalog import CatalogRules, ParseOptions, Registry
 from satchel.clients import PROJECT_FOLDERS
@@ -21,75 +21,69 @@ from satchel.model import (
     Found,
     Limits,
 )
+from satchel.protocols import SkillSource
 from satchel.runtime import SystemClock
+from satchel.skill_md import Profile
 from satchel.sources import LocalSource, archive
-
-if TYPE_CHECKING:
-    from satchel.protocols import SkillSource
-    from satchel.skill_md import Profile
-
 
 _PATIENCE_S: Final = 3_600.0
 """A check waits for slow disks: half an answer would look like a clean one."""
 _ARCHIVE: Final = ".skill"
-"""What is an archive wherever it lies; a .zip may be a file of a pack."""
+"""What is an archive in every folder; a .zip may be a file of a pack."""
 _URLS: Final = ("http://", "https://", "mcp+http://", "mcp+https://")
 
 
 class PackFolder(NamedTuple):
-    """A folder that is searched for packs, and what is shown in its place.
+    """A folder to search for packs, and how it is shown; or an archive of one pack."""
 
-    It may be an archive, which holds one pack.
-    """
-
-    folder: str
+    path: str
     shown: str
 
 
 @dataclass(frozen=True)
 class PackLibrary:
-    """Every pack below some places, listed or not, with a way to its files."""
+    """Every pack below some folders, listed or not, with a way to its files."""
 
-    places: tuple[PackFolder, ...]
+    folders: tuple[PackFolder, ...]
     catalog: Catalog
     packs: tuple[Descriptor, ...]
 
     @cached_property
-    def folders(self) -> Mapping[str, Path]:
-        """Where each skill lies, by its name."""
+    def folder_of_skill(self) -> Mapping[str, Path]:
+        """The folder of each skill, by its name."""
         return {pack.id: self.folder_of(pack.origin.location) for pack in self.packs}
 
     def reader(self, pack: Descriptor) -> FileReader:
-        """Return what reads the files of a pack."""
+        """Return the reader of a pack's files."""
         return self.catalog.readers[pack.origin.source]
 
     def folder_of(self, location: str) -> Path:
-        """Return the folder of a pack, by what is shown of where it lies."""
-        for place in self.places:
-            if location == place.shown:
-                return Path(place.folder)
-            inside = location.removeprefix(f"{place.shown}/")
+        """Return the folder of a pack, by its location as it is shown."""
+        for folder in self.folders:
+            if location == folder.shown:
+                return Path(folder.path)
+            inside = location.removeprefix(f"{folder.shown}/")
             if inside != location:
-                return Path(place.folder, inside)
+                return Path(folder.path, inside)
         return Path(location)
 
     def rank(self, pack: Descriptor) -> tuple[int, str]:
-        """Return where a pack is in the order of what was named, and then of paths."""
-        shown = [place.shown for place in self.places]
+        """Return the place of a pack: by the named folder, then by its path."""
+        shown = [folder.shown for folder in self.folders]
         return shown.index(pack.origin.source), pack.origin.location
 
     @cached_property
     def refused(self) -> frozenset[str]:
-        """Where packs lie of which the profile, or a limit, takes nothing."""
+        """The locations of packs that the profile, or a limit, refuses."""
         return frozenset(
-            held.descriptor.origin.location
-            for held in self.catalog.excluded
-            if held.reason == "refused"
+            pack.descriptor.origin.location
+            for pack in self.catalog.excluded
+            if pack.reason == "refused"
         )
 
     @property
     def locations(self) -> frozenset[str]:
-        """Where packs lie, each place once."""
+        """The locations of packs, each once."""
         return frozenset(
             origin.location for pack in self.packs for origin in pack.origins
         )
@@ -100,18 +94,17 @@ def named_folders(
 ) -> list[PackFolder]:
     """Return the folders to search for what a user named, each once.
 
-    A folder is searched; a file means the pack that it lies in, an archive itself.
-    What lies in another that was named is called as that one is: however it is
-    written, a pack has one name.
+    A file means the pack that it is in, an archive means itself. A folder in another
+    that was named is shown as a part of that one, so that a pack has one name.
 
     Args:
         paths: As they were written.
-        skip_others: Pass by a file that lies in no pack, as a list of changed files
-            has some.
+        skip_others: Skip files that are in no pack: a list of changed files may have
+            some.
 
     Raises:
         MissingPathError: A path does not exist.
-        ConfigError: A file lies in no pack, or a path is an address.
+        ConfigError: A file is in no pack, or a path is an address.
     """
     roots: dict[str, None] = {}
     for path in paths:
@@ -119,9 +112,12 @@ def named_folders(
         if root is not None:
             roots[root] = None
         elif not skip_others:
-            detail = f"want a pack, a file of one, its {SKILL_FILE}, a folder of packs,"
-            raise ConfigError(path, f"{detail} or a .skill archive")
-    return [PackFolder(root, root) for root in _named_alike(roots)]
+            detail = (
+                f"expected a pack, a file of one, its {SKILL_FILE}, a folder of packs "
+                "or a .skill archive"
+            )
+            raise ConfigError(path, detail)
+    return [PackFolder(root, root) for root in _with_outermost_names(roots)]
 
 
 def usual_folders(
@@ -129,58 +125,58 @@ def usual_folders(
 ) -> tuple[str, ...]:
     """Return the folders of the working folder in which projects keep skills.
 
-    Those are ``skills`` and the folders of clients (`satchel.clients`), as far as they
-    hold a pack. The working folder itself stands for them where it is a pack, or where
-    packs lie only elsewhere in it; empty where there is none at all.
+    Those are ``skills`` and the folders of clients (`satchel.clients`) with a pack in
+    them. The working folder itself is returned where it is a pack, or where its packs
+    are only elsewhere in it; nothing where it has none.
 
     Args:
         also: More folders, which a configuration file names.
-        limits: Bounds on the search.
+        limits: Limits on the search.
     """
     if not Path(SKILL_FILE).exists():
         likely = dict.fromkeys((*also, *PROJECT_FOLDERS))
-        found = tuple(each for each in likely if _holds_pack(each, limits))
-        if found:
-            return found
-    return (os.curdir,) if _holds_pack(os.curdir, limits) else ()
+        folders = tuple(folder for folder in likely if _has_pack(folder, limits))
+        if folders:
+            return folders
+    return (os.curdir,) if _has_pack(os.curdir, limits) else ()
 
 
 def count_packs(folder: str, *, limits: Limits = DEFAULT_LIMITS) -> int:
-    """Return how many packs lie in a folder, those in folders of clients included.
+    """Return how many packs are in a folder, also in folders of clients.
 
     Raises:
         SourceUnavailableError: The folder is not there, or cannot be listed.
     """
-    found = LocalSource(folder, limits=limits, client_folders=True).scan()
-    return sum(isinstance(each, Found) for each in found)
+    results = LocalSource(folder, limits=limits, client_folders=True).scan()
+    return sum(isinstance(result, Found) for result in results)
 
 
-def _holds_pack(folder: str, limits: Limits) -> bool:
+def _has_pack(folder: str, limits: Limits) -> bool:
     if not Path(folder).is_dir():
         return False
     try:
         return count_packs(folder, limits=limits) > 0
     except SourceUnavailableError:
-        return True  # it is there, and whoever opens it is told why it cannot be read
+        return True  # opening it reports why it cannot be read
 
 
-def _named_alike(roots: Iterable[str]) -> Iterable[str]:
-    """Return roots, those in others by the names of the outermost; each once."""
+def _with_outermost_names(roots: Iterable[str]) -> Iterable[str]:
+    """Return roots, those in others as parts of the outermost; each once."""
     names: dict[str, str] = {}
     for root in roots:
         head, tail = os.path.split(os.path.abspath(root))  # noqa: PTH100
         names.setdefault(os.path.join(os.path.realpath(head), tail), root)  # noqa: PTH118
-    return dict.fromkeys(_by_outermost(place, names) for place in names)
+    return dict.fromkeys(_outermost_name(place, names) for place in names)
 
 
-def _by_outermost(place: str, names: dict[str, str]) -> str:
+def _outermost_name(place: str, names: dict[str, str]) -> str:
     name, above = names[place], place
     while (folder := os.path.dirname(above)) != above:  # noqa: PTH120
         above = folder
         if above in names:
             inside = place.removeprefix(above).strip(os.sep)
             longer = f"{names[above].rstrip('/')}/{inside.replace(os.sep, '/')}"
-            # A link and `..` may lead elsewhere than they read.
+            # A link and `..` may lead to another place than they read.
             name = longer if _is_same(longer, names[place]) else name
     return name
 
@@ -195,7 +191,7 @@ def _is_same(one: str, other: str) -> bool:
 def _root(path: str, *, certain: bool) -> str | None:
     """Return the folder that a path means, or the archive; None for neither.
 
-    ``certain`` is that a .zip outside of packs holds a pack, as somebody named it.
+    ``certain`` says that a .zip outside of packs is a pack, because a user named it.
     """
     if path.startswith(_URLS):
         raise ConfigError(
@@ -213,7 +209,7 @@ def _root(path: str, *, certain: bool) -> str | None:
     folder = place.parent
     while not (folder / SKILL_FILE).is_file():
         above = folder.parent if folder.name not in ("", "..") else folder / ".."
-        # A repository is as far as a pack may reach.
+        # A pack does not reach out of its repository.
         if (folder / ".git").exists() or above.resolve() == folder.resolve():
             return path if certain and is_archive_name(place.name) else None
         folder = above
@@ -222,15 +218,15 @@ def _root(path: str, *, certain: bool) -> str | None:
 
 @contextmanager
 def open_library(
-    places: Iterable[PackFolder], *, profile: "Profile", limits: Limits
+    folders: Iterable[PackFolder], *, profile: Profile, limits: Limits
 ) -> Generator[PackLibrary]:
-    """Read every pack below some places.
+    """Read every pack below some folders.
 
     Raises:
         SourceUnavailableError: A folder gave no answer.
     """
-    places = tuple(places)
-    sources = [_source(place, limits) for place in places]
+    folders = tuple(folders)
+    sources = [_source(folder, limits) for folder in folders]
     registry = Registry(
         sources,
         accept=ParseOptions(profile=profile, limits=limits),
@@ -244,27 +240,27 @@ def open_library(
         for state in catalog.sources:
             if state.error:
                 raise SourceUnavailableError(state.label, state.error)
-        yield PackLibrary(places, catalog, tuple(_every_pack(catalog)))
+        yield PackLibrary(folders, catalog, tuple(_every_pack(catalog)))
     finally:
         registry.close()
 
 
-def _source(place: PackFolder, limits: Limits) -> "SkillSource":
-    if os.path.isfile(place.folder):  # noqa: PTH113
-        return archive(place.folder, label=place.shown, limits=limits)
+def _source(folder: PackFolder, limits: Limits) -> SkillSource:
+    if os.path.isfile(folder.path):  # noqa: PTH113
+        return archive(folder.path, label=folder.shown, limits=limits)
     return LocalSource(
-        place.folder,
-        label=place.shown,
+        folder.path,
+        label=folder.shown,
         limits=limits,
-        shown=place.shown,
+        shown=folder.shown,
         client_folders=True,
     )
 
 
 def _every_pack(catalog: Catalog) -> Iterator[Descriptor]:
-    """Yield every pack, whether it is listed, withheld, refused or in a conflict."""
+    """Yield every pack, whether it is listed, excluded, refused or in a conflict."""
     yield from catalog.entries
     for conflict in catalog.unresolved:
         yield from conflict.owners
-    for held in catalog.excluded:
-        yield held.descriptor
+    for excluded in catalog.excluded:
+        yield excluded.descriptor

@@ -1,14 +1,11 @@
-"""What is compared of two states of a pack: its bytes, its programs.
-
-Its description.
-"""
+"""What a check of a change compares: the bytes, programs and description of a pack."""
 
 import math
 import os
 import re
 import stat
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set as AbstractSet
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -18,8 +15,8 @@ from satchel.files import digest_bytes, tree_digest
 from satchel.model import Descriptor, Limits, Resource
 
 SIMILAR: Final = 0.8
-"""Of all words of two descriptions, the part that both have, from which on they are
-alike: an agent that reads one cannot tell when to use the other."""
+"""The share of common words from which descriptions are similar: an agent that reads
+one cannot tell when to use the other."""
 
 _FEWEST_WORDS: Final = 5
 _WORD: Final = re.compile(r"\w+")
@@ -31,15 +28,15 @@ def are_similar(one: str, other: str) -> bool:
 
 
 def similar_pairs(
-    descriptions: Mapping[str, str], fresh: frozenset[str]
+    descriptions: Mapping[str, str], new: AbstractSet[str]
 ) -> Iterator[tuple[str, str]]:
-    """Yield the pairs of keys whose descriptions are alike, one of them ``fresh``.
+    """Yield the pairs of keys with similar descriptions, at least one of them ``new``.
 
-    Two sets that have most words in common share one of their rarest: only those that
-    do are compared. Each pair comes once, a fresh key first, in the order of keys.
+    Two descriptions with most words in common share one of their rarest words: only
+    such pairs are compared. Each comes once, a new key first, in the order of keys.
     """
     words = {key: _words(text) for key, text in descriptions.items()}
-    counts = Counter(word for each in words.values() for word in each)
+    counts = Counter(word for text in words.values() for word in text)
     by_rare: dict[str, list[str]] = defaultdict(list)
     rare: dict[str, list[str]] = {}
     for key, own in words.items():
@@ -47,11 +44,11 @@ def similar_pairs(
         rare[key] = ranked[: len(ranked) - math.ceil(SIMILAR * len(ranked)) + 1]
         for word in rare[key]:
             by_rare[word].append(key)
-    for key in sorted(fresh & words.keys()):
+    for key in sorted(new & words.keys()):
         near = {other for word in rare[key] for other in by_rare[word]} - {key}
         for other in sorted(near):
-            # Of two that are fresh, the later one is told.
-            if other in fresh and other > key:
+            # Of two that are new, only the later one is reported.
+            if other in new and other > key:
                 continue
             if _have_common_words(words[key], words[other]):
                 yield key, other
@@ -93,10 +90,10 @@ _POINTER: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class PackFacts:
-    """One pack, where it lies: ``digest`` is over all its files, listed or not.
+    """One pack at its location; ``digest`` is over all its files, listed or not.
 
-    ``files`` holds the digest of each by its path in the pack, ``programs`` those that
-    run, with what shows it.
+    ``files`` has the digest of each file by its path in the pack, ``programs`` the
+    digest of those that run, and what shows that they run.
     """
 
     location: str
@@ -110,17 +107,11 @@ class PackFacts:
 
 
 def pack_facts(library: PackLibrary, limits: Limits) -> dict[str, PackFacts]:
-    """Return the facts of every pack, by location; equal packs are each told."""
-    places = sorted(
-        (origin.location, number)
-        for number, pack in enumerate(library.packs)
-        for origin in pack.origins
-    )
+    """Return the facts of every pack, by location; copies of a pack are each there."""
+    packs = {origin.location: pack for pack in library.packs for origin in pack.origins}
     return {
-        location: _facts(
-            location, library.packs[number], library.folder_of(location), limits
-        )
-        for location, number in places
+        location: _facts(location, pack, library.folder_of(location), limits)
+        for location, pack in sorted(packs.items(), key=lambda item: item[0])
     }
 
 
@@ -138,7 +129,7 @@ def _facts(location: str, pack: Descriptor, folder: Path, limits: Limits) -> Pac
         pack.id,
         pack.description,
         tree_digest(resources),
-        {each.path: each.digest for each in resources},
+        {resource.path: resource.digest for resource in resources},
         programs,
     )
 
@@ -146,7 +137,7 @@ def _facts(location: str, pack: Descriptor, folder: Path, limits: Limits) -> Pac
 def _files(
     folder: Path, limits: Limits
 ) -> Iterator[tuple[str, int, int, bytes | None]]:
-    """Yield every regular file below a folder, whatever a loader would list.
+    """Yield every regular file below a folder, also those that a loader does not list.
 
     Path, mode, size, and the bytes; None for what cannot be read or is too large.
     """
@@ -178,10 +169,9 @@ def _bytes(file: Path, status: os.stat_result, limits: Limits) -> bytes | None:
 
 
 def _digest(size: int, data: bytes | None, limits: Limits) -> str:
-    """Return what tells a file from another, the same before and after a checkout.
+    """Return the digest of a file, the same before and after a checkout.
 
-    Between the two, git may have turned line ends, or put a large file in the place of
-    its pointer.
+    git may convert line ends, or replace the pointer to a large file by the file.
     """
     pointer = _POINTER.fullmatch(data) if data else None
     if pointer is not None:
@@ -194,7 +184,7 @@ def _digest(size: int, data: bytes | None, limits: Limits) -> str:
 
 
 def _why(path: str, mode: int, data: bytes) -> str:
-    """Return what shows that a file runs, empty where nothing does."""
+    """Return what shows that a file runs, or an empty string."""
     shown = ["mode"] if mode & _ANY_MODE else []
     shown += [name for magic, name in _MAGIC if data.startswith(magic)]
     if path.startswith(_SCRIPTS):

@@ -11,18 +11,18 @@ from satchel.model import SKILL_FILE
 
 NO_OTHERS: Final[Mapping[str, Path]] = {}
 _MOST_ABOVE: Final = 8
-"""Folders above a pack that may be its project's where no ``.git`` says so."""
+"""Folders above a pack that may be its project, where there is no ``.git``."""
 _LEAST_PARTS: Final = 3
-"""A project is at least so deep: ``/``, ``/home`` and ``/tmp`` are no projects."""
+"""A project is at least so deep: ``/``, ``/home`` and ``/tmp`` are not projects."""
 
 
 def path_finder(
     folder: Path, others: Mapping[str, Path] = NO_OTHERS
 ) -> Callable[[str], Neighbour | None]:
-    """Return what finds paths outside of the pack in ``folder``, within its project.
+    """Return a function that finds paths outside of a pack, within its project.
 
     ``others`` are the folders of skills by their names, for paths that begin with
-    ``//NAME/``. Only whether something is there is looked at; no file is opened.
+    ``//NAME/``. It only looks whether something is there; no file is opened.
     """
     here = Path(os.path.realpath(folder))
     project = _project_of(here)
@@ -40,7 +40,7 @@ def path_finder(
         try:
             if not place.exists():
                 return None
-        except (OSError, ValueError):  # a name that no system takes
+        except (OSError, ValueError):  # a name that the system refuses
             return None
         if place.is_relative_to(here):
             return Neighbour(inside=place.relative_to(here).as_posix())
@@ -50,19 +50,19 @@ def path_finder(
 
 
 def _project_of(folder: Path) -> Path:
-    above = folder.parents
-    for each in above:
-        if (each / ".git").exists():
-            return each
-    deep = [each for each in above[:_MOST_ABOVE] if len(each.parts) >= _LEAST_PARTS]
+    for parent in folder.parents:
+        if (parent / ".git").exists():
+            return parent
+    near = folder.parents[:_MOST_ABOVE]
+    deep = [parent for parent in near if len(parent.parts) >= _LEAST_PARTS]
     return deep[-1] if deep else folder
 
 
 def _skill_of(place: Path, project: Path) -> str:
     """Return the name of the innermost folder around ``place`` that is a skill."""
-    for each in (place, *place.parents):
-        if each == project:
+    for folder in (place, *place.parents):
+        if folder == project:
             break
-        if (each / SKILL_FILE).is_file():
-            return each.name
+        if (folder / SKILL_FILE).is_file():
+            return folder.name
     return ""

@@ -3,7 +3,14 @@
 import os
 import tempfile
 from collections import defaultdict
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import (
+    Callable,
+    Generator,
+    Iterator,
+    Mapping,
+    Sequence,
+    Set as AbstractSet,
+)
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -40,109 +47,6 @@ from satchel.prompt import render
 _LibraryState = Mapping[str, PackFacts]
 
 
-class PackChanges(NamedTuple):
-    """What happened to packs; locations, sorted."""
-
-    added: tuple[str, ...]
-    changed: tuple[str, ...]
-    moved: tuple[tuple[str, str], ...]
-    removed: tuple[str, ...]
-
-
-def pack_changes(before: _LibraryState, after: _LibraryState) -> PackChanges:
-    """Return what happened; a pack that went and one that came, the same, moved."""
-    added = [each for each in after if each not in before]
-    removed = [each for each in before if each not in after]
-    gone = {before[each].digest: each for each in reversed(removed)}
-    moved: list[tuple[str, str]] = []
-    for each in added:
-        origin = gone.pop(after[each].digest, None)
-        if origin is not None:
-            moved.append((origin, each))
-    froms, tos = {origin for origin, _ in moved}, {place for _, place in moved}
-    return PackChanges(
-        tuple(sorted(each for each in added if each not in tos)),
-        tuple(
-            sorted(
-                each
-                for each, facts in after.items()
-                if each in before and before[each].digest != facts.digest
-            )
-        ),
-        tuple(sorted(moved)),
-        tuple(sorted(each for each in removed if each not in froms)),
-    )
-
-
-def new_executables(
-    before: _LibraryState, after: _LibraryState, moved: Mapping[str, str]
-) -> Iterator[NewExecutable]:
-    """Yield what runs and did not before, or has other bytes; sorted by path.
-
-    ``moved`` tells, by where a pack is, where it was.
-    """
-    for location, facts in sorted(after.items()):
-        old = before.get(moved.get(location, location))
-        known = old.programs if old else {}
-        for path, (digest, why) in sorted(facts.programs.items()):
-            if path not in known or known[path] != (digest, why):
-                yield NewExecutable(f"{location}/{path}", path not in known, why)
-
-
-def similar_packs(
-    before: _LibraryState, after: _LibraryState, new: tuple[str, ...]
-) -> Iterator[SimilarPacks]:
-    """Yield every pack that is like another, once a pair, by its first likeness.
-
-    ``new`` are the packs that were added or changed. A likeness that was there
-    before, between the same two, is none of this change's.
-    """
-    fresh = frozenset(new)
-    told: set[tuple[str, str]] = set()
-    descriptions = {place: facts.description for place, facts in after.items()}
-    likenesses: tuple[tuple[Likeness, Iterator[tuple[str, str]]], ...] = (
-        ("files", _equal(after, fresh, lambda facts: facts.digest)),
-        ("name", _equal(after, fresh, lambda facts: facts.id)),
-        ("description", similar_pairs(descriptions, fresh)),
-    )
-    for likeness, pairs in likenesses:
-        for pair in pairs:
-            if pair not in told and not _were_similar(before, *pair, likeness):
-                told.add(pair)
-                yield SimilarPacks(*pair, likeness)
-
-
-def _equal(
-    library: _LibraryState, fresh: frozenset[str], of: Callable[[PackFacts], str]
-) -> Iterator[tuple[str, str]]:
-    """Yield each fresh pack that has something in common with another, with that."""
-    groups: dict[str, list[str]] = defaultdict(list)
-    for place in sorted(library):
-        groups[of(library[place])].append(place)
-    for places in groups.values():
-        known = [place for place in places if place not in fresh]
-        for place in places:
-            if place in fresh:
-                if known:
-                    yield place, known[0]
-                known.append(place)
-
-
-def _were_similar(
-    before: _LibraryState, place: str, other: str, likeness: Likeness
-) -> bool:
-    if place not in before or other not in before:
-        return False
-    one, two = before[place], before[other]
-    match likeness:
-        case "files":
-            return one.digest == two.digest
-        case "name":
-            return one.id == two.id
-        case "description":
-            return are_similar(one.description, two.description)
-
-
 def check_since(
     paths: Sequence[str],
     rev: str,
@@ -150,62 +54,62 @@ def check_since(
     settings: LintSettings,
     skip_others: bool = False,
 ) -> CheckReport:
-    """Return what a change adds: its new findings, and what a reviewer asks first.
+    """Return what a change adds: its new findings, and what a reviewer has to know.
 
-    Compared are the folders as they are with what git has of them at ``rev``, or where
-    the histories part. What was found there already is counted as known.
+    The folders as they are now are compared with what git has at ``rev``, or where the
+    histories part. Findings that were there already count as known.
 
     Args:
-        paths: What to check, as `satchel.checking._check.check` takes it; in one git
+        paths: What to check, as `satchel.checking.check` takes it; in one git
             repository each.
         rev: A revision: a branch, a tag, a commit.
-        settings: How findings are judged, on both sides, and bounds on what is read.
-        skip_others: Pass by a file that lies in no pack.
+        settings: How findings are judged, on both sides, and limits on what is read.
+        skip_others: Skip files that are in no pack.
 
     Raises:
         RevisionError: The earlier state cannot be read.
-        MissingPathError, ConfigError, SourceUnavailableError: As `check` does.
+        MissingPathError, ConfigError, SourceUnavailableError: As for `check`.
     """
-    places = named_folders(paths, skip_others=skip_others)
+    folders = named_folders(paths, skip_others=skip_others)
     limits = settings.limits
-    watchful = _watchful(settings)
-    with _earlier(places, rev, limits) as earlier:
-        before, old, old_cost = _state(earlier, watchful, limits)
-        after, new, new_cost = _state(places, watchful, limits)
-    moved = pack_changes(before, after)
-    fresh = (*moved.added, *moved.changed)
+    strict = _with_never_ignored(settings)
+    with _earlier(folders, rev, limits) as earlier:
+        before, old, old_cost = _state(earlier, strict, limits)
+        after, new, new_cost = _state(folders, strict, limits)
+    packs = pack_changes(before, after)
+    moved_from = {new: old for old, new in packs.moved}
     added = Baseline.of(_without_other(old, before, after)).subtract(new)
     judged = [settings.judge(finding) for finding in added.findings]
     change = LibraryChange(
         rev=rev,
-        hidden=tuple(each for each in added.findings if each.code in NEVER_IGNORED),
-        executables=tuple(
-            new_executables(before, after, {to: origin for origin, to in moved.moved})
-        ),
-        twins=tuple(similar_packs(before, after, tuple(sorted(fresh)))),
-        added=moved.added,
-        changed=moved.changed,
-        moved=moved.moved,
-        removed=moved.removed,
+        hidden=tuple(one for one in added.findings if one.code in NEVER_IGNORED),
+        executables=tuple(new_executables(before, after, moved_from)),
+        similar=tuple(similar_packs(before, after, {*packs.added, *packs.changed})),
+        added=packs.added,
+        changed=packs.changed,
+        moved=packs.moved,
+        removed=packs.removed,
         skills=(old_cost[0], new_cost[0]),
         tokens=(old_cost[1], new_cost[1]),
     )
-    findings = tuple(each for each in judged if each is not None)
+    findings = tuple(finding for finding in judged if finding is not None)
     return replace(
         added,
         findings=findings,
-        off=max(0, new.off - old.off) + len(judged) - len(findings),
-        inline=max(0, new.inline - old.inline),
+        turned_off=max(0, new.turned_off - old.turned_off)
+        + len(judged)
+        - len(findings),
+        turned_off_in_packs=max(0, new.turned_off_in_packs - old.turned_off_in_packs),
         change=change,
     )
 
 
 def _without_other(
-    old: CheckReport, before: Mapping[str, PackFacts], after: Mapping[str, PackFacts]
+    old: CheckReport, before: _LibraryState, after: _LibraryState
 ) -> CheckReport:
-    """Return a report without text that deceives in files that changed.
+    """Return a report without findings of deceiving text in files that changed.
 
-    What is said of such text is said of all of it: it may be another by now.
+    Such a finding is about all of that text, which may be another by now.
     """
 
     def is_same(finding: Finding) -> bool:
@@ -218,14 +122,14 @@ def _without_other(
     return replace(
         old,
         findings=tuple(
-            each
-            for each in old.findings
-            if each.code not in NEVER_IGNORED or is_same(each)
+            finding
+            for finding in old.findings
+            if finding.code not in NEVER_IGNORED or is_same(finding)
         ),
     )
 
 
-def _watchful(settings: LintSettings) -> LintSettings:
+def _with_never_ignored(settings: LintSettings) -> LintSettings:
     """Return settings that turn off nothing that a reviewer has to see."""
     return replace(
         settings,
@@ -243,22 +147,20 @@ def _watchful(settings: LintSettings) -> LintSettings:
 
 
 def _state(
-    places: Sequence[PackFolder], settings: LintSettings, limits: Limits
+    folders: Sequence[PackFolder], settings: LintSettings, limits: Limits
 ) -> tuple[dict[str, PackFacts], CheckReport, tuple[int, int]]:
     """Return the packs of a state, its report, and the size of its catalog."""
-    with open_library(places, profile=settings.profile, limits=limits) as library:
-        report, facts = (
-            check_library(library, settings, limits),
-            pack_facts(library, limits),
-        )
-    with open_library(places, profile="auto", limits=limits) as library:
+    with open_library(folders, profile=settings.profile, limits=limits) as library:
+        report = check_library(library, settings, limits)
+        facts = pack_facts(library, limits)
+    with open_library(folders, profile="auto", limits=limits) as library:
         return facts, report, _cost(library)
 
 
 def _cost(library: PackLibrary) -> tuple[int, int]:
     """Return how many skills a prompt lists, and its tokens, without a budget.
 
-    Of packs as an agent takes them, however strict the check is.
+    An agent accepts more packs than a strict check.
     """
     catalog = library.catalog
     return len(catalog), render(catalog, budget_tokens=None).tokens
@@ -266,29 +168,127 @@ def _cost(library: PackLibrary) -> tuple[int, int]:
 
 @contextmanager
 def _earlier(
-    places: Sequence[PackFolder], rev: str, limits: Limits
+    folders: Sequence[PackFolder], rev: str, limits: Limits
 ) -> Generator[list[PackFolder]]:
-    """Write the earlier state of some places into a folder, and delete it again."""
+    """Write the earlier state of folders into a temporary one."""
     by_root: dict[str, list[PackFolder]] = {}
     repositories: dict[str, GitRepository] = {}
-    for place in places:
-        if os.path.isfile(place.folder):  # noqa: PTH113
-            detail = f"{place.shown} is an archive; name the folder that it is made of"
+    for folder in folders:
+        if os.path.isfile(folder.path):  # noqa: PTH113
+            detail = f"{folder.shown} is an archive; name the folder that it is made of"
             raise RevisionError(rev, detail)
-        repository = open_repository(place.folder, rev)
+        repository = open_repository(folder.path, rev)
         repositories[repository.root] = repository
-        by_root.setdefault(repository.root, []).append(place)
+        by_root.setdefault(repository.root, []).append(folder)
     with tempfile.TemporaryDirectory(prefix="satchel-since-") as name:
-        found: list[PackFolder] = []
-        for number, (root, mine) in enumerate(by_root.items()):
+        earlier: list[PackFolder] = []
+        for number, (root, members) in enumerate(by_root.items()):
             # The folder of a pack is its name, even where it is the repository's.
-            folder = Path(name, str(number), Path(root).name or "root")
-            folder.mkdir(parents=True)
-            inside = [os.path.relpath(os.path.realpath(p.folder), root) for p in mine]
-            write_packs(repositories[root], inside, folder, limits)
-            found += [
-                PackFolder(str(folder / rel), place.shown)
-                for place, rel in zip(mine, inside, strict=True)
-                if (folder / rel).is_dir()
+            target = Path(name, str(number), Path(root).name or "root")
+            target.mkdir(parents=True)
+            inside = [os.path.relpath(os.path.realpath(m.path), root) for m in members]
+            write_packs(repositories[root], inside, target, limits)
+            earlier += [
+                PackFolder(str(target / path), folder.shown)
+                for folder, path in zip(members, inside, strict=True)
+                if (target / path).is_dir()
             ]
-        yield found
+        yield earlier
+
+
+class PackChanges(NamedTuple):
+    """The packs that changed: their locations, sorted; moved ones from and to."""
+
+    added: tuple[str, ...]
+    changed: tuple[str, ...]
+    moved: tuple[tuple[str, str], ...]
+    removed: tuple[str, ...]
+
+
+def pack_changes(before: _LibraryState, after: _LibraryState) -> PackChanges:
+    """Return the changes; a removed pack that is the same as an added one has moved."""
+    added = [location for location in after if location not in before]
+    removed = [location for location in before if location not in after]
+    old = {before[location].digest: location for location in reversed(removed)}
+    moved: list[tuple[str, str]] = []
+    for location in added:
+        origin = old.pop(after[location].digest, None)
+        if origin is not None:
+            moved.append((origin, location))
+    origins, targets = {pair[0] for pair in moved}, {pair[1] for pair in moved}
+    changed = (
+        location
+        for location, facts in after.items()
+        if location in before and before[location].digest != facts.digest
+    )
+    return PackChanges(
+        tuple(sorted({*added} - targets)),
+        tuple(sorted(changed)),
+        tuple(sorted(moved)),
+        tuple(sorted({*removed} - origins)),
+    )
+
+
+def new_executables(
+    before: _LibraryState, after: _LibraryState, moved_from: Mapping[str, str]
+) -> Iterator[NewExecutable]:
+    """Yield the files that run and did not before, or have other bytes, by path."""
+    for location, facts in sorted(after.items()):
+        old = before.get(moved_from.get(location, location))
+        programs = old.programs if old else {}
+        for path, (digest, why) in sorted(facts.programs.items()):
+            if programs.get(path) != (digest, why):
+                yield NewExecutable(f"{location}/{path}", path not in programs, why)
+
+
+def similar_packs(
+    before: _LibraryState, after: _LibraryState, new: AbstractSet[str]
+) -> Iterator[SimilarPacks]:
+    """Yield each new pack that is similar to another, once a pair, the first likeness.
+
+    ``new`` are the packs that were added or changed. Two packs that were similar before
+    are left out.
+    """
+    seen: set[tuple[str, str]] = set()
+    descriptions = {location: facts.description for location, facts in after.items()}
+    likenesses: tuple[tuple[Likeness, Iterator[tuple[str, str]]], ...] = (
+        ("files", _equal(after, new, lambda facts: facts.digest)),
+        ("name", _equal(after, new, lambda facts: facts.id)),
+        ("description", similar_pairs(descriptions, new)),
+    )
+    for likeness, pairs in likenesses:
+        for pair in pairs:
+            if pair not in seen and not _were_similar(before, *pair, likeness):
+                seen.add(pair)
+                yield SimilarPacks(*pair, likeness)
+
+
+def _equal(
+    library: _LibraryState, new: AbstractSet[str], of: Callable[[PackFacts], str]
+) -> Iterator[tuple[str, str]]:
+    """Yield each new pack that is equal to another in one respect, with that one."""
+    groups: dict[str, list[str]] = defaultdict(list)
+    for location in sorted(library):
+        groups[of(library[location])].append(location)
+    for group in groups.values():
+        others = [location for location in group if location not in new]
+        for location in group:
+            if location in new:
+                if others:
+                    yield location, others[0]
+                others.append(location)
+
+
+def _were_similar(
+    before: _LibraryState, location: str, other: str, likeness: Likeness
+) -> bool:
+    if location not in before or other not in before:
+        return False
+    one, two = before[location], before[other]
+    match likeness:
+        case "files":
+            return one.digest == two.digest
+        case "name":
+            return one.id == two.id
+        case "description":
+            return are_similar(one.description, two.description)

@@ -123,8 +123,8 @@ def predict_packs(
         len(library.packs),
         findings,
         "lenient",
-        off=len(judged) - len(findings),
-        off_by=settings.told_by,
+        turned_off=len(judged) - len(findings),
+        turned_off_by=settings.turned_off_by,
     )
     return PredictionReport(library, report)
 

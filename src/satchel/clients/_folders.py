@@ -13,7 +13,7 @@ class ClientFolders:
 
     ``project`` folders are relative to a project, ``user`` folders to a home,
     ``managed`` ones are absolute: an administrator fills them. ``home_variable`` is an
-    environment variable whose value stands for the first part of the user folders.
+    environment variable whose value replaces the first part of the user folders.
     """
 
     name: str
@@ -24,12 +24,12 @@ class ClientFolders:
 
 
 def _dotted(name: str, folder: str) -> ClientFolders:
-    """Return a client that keeps to the pattern of the client guide."""
+    """Return a client that follows the pattern of the client guide."""
     return ClientFolders(name, (f"{folder}/skills",), (f"{folder}/skills",))
 
 
 CLIENT_FOLDERS: Final = (
-    # What the guide for clients recommends to all comes first.
+    # The folder that the guide for clients recommends to all comes first.
     _dotted("Agent Skills", ".agents"),
     ClientFolders(
         "Claude Code",
@@ -79,7 +79,7 @@ CLIENT_FOLDERS: Final = (
     _dotted("Trae", ".trae"),
     _dotted("Zencoder", ".zencoder"),
 )
-"""In the order in which their folders go before one another within one scope."""
+"""In the order of precedence of their folders within one scope."""
 
 PROJECT_FOLDERS: Final = tuple(
     dict.fromkeys(

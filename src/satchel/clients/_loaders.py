@@ -1,8 +1,18 @@
-"""What is known of each loader: measured or documented, read from two data files."""
+"""What is known of each loader, measured or documented: two data files.
+
+Both are JSON with ``schema_version`` 1, ``properties`` (their keys, in the order of the
+table) and ``loaders``. For each loader:
+
+- ``title``, ``version``, ``kind``, ``checked``, ``source``: see `Loader`;
+- ``verdicts``: verdict to the keys of the properties that have it;
+- ``shown``: optional, property to what is listed where that differs from the pack;
+- ``claims``: in ``documented.json``, property to the ``source`` (an address) and the
+  day it was ``checked``, for each property in ``verdicts``.
+"""
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cache
 from importlib.resources import files
 from typing import Any, Final, Literal
@@ -19,20 +29,19 @@ VERDICTS: Final[dict[LoaderVerdict, str]] = {
     "cut": "listed, with a part of its description, from the beginning",
     "wrong": "listed, with an empty, mistaken or invented description or name",
     "unknown": "nobody measured or documented it",
-    "dropped": "not listed; the packs beside it are",
-    "breaks-neighbours": "not listed, and packs beside it are not listed either",
+    "dropped": "not listed; the packs next to it are",
+    "breaks-neighbours": "not listed, and packs next to it are not listed either",
 }
 """Each verdict and exactly what it means, the mildest first.
 
-A name counts as its own if it is the declared one or the folder's; descriptions are
-compared with their white space folded. ``unknown`` stands before what is certain to
-be no better.
+The declared name and the folder's both count as right; descriptions are compared with
+their white space folded. ``unknown`` comes before the verdicts that are surely bad.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class ShownEntry:
-    """What a loader shows of a pack that it lists; None where it is not known."""
+    """What a loader shows of a pack that it lists; None where it is unknown."""
 
     name: str | None = None
     description: str | None = None
@@ -42,10 +51,10 @@ class ShownEntry:
 class Prediction:
     """What one loader makes of one pack.
 
-    ``reasons`` are the keys of the properties that bring the verdict about, in the
-    order of the table; for ``unknown`` those that nothing is known of. ``fix`` says
-    what to change so that this loader takes the pack; empty where nothing needs to.
-    ``shown`` says what it lists where that is not what the pack says.
+    ``reasons`` are the keys of the properties that cause the verdict, in the order of
+    the table; for ``unknown`` the properties that nobody measured. ``fix`` says what
+    to change so that this loader lists the pack; empty where nothing needs to change.
+    ``shown`` is what the loader lists where that differs from the pack.
     """
 
     loader: "Loader"
@@ -59,7 +68,7 @@ _RANK: Final = {verdict: rank for rank, verdict in enumerate(VERDICTS)}
 
 
 def worst_verdict(verdicts: Iterable[LoaderVerdict]) -> LoaderVerdict:
-    """Return the gravest of them; ``loaded`` where there is none."""
+    """Return the worst verdict; ``loaded`` where there is none."""
     worst: LoaderVerdict = "loaded"
     for verdict in verdicts:
         if _RANK[verdict] > _RANK[worst]:
@@ -69,11 +78,12 @@ def worst_verdict(verdicts: Iterable[LoaderVerdict]) -> LoaderVerdict:
 
 LOADERS_SCHEMA_VERSION: Final = 1
 LoaderKind = Literal["framework", "client", "validator"]
+_TEXTS: Final = ("title", "version", "kind", "checked", "source")
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentedClaim:
-    """Where a verdict is documented, and the day that was read."""
+    """Where a verdict is documented, and the day it was read."""
 
     source: str
     checked: str
@@ -105,13 +115,13 @@ class LoaderTable:
 
 @cache
 def read_measured() -> LoaderTable:
-    """Return what was measured."""
+    """Return the table of loaders that were run."""
     return _read("measured.json")
 
 
 @cache
 def read_documented() -> LoaderTable:
-    """Return what is documented of clients that cannot be run."""
+    """Return the table of clients that cannot be run."""
     return _read("documented.json")
 
 
@@ -121,15 +131,17 @@ def _read(name: str) -> LoaderTable:
 
 
 def table_from_json(data: Mapping[str, Any]) -> LoaderTable:
-    """Return the table that such a file holds.
+    """Return the table of such a file.
 
     Raises:
         ValueError: It is of another schema.
     """
     if data.get("schema_version") != LOADERS_SCHEMA_VERSION:
-        said = data.get("schema_version")
-        raise ValueError(f"want schema_version {LOADERS_SCHEMA_VERSION}, got {said!r}")
-    entries = {key: _entry(said) for key, said in data["loaders"].items()}
+        version = data.get("schema_version")
+        raise ValueError(
+            f"expected schema_version {LOADERS_SCHEMA_VERSION}, got {version!r}"
+        )
+    entries = {key: _entry(entry) for key, entry in data["loaders"].items()}
     return LoaderTable(tuple(data["properties"]), entries)
 
 
@@ -146,20 +158,14 @@ def table_to_json(table: LoaderTable) -> dict[str, Any]:
     }
 
 
-def _entry(said: Mapping[str, Any]) -> LoaderData:
+def _entry(data: Mapping[str, Any]) -> LoaderData:
+    by_verdict = data["verdicts"].items()
+    claims = data.get("claims", {}).items()
     return LoaderData(
-        title=said["title"],
-        version=said["version"],
-        kind=said["kind"],
-        checked=said["checked"],
-        source=said["source"],
-        verdicts={
-            key: verdict for verdict, keys in said["verdicts"].items() for key in keys
-        },
-        shown=said.get("shown", {}),
-        claims={
-            key: DocumentedClaim(**each) for key, each in said.get("claims", {}).items()
-        },
+        **{key: data[key] for key in _TEXTS},
+        verdicts={key: verdict for verdict, keys in by_verdict for key in keys},
+        shown=data.get("shown", {}),
+        claims={key: DocumentedClaim(**claim) for key, claim in claims},
     )
 
 
@@ -170,40 +176,28 @@ def _to_json(entry: LoaderData, order: Mapping[str, int]) -> dict[str, Any]:
     by_verdict: dict[str, list[str]] = {}
     for key in sort(entry.verdicts):
         by_verdict.setdefault(entry.verdicts[key], []).append(key)
-    said: dict[str, Any] = {
-        "title": entry.title,
-        "version": entry.version,
-        "kind": entry.kind,
-        "checked": entry.checked,
-        "source": entry.source,
-        "verdicts": dict(sorted(by_verdict.items())),
-    }
+    data: dict[str, Any] = {key: getattr(entry, key) for key in _TEXTS}
+    data["verdicts"] = dict(sorted(by_verdict.items()))
     if entry.shown:
-        said["shown"] = {key: dict(entry.shown[key]) for key in sort(entry.shown)}
+        data["shown"] = {key: dict(entry.shown[key]) for key in sort(entry.shown)}
     if entry.claims:
-        said["claims"] = {
-            key: {
-                "source": entry.claims[key].source,
-                "checked": entry.claims[key].checked,
-            }
-            for key in sort(entry.claims)
-        }
-    return said
+        data["claims"] = {key: asdict(entry.claims[key]) for key in sort(entry.claims)}
+    return data
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Loader:
     """A program that lists packs, in one version.
 
-    ``kind`` is ``framework``, ``client``, or ``validator`` for one that only says
-    whether a pack is good. ``checked`` is the day it was measured or its documentation
-    read, as ISO date. ``source`` says what was called, or where it is documented.
+    ``kind`` is ``framework``, ``client``, or ``validator`` for a program that only says
+    whether a pack is good. ``checked`` is the day, as ISO date, when it was measured or
+    its documentation read. ``source`` is what was called, or where it is documented.
     """
 
     key: str
     title: str
     version: str
-    kind: Literal["framework", "client", "validator"]
+    kind: LoaderKind
     checked: str
     how: Literal["measured", "documented"]
     source: str
@@ -215,7 +209,7 @@ class UnknownLoaderError(SkillError, LookupError):
     code = "unknown-loader"
 
     def __init__(self, wanted: str, close: tuple[str, ...] = ()) -> None:
-        """Keep the key as it was asked for, and close ones."""
+        """Keep the key as it was given, and close ones."""
         super().__init__(wanted, close)
         self.wanted = wanted
         self.close = close
@@ -228,51 +222,48 @@ class UnknownLoaderError(SkillError, LookupError):
 
 @cache
 def loaders() -> tuple[Loader, ...]:
-    """Return every loader, measured ones first, each kind by key.
+    """Return every loader, measured ones first, each group by key.
 
-    What was measured goes before what is documented of the same key.
+    A loader in both tables counts as measured.
     """
     measured, documented = read_measured().loaders, read_documented().loaders
+    read = {key: data for key, data in documented.items() if key not in measured}
     return (
-        *(_loader(key, said, "measured") for key, said in sorted(measured.items())),
-        *(
-            _loader(key, said, "documented")
-            for key, said in sorted(documented.items())
-            if key not in measured
-        ),
+        *(_loader(key, data, "measured") for key, data in sorted(measured.items())),
+        *(_loader(key, data, "documented") for key, data in sorted(read.items())),
     )
 
 
 def choose_loaders(keys: Iterable[str]) -> tuple[Loader, ...]:
     """Return the loaders of these keys, each once, in the order of the keys.
 
-    ``_`` and ``-`` are the same here, and case does not count; ``all`` is all of them.
+    ``_`` and ``-`` mean the same, and case does not count; ``all`` is every loader.
 
     Raises:
         UnknownLoaderError: Nothing is known of one; carries close keys.
     """
-    known = {loader.key: loader for loader in loaders()}
+    by_key = {loader.key: loader for loader in loaders()}
     chosen: dict[str, Loader] = {}
-    for wanted in keys:
-        key = wanted.strip().lower().replace("_", "-")
+    for name in keys:
+        key = name.strip().lower().replace("_", "-")
         if key == "all":
-            chosen |= known
-        elif key in known:
-            chosen[key] = known[key]
+            chosen |= by_key
+        elif key in by_key:
+            chosen[key] = by_key[key]
         else:
-            raise UnknownLoaderError(wanted, _close(key, [*known]))
+            raise UnknownLoaderError(name, _close(key, [*by_key]))
     return tuple(chosen.values())
 
 
-def _close(key: str, known: list[str]) -> tuple[str, ...]:
-    """Return those that a key is a part of, then those that are spelled like it."""
-    parts = [each for each in known if key and key in each]
-    return tuple(dict.fromkeys([*parts, *nearest(key, known, 3)]))[:3]
+def _close(key: str, keys: list[str]) -> tuple[str, ...]:
+    """Return the keys that contain this one, then those with a similar spelling."""
+    longer = [other for other in keys if key and key in other]
+    return tuple(dict.fromkeys([*longer, *nearest(key, keys, 3)]))[:3]
 
 
 def _loader(
-    key: str, said: LoaderData, how: Literal["measured", "documented"]
+    key: str, data: LoaderData, how: Literal["measured", "documented"]
 ) -> Loader:
     return Loader(
-        key, said.title, said.version, said.kind, said.checked, how, said.source
+        key, data.title, data.version, data.kind, data.checked, how, data.source
     )

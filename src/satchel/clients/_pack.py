@@ -25,13 +25,12 @@ from satchel.skill_md import (
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One pack to be judged.
+    """One pack, as a loader finds it before it reads anything.
 
     ``data`` is the whole skill file; ``folder`` the name of its folder, empty where it
-    has none; ``file`` the file's name as it was found. ``depth`` counts the folders
-    from the library down to the pack: 1 is right in it. ``is_link`` says that the
-    folder is a symbolic link. ``files`` are the pack's other files, relative, with
-    ``/``.
+    has none; ``file`` the file's name on disk. ``depth`` counts the folders from the
+    library down to the pack: 1 is directly in it. ``is_link`` says that the folder is
+    a symbolic link. ``files`` are the pack's other files, relative, with ``/``.
     """
 
     data: bytes
@@ -43,9 +42,9 @@ class Candidate:
 
 
 _MAX_HEAD: Final = 1 << 20
-"""Characters of a frontmatter that are looked at; the largest seen has 5,100."""
+"""Characters of a frontmatter that are read; the largest seen has 5,100."""
 _LIMITS: Final = Limits(skill_md_bytes=1 << 30, frontmatter_bytes=_MAX_HEAD)
-# What other loaders make of a large file is a property of its own.
+# No limit of ours: what other loaders make of a large file is a property.
 _HIDING: Final = frozenset(
     ["no-opening-fence", "no-closing-fence", "frontmatter-in-code-block"]
 )
@@ -53,7 +52,7 @@ _LINE_END: Final = re.compile(r"\r\n?")
 
 
 class PackReader:
-    """What is there to see of a candidate, by the letter and as Satchel reads it."""
+    """What can be read of a candidate, exactly as written and as Satchel repairs it."""
 
     def __init__(self, candidate: Candidate) -> None:
         """Keep the candidate; nothing is read yet."""
@@ -61,12 +60,12 @@ class PackReader:
 
     @cached_property
     def text(self) -> str:
-        """The file, decoded; what is not UTF-8 is replaced."""
+        """The file, decoded; bytes that are not UTF-8 are replaced."""
         return self.candidate.data.decode("utf-8", "replace")
 
     @cached_property
     def parsed(self) -> Parsed:
-        """What Satchel makes of it, in the profile ``lenient``."""
+        """What Satchel reads in the profile ``lenient``."""
         candidate = self.candidate
         return parse(
             candidate.data,
@@ -87,15 +86,15 @@ class PackReader:
 
     @cached_property
     def span(self) -> Span | None:
-        """Where the frontmatter is, by the letter; else where it was meant to be."""
-        if self._lettered is not None:
-            return self._lettered
+        """Where the frontmatter is, as written; else where it was meant to be."""
+        if self._exact_span is not None:
+            return self._exact_span
         loose = tolerant_span(self.text)
         return loose[0] if loose else None
 
     @cached_property
-    def _lettered(self) -> Span | None:
-        """Where it is, by the letter; None where a body stands between the fences."""
+    def _exact_span(self) -> Span | None:
+        """Where it is, as written; None where a body is between the fences."""
         span = span_of_text(self.text)
         if span is None or not HEADING.search(self.text, span.head, span.end):
             return span
@@ -104,8 +103,8 @@ class PackReader:
 
     @property
     def is_fenced(self) -> bool:
-        """Whether there are two fences, by the letter, around the frontmatter."""
-        return self._lettered is not None
+        """Whether there are two exact fences around the frontmatter."""
+        return self._exact_span is not None
 
     @cached_property
     def head(self) -> str:
@@ -117,33 +116,33 @@ class PackReader:
 
     @cached_property
     def body(self) -> str:
-        """What stands behind the frontmatter; else the whole text."""
+        """The text after the frontmatter; else the whole text."""
         return self.text if self.span is None else self.text[self.span.body :]
 
     @cached_property
     def read(self) -> YamlTree | YamlProblem:
-        """The frontmatter as YAML, as it stands; else why it is none."""
+        """The frontmatter as YAML, as it is written; else why it is not valid."""
         return read_tree(self.head.encode("utf-8", "replace"), _LIMITS)
 
     @cached_property
     def is_hidden(self) -> bool:
-        """Whether the fences are such that others see no frontmatter at all."""
+        """Whether other loaders see no frontmatter at all, for its fences."""
         return bool(self.codes & _HIDING) and not self.is_fenced
 
     @cached_property
     def root(self) -> dict[str, Node]:
-        """The fields, where others could see them and they are YAML; else none."""
+        """The fields, where they are valid YAML that others could see; else empty."""
         read = self.read
         return read.root if isinstance(read, YamlTree) and not self.is_hidden else {}
 
     @cached_property
     def problem(self) -> str:
-        """The code of what is wrong with the YAML; empty where nothing is."""
+        """The code of the error in the YAML; empty where it is valid."""
         return self.read.code if isinstance(self.read, YamlProblem) else ""
 
     @cached_property
     def is_broken(self) -> bool:
-        """Whether the frontmatter is there and is not YAML."""
+        """Whether the frontmatter is there and is not valid YAML."""
         if self.is_hidden:
             return False
         if self.problem == "frontmatter-not-mapping":
@@ -152,7 +151,7 @@ class PackReader:
 
     @cached_property
     def entries(self) -> tuple[FrontmatterEntry, ...]:
-        """The frontmatter, entry by entry, by the look of its lines."""
+        """The frontmatter, entry by entry, split by its lines."""
         lines = self.head.removesuffix("\n").split("\n")
         return tuple(split_entries(lines)) if self.head else ()
 

@@ -1,4 +1,10 @@
-"""What becomes of a pack in each loader: predicted from its properties."""
+"""What each loader makes of a pack: predicted from its properties.
+
+For what a loader shows instead of what the pack says, the data has words, by property.
+For the name: ``folder``, or ``other`` where it is neither that nor the declared one.
+For the description: ``nothing``; ``first-N`` for its first N characters; ``line`` for
+the text on the line of ``description:``, as it is written there; ``other``.
+"""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -20,30 +26,30 @@ from satchel.clients._properties._all import PLAIN, PROPERTIES, properties_in
 
 _FIRST: Final = re.compile(r"first-(\d+)")
 _LEAST_CUT: Final = 100
-"""Fewer characters are where a line ends rather than where a loader cuts."""
+"""With fewer characters the text ends at a line, not where a loader cuts."""
 
 
 def words_for(shown: ShownEntry, reading: PackReader) -> dict[str, str]:
-    """Return the words for what was listed; none where it is what the pack says."""
+    """Return the words for what was listed; none where that is what the pack says."""
     words: dict[str, str] = {}
     folder = reading.candidate.folder
     if shown.name is not None and shown.name != _declared(reading):
         words["name"] = "folder" if shown.name == folder else "other"
     if shown.description is not None:
-        said, right = _folded(shown.description), _folded(reading.description)
-        if said != right:
-            words["description"] = _word_for(said, right, reading)
+        listed, right = _folded(shown.description), _folded(reading.description)
+        if listed != right:
+            words["description"] = _word_for(listed, right, reading)
     return words
 
 
-def _word_for(said: str, right: str, reading: PackReader) -> str:
-    if not said:
+def _word_for(listed: str, right: str, reading: PackReader) -> str:
+    if not listed:
         return "nothing"
-    if said == _folded(_line(reading)):
+    if listed == _folded(_line(reading)):
         return "line"
-    start = said.rstrip(".… ")
+    start = listed.rstrip(".… ")
     if len(start) >= _LEAST_CUT and right.startswith(start):
-        return f"first-{len(said)}"
+        return f"first-{len(listed)}"
     return "other"
 
 
@@ -52,8 +58,7 @@ def shown_entry(
 ) -> ShownEntry | None:
     """Return what is listed of a pack with these properties; None for what it says.
 
-    Of several properties the last that says something counts. What cannot be told is
-    None in it.
+    Of several properties the last with a word counts. An unknown part is None.
     """
     name = [words[key]["name"] for key in keys if "name" in words.get(key, {})]
     text = [
@@ -99,13 +104,12 @@ def predict(
 ) -> tuple[Prediction, ...]:
     """Return what each loader makes of a pack, in the order of ``chosen``.
 
-    Each property counts by itself, and the gravest verdict is the pack's. Of a
-    property that nothing is known of the verdict is ``unknown``, unless another one
-    already keeps the pack out.
+    Each property counts by itself, and the worst verdict is the pack's. A property that
+    nobody measured has the verdict ``unknown``.
 
     Args:
-        candidate: The pack as it lies there.
-        chosen: The loaders to tell of; all that are known, unless given.
+        candidate: The pack as it is on disk.
+        chosen: The loaders to predict for; None is all.
     """
     reading = PackReader(candidate)
     keys = properties_in(reading) or (PLAIN,)
@@ -118,7 +122,7 @@ def predict(
 def predict_for(
     loader: Loader, entry: LoaderData, keys: tuple[str, ...], reading: PackReader
 ) -> Prediction:
-    """Return what a loader, of which ``entry`` is known, makes of one pack.
+    """Return what a loader with the data ``entry`` makes of one pack.
 
     ``keys`` are the pack's properties.
     """

@@ -128,8 +128,8 @@ def check_registered(
         len(descriptors),
         tuple(sorted(reported, key=lambda f: (f.path, f.line or 0, f.code, f.message))),
         "strict",
-        off=len(judged) - len(reported),
-        off_by=settings.told_by,
+        turned_off=len(judged) - len(reported),
+        turned_off_by=settings.turned_off_by,
     )
 
 
@@ -232,7 +232,7 @@ def _of_files(
         thresholds=settings.thresholds,
     )
     rules = [
-        rule for rule in RULES if rule.name in _REFERENCE_RULES and settings.asks(rule)
+        rule for rule in RULES if rule.name in _REFERENCE_RULES and settings.needs(rule)
     ]
     for finding in lint_pack(pack, rules):
         if finding.code == "file-relative-link":

@@ -1,14 +1,14 @@
-"""A program of its own, run by `programs`: compile Python files, and run none of them.
+"""Compile Python files without running them: a program of its own, see `_programs`.
 
-It stands apart because compiling is not safe with every text: some need gigabytes, or
-end the interpreter. It imports nothing of Satchel, so that it starts in some
-milliseconds, and is read by ``python -I -S``.
+Compiling is not safe with every text: some need gigabytes, or end the interpreter. The
+program imports nothing of Satchel, so that it starts in some milliseconds, and runs as
+``python -I -S``.
 
-Its first line says that it is there: ``{}``. Each request on the standard input is a
+Its first line says that it runs: ``{}``. Each request on the standard input is a
 line with the number of bytes, then the bytes. Each answer is one line of JSON:
-``{"error": [line, message]}``, or where there is no error ``{"asks": [line, ...]}``,
-the calls that wait for a person to type. ``{}`` is the answer where the file says that
-it is for a later Python, and this one cannot compile it.
+``{"error": [line, message]}``, or where there is no error ``{"prompts": [line, ...]}``,
+the calls that wait for a person to type. ``{}`` is the answer for a file that asks for
+a later Python and does not compile with this one.
 """
 
 import ast
@@ -44,8 +44,8 @@ def serve(
 ) -> None:
     """Answer one request after another, until there are no more.
 
-    ``begin`` is called before each: it may bound the process, which is not done unasked
-    to a process that is not this program.
+    ``begin`` is called before each: it may limit the process, which only this program
+    does to itself.
     """
     warnings.simplefilter("ignore")
     answers.write(b"{}\n")
@@ -58,7 +58,7 @@ def serve(
 
 
 def limit() -> None:
-    """Bound what this process may use, where the system can."""
+    """Limit what this process may use, where the system can."""
     try:
         import resource
     except ImportError:  # Windows
@@ -69,29 +69,31 @@ def limit() -> None:
     ):
         try:
             resource.setrlimit(kind, (amount, amount))
-        except (ValueError, OSError):  # a lower bound holds already, or none is known
+        except (ValueError, OSError):  # a lower limit is in force, or none is known
             continue
 
 
 def limit_time() -> None:
-    """Give the next file its own time, whatever those before it took."""
+    """Give the next file its own time, however long the others took."""
     try:
         import resource
     except ImportError:  # Windows
         return
     most = resource.getrlimit(resource.RLIMIT_CPU)[1]
-    wanted = int(time.process_time()) + CPU_S
-    if most == resource.RLIM_INFINITY or wanted < most:
-        resource.setrlimit(resource.RLIMIT_CPU, (wanted, most))
+    until = int(time.process_time()) + CPU_S
+    if most == resource.RLIM_INFINITY or until < most:
+        resource.setrlimit(resource.RLIMIT_CPU, (until, most))
 
 
 def answer(data: bytes) -> dict[str, object]:
-    """Return what is wrong with a Python file, or where it asks somebody."""
+    """Return the error of a Python file, or the lines that wait for input."""
     try:
-        # Not the grammar alone, which lets pass `return` outside a function.
+        # Not only the grammar, which accepts `return` outside a function.
         compile(data, "<file>", "exec", dont_inherit=True)
-        # Most files ask nobody, and a tree of objects takes longer than compiling.
-        asks = _asks(_tree(data)) if b"input" in data or b"getpass" in data else []
+        # Most files never prompt, and a tree of objects takes longer than compiling.
+        prompts = (
+            _prompts(_tree(data)) if b"input" in data or b"getpass" in data else []
+        )
     except SyntaxError as error:
         if _is_for_later(data):
             return {}
@@ -100,7 +102,7 @@ def answer(data: bytes) -> dict[str, object]:
         return {"error": [None, "it is nested too deeply for Python"]}
     except (ValueError, OverflowError) as error:
         return {"error": [None, str(error)]}
-    return {"asks": asks}
+    return {"prompts": prompts}
 
 
 def _is_for_later(data: bytes) -> bool:
@@ -112,7 +114,7 @@ def _tree(data: bytes) -> ast.AST:
     return compile(data, "<file>", "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
 
 
-def _asks(tree: ast.AST) -> list[int]:
+def _prompts(tree: ast.AST) -> list[int]:
     own = {
         node.name
         for node in ast.walk(tree)

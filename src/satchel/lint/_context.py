@@ -3,7 +3,8 @@
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple, TypeVar, TypeVarTuple, cast
+from functools import wraps
+from typing import Concatenate, Final, NamedTuple, ParamSpec, TypeVar, cast
 
 from satchel.errors import SkillError
 from satchel.lint._markdown import MarkdownDocument, read_markdown
@@ -15,6 +16,7 @@ from satchel.model import (
     Finding,
     Limits,
     Manifest,
+    Severity,
     Thresholds,
     bucket_of,
 )
@@ -22,14 +24,16 @@ from satchel.skill_md import body_of
 from satchel.text import decode, is_text
 
 _FENCE: Final = re.compile(r"\n(?=---|\.\.\.)")
-_Made = TypeVar("_Made")
-_Args = TypeVarTuple("_Args")
+_MARKDOWN: Final = (".md", ".markdown")
+_TEMPLATES: Final = re.compile(r"(?:\A|/)(?:assets|templates?)/|\.(?:tmpl|template)\b")
+_Value = TypeVar("_Value")
+_Args = ParamSpec("_Args")
 
 
 class Neighbour(NamedTuple):
-    """A file or folder outside of the pack: the folder of the skill that holds it.
+    """A file or folder outside of the pack: the folder of the skill that contains it.
 
-    ``skill`` is empty for what is in no skill; ``inside`` is the path in the pack
+    ``skill`` is empty where it is in no skill; ``inside`` is the path in the pack
     itself, where a path leads out of it and back.
     """
 
@@ -38,7 +42,6 @@ class Neighbour(NamedTuple):
 
 
 def _no_neighbours(path: str) -> Neighbour | None:
-    """Find nothing: the pack is all there is."""
     del path
     return None
 
@@ -47,13 +50,14 @@ def _no_neighbours(path: str) -> Neighbour | None:
 class LintContext:
     """One pack, and a way to its files.
 
-    ``text`` is the whole SKILL.md; ``read`` takes its path or a listed one; ``told`` is
-    what making the list of files had to say. ``around`` finds what lies outside: a path
-    from the pack's root that begins with ``..``, with ``/`` for the root of the
-    project, or with ``//NAME/`` for another skill of the library; it finds nothing
-    where only the pack is known. A pack that the profile
-    refuses is looked at too, as far as it can be read. ``by_dialect`` is that nobody
-    chose ``profile``: it is that of the dialect that the pack is written in.
+    Rules also run on a pack that the profile refuses, as far as it can be read.
+
+    ``text`` is the whole SKILL.md; ``read`` takes its path or a listed one.
+    ``file_findings`` were made with the list of files. ``around`` finds what is outside
+    of the pack: it takes a path from the pack's root that begins with ``..``, with
+    ``/`` for the root of the project, or with ``//NAME/`` for another skill of the
+    library; it finds nothing where only the pack is known. ``by_dialect`` says that
+    ``profile`` was not chosen: it is that of the dialect of the pack.
     """
 
     descriptor: Descriptor
@@ -61,49 +65,66 @@ class LintContext:
     text: str
     read: Callable[[str], bytes]
     around: Callable[[str], Neighbour | None] = _no_neighbours
-    told: tuple[Finding, ...] = ()
+    file_findings: tuple[Finding, ...] = ()
     profile: str = "spec"
     by_dialect: bool = False
     limits: Limits = DEFAULT_LIMITS
     thresholds: Thresholds = DEFAULT_THRESHOLDS
-    memory: dict[object, object] = field(
+    cache: dict[object, object] = field(
         default_factory=dict[object, object], init=False, repr=False, compare=False
     )
 
-    def once(
-        self, make: "Callable[[LintContext, *_Args], _Made]", *args: *_Args
-    ) -> _Made:
-        """Return what ``make`` makes of this pack, made once for all rules that ask."""
-        key = (make, args)
-        if key not in self.memory:
-            self.memory[key] = make(self, *args)
-        return cast("_Made", self.memory[key])
+    def finding_at(
+        self,
+        code: str,
+        field: str,
+        /,
+        *,
+        severity: Severity | None = None,
+        sentence: str = "",
+        **values: object,
+    ) -> Finding:
+        """Make a finding on the line of a field of SKILL.md, as `Finding.of` does."""
+        return Finding.of(
+            code,
+            SKILL_FILE,
+            self.line_of(field),
+            severity=severity,
+            sentence=sentence,
+            before="",
+            after="",
+            **values,
+        )
 
     def line_of(self, field: str) -> int | None:
         """Return the line on which a field of the frontmatter begins.
 
-        A field at the top, or one in ``metadata`` as ``metadata.key``; where that key
-        has no line of its own, the line of ``metadata``.
+        A field in ``metadata`` is ``metadata.key``; where that key has no line of its
+        own, this is the line of ``metadata``.
         """
         top, _, inner = field.partition(".")
-        starts = (f"{top}:", f"'{top}':", f'"{top}":')
-        lines = self.once(_frontmatter)
+        lines = _frontmatter(self)
         for number, line in enumerate(lines, start=2):
-            if line.startswith(starts):
+            if line.startswith(_key_forms(top)):
                 return _line_within(lines, number, inner) if inner else number
         return None
 
 
-def _line_within(lines: tuple[str, ...], number: int, key: str) -> int:
-    starts = (f"{key}:", f"'{key}':", f'"{key}":')
-    for below, line in enumerate(lines[number - 1 :], start=number + 1):
-        if line.lstrip().startswith(starts):
-            return below
-        if line.strip() and not line.startswith((" ", "\t")):
-            break
-    return number
+def once_per_pack(
+    make: Callable[Concatenate[LintContext, _Args], _Value],
+) -> Callable[Concatenate[LintContext, _Args], _Value]:
+    """Make a function of a pack run once for all rules that call it."""
+
+    def cached(pack: LintContext, /, *args: _Args.args, **more: _Args.kwargs) -> _Value:
+        key = make, args
+        if key not in pack.cache:
+            pack.cache[key] = make(pack, *args, **more)
+        return cast("_Value", pack.cache[key])
+
+    return wraps(make)(cached)
 
 
+@once_per_pack
 def _frontmatter(pack: LintContext) -> tuple[str, ...]:
     """Return the lines from the second to the one before the closing fence."""
     end = _FENCE.search(pack.text)
@@ -111,12 +132,25 @@ def _frontmatter(pack: LintContext) -> tuple[str, ...]:
     return tuple(head.split("\n")[1:])
 
 
+def _key_forms(key: str) -> tuple[str, ...]:
+    return f"{key}:", f"'{key}':", f'"{key}":'
+
+
+def _line_within(lines: tuple[str, ...], number: int, key: str) -> int:
+    for below, line in enumerate(lines[number - 1 :], start=number + 1):
+        if line.lstrip().startswith(_key_forms(key)):
+            return below
+        if line.strip() and not line.startswith((" ", "\t")):
+            break
+    return number
+
+
 @dataclass(frozen=True, slots=True)
 class LintRule:
-    """A function from a pack to what it has to say of it; paths relative to the pack.
+    """A function that yields the findings of a pack, with paths relative to the pack.
 
-    ``codes`` are all that it may say, so that a rule of which every code is turned off
-    is not asked. Empty where it hands on what others found.
+    ``codes`` are all that it may yield, so that a rule whose codes are all turned off
+    does not run. They are empty for a rule that passes on what others found.
     """
 
     look: Callable[[LintContext], Iterator[Finding]]
@@ -128,14 +162,14 @@ class LintRule:
         return self.look.__name__
 
     def __call__(self, pack: LintContext) -> Iterator[Finding]:
-        """Yield what the rule has to say of a pack."""
+        """Yield the findings of the rule in a pack."""
         return self.look(pack)
 
 
 def rule(
     *codes: str,
 ) -> Callable[[Callable[[LintContext], Iterator[Finding]]], LintRule]:
-    """Make a rule of a function, with the codes that it may say."""
+    """Make a rule of a function, with the codes that it may yield."""
 
     def make(look: Callable[[LintContext], Iterator[Finding]]) -> LintRule:
         return LintRule(look, codes)
@@ -143,97 +177,87 @@ def rule(
     return make
 
 
-_MARKDOWN: Final = (".md", ".markdown")
-_TEMPLATES: Final = re.compile(r"(?:\A|/)(?:assets|templates?)/|\.(?:tmpl|template)\b")
-
-
 class SkillBody(NamedTuple):
-    """What stands behind the frontmatter, and the file's line that it begins on."""
+    """The text after the frontmatter, and the line of the file that it begins on."""
 
     text: str
     line: int
 
     def line_at(self, at: int) -> int:
-        """Return the file's line of a character of the body."""
+        """Return the line of the file of a character of the body."""
         return self.line + self.text.count("\n", 0, at)
 
 
+@once_per_pack
 def body(pack: LintContext) -> SkillBody:
     """Return the body of SKILL.md."""
-    return pack.once(_body)
+    return _after_frontmatter(pack.text)
 
 
-def _body(pack: LintContext) -> SkillBody:
-    return _behind_frontmatter(pack.text)
+def _after_frontmatter(text: str) -> SkillBody:
+    after = body_of(text)
+    return SkillBody(after, 1 + text.count("\n", 0, len(text) - len(after)))
 
 
-def _behind_frontmatter(text: str) -> SkillBody:
-    behind = body_of(text)
-    return SkillBody(behind, 1 + text.count("\n", 0, len(text) - len(behind)))
-
-
+@once_per_pack
 def listed(pack: LintContext) -> frozenset[str]:
     """Return the paths that a load may ask for."""
-    return pack.once(_listed)
-
-
-def _listed(pack: LintContext) -> frozenset[str]:
     return frozenset((SKILL_FILE, *pack.descriptor.resources))
 
 
+@once_per_pack
 def bytes_of(pack: LintContext, path: str) -> bytes:
-    """Return a listed file; nothing where it cannot be read, which `readable` says."""
-    return pack.once(_bytes_of, path)
-
-
-def _bytes_of(pack: LintContext, path: str) -> bytes:
+    """Return a listed file; empty where it cannot be read, which `readable` reports."""
     try:
         return pack.read(path)
     except SkillError:
         return b""
 
 
+def decoded_bytes(pack: LintContext, path: str) -> bytes:
+    """Return SKILL.md as UTF-8, or the bytes of a listed file."""
+    if path == SKILL_FILE:
+        return pack.text.encode("utf-8", "replace")
+    return bytes_of(pack, path)
+
+
+@once_per_pack
 def text_of(pack: LintContext, path: str) -> str:
-    """Return a listed file as text; nothing where it is none, or cannot be read."""
-    return pack.text if path == SKILL_FILE else pack.once(_text_of, path)
-
-
-def _text_of(pack: LintContext, path: str) -> str:
+    """Return a listed file as text; empty where it is not text or cannot be read."""
+    if path == SKILL_FILE:
+        return pack.text
     data = bytes_of(pack, path)
     return decode(data).text.removeprefix("\ufeff") if is_text(data) else ""
 
 
+@once_per_pack
 def document(pack: LintContext, path: str) -> MarkdownDocument:
     """Return a listed file as Markdown, without its frontmatter."""
-    return pack.once(_document, path)
-
-
-def _document(pack: LintContext, path: str) -> MarkdownDocument:
     if path == SKILL_FILE:
         return read_markdown(*body(pack))
     text = text_of(pack, path)
     if text.startswith("---"):
-        return read_markdown(*_behind_frontmatter(text))
+        return read_markdown(*_after_frontmatter(text))
     return read_markdown(text)
 
 
 def documents(pack: LintContext) -> Iterator[tuple[str, MarkdownDocument]]:
-    """Yield SKILL.md and every listed Markdown file, but for templates."""
+    """Yield SKILL.md and every listed Markdown file that is not a template."""
     yield SKILL_FILE, document(pack, SKILL_FILE)
     for path in files_ending(pack, _MARKDOWN):
         yield path, document(pack, path)
 
 
 def files_ending(pack: LintContext, endings: tuple[str, ...]) -> Iterator[str]:
-    """Yield the listed files with one of these endings, but for templates."""
+    """Yield the listed files with one of these endings that are not templates."""
     for path in pack.descriptor.resources:
         if path.lower().endswith(endings) and not is_template(path):
             yield path
 
 
 def is_template(path: str) -> bool:
-    """Tell whether a file is to become another: its links and code are not yet true.
+    """Tell whether a file becomes another one: its links and code are not true yet.
 
-    That is what lies below ``assets/`` or a folder of templates.
+    Those are the files in ``assets/`` and in folders of templates.
     """
     return bucket_of(path) == "assets" or _TEMPLATES.search(path) is not None

@@ -1,4 +1,4 @@
-"""Words of English: enough to judge the descriptions that are in it, and no others."""
+"""English words: enough to tell which descriptions are in English."""
 
 import re
 from typing import Final
@@ -10,7 +10,7 @@ _GRAMMAR: Final = frozenset(
     on when it not
     """.split()  # noqa: SIM905 - a list would be a column of words
 )
-"""Frequent words that other languages in Latin letters do not have, or rarely so."""
+"""Frequent words that are rare or unknown in other languages with Latin letters."""
 _USUAL: Final = frozenset(
     """
     across all always analyze analyzes automatically before between browse build
@@ -21,8 +21,7 @@ _USUAL: Final = frozenset(
     writes
     """.split()  # noqa: SIM905
 )
-"""Words of English that descriptions without grammar are made of: verbs, for nouns
-travel between languages."""
+"""Words of English descriptions without grammar: verbs, since languages share nouns."""
 _FOREIGN: Final = frozenset(
     """
     al avec bei con das de del della den der des di dos du een ein eine el en est et
@@ -50,25 +49,25 @@ _FEW_WORDS: Final = 8
 
 
 def is_english(text: str) -> bool:
-    """Tell whether a text is in English as far as its frequent words tell.
+    """Tell whether a text is in English, by its frequent words.
 
-    At least nine of ten letters are ASCII, and two different such words occur, or one
-    in a text of less than eight words; and no more that other languages have.
+    At least nine of ten letters are ASCII, and it has two English words, or one in a
+    text of less than eight words, and more than words of other languages.
     """
     letters = [char for char in text if char.isalpha()]
     if not letters or sum(map(str.isascii, letters)) < _LEAST_LETTERS * len(letters):
         return False
     words = [word.lower() for word in _WORD.findall(text)]
-    known = len(_GRAMMAR.union(_USUAL).intersection(words))
-    if known <= len(_FOREIGN.intersection(words)):
+    english = len(_GRAMMAR.union(_USUAL).intersection(words))
+    if english <= len(_FOREIGN.intersection(words)):
         return False
-    return known > 1 or len(words) < _FEW_WORDS
+    return english > 1 or len(words) < _FEW_WORDS
 
 
 def opening_chars(text: str) -> int:
-    """Return how many characters go by before the first word that is not of any use.
+    """Return how many characters go by before the first word that says something.
 
-    Such are the words of grammar, and those that stand in front of any description.
+    Words of grammar, and words that begin any description, say nothing.
     """
     for match in _WORD.finditer(text):
         if match[0].lower().replace("\u2019", "'") not in _OPENING:

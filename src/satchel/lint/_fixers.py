@@ -21,10 +21,10 @@ from satchel.skill_md import (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FixInput:
-    """A SKILL.md that is to be mended.
+    """A SKILL.md that is to be fixed.
 
-    ``manifest`` is what a lenient reader makes of ``text``, ``files`` the paths of what
-    else the pack holds.
+    ``manifest`` is what a lenient reader gets from ``text``, ``files`` are the paths of
+    the other files of the pack.
     """
 
     text: str
@@ -39,22 +39,16 @@ class FixInput:
 class Fixer:
     """A function from a page to its text without some findings; None where it cannot.
 
-    ``codes`` are those of the findings that it is for. ``keys`` are those of the
-    frontmatter that it may write differently, and ``fields`` what a manifest may say
-    differently afterwards; all others stay what they are, which is checked. ``partly``
-    is that some of these findings may stay, as they may be of another kind.
+    ``codes`` are those of its findings. Only the ``keys`` of the frontmatter and the
+    ``fields`` of the manifest may change, which is checked. ``partly`` says that some
+    of its findings may stay, as they may be of another kind.
     """
 
-    mend: Callable[[FixInput], str | None]
+    propose: Callable[[FixInput], str | None]
     codes: frozenset[str]
     keys: frozenset[str]
     fields: frozenset[str]
     partly: bool = False
-
-    @property
-    def name(self) -> str:
-        """The name of its function, which is that of its file."""
-        return self.mend.__name__
 
 
 def fixer(
@@ -65,8 +59,10 @@ def fixer(
 ) -> Callable[[Callable[[FixInput], str | None]], Fixer]:
     """Make a fixer of a function."""
 
-    def make(mend: Callable[[FixInput], str | None]) -> Fixer:
-        return Fixer(mend, frozenset(codes), frozenset(keys), frozenset(fields), partly)
+    def make(propose: Callable[[FixInput], str | None]) -> Fixer:
+        return Fixer(
+            propose, frozenset(codes), frozenset(keys), frozenset(fields), partly
+        )
 
     return make
 
@@ -80,13 +76,13 @@ def description_text(page: FixInput) -> str | None:
 
 @fixer(*sorted(WRITTEN_REPAIRS))
 def frontmatter(page: FixInput) -> str | None:
-    """Write the frontmatter down the way it was read."""
+    """Write the frontmatter the way it was read."""
     return repaired_text(page.text, page.limits)
 
 
 @fixer("missing-name", keys=("name",))
 def missing_name(page: FixInput) -> str | None:
-    """Write the folder's name, where it is one that every client takes."""
+    """Write the folder's name, where every client accepts it."""
     if portable_name(page.folder) != page.folder:
         return None
     return set_entry(page.text, "name", f"name: {page.folder}\n", first=True)
@@ -97,7 +93,7 @@ _METADATA: Final = "metadata"
 
 @fixer("misspelled-field", "unknown-field", partly=True)
 def misspelled_fields(page: FixInput) -> str | None:
-    """Write each key as it is meant, where that one is not there as well."""
+    """Write each key as it is meant, unless that key is there as well."""
     text: str | None = page.text
     for slip in find_misspelled(page.manifest.frontmatter):
         if slip.counts and text is not None:
@@ -139,10 +135,10 @@ _IN_LINES: Final = re.compile(
     fields=("references", "declares_files"),
 )
 def unlisted_references(page: FixInput) -> str | None:
-    """Put them at the end of the list, which is written the way it is now.
+    """Add them at the end of the list, in the style of the list.
 
-    Only where that profile was chosen: a list closes a pack on purpose, and whether a
-    file belongs on it is for its author to say.
+    Only where profile ``strict`` was chosen: a list closes a pack on purpose, so its
+    author decides whether a file belongs on it.
     """
     if page.profile != "strict":
         return None
@@ -162,7 +158,7 @@ def _unlisted(page: FixInput) -> list[str]:
 
 
 def _with(entry: str, names: list[str]) -> str:
-    """Return the entry with more names; in lines of its own where there is none."""
+    """Return the entry with more names, in lines of its own where there is no list."""
     items = [_item(name) for name in names]
     bracket = _IN_BRACKETS.fullmatch(entry)
     if bracket is not None:
@@ -181,7 +177,7 @@ def _item(name: str) -> str:
 
 
 FIXERS: Final[tuple[Fixer, ...]] = (
-    frontmatter,  # the others need one that is YAML
+    frontmatter,  # the others need valid YAML
     misspelled_fields,
     description_text,
     missing_name,
@@ -189,4 +185,4 @@ FIXERS: Final[tuple[Fixer, ...]] = (
     unlisted_references,
 )
 FIXABLE: Final = frozenset(code for fixer in FIXERS for code in fixer.codes)
-"""The codes of findings that may be mended."""
+"""The codes of findings that may be fixed."""

@@ -1,9 +1,9 @@
-"""What can be mended of a SKILL.md without asking its author.
+"""Fixes of a SKILL.md that are safe without asking its author.
 
-A fixer proposes a text; it is taken only if a reader of ours takes the same from it as
-before, but for the fields that it is for, the body is the same to the byte, and the
-findings that it was for are gone. So a fix never changes what a pack means, and to fix
-twice is to fix once.
+A fixer proposes a text. It is accepted only if our reader gets the same from it as
+before, except for the fields that the fixer is for, if the body is the same to the
+byte, and if its findings are gone. So a fix never changes what a pack means, and a
+second fix changes nothing.
 """
 
 import re
@@ -19,19 +19,15 @@ from satchel.text import LineMatcher, unified_lines
 
 @dataclass(frozen=True, slots=True)
 class SkillFix:
-    """A file that can be mended: what it holds, what it should, and which codes go.
+    """A file that can be fixed: its bytes before and after, and the codes that go.
 
-    ``path`` is what findings call the file.
+    ``path`` is the path of the file in findings.
     """
 
     path: str
     before: bytes
     after: bytes
     codes: frozenset[str]
-
-    def mends(self, finding: Finding) -> bool:
-        """Tell whether a finding is gone afterwards."""
-        return finding.path == self.path and finding.code in self.codes
 
     @property
     def diff(self) -> str:
@@ -44,7 +40,7 @@ class SkillFix:
 
     @property
     def changes(self) -> "tuple[LineChange, ...]":
-        """The change as lines that go and text that comes, from the first line on."""
+        """The change as replaced lines, from the first line on."""
         old = _LINE.findall(self.before.decode())
         new = _LINE.findall(self.after.decode())
         return tuple(
@@ -55,11 +51,11 @@ class SkillFix:
 
 
 _LINE: Final = re.compile(r"[^\n]*\n|[^\n]+")
-"""A line as findings count them: by LF, not by all that Unicode calls an end."""
+"""A line as findings count it: by LF, not by all line ends of Unicode."""
 
 
 class LineChange(NamedTuple):
-    """So many lines from a line on, counted from 1, and what comes in their place."""
+    """Lines to replace: the first, counted from 1, their number, and the new text."""
 
     line: int
     lines: int
@@ -83,39 +79,39 @@ def fix_skill(  # noqa: PLR0913 - one pack, its parts by name
     profile: Profile = "spec",
     limits: Limits = DEFAULT_LIMITS,
 ) -> SkillFix | None:
-    """Return how a SKILL.md can be mended; None where nothing is to be done.
+    """Return how a SKILL.md can be fixed; None where there is nothing to fix.
 
     Args:
-        data: The whole file. One that is not UTF-8 is left alone: which encoding it
-            has can only be guessed.
-        findings: What was found in this file.
-        path: What findings call it.
+        data: The whole file. One that is not UTF-8 is not fixed: its encoding
+            can only be guessed.
+        findings: The findings of this file.
+        path: Its path in findings.
         folder: The name of the pack's folder.
         files: The other files of the pack, relative to it.
         profile: The profile of the check.
-        limits: Bounds on what is read.
+        limits: Limits on what is read.
     """
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError:
         return None
-    found = frozenset(finding.code for finding in findings)
-    mended: set[str] = set()
+    reported = frozenset(finding.code for finding in findings)
+    fixed: set[str] = set()
     page = _page(text, folder, files, profile, limits)
     for fixer in FIXERS:
-        codes = fixer.codes & found
+        codes = fixer.codes & reported
         if not codes or page is None:
             continue
-        proposed = fixer.mend(page)
+        proposed = fixer.propose(page)
         if proposed is None or proposed == page.text:
             continue
         after = _page(proposed, folder, files, profile, limits)
         if after is not None and _is_safe(page, after, fixer, codes):
-            mended |= codes - _codes(after).keys()
+            fixed |= codes - _codes(after).keys()
             page = after
     if page is None or page.text == text:
         return None
-    return SkillFix(path, data, page.text.encode(), frozenset(mended))
+    return SkillFix(path, data, page.text.encode(), frozenset(fixed))
 
 
 _NO_FOLDER: Final = "-"
@@ -147,10 +143,10 @@ def _page(
 def _is_safe(
     before: FixInput, after: FixInput, fixer: Fixer, codes: frozenset[str]
 ) -> bool:
-    """Tell whether a page says the same as before, without the findings, for good."""
+    """Tell whether a page says the same as before, without the findings."""
     if body_of(after.text) != body_of(before.text):
         return False
-    if _kept(before.manifest, fixer) != _kept(after.manifest, fixer):
+    if _unchanged(before.manifest, fixer) != _unchanged(after.manifest, fixer):
         return False
     old, new = before.manifest.references, after.manifest.references
     had, left = _codes(before), _codes(after)
@@ -158,26 +154,28 @@ def _is_safe(
     return (
         new[: len(old)] == old
         and (fewer if fixer.partly else codes.isdisjoint(left))
-        # What a reader of ours repairs, no other reader need understand.
+        # What our reader repairs, other readers may not understand.
         and not (left.keys() - had.keys()) & FIXABLE
-        and fixer.mend(after) in (None, after.text)
+        and fixer.propose(after) in (None, after.text)
     )
 
 
-def _kept(manifest: Manifest, fixer: Fixer) -> dict[str, object]:
-    """Return all that a fixer must leave as it is."""
-    kept: dict[str, object] = {
+def _unchanged(manifest: Manifest, fixer: Fixer) -> dict[str, object]:
+    """Return all that a fixer must not change."""
+    values: dict[str, object] = {
         field.name: getattr(manifest, field.name)
         for field in fields(manifest)
         if field.name not in fixer.fields
     }
     frontmatter = corrected_keys(manifest.frontmatter)
-    kept["frontmatter"] = {k: v for k, v in frontmatter.items() if k not in fixer.keys}
-    return kept
+    values["frontmatter"] = {
+        key: value for key, value in frontmatter.items() if key not in fixer.keys
+    }
+    return values
 
 
 def _codes(page: FixInput) -> Counter[str]:
-    """Count what is left by code, for a lenient reader and for the profile."""
+    """Count the findings by code, for a lenient reader and for the profile."""
     profiles: tuple[Profile, ...] = ("lenient", page.profile)
     return Counter(
         finding.code

@@ -12,6 +12,8 @@ from pathlib import Path
 from shutil import which
 from typing import Final
 
+from satchel.model import Finding
+
 _F_STRING: Final = r"\b(?:[fF][rR]?|[rR][fF])([\"'])(?!\1\1)(?:(?!\1).)*\{"
 _GRAMMAR: Final[tuple[tuple[int, re.Pattern[str]], ...]] = (
     # PEP 695: types with parameters, and the statement `type`.
@@ -32,28 +34,28 @@ _MESSAGES: Final = {"f-string expression part cannot include": 12}
 
 
 def later_version_for(text: str, line: int | None, message: str) -> str:
-    """Return the Python that may take the line that this one refuses, or nothing.
+    """Return the first Python that accepts a line that this one refuses, or nothing.
 
-    ``3.12`` means that and later ones. What every Python refuses gives nothing, and
-    so does the grammar that the running one has.
+    What every Python refuses gives nothing, and so does grammar that the running one
+    has.
     """
     lines = text.splitlines()
     if line is None or not 0 < line <= len(lines):
         return ""
-    said = lines[line - 1][:_MOST_CHARS]
-    minors = [minor for minor, grammar in _GRAMMAR if grammar.match(said)]
+    statement = lines[line - 1][:_MOST_CHARS]
+    minors = [minor for minor, grammar in _GRAMMAR if grammar.match(statement)]
     minors += [minor for start, minor in _MESSAGES.items() if message.startswith(start)]
     later = [minor for minor in minors if minor > sys.version_info.minor]
     return f"3.{min(later)}" if later else ""
 
 
 MAX_BYTES: Final = 1024 * 1024
-"""Bytes of the largest program that is looked at."""
+"""Bytes of the largest program that is checked."""
 PYTHON_TIMEOUT_S: Final = 20.0
 SHELL_TIMEOUT_S: Final = 5.0
 _WORKER: Final = Path(__file__).with_name("_compile_worker.py")
 _PATH: Final = os.pathsep.join(("/bin", "/usr/bin", "/usr/local/bin"))
-"""Where a shell is looked for: never in a folder that is checked."""
+"""Where shells are searched: never in a folder that is checked."""
 _SHELLS: Final[Mapping[str, tuple[str, ...]]] = {
     "bash": ("bash",),
     "sh": ("dash", "bash", "sh"),
@@ -69,35 +71,35 @@ _OF_PYTHON: Final = re.compile(
 _HERE_DOCUMENT: Final = re.compile(
     rb"here-document at line (\d+) delimited by end-of-file \(wanted `([^\n]*)'\)"
 )
-"""Bash warns of it, and takes the rest of the script for the text."""
+"""Bash only warns, and takes the rest of the script for the text."""
 _SHELL_SAYS: Final = re.compile(r"\A[^:\n]*: (?:line )?(\d+): (.*)")
 
 
 @dataclass(frozen=True, slots=True)
 class ProgramCheck:
-    """What an interpreter says of a file: what is wrong, or where it asks somebody.
+    """What an interpreter found in a file: an error, or where it waits for input.
 
-    ``error`` is empty where nothing is wrong. ``checked`` is false where nobody gave
-    an answer.
+    ``prompts`` are lines that wait for a person. ``checked`` is false where no
+    interpreter gave an answer.
     """
 
     error: str = ""
     line: int | None = None
-    asks: tuple[int, ...] = ()
+    prompts: tuple[int, ...] = ()
     checked: bool = True
 
 
 _UNCHECKED: Final = ProgramCheck(checked=False)
 _ENDED: Final = ProgramCheck("compiling it ends Python")
 _TOO_LONG: Final = frozenset([None, -getattr(signal, "SIGXCPU", 0)])
-"""How a process ends that took too long: no fault of a file, that is known."""
+"""How a process ends that took too long, which need not be the fault of a file."""
 
 
 def compile_python(files: Sequence[bytes]) -> tuple[ProgramCheck, ...]:
-    """Return what Python says of each file; one process compiles them all.
+    """Return what Python finds in each file; one process compiles them all.
 
-    A file at which that process ends is an error, one that takes too long is left
-    unchecked; after a second one the rest is, too.
+    A file that ends the process is an error, one that takes too long stays unchecked;
+    after a second such file the rest stays unchecked too.
     """
     done: list[ProgramCheck] = []
     for _ in range(2):
@@ -114,10 +116,9 @@ def compile_python(files: Sequence[bytes]) -> tuple[ProgramCheck, ...]:
 
 
 def _ask_python(files: Sequence[bytes]) -> tuple[list[ProgramCheck] | None, int | None]:
-    """Return as many answers as the process gave, and how it ended.
+    """Return the answers of the process, and its exit status.
 
-    None for the answers where it did not begin, for the status where it had to be
-    ended.
+    The answers are None where it did not start, the status where it was killed.
     """
     requests = b"".join(b"%d\n%b" % (len(data), data) for data in files)
     command = [sys.executable, "-I", "-S", "-B", str(_WORKER)]
@@ -128,21 +129,20 @@ def _ask_python(files: Sequence[bytes]) -> tuple[list[ProgramCheck] | None, int 
     return [_program(json.loads(line)) for line in lines[:-1]], status
 
 
-def _program(said: dict[str, list[object]]) -> ProgramCheck:
-    if not said:
+def _program(answer: dict[str, list[object]]) -> ProgramCheck:
+    if not answer:
         return _UNCHECKED
-    if "error" not in said:
-        return ProgramCheck(
-            asks=tuple(line for line in said["asks"] if type(line) is int)
-        )
-    line, message = said["error"]
+    if "error" not in answer:
+        lines = answer["prompts"]
+        return ProgramCheck(prompts=tuple(line for line in lines if type(line) is int))
+    line, message = answer["error"]
     return ProgramCheck(str(message), line if type(line) is int and line > 0 else None)
 
 
 def is_python(path: str, data: bytes) -> bool:
     """Tell whether a file is Python: by its ending, or by its first line.
 
-    Python 2 is another language, which nobody here can read.
+    Python 2 is another language, and is not checked.
     """
     first = _OF_PYTHON.match(data)
     if first and first[1] == b"2":
@@ -152,9 +152,9 @@ def is_python(path: str, data: bytes) -> bool:
 
 
 def shell_of(path: str, data: bytes) -> str:
-    """Return which shell a file is written for: by its first line, else its name.
+    """Return the shell of a script, by its first line or else its name.
 
-    Empty where it is no shell script, or of a shell that is not known here.
+    Empty where it is not a shell script, or its shell is unknown.
     """
     shebang = _SHEBANG.match(data)
     if shebang:
@@ -164,34 +164,34 @@ def shell_of(path: str, data: bytes) -> str:
 
 
 def find_shell(shell: str) -> str:
-    """Return the path of what can read a script for ``shell``; empty if nothing can."""
-    found = (which(name, path=_PATH) for name in _SHELLS[shell])
-    return next((path for path in found if path), "")
+    """Return the path of a program that reads scripts for ``shell``, or nothing."""
+    paths = (which(name, path=_PATH) for name in _SHELLS[shell])
+    return next((path for path in paths if path), "")
 
 
 def read_by_shell(command: str, data: bytes) -> ProgramCheck:
-    """Return what a shell says of a script that it reads and does not run.
+    """Return what a shell finds in a script that it reads and does not run.
 
-    It is given no environment, so that no start-up file is named to it, and the
-    script by its standard input; ``-n`` keeps it from running anything.
+    It gets an empty environment, so that it reads no start-up file, and the script on
+    its standard input; ``-n`` keeps it from running anything.
     """
     options = ["-n"]
     if Path(command).name == "bash":
         options = ["--noprofile", "--norc", "-O", "extglob", "-n"]
-    unix = data.replace(b"\r\n", b"\n")  # another rule tells of these
-    _, said, status = _run([command, *options], unix, SHELL_TIMEOUT_S)
+    unix = data.replace(b"\r\n", b"\n")  # another rule reports these
+    _, errors, status = _run([command, *options], unix, SHELL_TIMEOUT_S)
     if status is None:
         return _UNCHECKED
     if status == 0:
-        open_one = _HERE_DOCUMENT.search(said)
+        open_one = _HERE_DOCUMENT.search(errors)
         if open_one is None:
             return ProgramCheck()
         ending = open_one[2].decode("utf-8", "replace")
-        return ProgramCheck(f"no line is {ending} alone, to end this", int(open_one[1]))
-    match = _SHELL_SAYS.match(said.decode("utf-8", "replace"))
+        return ProgramCheck(f"no line is only {ending}, to end this", int(open_one[1]))
+    match = _SHELL_SAYS.match(errors.decode("utf-8", "replace"))
     if match is None:
         return ProgramCheck("the shell cannot read it")
-    # A shell that misses something at the end may name the line behind the last one.
+    # A shell that misses something at the end may name the line after the last one.
     last = unix.count(b"\n") + (not unix.endswith(b"\n"))
     return ProgramCheck(match[2], min(int(match[1]), last))
 
@@ -199,7 +199,7 @@ def read_by_shell(command: str, data: bytes) -> ProgramCheck:
 def _run(
     command: list[str], data: bytes, timeout_s: float
 ) -> tuple[bytes, bytes, int | None]:
-    """Run a command; return what it wrote, and its status, None if it did not end."""
+    """Run a command; return what it wrote, and its status, None if it was killed."""
     environment = {"LC_ALL": "C"}
     if "SYSTEMROOT" in os.environ:  # Windows starts no program without it
         environment["SYSTEMROOT"] = os.environ["SYSTEMROOT"]
@@ -218,3 +218,9 @@ def _run(
     except OSError:
         return b"", b"", None
     return done.stdout, done.stderr, done.returncode
+
+
+def not_checked(paths: Sequence[str], sentence: str) -> Finding:
+    """Return one note on all files for which no interpreter gave an answer."""
+    more = f", nor {len(paths) - 1} more" if paths[1:] else ""
+    return Finding.of("program-not-checked", paths[0], sentence=sentence, more=more)

@@ -1,7 +1,4 @@
-"""Which findings count: the settings of a check.
-
-And what packs turn off themselves.
-"""
+"""Which findings count: the settings of a check, and what packs turn off themselves."""
 
 import os
 import re
@@ -9,9 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Final, cast
+from typing import Final, cast
 
 from satchel.errors import ConfigError
+from satchel.lint._context import LintRule
 from satchel.model import (
     DEFAULT_LIMITS,
     DEFAULT_LINT,
@@ -23,17 +21,12 @@ from satchel.model import (
     Level,
     Limits,
     LintConfig,
+    Severity,
     Thresholds,
     UnknownCodeError,
     codes,
 )
-from satchel.skill_md import body_of
-
-if TYPE_CHECKING:
-    from satchel.lint._context import LintRule
-    from satchel.model import Severity
-    from satchel.skill_md import Profile
-
+from satchel.skill_md import Profile, body_of
 
 _PARTS: Final = re.compile(r"\*\*/|\*\*|\*|\?|[^*?]+")
 _FOLDERS: Final = re.compile(r"(?:\*\*/)+")
@@ -49,7 +42,7 @@ def glob_pattern(glob: str) -> re.Pattern[str]:
     """Return a pattern for whole paths with ``/`` between the names.
 
     ``*`` and ``?`` stop at a ``/``, ``**`` does not; ``**/`` is any number of folders,
-    none included. What matches a folder matches all in it.
+    also zero. What matches a folder matches all in it.
     """
     glob = _FOLDERS.sub("**/", glob.removeprefix("./").rstrip("/"))
     parts = (
@@ -61,34 +54,33 @@ def glob_pattern(glob: str) -> re.Pattern[str]:
 
 @cache
 def aliases() -> Mapping[str, tuple[str, ...]]:
-    """Return each name with the codes that it means, as ``aliases.toml`` has them."""
+    """Return the names of other tools, with the codes that each means."""
     import tomllib
 
     text = files("satchel.lint").joinpath("aliases.toml").read_text("utf-8")
-    return {name: tuple(meant) for name, meant in tomllib.loads(text).items()}
+    return {name: tuple(codes) for name, codes in tomllib.loads(text).items()}
 
 
 def codes_named(name: str) -> tuple[str, ...]:
-    """Return the codes that a name means: several for a group, else itself.
+    """Return the codes that a name means: several for a group, or the code itself.
 
     Raises:
-        UnknownCodeError: It is neither a code nor a known name; with close ones.
+        UnknownCodeError: It is neither a code nor a name of one; with close ones.
     """
-    meant = aliases().get(name)
-    if meant is not None:
-        return meant
+    if name in aliases():
+        return aliases()[name]
     if name in codes():
         return (name,)
     from difflib import get_close_matches
 
-    known = sorted({*codes(), *aliases()})
-    raise UnknownCodeError(name, tuple(get_close_matches(name, known)))
+    names = sorted({*codes(), *aliases()})
+    raise UnknownCodeError(name, tuple(get_close_matches(name, names)))
 
 
 NEVER_IGNORED: Final = frozenset(
     {"hidden-text", "envelope-breakout", "client-envelope"}
 )
-"""Codes that tell of text which is made to deceive."""
+"""Codes of text that is made to deceive."""
 
 _MARK: Final = "satchel:"
 _IN_FRONTMATTER: Final = re.compile(
@@ -102,13 +94,13 @@ _NAME: Final = re.compile(r"[^\s,]+")
 
 @dataclass(frozen=True, slots=True)
 class InlineIgnores:
-    """The codes that a pack asks to be left out, and what is not heeded of that."""
+    """The codes that a pack turns off itself, and what has no effect of that."""
 
     codes: frozenset[str] = frozenset()
     findings: tuple[Finding, ...] = ()
 
     def hides(self, finding: Finding) -> bool:
-        """Tell whether a finding of the pack is left out."""
+        """Tell whether a finding of the pack is turned off."""
         return (
             finding.code in self.codes
             and finding.severity != "error"
@@ -120,7 +112,7 @@ _NOTHING: Final = InlineIgnores()
 
 
 def read_inline_ignores(text: str) -> InlineIgnores:
-    """Return what a SKILL.md asks for: a comment in its frontmatter or in its body.
+    """Return what a SKILL.md turns off, in comments of its frontmatter or its body.
 
     ``# satchel: ignore CODE, CODE`` costs nothing when the skill is loaded;
     ``<!-- satchel: ignore CODE -->`` is loaded with the body.
@@ -131,19 +123,24 @@ def read_inline_ignores(text: str) -> InlineIgnores:
     findings: list[Finding] = []
     for name, line in _names(text):
         try:
-            meant = codes_named(name)
+            named = codes_named(name)
         except UnknownCodeError as error:
-            findings.append(_unheeded(str(error), line, "write a code as it is shown"))
+            finding = Finding.of(
+                "unheeded-ignore", SKILL_FILE, line, sentence="unknown", detail=error
+            )
+            findings.append(finding)
             continue
-        codes.update(meant)
-        if not NEVER_IGNORED.isdisjoint(meant):
-            message = f"{name} cannot be turned off from inside a pack"
-            findings.append(_unheeded(message, line, "turn it off in satchel.toml"))
+        codes.update(named)
+        if not NEVER_IGNORED.isdisjoint(named):
+            finding = Finding.of(
+                "unheeded-ignore", SKILL_FILE, line, sentence="never", name=name
+            )
+            findings.append(finding)
     return InlineIgnores(frozenset(codes), tuple(findings))
 
 
 def _names(text: str) -> Iterator[tuple[str, int]]:
-    """Yield each name that a comment has, with its line."""
+    """Yield each name in such a comment, with its line."""
     head = len(text) - len(body_of(text))
     for pattern, begin, end in (
         (_IN_FRONTMATTER, 0, head),
@@ -155,15 +152,11 @@ def _names(text: str) -> Iterator[tuple[str, int]]:
                 yield name, line
 
 
-def _unheeded(message: str, line: int, fix: str) -> Finding:
-    return Finding("unheeded-ignore", "note", message, SKILL_FILE, line, fix)
-
-
 COMMAND_LINE: Final = "the command line"
 
 
 def thresholds_for(profile: str, given: Mapping[str, int] | None = None) -> Thresholds:
-    """Return the thresholds of a profile, with those that were given in their place."""
+    """Return the thresholds of a profile, with those of ``given`` in their place."""
     base = DEFAULT_THRESHOLDS
     if profile == "strict":
         base = replace(base, body_bytes=STRICT_BODY_BYTES)
@@ -173,46 +166,42 @@ def thresholds_for(profile: str, given: Mapping[str, int] | None = None) -> Thre
 STRICT_THRESHOLDS: Final = thresholds_for("strict")
 
 
-def _no_levels() -> "Mapping[str, Level]":
-    return {}
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LintSettings:
-    """How findings are judged, every code by the name that it has here.
+    """Which findings count, and how severe they are.
 
-    ``select`` is None for every code. ``per_path`` holds patterns that match a whole
+    ``select`` is None for every code. ``per_path`` has patterns that match a whole
     path, relative to the folder ``base``, with the codes that are off there.
-    ``strict_thresholds`` are those of packs of the strict dialect, where each is judged
-    by its own. ``limits`` are those of the same file: what a check reads, a run reads
-    too. ``told_by`` says who turned anything off, for people.
+    ``strict_thresholds`` are for packs of the strict dialect, where each pack is judged
+    by its own dialect. ``limits`` come from the same file, so that a check reads what a
+    run reads. ``turned_off_by`` says in words where something is turned off.
     """
 
     profile: "Profile" = "dialect"
     fail_on: FailOn = "error"
     select: frozenset[str] | None = None
     ignore: frozenset[str] = frozenset()
-    severity: "Mapping[str, Level]" = field(default_factory=_no_levels)
+    severity: "Mapping[str, Level]" = field(default_factory=dict[str, Level])
     per_path: tuple[tuple[re.Pattern[str], frozenset[str]], ...] = ()
     thresholds: Thresholds = DEFAULT_THRESHOLDS
     strict_thresholds: Thresholds = STRICT_THRESHOLDS
     limits: Limits = DEFAULT_LIMITS
     base: str = ""
-    told_by: str = ""
+    turned_off_by: str = ""
 
-    def wants(self, code: str) -> bool:
+    def counts(self, code: str) -> bool:
         """Tell whether findings of this code count anywhere."""
         if self.severity.get(code) == "off" or code in self.ignore:
             return False
         return self.select is None or code in self.select
 
-    def asks(self, rule: "LintRule") -> bool:
-        """Tell whether a rule may say anything that counts."""
-        return not rule.codes or any(self.wants(code) for code in rule.codes)
+    def needs(self, rule: LintRule) -> bool:
+        """Tell whether a rule may find anything that counts."""
+        return not rule.codes or any(self.counts(code) for code in rule.codes)
 
     def judge(self, finding: "Finding") -> "Finding | None":
-        """Return a finding as it counts, None where it was turned off."""
-        if not self.wants(finding.code) or self._is_off_at(finding):
+        """Return a finding with its severity here; None where it is turned off."""
+        if not self.counts(finding.code) or self._is_off_at(finding):
             return None
         level = self.severity.get(finding.code, finding.severity)
         same = level in {"off", finding.severity}
@@ -221,7 +210,7 @@ class LintSettings:
     def _is_off_at(self, finding: "Finding") -> bool:
         if not any(finding.code in codes for _, codes in self.per_path):
             return False
-        # Strings, since this is asked of every finding of a large library.
+        # Strings and no Path: this runs for every finding of a large library.
         path = os.path.relpath(finding.path, self.base)
         path = path.replace(os.sep, "/")
         return any(
@@ -233,7 +222,7 @@ class LintSettings:
 DEFAULT_SETTINGS: Final = LintSettings()
 
 
-def settings_of(  # noqa: PLR0913 - what a file says, and what a command line may add
+def settings_of(  # noqa: PLR0913 - a file, and what a command line may add
     config: LintConfig = DEFAULT_LINT,
     path: str = "",
     *,
@@ -243,34 +232,34 @@ def settings_of(  # noqa: PLR0913 - what a file says, and what a command line ma
     ignore: Iterable[str] = (),
     limits: Limits = DEFAULT_LIMITS,
 ) -> LintSettings:
-    """Return settings from the file at ``path`` and from what was said beside it.
+    """Return settings from the file at ``path`` and from the command line.
 
-    What was said beside it goes before the file: a profile, a severity that fails, a
-    selection in place of the file's. A code that is selected beside it counts even
-    where the file turns it off; what is ignored beside it is ignored as well.
+    The command line wins: its profile, its severity that fails, its selection in place
+    of the file's. A code that it selects counts even where the file turns it off; what
+    it ignores is ignored as well.
 
     Raises:
-        ConfigError: A code is not known; it names close ones.
+        ConfigError: A code is unknown; the message names close ones.
     """
-    wanted = _named(select, COMMAND_LINE)
-    unwanted = _named(ignore, COMMAND_LINE)
-    off = _named(config.ignore, path) - wanted
+    selected = _named(select, COMMAND_LINE)
+    ignored = _named(ignore, COMMAND_LINE)
+    off = _named(config.ignore, path) - selected
     levels: dict[str, Level] = {
         code: level
         for name, level in config.severity
         for code in _named((name,), path)
-        if level != "off" or code not in wanted
+        if level != "off" or code not in selected
     }
-    chosen = wanted or _named(config.select, path)
+    chosen = selected or _named(config.select, path)
     kind = cast("Profile", profile or config.profile or "dialect")
     by_file = off or config.per_path or config.select or "off" in levels.values()
-    told = [os.path.basename(path)] if by_file else []  # noqa: PTH119
-    told += [COMMAND_LINE] if wanted or unwanted else []
+    places = [os.path.basename(path)] if by_file else []  # noqa: PTH119
+    places += [COMMAND_LINE] if selected or ignored else []
     return LintSettings(
         profile=kind,
         fail_on=fail_on or cast("FailOn", config.fail_on or "error"),
         select=chosen or None,
-        ignore=off | unwanted,
+        ignore=off | ignored,
         severity=levels,
         per_path=tuple(
             (glob_pattern(glob), _named(names, path)) for glob, names in config.per_path
@@ -279,12 +268,12 @@ def settings_of(  # noqa: PLR0913 - what a file says, and what a command line ma
         strict_thresholds=thresholds_for("strict", dict(config.thresholds)),
         limits=limits,
         base=os.path.dirname(os.path.abspath(path)) if path else "",  # noqa: PTH100, PTH120
-        told_by=" and ".join(told),
+        turned_off_by=" and ".join(places),
     )
 
 
 def _named(names: Iterable[str], where: str) -> frozenset[str]:
-    """Return the codes that names mean; several may stand in one, between commas."""
+    """Return the codes that names mean; a text may have several, between commas."""
     try:
         return frozenset(
             code

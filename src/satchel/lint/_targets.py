@@ -1,4 +1,4 @@
-"""What a path in a text leads to, seen from the pack that holds the text."""
+"""Where a path in a text of a pack leads to."""
 
 import posixpath
 import re
@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping
 from typing import Final, Literal, NamedTuple, TypeAlias
 from urllib.parse import unquote
 
-from satchel.lint._context import LintContext, listed
+from satchel.lint._context import LintContext, listed, once_per_pack
 from satchel.model import SKILL_FILE
 
 _ELSEWHERE: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
-"""A URL, an address, a drive of Windows; none is ever looked at."""
+"""A URL, an address, a drive of Windows; none is ever opened."""
 _OF_A_MACHINE: Final = re.compile(r"file:|[A-Za-z]:[\\/]", re.IGNORECASE)
 """A path of one machine, which is outside of every pack."""
 _PLACEHOLDER: Final = re.compile(
@@ -18,18 +18,26 @@ _PLACEHOLDER: Final = re.compile(
     re.IGNORECASE,
 )
 LinkState: TypeAlias = Literal[
-    "found", "beside", "unlisted", "missing", "machine", "outside", "sibling", "project"
+    "found",
+    "relative",
+    "unlisted",
+    "missing",
+    "machine",
+    "outside",
+    "sibling",
+    "project",
 ]
 
 
 class LinkTarget(NamedTuple):
-    """Where a path leads: ``path`` from the pack's root, and the fragment behind it.
+    """Where a path leads: ``path`` from the pack's root, and the fragment after it.
 
-    ``state`` is ``found``; ``beside`` where it is found from the folder of the file, or
-    from one between that and the root; ``unlisted`` where the file is there and no load
-    gives it; ``missing``; ``machine`` for a path of one machine; ``outside`` where it
-    leaves the pack and nothing is known to be there. ``sibling`` leads into another
-    skill, whose folder is ``skill``, ``project`` to another file of the project.
+    ``state`` is ``found``; ``relative`` where it is found from the folder of the file,
+    or from one between that and the root; ``unlisted`` where the file is there and no
+    load returns it; ``missing``; ``machine`` for a path of one machine; ``outside``
+    where it leaves the pack and nothing is known to be there. ``sibling`` leads into
+    another skill, whose folder is ``skill``, and ``project`` to another file of the
+    project.
     """
 
     path: str
@@ -39,9 +47,9 @@ class LinkTarget(NamedTuple):
 
 
 def find_target(pack: LintContext, file: str, to: str) -> LinkTarget | None:
-    """Return what ``to`` leads to from a file; None for what is no path in a pack.
+    """Return what ``to`` leads to from a file; None for what is not a path.
 
-    That is a URL, a placeholder, or a word with neither a dot nor a slash.
+    A URL, a placeholder, or a word without a dot and a slash is not one.
     """
     if _OF_A_MACHINE.match(to) and not _PLACEHOLDER.search(to):
         return LinkTarget(to, "", "machine")
@@ -57,9 +65,9 @@ def find_target(pack: LintContext, file: str, to: str) -> LinkTarget | None:
 
 
 def possible_paths(file: str, path: str) -> Iterator[str]:
-    """Yield what a path in a file may mean, from the pack's root: the likeliest first.
+    """Yield what a path in a file may mean, from the pack's root, the likeliest first.
 
-    It counts from the root, from the folder of the file, or from one between the two.
+    It is relative to the root, to the folder of the file, or to one between.
     """
     yield posixpath.normpath(path)
     folder = posixpath.dirname(file)
@@ -73,45 +81,42 @@ def _inside(
 ) -> LinkTarget | None:
     if path.startswith(("/", "~")):
         return None
-    held = pack_paths(pack)
-    state: Literal["found", "beside"] = "found"
+    state: LinkState = "found"
     for place in possible_paths(file, path):
-        if place in held:
-            return LinkTarget(place, fragment, _state(pack, place, state))
-        state = "beside"
+        if place in pack_paths(pack):
+            is_listed = _is_listed(pack, place)
+            return LinkTarget(place, fragment, state if is_listed else "unlisted")
+        state = "relative"
     return None
 
 
 def _around(pack: LintContext, file: str, path: str, fragment: str) -> LinkTarget:
-    """Return what is not in the pack: in the project around it, or nowhere."""
+    """Return a target that is not in the pack: in the project around it, or nowhere."""
     if path.startswith("~"):
         return LinkTarget(path, fragment, "machine")
     from_file = posixpath.join(posixpath.dirname(file), path)
-    for each in (path, posixpath.normpath(from_file), posixpath.normpath(path)):
-        if each.startswith(("../", "/")) or each == "..":
-            found = pack.around(each)
-            if found is not None and found.inside:
-                return LinkTarget(found.inside, fragment, "beside")
-            if found is not None:
-                state: LinkState = "sibling" if found.skill else "project"
-                return LinkTarget(path, fragment, state, found.skill)
-    for each in (posixpath.normpath(path), posixpath.normpath(from_file)):
-        if not each.startswith("/") and each.partition("/")[0] != "..":
-            return LinkTarget(each, fragment, "missing")
+    for place in (path, posixpath.normpath(from_file), posixpath.normpath(path)):
+        if place.startswith(("../", "/")) or place == "..":
+            neighbour = pack.around(place)
+            if neighbour is not None and neighbour.inside:
+                return LinkTarget(neighbour.inside, fragment, "relative")
+            if neighbour is not None:
+                state: LinkState = "sibling" if neighbour.skill else "project"
+                return LinkTarget(path, fragment, state, neighbour.skill)
+    for place in (posixpath.normpath(path), posixpath.normpath(from_file)):
+        if not place.startswith("/") and place.partition("/")[0] != "..":
+            return LinkTarget(place, fragment, "missing")
     return LinkTarget(path, fragment, "outside")
 
 
 def find_case(pack: LintContext, path: str) -> str:
-    """Return the file that ``path`` names but for the case of letters, or nothing."""
-    return pack.once(_by_fold).get(path.casefold(), "")
+    """Return the file whose path differs only in case, or an empty string."""
+    return _by_folded_path(pack).get(path.casefold(), "")
 
 
+@once_per_pack
 def pack_paths(pack: LintContext) -> frozenset[str]:
-    """Return every file of the pack, and every folder that holds one."""
-    return pack.once(_held)
-
-
-def _held(pack: LintContext) -> frozenset[str]:
+    """Return the path of every file of the pack, and of every folder with a file."""
     paths = {file.path for file in pack.descriptor.files if not file.missing}
     paths.add(SKILL_FILE)
     folders = {"."}
@@ -121,16 +126,12 @@ def _held(pack: LintContext) -> frozenset[str]:
     return frozenset(paths | folders)
 
 
-def _by_fold(pack: LintContext) -> Mapping[str, str]:
+@once_per_pack
+def _by_folded_path(pack: LintContext) -> Mapping[str, str]:
     return {path.casefold(): path for path in sorted(pack_paths(pack))}
 
 
-def _state(
-    pack: LintContext, path: str, state: Literal["found", "beside"]
-) -> Literal["found", "beside", "unlisted"]:
-    if path in listed(pack):
-        return state
-    below = f"{path}/"
-    if path == "." or any(each.startswith(below) for each in listed(pack)):
-        return state
-    return "unlisted"
+def _is_listed(pack: LintContext, path: str) -> bool:
+    if path == "." or path in listed(pack):
+        return True
+    return any(file.startswith(f"{path}/") for file in listed(pack))

@@ -63,7 +63,7 @@ def test_what_is_no_report_is_refused(text: str, tmp_path: Path) -> None:
     path = tmp_path / "known.json"
     path.write_bytes(text.encode("latin-1"))
 
-    with pytest.raises(ConfigError, match=r"known\.json: want what `satchel check"):
+    with pytest.raises(ConfigError, match=r"known\.json: expected what `satchel check"):
         read_baseline(str(path))
 
 

@@ -69,7 +69,7 @@ def test_a_file_is_asked_from_within_its_pack(
 
 
 def test_a_file_in_no_pack_is_refused_or_passed_by(folder: Path) -> None:
-    with pytest.raises(ConfigError, match=r"README\.md: want a pack"):
+    with pytest.raises(ConfigError, match=r"README\.md: expected a pack"):
         named_folders(["README.md"])
     with pytest.raises(MissingPathError):
         named_folders(["nowhere.md"], skip_others=True)
@@ -189,7 +189,7 @@ def test_a_pack_that_goes_meanwhile_is_told(
 
     def asked(settings: LintSettings) -> tuple[LintRule, ...]:
         shutil.rmtree(folder / "skills" / name)
-        return rules_for(settings.asks)
+        return rules_for(settings.needs)
 
     monkeypatch.setattr(
         "satchel.checking._check.rules_for", lambda _: asked(settings_of())

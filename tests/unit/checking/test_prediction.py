@@ -61,7 +61,7 @@ def test_a_pack_that_breaks_takes_those_beside_it_down(tmp_path: Path) -> None:
         ("client-breaks", "error", 1),
         ("client-drops", "error", 1),
     ]
-    assert f"{mute.pack} takes it down" in outlook.findings[0].message
+    assert f"{mute.pack} breaks it" in outlook.findings[0].message
     assert outlook.findings[1].path == mute.path
 
 
@@ -193,7 +193,7 @@ def test_a_loader_that_takes_no_pack_at_all_is_told_of() -> None:
     (finding,) = pack.findings()
     (group,) = groups_of(pack)
 
-    assert finding.message.endswith("it takes not even a plain pack as this one is")
+    assert finding.message.endswith("not even list a plain pack such as this one")
     assert group.reasons[0].about == "it does so with every pack"
 
 

@@ -140,7 +140,7 @@ def test_no_setting_hides_what_deceives(folder: Path, settings: LintSettings) ->
 
     assert {each.code for each in change.hidden} == {"hidden-text", "envelope-breakout"}
     assert "hidden-text" not in codes(report)
-    assert report.off >= 2
+    assert report.turned_off >= 2
 
 
 def test_packs_come_go_move_and_change(folder: Path) -> None:
@@ -172,7 +172,7 @@ def test_twins_are_told_of_the_whole_library(folder: Path) -> None:
     write(folder / "skills/more", "old", "Say hello to whoever comes by.")
     report, change = since()
 
-    assert change.twins == (
+    assert change.similar == (
         SimilarPacks("skills/copies/forms", "skills/forms", "files"),
         SimilarPacks("skills/more/old", "skills/old", "name"),
         SimilarPacks("skills/papers", "skills/copies/forms", "description"),
@@ -198,7 +198,7 @@ def test_twins_that_were_there_are_no_news(folder: Path) -> None:
     _, change = since()
 
     assert len(change.changed) == 4
-    assert change.twins == ()
+    assert change.similar == ()
 
 
 def test_the_catalog_is_weighed(folder: Path) -> None:
@@ -314,11 +314,11 @@ def test_nothing_is_run_and_nothing_is_left(
 @pytest.mark.parametrize(
     ("rev", "said"),
     [
-        ("-x", "no name of a revision"),
-        ("--output=x", "no name of a revision"),
-        ("", "no name of a revision"),
-        (" ", "no name of a revision"),
-        ("a\0b", "no name of a revision"),
+        ("-x", "not the name of a revision"),
+        ("--output=x", "not the name of a revision"),
+        ("", "not the name of a revision"),
+        (" ", "not the name of a revision"),
+        ("a\0b", "not the name of a revision"),
         ("nope", "no such revision"),
         ("HEAD:skills", "no such revision"),
         ("0" * 40, "no such revision"),

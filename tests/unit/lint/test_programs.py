@@ -51,9 +51,9 @@ def test_what_is_no_python_is_told_with_its_line(
     data: bytes, error: list[object]
 ) -> None:
     assert answered(b"x = 1\n", data, b"y = 2\n") == [
-        {"asks": []},
+        {"prompts": []},
         {"error": error},
-        {"asks": []},
+        {"prompts": []},
     ]
 
 
@@ -74,7 +74,7 @@ def test_what_is_python_is_no_error() -> None:
         b"",
     )
 
-    assert answered(*files) == [{"asks": []}] * len(files)
+    assert answered(*files) == [{"prompts": []}] * len(files)
 
 
 def test_where_python_asks_somebody() -> None:
@@ -86,8 +86,8 @@ def test_where_python_asks_somebody() -> None:
     )
 
     assert answered(text, b"def input(): pass\ninput()\n") == [
-        {"asks": [3, 4]},
-        {"asks": []},
+        {"prompts": [3, 4]},
+        {"prompts": []},
     ]
 
 
@@ -127,7 +127,7 @@ def test_a_file_that_ends_python_is_told_and_the_next_is_checked(
         "import sys\nprint('{}', flush=True)\n"
         "while head := sys.stdin.readline():\n"
         "    if 'end' in sys.stdin.read(int(head)):\n        sys.exit(1)\n"
-        "    print('{\"asks\": []}', flush=True)\n"
+        "    print('{\"prompts\": []}', flush=True)\n"
     )
     monkeypatch.setattr(programs, "_WORKER", worker)
     ended = ProgramCheck("compiling it ends Python")
@@ -197,7 +197,7 @@ def test_a_file_that_takes_too_long_is_no_error(
         "while head := sys.stdin.readline():\n"
         "    if 'slow' in sys.stdin.read(int(head)):\n"
         "        import time; time.sleep(20)\n"
-        "    print('{\"asks\": []}', flush=True)\n"
+        "    print('{\"prompts\": []}', flush=True)\n"
     )
     monkeypatch.setattr(programs, "_WORKER", worker)
     monkeypatch.setattr(programs, "PYTHON_TIMEOUT_S", 0.5)
@@ -219,7 +219,7 @@ def test_what_is_for_a_later_python_is_not_judged(asked: str, checked: bool) -> 
     assert answered(head + b"x = (\n") == [
         {"error": [4, "'(' was never closed"]} if checked else {}
     ]
-    assert answered(head + b"x = 1\n") == [{"asks": []}]
+    assert answered(head + b"x = 1\n") == [{"prompts": []}]
     assert compile_python([head + b"x = (\n"])[0].checked is checked
 
 
@@ -255,7 +255,7 @@ def test_the_worker_answers_on_its_standard_output(
 
     compiling.main()
 
-    assert written.getvalue() == b'{}\n{"asks": []}\n'
+    assert written.getvalue() == b'{}\n{"prompts": []}\n'
     assert bounds == ["at first", "each"]
 
 
@@ -318,7 +318,7 @@ def test_a_text_in_a_script_that_is_never_ended() -> None:
     bash = find_shell("bash")
     found = read_by_shell(bash, b"#!/bin/bash\ncat <<EOF\nx\nEOF \nls\n")
 
-    assert found == ProgramCheck("no line is EOF alone, to end this", 2)
+    assert found == ProgramCheck("no line is only EOF, to end this", 2)
     assert read_by_shell(bash, b"cat <<EOF\nx\nEOF") == ProgramCheck()
 
 

@@ -82,7 +82,7 @@ def test_what_is_no_json(data: bytes, line: int | None, problem: str) -> None:
     (found,) = json_syntax(pack({"a.json": data}))
 
     assert found.line == line
-    assert found.message.startswith(f"it is no JSON: {problem}")
+    assert found.message.startswith(f"it is not valid JSON: {problem}")
 
 
 @pytest.mark.parametrize("data", [b"", b"9" * 5_000, b"\xef\xbb\xbf[]", b'"\\ud800"'])

@@ -119,7 +119,7 @@ def test_who_turned_something_off_is_told(
 ) -> None:
     settings = settings_of(config, "x/satchel.toml", ignore=ignore)
 
-    assert settings.told_by == told_by
+    assert settings.turned_off_by == told_by
 
 
 @pytest.mark.parametrize(
@@ -145,10 +145,10 @@ def test_a_code_that_is_none_is_refused_with_close_ones(
 
 def test_a_rule_of_which_every_code_is_off_is_not_asked() -> None:
     settings = settings_of(select=("hidden-text",))
-    asked = {rule.name for rule in RULES if settings.asks(rule) and rule.codes}
+    asked = {rule.name for rule in RULES if settings.needs(rule) and rule.codes}
 
     assert asked == {"suspicious_content"}
-    assert all(settings_of().asks(rule) for rule in RULES)
+    assert all(settings_of().needs(rule) for rule in RULES)
 
 
 def test_a_rule_that_hands_on_what_others_found_is_always_asked() -> None:
@@ -156,7 +156,7 @@ def test_a_rule_that_hands_on_what_others_found_is_always_asked() -> None:
     settings = settings_of(select=("hidden-text",))
 
     assert silent
-    assert all(settings.asks(rule) for rule in RULES if rule.name in silent)
+    assert all(settings.needs(rule) for rule in RULES if rule.name in silent)
 
 
 def test_thresholds_are_the_specification_s_and_in_strict_an_earlier_lint_s() -> None:

@@ -1,7 +1,7 @@
-"""Frontmatter that is no YAML: what breaks it, and what a line-by-line look still sees.
+"""Frontmatter that is not valid YAML: what breaks it, and what its lines still show.
 
-Loaders that give up on such a file differ in nothing here. Those that mend it, or read
-it line by line, differ by how the description is written.
+Loaders that give up on such a file do not differ here. Those that repair it, or read it
+line by line, differ by how the description is written.
 """
 
 import re
@@ -56,7 +56,7 @@ def _is_plain(reading: PackReader) -> bool:
 
 
 def _colons_quoted(head: str) -> YamlTree | None:
-    """Return the YAML that quoting each value with a colon in it gives."""
+    """Return the YAML after quoting each value with a colon in it."""
     lines: list[str] = []
     for line in head.split("\n"):
         pair = _PAIR.match(line)
@@ -76,19 +76,19 @@ def _reads_otherwise(reading: PackReader) -> bool:
     tree = _colons_quoted(reading.head) if reading.is_broken else None
     if tree is None:
         return False
-    said = (tree.text("description") or "").split()
-    return said != reading.description.split()
+    words = (tree.text("description") or "").split()
+    return words != reading.description.split()
 
 
 def _kind_of_quotes(reading: PackReader, quote: str) -> str:
-    """Return how the quotes of a description that is no YAML go wrong."""
+    """Return what is wrong with the quotes of a description that is not valid YAML."""
     if not _starts(reading, quote):
         return ""
     value = _value(reading)
     if quote not in value[1:]:
         return "open"
     if not value.endswith(quote):
-        return "behind"
+        return "after"
     return "below" if _more(reading) else "inside"
 
 
@@ -112,15 +112,15 @@ DETECTORS: Final[dict[str, Detector]] = {
     "reserved-first-character": lambda r: _starts(r, "@`%*&!,]}?-#"),
     "text-behind-bracket": lambda r: _starts(r, "[{"),
     "double-quotes-inside-double-quotes": lambda r: _kind_of_quotes(r, '"') == "inside",
-    "text-behind-double-quote": lambda r: _kind_of_quotes(r, '"') == "behind",
+    "text-behind-double-quote": lambda r: _kind_of_quotes(r, '"') == "after",
     "text-below-double-quote": lambda r: _kind_of_quotes(r, '"') == "below",
     "open-double-quote": lambda r: _kind_of_quotes(r, '"') == "open",
     "single-quotes-inside-single-quotes": lambda r: _kind_of_quotes(r, "'") == "inside",
-    "text-behind-single-quote": lambda r: _kind_of_quotes(r, "'") == "behind",
+    "text-behind-single-quote": lambda r: _kind_of_quotes(r, "'") == "after",
     "text-below-single-quote": lambda r: _kind_of_quotes(r, "'") == "below",
     "open-single-quote": lambda r: _kind_of_quotes(r, "'") == "open",
     "broken-quoted-wrapped": lambda r: (
-        _more(r) and "behind" in {_kind_of_quotes(r, '"'), _kind_of_quotes(r, "'")}
+        _more(r) and "after" in {_kind_of_quotes(r, '"'), _kind_of_quotes(r, "'")}
     ),
     "reserved-wrapped": lambda r: _starts(r, "@`%*&!,]}?-#[{") and _more(r),
     "block-mark-wrapped": lambda r: (

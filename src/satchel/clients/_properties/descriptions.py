@@ -1,4 +1,4 @@
-"""What the description says, and how it is written down in valid YAML."""
+"""What the description says, and how it is written in valid YAML."""
 
 import re
 from typing import Final
@@ -15,13 +15,13 @@ _NULL: Final = re.compile(r"~|null", re.IGNORECASE)
 
 
 def _value(reading: PackReader) -> str:
-    """Return what stands on the line of `description:`, in valid YAML."""
+    """Return the text on the line of `description:`, in valid YAML."""
     entry = reading.entry("description")
     return entry.value.strip() if entry is not None and reading.root else ""
 
 
 def _more(reading: PackReader) -> tuple[str, ...]:
-    """Return the lines below it that are neither blank nor comments."""
+    """Return the lines below it that are neither empty nor comments."""
     entry = reading.entry("description")
     if entry is None or not reading.root:
         return ()

@@ -5,7 +5,7 @@ from typing import Final
 
 from satchel.clients._pack import Detector, PackReader
 
-_BLANKS_BEHIND: Final = re.compile(r"\ufeff?---[ \t]+\r?\n")
+_SPACES_AFTER: Final = re.compile(r"\ufeff?---[ \t]+\r?\n")
 _LONG_OPENING: Final = re.compile(r"\ufeff?----+[ \t]*\r?\n")
 _NOTED_OPENING: Final = re.compile(r"\ufeff?---[ \t]+#[^\n]*\n")
 _RULE: Final = re.compile(r"^---[ \t]*\r?$", re.MULTILINE)
@@ -26,25 +26,25 @@ def _has_later_rule(reading: PackReader) -> bool:
 
 
 def _is_unfenced(reading: PackReader) -> bool:
-    """Whether the frontmatter cannot be told by the letter, and is none in prose."""
+    """Whether there is no exact frontmatter, and no field of one in the text."""
     if reading.is_fenced or not reading.candidate.data.strip():
         return False
-    return not any(each.key in _ESSENTIAL for each in reading.entries)
+    return not any(entry.key in _ESSENTIAL for entry in reading.entries)
 
 
-def _begins_blank(reading: PackReader) -> bool:
+def _begins_with_space(reading: PackReader) -> bool:
     text = reading.text.removeprefix("\ufeff")
     return text[:1].isspace() and text.lstrip().startswith(_DASHES)
 
 
 def _dashes_in(reading: PackReader, where: str) -> bool:
-    """Whether three dashes stand within a line of the frontmatter, and where."""
+    """Whether three dashes are within a line of the frontmatter, in this place."""
     if not reading.is_fenced:
         return False
     at = next((n for n, e in enumerate(reading.entries) if e.key == "description"), -1)
     for number, entry in enumerate(reading.entries):
         if _DASHES in entry.text:
-            place = "in" if number == at else "before" if number < at else "behind"
+            place = "in" if number == at else "before" if number < at else "after"
             return place == where
     return False
 
@@ -70,12 +70,12 @@ DETECTORS: Final[dict[str, Detector]] = {
     "no-closing-fence-before-a-rule": lambda r: (
         "no-closing-fence" in r.codes and _has_later_rule(r)
     ),
-    "blank-before-frontmatter": _begins_blank,
+    "blank-before-frontmatter": _begins_with_space,
     "text-before-frontmatter": lambda r: (
-        "text-before-frontmatter" in r.codes and not _begins_blank(r)
+        "text-before-frontmatter" in r.codes and not _begins_with_space(r)
     ),
     "frontmatter-in-code-block": lambda r: "frontmatter-in-code-block" in r.codes,
-    "blanks-behind-opening-fence": lambda r: bool(_BLANKS_BEHIND.match(r.text)),
+    "blanks-behind-opening-fence": lambda r: bool(_SPACES_AFTER.match(r.text)),
     "long-opening-fence": lambda r: bool(_LONG_OPENING.match(r.text)),
     "comment-behind-opening-fence": lambda r: bool(_NOTED_OPENING.match(r.text)),
     "blanks-behind-closing-fence": lambda r: (
@@ -99,7 +99,7 @@ DETECTORS: Final[dict[str, Detector]] = {
     ),
     "dashes-before-description": lambda r: _dashes_in(r, "before"),
     "dashes-in-description": lambda r: _dashes_in(r, "in"),
-    "dashes-behind-description": lambda r: _dashes_in(r, "behind"),
+    "dashes-behind-description": lambda r: _dashes_in(r, "after"),
     "blank-line-in-frontmatter": lambda r: r.is_fenced and "\n\n" in f"\n{r.head}",
     "comment-in-frontmatter": lambda r: bool(
         re.search(r"^[ \t]*#", r.head, re.MULTILINE)

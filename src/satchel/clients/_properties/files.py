@@ -1,4 +1,4 @@
-"""Where a pack lies, how its file is called, and its bytes."""
+"""Where a pack is, the name of its file, and its bytes."""
 
 import re
 from typing import Final

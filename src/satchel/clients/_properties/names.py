@@ -24,10 +24,10 @@ def _name(reading: PackReader) -> str:
     if reading.is_hidden:
         return ""
     manifest = reading.parsed.manifest
-    said = reading.source("name")
-    if said is None and manifest is not None and "missing-name" not in reading.codes:
+    written = reading.source("name")
+    if written is None and manifest is not None and "missing-name" not in reading.codes:
         return manifest.name
-    return said or ""
+    return written or ""
 
 
 def _is_plain(reading: PackReader, pattern: re.Pattern[str]) -> bool:
@@ -41,7 +41,7 @@ def _is_missing(reading: PackReader) -> bool:
 
 
 def _is_odd(name: str) -> bool:
-    return any(each.code == "name-characters" for each in spec_name_violations(name))
+    return any(one.code == "name-characters" for one in spec_name_violations(name))
 
 
 DETECTORS: Final[dict[str, Detector]] = {

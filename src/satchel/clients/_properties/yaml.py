@@ -9,19 +9,19 @@ from satchel.skill_md import SPEC_FIELDS, YamlTree
 _FLOW_MAPPING: Final = re.compile(r"^ *(?:- +)*(?:[\w.-]+: +)?\{", re.MULTILINE)
 _FLOW_LIST: Final = re.compile(r"^ *(?:- +)*(?:[\w.-]+: +)?\[", re.MULTILINE)
 _STANDARD_TAG: Final = re.compile(r":[ \t]+!!(?:str|int|float|bool|null|seq|map)\b")
-_TAB_BEHIND: Final = re.compile(r"^[\w.-]+:[ ]*\t", re.MULTILINE)
+_TAB_AFTER: Final = re.compile(r"^[\w.-]+:[ ]*\t", re.MULTILINE)
 _INDENTED: Final = re.compile(r"(?:[ \t]*(?:#[^\n]*)?\n)*[ ]+[\w-]+[ ]*:(?:\s|\Z)")
 _PLAIN_KEY: Final = re.compile(r"[^\W\d][\w .-]*")
 
 
 def _outside_text(reading: PackReader) -> str:
-    """Return the lines of valid YAML that lie in no block of text."""
-    kept: list[str] = []
+    """Return the lines of valid YAML that are not in a block of text."""
+    lines: list[str] = []
     for entry in reading.entries:
-        kept.append(entry.first)
+        lines.append(entry.first)
         if entry.value[:1] not in {"|", ">", '"', "'"}:
-            kept.extend(entry.more)
-    return "\n".join(kept) if reading.root else ""
+            lines.extend(entry.more)
+    return "\n".join(lines) if reading.root else ""
 
 
 def _has_duplicates(reading: PackReader) -> bool:
@@ -36,7 +36,7 @@ DETECTORS: Final[dict[str, Detector]] = {
     "standard-tag": lambda r: (
         r.problem == "yaml-tag" and bool(_STANDARD_TAG.search(r.head))
     ),
-    "tab-behind-colon": lambda r: bool(_TAB_BEHIND.search(_outside_text(r))),
+    "tab-behind-colon": lambda r: bool(_TAB_AFTER.search(_outside_text(r))),
     "indented-fields": lambda r: bool(r.root) and bool(_INDENTED.match(r.head)),
     "complex-key": lambda r: r.problem == "complex-key",
     "flow-list": lambda r: bool(_FLOW_LIST.search(_outside_text(r))),

@@ -11,7 +11,7 @@ from typing import Final, Literal, NamedTuple, Protocol, TypeAlias, cast, get_ar
 from satchel.lint._report import CheckReport, LibraryChange, Likeness
 from satchel.text import decode, is_text, plural, printable
 
-MOST: Final = 50
+MAX_LINES: Final = 50
 """Lines of one section that are shown before the rest is only counted."""
 
 _LIKENESS: Final[dict[Likeness, str]] = {
@@ -22,7 +22,7 @@ _LIKENESS: Final[dict[Likeness, str]] = {
 
 
 class ChangeSection(NamedTuple):
-    """A heading, and pairs of what it is about and what is said of that."""
+    """A heading, and pairs of a subject and what is said about it."""
 
     title: str
     lines: tuple[tuple[str, str], ...]
@@ -30,26 +30,26 @@ class ChangeSection(NamedTuple):
 
 
 def change_sections(change: LibraryChange) -> Iterator[ChangeSection]:
-    """Yield the sections that have something to say; texts are those of the packs."""
+    """Yield the sections that are not empty; their text comes from the packs."""
     yield from _section(
         "hidden text",
         [
-            (f"{each.path}:{each.line}" if each.line else each.path, each.message)
-            for each in change.hidden
+            (f"{one.path}:{one.line}" if one.line else one.path, one.message)
+            for one in change.hidden
         ],
     )
     yield from _section(
         "executable",
         [
-            (each.path, f"{'new' if each.new else 'changed'} ({each.why})")
-            for each in change.executables
+            (file.path, f"{'new' if file.new else 'changed'} ({file.why})")
+            for file in change.executables
         ],
     )
     yield from _section(
         "duplicate",
         [
-            (each.path, f"{_LIKENESS[each.likeness]} {each.other}")
-            for each in change.twins
+            (pair.path, f"{_LIKENESS[pair.likeness]} {pair.other}")
+            for pair in change.similar
         ],
     )
     yield from _section(
@@ -66,8 +66,8 @@ def change_sections(change: LibraryChange) -> Iterator[ChangeSection]:
 def _section(noun: str, lines: list[tuple[str, str]]) -> Iterator[ChangeSection]:
     if lines:
         title = noun if noun == "hidden text" else plural(len(lines), noun)
-        more = max(0, len(lines) - MOST)
-        yield ChangeSection(title, tuple(lines[:MOST]), more)
+        more = max(0, len(lines) - MAX_LINES)
+        yield ChangeSection(title, tuple(lines[:MAX_LINES]), more)
 
 
 _COMMAND: Final = re.compile(r"##(?=[A-Za-z]{0,20}\[)")
@@ -80,10 +80,10 @@ def _no_line(path: str, line: int) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class TextOptions:
-    """Whether there are colours, how many columns, and how to see a line of a file.
+    """Whether there are colours, how many columns, and how to read a line of a file.
 
-    ``width`` is None where nothing limits a line. ``line_at`` takes a path as findings
-    have it and a number from 1, and gives None for what cannot be shown.
+    ``width`` is None where lines have no limit. ``line_at`` takes the path of a finding
+    and a number from 1, and returns None for a line that cannot be shown.
     """
 
     colour: bool = False
@@ -95,7 +95,7 @@ PLAIN_TEXT: Final = TextOptions()
 
 
 def safe_in_log(text: str) -> str:
-    """Return text of a pack as part of a line that may stand in the log of a CI system.
+    """Return text of a pack as part of a line that may be in the log of a CI system.
 
     ``##[error]``, ``##vso[...]`` and ``##teamcity[...]`` are commands anywhere in a
     line of standard output or error.
@@ -109,13 +109,13 @@ def as_json(document: object) -> str:
     return _COMMAND.sub(r"#\\u0023", text)
 
 
-_MOST_BYTES: Final = 1024 * 1024
+_MAX_BYTES: Final = 1024 * 1024
 
 
 def line_reader() -> Callable[[str, int], str | None]:
-    """Return what gives a line of a file by its number, from 1; None for none.
+    """Return a function that gives a line of a file by its number, from 1, or None.
 
-    The last file is remembered, for findings come file by file.
+    It keeps the last file, since findings come file by file.
     """
     last: tuple[str, list[str]] = ("", [])
 
@@ -131,7 +131,7 @@ def line_reader() -> Callable[[str, int], str | None]:
 def _lines_of_file(path: str) -> list[str]:
     file = Path(path)
     try:
-        if not file.is_file() or file.stat().st_size > _MOST_BYTES:
+        if not file.is_file() or file.stat().st_size > _MAX_BYTES:
             return []
         data = file.read_bytes()
     except (OSError, ValueError):
@@ -146,7 +146,7 @@ FORMATS: Final[tuple[Format, ...]] = get_args(Format)
 
 class _Reporter(Protocol):
     def render(self, report: CheckReport, view: TextOptions) -> str:
-        """Return the report, without a line end behind the last line."""
+        """Return the report, without a line end after the last line."""
         ...
 
 
@@ -155,7 +155,7 @@ def render_report(
 ) -> str:
     """Return the report as one text; only the reporter in use is imported.
 
-    ``view`` is for ``text`` alone: colours, the width, and the lines of files.
+    ``view`` is only for ``text``: colours, the width, and the lines of files.
     """
     reporter = cast("_Reporter", import_module(f"satchel.lint._reporters.{style}"))
     return reporter.render(report, view)

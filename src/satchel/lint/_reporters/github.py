@@ -1,4 +1,4 @@
-"""Workflow commands of GitHub Actions: findings beside the lines of a pull request.
+"""Workflow commands of GitHub Actions: findings at the lines of a pull request.
 
 Source: docs.github.com, "Workflow commands for GitHub Actions"; the escapes are those
 of actions/toolkit, packages/core/src/command.ts.
@@ -21,10 +21,10 @@ _COMMAND: Final = {"error": "error", "warning": "warning", "note": "notice"}
 
 
 def render(report: CheckReport, view: TextOptions = PLAIN_TEXT) -> str:
-    """Return one command a finding, then what a change brought and the summary."""
+    """Return one command a finding, then the change, if any, and the summary."""
     del view
     commands = map(_command, report.findings)
-    return "\n".join([*commands, *_changes(report), _line(report.summary)])
+    return "\n".join([*commands, *_changes(report), safe_in_log(report.summary)])
 
 
 def _command(finding: Finding) -> str:
@@ -41,19 +41,14 @@ def _changes(report: CheckReport) -> Iterator[str]:
     change = report.change
     if change is None:
         return
-    yield _line(f"since {change.rev}: {change.packs}")
-    yield _line(f"catalog: {change.cost}")
+    yield safe_in_log(f"since {change.rev}: {change.packs}")
+    yield safe_in_log(f"catalog: {change.cost}")
     for section in change_sections(change):
-        yield _line(f"{section.title}:")
-        for subject, said in section.lines:
-            yield _line(f"- {subject}: {said}")
+        yield safe_in_log(f"{section.title}:")
+        for subject, text in section.lines:
+            yield safe_in_log(f"- {subject}: {text}")
         if section.more:
             yield f"- and {section.more:,} more"
-
-
-def _line(text: str) -> str:
-    """Return a line that does not begin with what is a pack's, as no command."""
-    return safe_in_log(text)
 
 
 def _data(text: str) -> str:

@@ -1,4 +1,4 @@
-"""For programs, and for the next run's baseline."""
+"""JSON for programs, and for the baseline of the next run."""
 
 from collections.abc import Container
 from typing import Final
@@ -11,25 +11,28 @@ SCHEMA_VERSION: Final = 1
 
 
 def render(report: CheckReport, view: TextOptions = PLAIN_TEXT) -> str:
-    """Return one object; all but ASCII is escaped, so that any locale can carry it."""
+    """Return one object in ASCII, with escapes, which every locale can print."""
     del view
-    mending = report.mending()
+    fixes = report.fix_of_finding()
     document: dict[str, object] = {
         "schema_version": SCHEMA_VERSION,
         "profile": report.profile,
         "packs": report.packs,
         **({"places": list(report.places)} if report.places else {}),
         "known": report.known,
-        "turned_off": {"settings": report.off, "packs": report.inline},
-        "not_looked_for": list(report.unasked),
-        "findings": [_entry(finding, mending) for finding in report.findings],
+        "turned_off": {
+            "settings": report.turned_off,
+            "packs": report.turned_off_in_packs,
+        },
+        "not_looked_for": list(report.not_run),
+        "findings": [_entry(finding, fixes) for finding in report.findings],
     }
     if report.change is not None:
         document["since"] = _since(report.change)
     return as_json(document)
 
 
-def _entry(finding: Finding, mending: Container[tuple[str, str]]) -> dict[str, object]:
+def _entry(finding: Finding, fixes: Container[tuple[str, str]]) -> dict[str, object]:
     return {
         "code": finding.code,
         "severity": finding.severity,
@@ -39,7 +42,7 @@ def _entry(finding: Finding, mending: Container[tuple[str, str]]) -> dict[str, o
         "fix": finding.fix,
         "before": finding.before,
         "after": finding.after,
-        "fixable": (finding.path, finding.code) in mending,
+        "fixable": (finding.path, finding.code) in fixes,
         "fingerprint": fingerprint(finding),
     }
 
@@ -49,16 +52,16 @@ def _since(change: LibraryChange) -> dict[str, object]:
     return {
         "rev": change.rev,
         "hidden": [
-            {"path": each.path, "line": each.line, "code": each.code}
-            for each in change.hidden
+            {"path": one.path, "line": one.line, "code": one.code}
+            for one in change.hidden
         ],
         "executables": [
-            {"path": each.path, "new": each.new, "why": each.why}
-            for each in change.executables
+            {"path": file.path, "new": file.new, "why": file.why}
+            for file in change.executables
         ],
         "duplicates": [
-            {"path": each.path, "other": each.other, "same": each.likeness}
-            for each in change.twins
+            {"path": pair.path, "other": pair.other, "same": pair.likeness}
+            for pair in change.similar
         ],
         "packs": {
             "added": list(change.added),

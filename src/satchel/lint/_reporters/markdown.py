@@ -1,4 +1,4 @@
-"""A comment on a pull request: what a reviewer needs, the rest folded away."""
+"""A comment on a pull request: what a reviewer needs, the rest folded."""
 
 import re
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from satchel.model import Finding
 from satchel.text import plural, printable
 
 MAX_CHARS: Final = 65_536
-"""What GitHub takes as the body of a comment."""
+"""What GitHub accepts as the body of a comment."""
 
 _SIGN: Final = {"error": "❌ error", "warning": "⚠️ warning", "note": "ℹ️ note"}  # noqa: RUF001
 
@@ -19,10 +19,10 @@ _MARKUP: Final = re.compile(r"[\\`*_{}\[\]()~|!]")
 _HTML: Final = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 
 _CALLS: Final = re.compile(r"[@#](?=\w)|\bGH(?=-\d)|\bwww(?=\.)", re.IGNORECASE)
-"""Where a hosted page begins to see a person, an issue or a link."""
+"""Where a hosted page would see a person, an issue or a link."""
 
 _OPEN: Final = 10
-"""Findings that are shown without being asked for."""
+"""More findings than this are folded."""
 _CELL_CHARS: Final = 400
 _ROOM: Final = 256
 """For the row that counts what is left out, and the end."""
@@ -30,7 +30,7 @@ _HEAD: Final = ("| | where | what | fix |", "|---|---|---|---|")
 
 
 def render(report: CheckReport, view: TextOptions = PLAIN_TEXT) -> str:
-    """Return the summary, what a change brought, and one row for each finding.
+    """Return the summary, the change, if any, and one row for each finding.
 
     At most `MAX_CHARS` characters; what does not fit is counted.
     """
@@ -84,8 +84,8 @@ def _changes(report: CheckReport) -> Iterator[str]:
         yield ""
         yield f"<details{' open' if urgent else ''}><summary>{title}</summary>"
         yield ""
-        for subject, said in section.lines:
-            yield f"- {_code(subject)}: {_plain(said)}"
+        for subject, text in section.lines:
+            yield f"- {_code(subject)}: {_plain(text)}"
         if section.more:
             yield f"- and {section.more:,} more"
         yield ""
@@ -98,16 +98,16 @@ def _chars(text: str) -> int:
 
 
 def _plain(text: str) -> str:
-    """Return text that no reader takes for markup, a mention or a link to an issue."""
+    """Return text that is not read as markup, a mention or a link to an issue."""
     text = _flat(text).translate(_HTML)
     text = _MARKUP.sub(r"\\\g<0>", text)
-    # A zero-width space keeps a hosted page from calling people or linking issues.
+    # A zero-width space keeps a hosted page from mentioning people or linking issues.
     text = _CALLS.sub(r"\g<0>&#8203;", text)
     return text.replace("://", ":&#8203;//")
 
 
 def _code(text: str) -> str:
-    """Return a code span: fenced by more back-ticks than it holds in a row."""
+    """Return a code span, with a longer fence than any row of back-ticks in it."""
     text = _flat(text).replace("|", "\\|")
     longest = max(map(len, re.findall(r"`+", text)), default=0)
     fence = "`" * (longest + 1)

@@ -22,10 +22,10 @@ def render(report: CheckReport, view: TextOptions = PLAIN_TEXT) -> str:
     del view
     rules = sorted({finding.code for finding in report.findings})
     driver = {"name": "satchel", "rules": [_rule(code) for code in rules]}
-    mending = report.mending()
+    fixes = report.fix_of_finding()
     results = [
-        _result(each, rules, mending.get((each.path, each.code)))
-        for each in report.findings
+        _result(finding, rules, fixes.get((finding.path, finding.code)))
+        for finding in report.findings
     ]
     document = {
         "$schema": _SCHEMA,
@@ -42,7 +42,7 @@ def render(report: CheckReport, view: TextOptions = PLAIN_TEXT) -> str:
 
 
 def _rule(code: str) -> dict[str, object]:
-    if code not in codes():  # a finding of somebody else's source
+    if code not in codes():  # a finding of a source that is not ours
         return {"id": code}
     page = read_page(code)
     return {
@@ -53,25 +53,27 @@ def _rule(code: str) -> dict[str, object]:
 
 
 def _result(
-    finding: Finding, rules: list[str], mending: SkillFix | None
+    finding: Finding, rules: list[str], fix: SkillFix | None
 ) -> dict[str, object]:
-    fix = f" Fix: {finding.fix}." if finding.fix else ""
+    advice = f" Fix: {finding.fix}." if finding.fix else ""
     result: dict[str, object] = {
         "ruleId": finding.code,
         "ruleIndex": rules.index(finding.code),
         "level": finding.severity,
-        "message": {"text": f"{finding.message}.{fix}" if fix else finding.message},
+        "message": {
+            "text": f"{finding.message}.{advice}" if advice else finding.message
+        },
         "partialFingerprints": {"satchel/v1": fingerprint(finding)},
     }
     if finding.path:
         result["locations"] = [{"physicalLocation": _place(finding)}]
-    if mending is not None:
-        result["fixes"] = [_fix(mending)]
+    if fix is not None:
+        result["fixes"] = [_fix(fix)]
     return result
 
 
 def _fix(fix: SkillFix) -> dict[str, object]:
-    """Return all that --fix does to a file: its parts hang together."""
+    """Return all that --fix does to a file: its changes depend on one another."""
     replacements = [
         {
             "deletedRegion": {
@@ -93,7 +95,7 @@ def _fix(fix: SkillFix) -> dict[str, object]:
 
 
 def _artifact(path: str) -> dict[str, str]:
-    # A relative reference must not look as if its first segment were a scheme.
+    # A relative reference must not look as if its first segment were a URL scheme.
     uri = quote(path.replace("\\", "/"), safe="/", errors="surrogatepass")
     return {"uri": uri.removeprefix("./")}
 

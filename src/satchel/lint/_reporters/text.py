@@ -21,10 +21,10 @@ _LONGEST: Final = 200
 _QUOTED: Final = re.compile(r"'([^']+)'")
 _INDENT: Final = "    "
 _MANY: Final = 20
-"""Findings from which on the commonest codes are counted, and so many of them."""
+"""A report with more findings counts its most frequent codes, this many:"""
 _NAMED: Final = 5
 _LEAST: Final = 20
-"""Columns of a line that are shown, however narrow the terminal."""
+"""Columns of a line that are always shown, also on a narrow terminal."""
 _RED: Final = "31"
 _GREEN: Final = "32"
 _BOLD: Final = "1"
@@ -33,7 +33,7 @@ _COLOUR: Final[dict[Severity, str]] = {"error": _RED, "warning": "33", "note": "
 
 
 def render(report: CheckReport, view: TextOptions = PLAIN_TEXT) -> str:
-    """Return each finding with its line and its fix, and last lines that sum up."""
+    """Return each finding with its line and its fix, then a summary."""
     paint = _Paint(view.colour)
     lines = list(_changes(report, paint))
     for _, group in groupby(report.findings, report.pack_of):
@@ -41,10 +41,10 @@ def render(report: CheckReport, view: TextOptions = PLAIN_TEXT) -> str:
             lines.append("")
         findings = list(group)
         above = None
-        for each, behind in zip_longest(findings, findings[1:]):
-            alone = behind is None or _advice(each) != _advice(behind)
-            lines.extend(lines_of(each, view, above=above, advised=alone))
-            above = each
+        for finding, after in zip_longest(findings, findings[1:]):
+            advised = after is None or _advice(finding) != _advice(after)
+            lines.extend(lines_of(finding, view, above=above, advised=advised))
+            above = finding
     if lines:
         lines.append("")
     lines.append(_summary(report, paint))
@@ -61,17 +61,18 @@ def lines_of(
     above: Finding | None = None,
     advised: bool = True,
 ) -> Iterator[str]:
-    """Yield a finding, its line, how to mend it, and what a repair made of it.
+    """Yield a finding, its line, its fix, and what a repair made of the line.
 
-    Its line is left out where the finding ``above`` shows it alike. Without ``advised``
-    how to mend it is left out, since the next one says the same.
+    The line is left out where the finding ``above`` shows it the same way. Without
+    ``advised`` the fix is left out, since the next finding has the same.
     """
     paint = _Paint(view.colour)
     place = ":".join(str(part) for part in (finding.path, finding.line) if part)
     place = f"./{place}" if place.startswith("::") else place  # a command of a log
-    head = f"{paint.bold(f'{_flat(place)}:')} " if place else ""
+    head = f"{paint.bold(f'{safe_in_log(place)}:')} " if place else ""
     severity = paint(finding.severity, _COLOUR[finding.severity])
-    yield f"{head}{severity} {_flat(finding.code)}: {_flat(finding.message)}"
+    code, message = safe_in_log(finding.code), safe_in_log(finding.message)
+    yield f"{head}{severity} {code}: {message}"
     shown = list(_excerpt(finding, view, paint))
     if above is None or not _repeats(above, finding, shown, view):
         yield from shown
@@ -81,7 +82,7 @@ def lines_of(
         ("now", finding.after[:_LONGEST]),
     ):
         if text:
-            yield f"{_INDENT}{paint.dim(f'{label}:')} {_flat(text)}"
+            yield f"{_INDENT}{paint.dim(f'{label}:')} {safe_in_log(text)}"
 
 
 def _advice(finding: Finding) -> tuple[str, str, str]:
@@ -89,13 +90,13 @@ def _advice(finding: Finding) -> tuple[str, str, str]:
 
 
 class _Paint:
-    """Colours for a terminal; without them each text as it is."""
+    """Colours for a terminal, or plain text."""
 
-    def __init__(self, wanted: bool) -> None:  # noqa: FBT001 - made here alone
-        self.wanted = wanted
+    def __init__(self, coloured: bool) -> None:  # noqa: FBT001 - made only here
+        self.coloured = coloured
 
     def __call__(self, text: str, colour: str) -> str:
-        return f"\x1b[{colour}m{text}\x1b[0m" if self.wanted else text
+        return f"\x1b[{colour}m{text}\x1b[0m" if self.coloured else text
 
     def bold(self, text: str) -> str:
         return self(text, _BOLD)
@@ -114,17 +115,17 @@ def _repeats(
 
 
 def _excerpt(finding: Finding, view: TextOptions, paint: _Paint) -> Iterator[str]:
-    """Yield the line that a finding is about, with what it names of that marked."""
+    """Yield the line of a finding, with the part that the message quotes marked."""
     if not finding.line:
         return
     line = view.line_at(finding.path, finding.line)
     if line is None or not line.strip():
         return
     gutter = f"{_INDENT}{finding.line} | "
-    text = _flat(line.replace("\t", " ").rstrip())
+    text = safe_in_log(line.replace("\t", " ").rstrip())
     room = max(_LEAST, (view.width or _LONGEST) - len(gutter))
     at, length = _named(finding.message, text) if text.isascii() else (0, 0)
-    if at + length > room:  # show what is named, not the beginning
+    if at + length > room:  # show the quoted part, not the beginning
         start = max(1, at - room // 3)
         text, at = f"…{text[start:]}", at - start + 1
     if len(text) > room:
@@ -137,7 +138,7 @@ def _excerpt(finding: Finding, view: TextOptions, paint: _Paint) -> Iterator[str
 
 
 def _named(message: str, text: str) -> tuple[int, int]:
-    """Return where the line has what a message quotes, once, and how long that is."""
+    """Return where the line has the text that a message quotes, and its length."""
     for match in _QUOTED.finditer(message):
         if text.count(match[1]) == 1:
             return text.index(match[1]), len(match[1])
@@ -148,39 +149,38 @@ def _changes(report: CheckReport, paint: _Paint) -> Iterator[str]:
     change = report.change
     if change is None:
         return
-    yield paint.bold(f"since {_flat(change.rev)}: {change.packs}")
+    yield paint.bold(f"since {safe_in_log(change.rev)}: {change.packs}")
     yield f"catalog: {report.cost}"
     for section in change_sections(change):
         yield ""
         colour = _RED if section.title == "hidden text" else _BOLD
         yield paint(f"{section.title}:", colour)
-        for subject, said in section.lines:
-            yield f"{_INDENT}{_flat(subject)}: {_flat(said)}"
+        for subject, text in section.lines:
+            yield f"{_INDENT}{safe_in_log(subject)}: {safe_in_log(text)}"
         if section.more:
             yield f"{_INDENT}and {section.more:,} more"
 
 
 def _summary(report: CheckReport, paint: _Paint) -> str:
-    colour = next((_COLOUR[f] for f in _COLOUR if report.count(f)), _GREEN)
+    colour = next(
+        (_COLOUR[severity] for severity in _COLOUR if report.count(severity)), _GREEN
+    )
     return paint(report.summary, colour)
 
 
 def _often(report: CheckReport) -> Iterator[str]:
-    """Yield what a long report is mostly about: one mistake is often made in many."""
-    codes = Counter(each.code for each in report.findings)
+    """Yield the most frequent codes of a long report."""
+    codes = Counter(finding.code for finding in report.findings)
     if len(report.findings) > _MANY and len(codes) > 1:
         most = codes.most_common(_NAMED)
-        said = ", ".join(f"{_flat(code)} {count:,}" for code, count in most)
-        yield f"most often: {said}"
+        counts = ", ".join(f"{safe_in_log(code)} {count:,}" for code, count in most)
+        yield f"most often: {counts}"
 
 
 def _hint(report: CheckReport) -> str:
-    """Return what to do next: mend what can be mended, read about the gravest code."""
-    first = min(report.findings, key=lambda each: list(_COLOUR).index(each.severity))
+    """Return what to do next: apply fixes, read about the most severe code."""
+    order = list(_COLOUR)
+    first = min(report.findings, key=lambda finding: order.index(finding.severity))
     fixable = report.fixable
     fix = f"{fixable} can be fixed by --fix. " if fixable else ""
-    return f"{fix}More: satchel explain {_flat(first.code)}"
-
-
-def _flat(text: str) -> str:
-    return safe_in_log(text)
+    return f"{fix}More: satchel explain {safe_in_log(first.code)}"

@@ -1,13 +1,15 @@
-"""Tools that are not written as the specification has them (S12)."""
+"""Tools that are not written in the form of the specification."""
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final
 
 from satchel.lint._context import LintContext, rule
-from satchel.model import SKILL_FILE, Finding
+from satchel.model import Finding
 
 _RULE: Final = re.compile(r"\([^)]*\)")
+_MAX_CHARS: Final = 300
 
 
 @rule("allowed-tools-form")
@@ -26,12 +28,7 @@ def allowed_tools_form(pack: LintContext) -> Iterator[Finding]:
         how = "a list"
     else:
         return
-    yield Finding(
-        "allowed-tools-form",
-        "note",
-        f"allowed-tools has {how}; the specification has blanks between the tools, and "
-        "a client that keeps to it finds none of them",
-        SKILL_FILE,
-        pack.line_of("allowed-tools"),
-        fix=f"write `allowed-tools: {' '.join(tools)}`"[:300],
+    finding = pack.finding_at(
+        "allowed-tools-form", "allowed-tools", how=how, tools=" ".join(tools)
     )
+    yield replace(finding, fix=finding.fix[:_MAX_CHARS])

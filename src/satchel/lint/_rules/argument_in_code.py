@@ -1,4 +1,4 @@
-"""`$1` in code, which one client fills in."""
+"""`$1` in code, which one client replaces."""
 
 import re
 from collections.abc import Iterator
@@ -17,14 +17,14 @@ def argument_in_code(pack: LintContext) -> Iterator[Finding]:
     """Yield a note on the first place where Claude Code puts an argument into code.
 
     Source: code.claude.com, "Skills": ``$N`` is short for ``$ARGUMENTS[N]``, and is
-    replaced wherever it stands when the skill is called with arguments.
+    replaced wherever it is when the skill is called with arguments.
     """
-    behind = body(pack)
-    if "$" not in behind.text or not _ARGUMENT.search(behind.text):
+    instructions = body(pack)
+    if not _ARGUMENT.search(instructions.text):
         return
-    lines = behind.text.split("\n")
+    lines = instructions.text.split("\n")
     for block in document(pack, SKILL_FILE).blocks:
-        begin = block.line - behind.line + 1
+        begin = block.line - instructions.line + 1
         for number, line in enumerate(lines[begin : begin + block.lines - 1]):
             match = _ARGUMENT.search(line)
             if match:

@@ -1,4 +1,4 @@
-"""Paths with backslashes, which are paths on Windows alone."""
+"""Paths with backslashes, which only Windows understands."""
 
 import re
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ _OF_WINDOWS: Final = frozenset(["bat", "cmd", "exe", "ps1", "psm1", "vbs"])
 def backslash_path(pack: LintContext) -> Iterator[Finding]:
     """Yield each path into the pack that has backslashes for slashes.
 
-    Not in what is for Windows alone: a block of one of its shells, a line with a drive.
+    Not in what is only for Windows: a block of one of its shells, a line with a drive.
     """
     for path, document in documents(pack):
         text = text_of(pack, path)

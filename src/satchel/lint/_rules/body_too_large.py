@@ -1,4 +1,4 @@
-"""Instructions that are longer than a load should bring (S15, E02)."""
+"""Instructions that are longer than a load should bring."""
 
 from collections.abc import Iterator
 

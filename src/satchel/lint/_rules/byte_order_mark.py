@@ -1,4 +1,4 @@
-"""A byte order mark in front of the frontmatter."""
+"""A byte order mark before the frontmatter."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -13,8 +13,8 @@ _MARK: Final = b"\xef\xbb\xbf"
 def byte_order_mark(pack: LintContext) -> Iterator[Finding]:
     """Yield a warning where SKILL.md begins with one.
 
-    Source: measured, `compat/measured.json`: more than half of the loaders see no
-    frontmatter behind it.
+    Source: measured, `clients/measured.json`: more than half of the loaders see no
+    frontmatter after it.
     """
     if bytes_of(pack, SKILL_FILE).startswith(_MARK):
         yield Finding.of("byte-order-mark", SKILL_FILE, 1)

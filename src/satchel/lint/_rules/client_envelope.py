@@ -1,4 +1,4 @@
-"""Tags that clients put around skills, or around words of their own."""
+"""Tags that clients put around skills, or around text of their own."""
 
 import re
 from collections.abc import Iterator
@@ -23,9 +23,12 @@ def client_envelope(pack: LintContext) -> Iterator[Finding]:
     Source: agentskills.io, "Adding skills support", on structured wrapping; and what
     Claude Code and Gemini CLI send.
     """
-    behind = body(pack)
-    match = _TAG.search(behind.text) if "<" in behind.text else None
+    instructions = body(pack)
+    match = _TAG.search(instructions.text)
     if match:
         yield Finding.of(
-            "client-envelope", SKILL_FILE, behind.line_at(match.start()), text=match[0]
+            "client-envelope",
+            SKILL_FILE,
+            instructions.line_at(match.start()),
+            text=match[0],
         )

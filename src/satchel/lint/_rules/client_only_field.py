@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from satchel.lint._context import LintContext, rule
-from satchel.model import SKILL_FILE, Finding
+from satchel.model import Finding
 
 HONOURED_BY: Final[Mapping[str, str]] = {
     "agent": "Claude Code",
@@ -34,7 +34,7 @@ HONOURED_BY: Final[Mapping[str, str]] = {
     "metadata.openclaw": "OpenClaw",
     "metadata.short-description": "Codex",
 }
-"""Field to the clients that honour it; every other one ignores it.
+"""Field to the clients that honour it; all others ignore it.
 
 Source: the documentation of these clients, read from August to November 2026.
 """
@@ -49,10 +49,9 @@ def client_only_field(pack: LintContext) -> Iterator[Finding]:
     for field in (*top, *(f"metadata.{key}" for key in inner)):
         clients = HONOURED_BY.get(field)
         if clients is not None:
-            yield Finding.of(
+            yield pack.finding_at(
                 "client-only-field",
-                SKILL_FILE,
-                pack.line_of(field),
+                field,
                 field=field,
                 clients=clients,
             )

@@ -1,4 +1,4 @@
-"""Placeholders in the body that only some clients fill in."""
+"""Placeholders in the body that only some clients replace."""
 
 import re
 from collections.abc import Iterator
@@ -25,22 +25,21 @@ _SYNTAX: Final = (
 
 @rule("client-only-syntax")
 def client_only_syntax(pack: LintContext) -> Iterator[Finding]:
-    """Yield a note on the first place of each kind; every other client shows it as is.
+    """Yield a note on the first place of each kind; other clients show it as it is.
 
     Source: the documentation of these clients, read from August to November 2026.
     """
-    behind = body(pack)
+    text = body(pack).text
     for mark, pattern, client in _SYNTAX:
-        if mark not in behind.text:
+        if mark not in text:
             continue
-        match = next(
-            (each for each in pattern.finditer(behind.text) if mark in each[0]), None
-        )
+        matches = (match for match in pattern.finditer(text) if mark in match[0])
+        match = next(matches, None)
         if match is not None:
             yield Finding.of(
                 "client-only-syntax",
                 SKILL_FILE,
-                behind.line_at(match.start()),
+                body(pack).line_at(match.start()),
                 text=match[0][:60],
                 client=client,
             )

@@ -1,9 +1,9 @@
-"""What a merge that nobody finished leaves in a file."""
+"""Marks of a merge that nobody finished."""
 
 from collections.abc import Iterator
 from typing import Final
 
-from satchel.lint._context import LintContext, bytes_of, document, rule
+from satchel.lint._context import LintContext, decoded_bytes, document, rule
 from satchel.model import SKILL_FILE, Finding
 
 _BEGIN: Final = b"<<<<<<< "
@@ -16,15 +16,11 @@ _MARKDOWN: Final = (".md", ".markdown")
 def conflict_marker(pack: LintContext) -> Iterator[Finding]:
     """Yield an error on the first conflict of each file.
 
-    All three marks in their order, each at the beginning of a line. A code block of
-    Markdown that holds them whole shows what a conflict looks like.
+    All three marks are needed, in their order, each at the beginning of a line. A code
+    block of Markdown that contains them all is an example of a conflict.
     """
     for path in (SKILL_FILE, *pack.descriptor.resources):
-        data = (
-            pack.text.encode("utf-8", "replace")
-            if path == SKILL_FILE
-            else bytes_of(pack, path)
-        )
+        data = decoded_bytes(pack, path)
         if _BEGIN not in data:
             continue
         for line, lines in _conflicts(data):

@@ -1,4 +1,4 @@
-"""Links that lead nowhere, out of the pack, or count from another folder (R36)."""
+"""Links to nothing, out of the pack, or relative to another folder."""
 
 import posixpath
 from collections.abc import Iterable, Iterator
@@ -16,32 +16,46 @@ from satchel.model import SKILL_FILE, Finding
 def dead_link(pack: LintContext) -> Iterator[Finding]:
     """Yield each relative link or image that does not lead to a file of the pack.
 
-    A path counts from the skill's root, as the specification has it; those that count
-    from the file's own folder are one note a file, for not every agent finds them
-    (S16). A link out of the pack is a note where something is there, in another skill
-    or elsewhere in the project, and else a warning. Links of one file to the same place
-    are told of once.
+    A path is relative to the skill's root, as the specification says; paths relative to
+    the folder of the file give one note a file, since not every agent finds them. A
+    link out of the pack is a note where something is there, in another skill or
+    elsewhere in the project, else a warning. Links of one file to the same target give
+    one finding.
     """
     for path, document in documents(pack):
         yield from _once_each(_look_at(pack, path, document.links))
 
 
 def _look_at(pack: LintContext, path: str, links: Iterable[Link]) -> Iterator[Finding]:
-    beside: list[tuple[Link, LinkTarget]] = []
+    relative: list[tuple[Link, LinkTarget]] = []
     for link in links:
         target = find_target(pack, path, link.to)
         if target is None or target.state == "found":
             continue
-        if target.state == "beside":
-            beside.append((link, target))
+        if target.state == "relative":
+            relative.append((link, target))
         elif target.state in {"sibling", "project", "outside"}:
             yield _elsewhere(path, link.line, target)
-        elif target.state == "missing" and (held := find_case(pack, target.path)):
-            yield _other_case(path, link.line, target.path, held)
+        elif target.state == "missing" and (actual := find_case(pack, target.path)):
+            yield Finding.of(
+                "file-name-case",
+                path,
+                link.line,
+                sentence="link",
+                path=target.path,
+                actual=actual,
+            )
         else:
-            yield _dead(path, link.line, link.kind, target)
-    if beside and not _is_in_nested(pack, path):
-        yield _beside(path, beside)
+            yield Finding.of(
+                "dead-link",
+                path,
+                link.line,
+                sentence=target.state,
+                kind=link.kind,
+                path=target.path,
+            )
+    if relative and not _is_in_nested(pack, path):
+        yield _file_relative(path, relative)
 
 
 def _is_in_nested(pack: LintContext, path: str) -> bool:
@@ -53,27 +67,13 @@ def _is_in_nested(pack: LintContext, path: str) -> bool:
 
 
 def _once_each(findings: Iterable[Finding]) -> Iterator[Finding]:
-    """Yield what is said several times of one file at its first line, with a count."""
-    found: dict[str, list[Finding]] = {}
+    """Yield findings of one message once, at the first line, with a count."""
+    by_message: dict[str, list[Finding]] = {}
     for finding in findings:
-        found.setdefault(finding.message, []).append(finding)
-    for first, *others in found.values():
+        by_message.setdefault(finding.message, []).append(finding)
+    for first, *others in by_message.values():
         more = f"; {len(others) + 1} links here lead there" if others else ""
         yield replace(first, fix=f"{first.fix}{more}")
-
-
-def _dead(path: str, line: int, kind: str, target: LinkTarget) -> Finding:
-    what = {
-        "missing": f"{target.path} is not in the pack",
-        "machine": f"{target.path} is a path of one machine",
-        "unlisted": f"{target.path} is not listed, so no agent can load it",
-    }[target.state]
-    fix = {
-        "missing": "add the file, or take the link away",
-        "machine": "copy what is needed into the pack, or name it with a full address",
-        "unlisted": "list the file in the frontmatter, or take the link away",
-    }[target.state]
-    return Finding.of("dead-link", path, line, kind=kind, what=what, fix=fix)
 
 
 def _elsewhere(path: str, line: int, target: LinkTarget) -> Finding:
@@ -81,20 +81,19 @@ def _elsewhere(path: str, line: int, target: LinkTarget) -> Finding:
         return Finding.of(
             "sibling-link", path, line, path=target.path, skill=target.skill
         )
-    is_there = target.state == "project"
-    return Finding(
-        "outside-link",
-        "note" if is_there else "warning",
-        f"{target.path} is outside of the pack"
-        + (", in its project" if is_there else "")
-        + ": an agent that loads the skill does not have it",
-        path,
-        line,
-        fix="copy what is needed into the pack, or name it with a full address",
-    )
+    if target.state == "project":
+        return Finding.of(
+            "outside-link",
+            path,
+            line,
+            severity="note",
+            sentence="project",
+            path=target.path,
+        )
+    return Finding.of("outside-link", path, line, path=target.path)
 
 
-def _beside(path: str, links: list[tuple[Link, LinkTarget]]) -> Finding:
+def _file_relative(path: str, links: list[tuple[Link, LinkTarget]]) -> Finding:
     (first, target), *others = links
     more = f", as {len(others)} more links of this file do" if others else ""
     fragment = f"#{target.fragment}" if target.fragment else ""
@@ -106,10 +105,4 @@ def _beside(path: str, links: list[tuple[Link, LinkTarget]]) -> Finding:
         more=more,
         path=target.path,
         fragment=fragment,
-    )
-
-
-def _other_case(path: str, line: int, wanted: str, held: str) -> Finding:
-    return Finding.of(
-        "file-name-case", path, line, sentence="link", wanted=wanted, held=held
     )

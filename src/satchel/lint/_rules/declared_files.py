@@ -1,4 +1,4 @@
-"""Declared files that are missing, unsafe, or of a kind that is never listed (A30)."""
+"""Declared files that are missing, unsafe, or of a kind that is never listed."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -9,11 +9,11 @@ from satchel.model import SKILL_FILE, Finding
 
 @rule()
 def declared_files(pack: LintContext) -> Iterator[Finding]:
-    """Yield what is wrong with the declared files, with the line that declares them.
+    """Yield the findings on declared files, with the line that declares each.
 
     Each message begins with the field that it is about.
     """
-    for finding in pack.told:
+    for finding in pack.file_findings:
         field = finding.message.partition(" ")[0]
         line = pack.line_of(field) or pack.line_of(f"metadata.{field}")
         yield replace(finding, path=SKILL_FILE, line=line)

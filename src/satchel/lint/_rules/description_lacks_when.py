@@ -1,4 +1,4 @@
-"""A description that does not say when to use the skill (S8)."""
+"""A description that does not say when to use the skill."""
 
 import re
 from collections.abc import Iterator
@@ -6,7 +6,7 @@ from typing import Final
 
 from satchel.lint._context import LintContext, rule
 from satchel.lint._english import is_english
-from satchel.model import SKILL_FILE, Finding
+from satchel.model import Finding
 
 _CUES: Final = re.compile(
     r"""\b(?:when(?:ever)?|if|before|after|while|during|upon|once|until|unless
@@ -30,10 +30,8 @@ _CUES: Final = re.compile(
 def description_lacks_when(pack: LintContext) -> Iterator[Finding]:
     """Yield a note on an English description without a word that says when.
 
-    What is in another language is not judged.
+    Descriptions in other languages are not judged.
     """
     text = pack.manifest.description
     if text and not _CUES.search(text) and is_english(text):
-        yield Finding.of(
-            "description-lacks-when", SKILL_FILE, pack.line_of("description")
-        )
+        yield pack.finding_at("description-lacks-when", "description")

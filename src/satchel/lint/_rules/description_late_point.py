@@ -4,24 +4,23 @@ from collections.abc import Iterator
 
 from satchel.lint._context import LintContext, rule
 from satchel.lint._english import opening_chars
-from satchel.model import SKILL_FILE, Finding
+from satchel.model import Finding
 
 
 @rule("description-late-point")
 def description_late_point(pack: LintContext) -> Iterator[Finding]:
-    """Yield a note where half of what short clients show passes before the point.
+    """Yield a note where filler takes half of what clients with little room show.
 
-    That is: the description is longer than the bound, and its first words, up to half
-    of it, are such as ``This skill should be used when the user wants to``.
+    The description is longer than the bound, and half of it or more goes by with words
+    such as ``This skill should be used when the user wants to``.
     """
     room = pack.thresholds.description_point_chars
     text = " ".join(pack.manifest.description.split())
     opening = opening_chars(text) if len(text) > room else 0
     if 0 < room <= 2 * opening:
-        yield Finding.of(
+        yield pack.finding_at(
             "description-late-point",
-            SKILL_FILE,
-            pack.line_of("description"),
+            "description",
             opening=opening,
             room=room,
         )

@@ -1,26 +1,20 @@
-"""A description that another profile would refuse for its length (X06)."""
+"""A description that another profile would refuse for its length."""
 
 from collections.abc import Iterator
 from typing import Final
 
 from satchel.lint._context import LintContext, rule
-from satchel.model import (
-    MAX_DESCRIPTION_CHARS,
-    SKILL_FILE,
-    STRICT_DESCRIPTION_CHARS,
-    Finding,
-)
+from satchel.model import MAX_DESCRIPTION_CHARS, STRICT_DESCRIPTION_CHARS, Finding
 
 _OF_STRICT: Final = frozenset(["assets", "references", "scripts", "trigger_keywords"])
 
 
 @rule("description-limits")
 def description_limits(pack: LintContext) -> Iterator[Finding]:
-    """Yield a note on fewer characters than any client takes, or than one refuses.
+    """Yield a note on a length that another profile or client refuses.
 
-    The profile in use says of its own limits that they are broken, and
-    `long_description` of what it is about. Limits of ``strict`` are for manifests with
-    fields of its dialect: nobody else has heard of it.
+    The profile in use reports its own limits, and `long_description` its bound. The
+    limits of ``strict`` count only for manifests with fields of its dialect.
     """
     text = pack.manifest.description
     length = len(" ".join(text.split()))
@@ -37,10 +31,9 @@ def description_limits(pack: LintContext) -> Iterator[Finding]:
         what = "profile strict would refuse it"
     else:
         return
-    yield Finding.of(
+    yield pack.finding_at(
         "description-limits",
-        SKILL_FILE,
-        pack.line_of("description"),
+        "description",
         length=length,
         what=what,
         shortest=shortest,

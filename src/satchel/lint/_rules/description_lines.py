@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from satchel.lint._context import LintContext, rule
-from satchel.model import SKILL_FILE, Finding
+from satchel.model import Finding
 
-# A heading, an item, a quotation, a fence, a rule: behind the first line of the text.
+# A heading, an item, a quotation, a fence, a rule: after the first line of the text.
 _MARKED: Final = re.compile(
     r"(?<=\n)[ \t]*(?:#{1,6}[ \t]|[-*+>][ \t]|\d+[.)][ \t]|```|~~~|---+[ \t]*$)",
     re.MULTILINE,
@@ -16,7 +16,7 @@ _MARKED: Final = re.compile(
 
 @rule("description-lines")
 def description_lines(pack: LintContext) -> Iterator[Finding]:
-    """Yield a warning on a line of the description that begins as Markdown does.
+    """Yield a warning on a line of the description that begins like Markdown.
 
     Source: measured: most loaders put line breaks of a description into their prompt as
     they are.
@@ -26,9 +26,8 @@ def description_lines(pack: LintContext) -> Iterator[Finding]:
         return
     match = _MARKED.search(text)
     if match:
-        yield Finding.of(
+        yield pack.finding_at(
             "description-lines",
-            SKILL_FILE,
-            pack.line_of("description"),
+            "description",
             start=match[0].strip(),
         )

@@ -5,14 +5,14 @@ from collections.abc import Iterator
 from typing import Final
 
 from satchel.lint._context import LintContext, rule
-from satchel.model import SKILL_FILE, Finding
+from satchel.model import Finding
 
 _TAG: Final = re.compile(r"</?[A-Za-z][^<>\n]{0,60}>")
 
 
 @rule("description-markup")
 def description_markup(pack: LintContext) -> Iterator[Finding]:
-    """Yield a warning on a tag, a note on a bracket that stands alone.
+    """Yield a warning on a tag, a note on a single bracket.
 
     Source: platform.claude.com, "Agent Skills", on ``description``; and
     ``quick_validate.py`` of anthropics/skills, which refuses every bracket.
@@ -21,14 +21,9 @@ def description_markup(pack: LintContext) -> Iterator[Finding]:
     if "<" not in text and ">" not in text:
         return
     tag = _TAG.search(text)
-    yield Finding(
-        "description-markup",
-        "warning" if tag else "note",
-        f"the description holds {tag[0]!r}: Anthropic's upload refuses tags in it"
-        if tag
-        else "the description holds an angle bracket, which Anthropic's packaging "
-        "of skills refuses",
-        SKILL_FILE,
-        pack.line_of("description"),
-        fix="say it in words, without < and >",
-    )
+    if tag:
+        yield pack.finding_at("description-markup", "description", tag=tag[0])
+    else:
+        yield pack.finding_at(
+            "description-markup", "description", severity="note", sentence="bracket"
+        )

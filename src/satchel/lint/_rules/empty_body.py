@@ -1,4 +1,4 @@
-"""A SKILL.md with nothing behind its frontmatter (S2)."""
+"""A SKILL.md with nothing after its frontmatter."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Values that YAML 1.1 takes for a date, and that no calendar has (T13)."""
+"""Values that YAML 1.1 takes for a date that no calendar has."""
 
 import re
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ _DATE: Final = re.compile(
 
 @rule("impossible-date")
 def impossible_date(pack: LintContext) -> Iterator[Finding]:
-    """Yield a warning on each one in the frontmatter.
+    """Yield a warning on each such value in the frontmatter.
 
     Source: measured: clients that read YAML with PyYAML fail on it with an error that
     they do not expect, and some lose every other pack too.

@@ -20,16 +20,16 @@ def interactive_script(pack: LintContext) -> Iterator[Finding]:
 
     Source: agentskills.io, "Using scripts", which has it as a hard requirement.
     """
-    asks: list[tuple[str, int]] = [
-        (path, line) for path, each in compiled(pack).items() for line in each.asks
+    prompts: list[tuple[str, int]] = [
+        (path, line) for path, check in compiled(pack).items() for line in check.prompts
     ]
     for path in pack.descriptor.resources:
         data = bytes_of(pack, path)
         if b"read" in data and shell_of(path, data):
-            asks += [
+            prompts += [
                 (path, number)
                 for number, line in enumerate(data.split(b"\n"), start=1)
                 if _READ.search(line) and not _FED.search(line)
             ]
-    for path, line in asks:
+    for path, line in prompts:
         yield Finding.of("interactive-script", path, line)

@@ -1,4 +1,4 @@
-"""JSON files that are none."""
+"""Files named ``.json`` that are not valid JSON."""
 
 import json
 import re
@@ -14,9 +14,9 @@ _WITH_COMMENTS: Final = re.compile(r"(?:\A|/)(?:[tj]sconfig[^/]*\.json|\.vscode/
 
 @rule("json-syntax")
 def json_syntax(pack: LintContext) -> Iterator[Finding]:
-    """Yield each file named ``.json`` that no strict reader takes.
+    """Yield each file named ``.json`` that no strict reader accepts.
 
-    Left out is what is known to allow comments, such as ``tsconfig.json``.
+    Files that allow comments, such as ``tsconfig.json``, are left out.
     """
     for path in files_ending(pack, (".json",)):
         data = bytes_of(pack, path)
@@ -41,7 +41,7 @@ def _problem(data: bytes) -> tuple[int | None, str]:
     except json.JSONDecodeError as error:
         return error.lineno, error.msg
     except _NoNumberError as error:
-        return None, f"{error} is no number of JSON"
+        return None, f"{error} is not a number in JSON"
     except UnicodeDecodeError:
         return None, "it is not UTF-8"
     except RecursionError:

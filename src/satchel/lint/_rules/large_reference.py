@@ -1,4 +1,4 @@
-"""A reference that is too long to be read at once."""
+"""A reference that is too long to read at once."""
 
 from collections.abc import Iterator
 
@@ -13,7 +13,7 @@ def large_reference(pack: LintContext) -> Iterator[Finding]:
     bound = pack.thresholds.reference_tokens
     sizes = {file.path: file.size for file in pack.descriptor.files}
     for path in pack.descriptor.references:
-        # A token has four bytes in the estimate, so that most need not be counted.
+        # The estimate is four bytes a token, so most files need not be counted.
         if not bound or sizes.get(path, 0) <= bound * 4:
             continue
         tokens = EstimateCounter().count(text_of(pack, path))

@@ -1,4 +1,4 @@
-"""What a template, or a hurried author, left to fill in."""
+"""Placeholders that a template or an author in a hurry left."""
 
 import re
 from collections.abc import Iterator
@@ -40,7 +40,7 @@ _OF_A_TEMPLATE: Final = re.compile(
 _WORD_ALONE: Final = re.compile(
     rf"{_WORD}[.:]?|(?:\*\*|__)?{_WORD}:(?:\*\*|__)?\s.*|\[{_WORD}\b.*\][.:]?"
 )
-"""A line of Markdown that is nothing but a place to fill in, without its marks."""
+"""A line of Markdown, without its marks, that is only a placeholder."""
 _ADD: Final = re.compile(
     r"\[(?:add|enter|insert|provide|put|replace|write)\b[^\]]*"
     r"\b(?:here|content|description|instructions?|steps?)\][.:]?"
@@ -68,7 +68,7 @@ _MAY: Final = re.compile(
     + "|".join(map(re.escape, _SENTENCES)),
     re.MULTILINE,
 )
-"""What a line has that may be left to fill in: few lines are looked at closely."""
+"""What a line with a placeholder contains: only those are looked at closely."""
 _MARKS: Final = re.compile(
     r"\A[ \t]*(?:(?:[-*+>]|\d+[.)]|#{1,6})[ \t]+)*(?:\[[ x]\] )?"
 )
@@ -82,10 +82,10 @@ _HEAD_LINES: Final = 10
 
 @rule("left-to-fill-in")
 def left_to_fill_in(pack: LintContext) -> Iterator[Finding]:
-    """Yield a warning on a description that says nothing yet, and on the first line.
+    """Yield a warning on a description that is a placeholder, and on each file's first.
 
-    One in each file: what is left is rarely alone. Code in Markdown is left alone, and
-    so are templates, which are for others to fill in.
+    One for each file, since placeholders come in numbers. Code in Markdown and
+    templates are left out.
     """
     text = " ".join(pack.manifest.description.split())
     if text and (
@@ -103,7 +103,7 @@ def left_to_fill_in(pack: LintContext) -> Iterator[Finding]:
         text = text_of(pack, path)
         if path.endswith(".md") or is_template(path) or len(text) > _MAX_CHARS:
             continue
-        # Further down it is what a program writes into the packs that it makes.
+        # Further down, such a sentence is what a program writes into other packs.
         for number, head in enumerate(text.split("\n")[:_HEAD_LINES], start=1):
             if any(sentence in head for sentence in _SENTENCES):
                 yield _left(path, number, f"{head.strip()[:60]!r}")
@@ -123,7 +123,7 @@ def _first_line(pack: LintContext, path: str) -> tuple[int, str] | None:
     first = body(pack).line if path == SKILL_FILE else 1
     number, counted, end = 1, 0, -1
     for match in _MAY.finditer(text):
-        if match.start() <= end:  # on a line that was looked at
+        if match.start() <= end:  # on a line that was checked already
             continue
         begin = text.rfind("\n", 0, match.start()) + 1
         number += text.count("\n", counted, begin)
@@ -131,7 +131,7 @@ def _first_line(pack: LintContext, path: str) -> tuple[int, str] | None:
         end = text.find("\n", begin)
         end = len(text) if end < 0 else end
         line = text[begin:end]
-        # Four blanks are code, or deep in a list of something.
+        # Four spaces are code, or deep in a list.
         if number < first or line.startswith(("    ", "\t")):
             continue
         bare = _MARKS.sub("", line).strip()

@@ -1,11 +1,11 @@
-"""A licence that is said to be in a file of the pack (S9)."""
+"""A licence file that the manifest names and the pack does not have."""
 
 import re
 from collections.abc import Iterator
 from typing import Final
 
 from satchel.lint._context import LintContext, rule
-from satchel.model import SKILL_FILE, Finding
+from satchel.model import Finding
 
 _FILE: Final = re.compile(
     r"(?<![\w/.:-])(?:LICEN[CS]E|COPYING|NOTICE)[\w-]*(?:\.(?:txt|md))\b"
@@ -25,9 +25,8 @@ def license_file_missing(pack: LintContext) -> Iterator[Finding]:
     there = {file.path for file in pack.descriptor.files}
     for match in _FILE.finditer(written):
         if match[0] not in there:
-            yield Finding.of(
+            yield pack.finding_at(
                 "license-file-missing",
-                SKILL_FILE,
-                pack.line_of("license"),
+                "license",
                 text=match[0],
             )

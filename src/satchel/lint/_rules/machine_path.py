@@ -1,4 +1,4 @@
-"""Paths that are true on one machine."""
+"""Paths into the home folder of one person."""
 
 import re
 from collections.abc import Iterator
@@ -19,13 +19,13 @@ _ANYBODY: Final = re.compile(
     r"|public|root|service|shared|site|some(?:body|one)|suspect|test|travis|ubuntu"
     r"|vagrant|vscode|vsts|webapp|work(?:er|space)|www(?:-data)?|xyz|yo?u",
 )
-"""Names that stand for whoever reads, or that a system gives."""
+"""Names that mean any user, or that a system gives."""
 _MOST_CHARS: Final = 256 * 1024
 
 
 @rule("machine-path")
 def machine_path(pack: LintContext) -> Iterator[Finding]:
-    """Yield a warning on the first path of each file into somebody's home folder.
+    """Yield a warning on the first path of each file into a person's home folder.
 
     In every file that is text: a program or a setting with one fails elsewhere.
     """

@@ -1,4 +1,4 @@
-"""Files of the pack that its text names, and that are not there."""
+"""Files that the text of a pack names, and that the pack does not have."""
 
 import re
 from collections.abc import Iterator
@@ -17,14 +17,14 @@ _MENTION: Final = re.compile(
 _BEFORE: Final = re.compile(
     r"(?:(?:\A|[^\w./~\\}$>@-])(?:\./)?|SKILL_DIR\}?/|\{baseDir\}/)\Z", re.ASCII
 )
-"""What may stand before: nothing of a longer path, but for the skill's own folder."""
+"""What may precede a path: no part of a longer one, but the skill's own folder."""
 _BEFORE_CHARS: Final = 12
 _FOR_EXAMPLE: Final = re.compile(
     r"\A[^\w\n]*(?:examples?\b|\u793a\u4f8b)[^\w\n]{1,4}"  # a label, in Chinese too
     r"|\b(?:e\.g\.|for (?:example|instance)\b|such as )|\u4f8b\u5982",
     re.IGNORECASE,
 )
-"""What stands before, in its paragraph, where a path shows what paths are like."""
+"""What precedes a path, in its paragraph, that is only an example."""
 _MADE: Final = re.compile(
     r"\b(?:add(?:ing|s)?|check(?:s|ing)? (?:if|whether|for)|creat(?:e|es|ed|ing)"
     r"|existing|export(?:s|ed|ing)?|extract(?:s|ed|ing)?|generat(?:e|es|ed|ing)|if"
@@ -33,29 +33,29 @@ _MADE: Final = re.compile(
     r"|stor(?:e|es|ed|ing)|writ(?:e|es|ten|ing)|do not edit)\b[^.:;\n|]{0,60}\Z",
     re.IGNORECASE,
 )
-"""What stands before, in its clause, where a path is to be made or may be there."""
+"""What precedes a path, in its clause, that is to be made or may exist."""
 _LABEL: Final = re.compile(r"\A[^\w\n]*(?:\w+[ \t]+)?examples?\b", re.IGNORECASE)
 _LABEL_LINES: Final = 3
 _OF_ANOTHER: Final = re.compile(r"(?:['\u2019]s|s[`*_]*['\u2019])[\s`*_\"(]*\Z")
-"""A possessive: the path is in what somebody else has."""
+"""A possessive: the path belongs to something else."""
 _SUPPOSED: Final = re.compile(r"[`'\")\]]*[^.\n]{0,60}\b(?:would|could|might)\b")
-"""What stands behind a path that somebody only thinks of."""
+"""What follows a path that is only imagined."""
 _USED: Final = re.compile(
     r"\b(?:begin with|consult|copy|follow|load|open|read|refer to|see"
     r"|start (?:from|with)|use)\b(?: (?:a|also|and|the|file|script|template))*[\W_]*\Z",
     re.IGNORECASE,
 )
-"""What stands before a path that is to be there."""
+"""What precedes a path that must exist."""
 _RUN: Final = re.compile(
     r"\b(?:bash|node|pwsh|python3?|sh|source|uv run|run|runs|execute)\s[\W_]*\Z"
     r"|\A[\s$>]*\./\Z",
     re.IGNORECASE,
 )
-"""What stands before a path that is a program to run."""
+"""What precedes a path of a program to run."""
 _TITLE: Final = re.compile(
     r"\A\s*(?:#+|//|--|<!--)\s*\Z|\A[\s\d.)>*_`-]*\*\*[`_]*(?:\./)?\Z"
 )
-"""What alone stands before a path that is the name of what follows it."""
+"""What precedes a path, alone, that is the title of what follows."""
 _AFTER_TITLE: Final = re.compile(r"[\s`*_]*(?::[\s*_]*|-->)?(?:\n|\Z)")
 _CLAUSE_CHARS: Final = 100
 _PARAGRAPH_CHARS: Final = 400
@@ -73,13 +73,13 @@ _SAMPLES: Final = frozenset(
         *("xml", "yaml", "yml"),
     ]
 )
-"""What a block in one of these shows is the text of another file."""
+"""A code block in one of these shows the text of another file."""
 
 
 class _Mention(NamedTuple):
     """A path that a text names, its place, and the text around it.
 
-    ``clause`` is its line up to it, ``paragraph`` what belongs to it on both sides.
+    ``clause`` is its line up to the path, ``paragraph`` the text on both sides.
     """
 
     path: str
@@ -92,11 +92,11 @@ class _Mention(NamedTuple):
 def mentioned_file_missing(pack: LintContext) -> Iterator[Finding]:
     """Yield each path below references/, scripts/ or assets/ that leads to no file.
 
-    Once for each path and file, at its first place. A path counts from the root, from
-    the file's folder or from one between; a file that the project around the pack has
-    there is meant as well, and so is one of a skill that the paragraph names. Links are
-    for `dead_link`. Where the pack has no such folder, the text may mean the user's
-    project: then only what it says to read, or SKILL.md to run.
+    Once for each path and file, at its first place. A path is relative to the root, to
+    the folder of the file or to one between; it may also mean a file of the project
+    around the pack, or of a skill that the paragraph names. `dead_link` checks links.
+    Where the pack has no such folder, the text may mean the user's project: then only
+    files to read count, and in SKILL.md programs to run.
     """
     for path, _ in documents(pack):
         text = text_of(pack, path)
@@ -105,32 +105,24 @@ def mentioned_file_missing(pack: LintContext) -> Iterator[Finding]:
 
 
 def _missing(pack: LintContext, file: str, text: str) -> Iterator[Finding]:
-    held = pack_paths(pack)
-    told = _linked(pack, file)
+    paths = pack_paths(pack)
+    reported = _linked(pack, file)
     for mention in _mentions(pack, file, text):
-        wanted = mention.path
-        if wanted in told or any(
-            place in held for place in possible_paths(file, wanted)
-        ):
+        path = mention.path
+        if path in reported or not paths.isdisjoint(possible_paths(file, path)):
             continue
-        told.add(wanted)
-        case = find_case(pack, wanted)
-        if case:
-            yield _other_case(file, mention, case)
-        elif _is_certain(pack, file, mention) and not _is_around(pack, mention):
+        reported.add(path)
+        actual = find_case(pack, path)
+        if actual:
             yield Finding.of(
-                "mentioned-file-missing", file, mention.line, wanted=wanted
+                "file-name-case", file, mention.line, path=path, actual=actual
             )
-
-
-def _other_case(file: str, mention: _Mention, case: str) -> Finding:
-    return Finding.of(
-        "file-name-case", file, mention.line, path=mention.path, case=case
-    )
+        elif _is_certain(pack, file, mention) and not _is_around(pack, mention):
+            yield Finding.of("mentioned-file-missing", file, mention.line, path=path)
 
 
 def _linked(pack: LintContext, file: str) -> set[str]:
-    """Return what links lead to: of these another rule tells."""
+    """Return the targets of links: another rule checks them."""
     return {
         path
         for link in document(pack, file).links
@@ -140,10 +132,10 @@ def _linked(pack: LintContext, file: str) -> set[str]:
 
 
 def _mentions(pack: LintContext, file: str, text: str) -> Iterator[_Mention]:
-    """Yield each path that is meant, and no example of one.
+    """Yield each path that is meant, and not an example.
 
-    A path that the text has made, or asks for, is there afterwards or is not: it is
-    left alone from then on.
+    A path that the text creates or asks for may exist afterwards: it is left out from
+    then on.
     """
     lines = text.split("\n")
     samples = {
@@ -174,7 +166,7 @@ def _mentions(pack: LintContext, file: str, text: str) -> Iterator[_Mention]:
 
 
 def _is_sample(block: CodeBlock, lines: list[str]) -> bool:
-    """Tell whether a block shows the text of another file, or an example of a talk."""
+    """Tell whether a block shows the text of another file, or an example."""
     if block.info.strip().lower().partition(" ")[0] in _SAMPLES:
         return True
     above = lines[max(0, block.line - 1 - _LABEL_LINES) : block.line - 1]
@@ -183,7 +175,7 @@ def _is_sample(block: CodeBlock, lines: list[str]) -> bool:
 
 
 def _is_example(clause: str, before: str, after: str) -> bool:
-    """Tell whether a path shows what paths are like, or is another's."""
+    """Tell whether a path is an example, or belongs to something else."""
     if _TITLE.match(clause) and _AFTER_TITLE.match(after):
         return True
     return bool(
@@ -214,7 +206,7 @@ def _is_around(pack: LintContext, mention: _Mention) -> bool:
         if pack.around(f"{above}{mention.path}") is not None:
             return True
         above += "../"
-    names = {each for each in SPEC_NAME.findall(mention.paragraph) if "-" in each}
+    names = {name for name in SPEC_NAME.findall(mention.paragraph) if "-" in name}
     quoted = set(re.findall(r"`([a-z0-9]+)`", mention.paragraph))
     return any(
         pack.around(f"{start}{name}/{mention.path}")

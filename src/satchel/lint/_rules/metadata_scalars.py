@@ -1,16 +1,16 @@
-"""Numbers, switches and dates where `metadata` wants text (S11)."""
+"""Numbers and booleans where `metadata` expects text."""
 
 from collections.abc import Iterator, Mapping
 
 from satchel.lint._context import LintContext, rule
-from satchel.model import SKILL_FILE, Finding
+from satchel.model import Finding
 
 
 @rule("metadata-not-text")
 def metadata_scalars(pack: LintContext) -> Iterator[Finding]:
-    """Yield a warning on each value that YAML takes for something else than text.
+    """Yield a warning on each value that YAML reads as a number or a boolean.
 
-    What is a list or a mapping is told of by the profile.
+    The profile reports lists and mappings.
 
     Source: agentskills.io/specification: "a map from string keys to string values".
     """
@@ -20,10 +20,9 @@ def metadata_scalars(pack: LintContext) -> Iterator[Finding]:
     for key, value in written.items():
         if isinstance(value, int | float):
             kind = "true or false" if isinstance(value, bool) else "a number"
-            yield Finding.of(
+            yield pack.finding_at(
                 "metadata-not-text",
-                SKILL_FILE,
-                pack.line_of("metadata"),
+                "metadata",
                 key=key,
                 kind=kind,
             )

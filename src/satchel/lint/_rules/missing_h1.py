@@ -1,4 +1,4 @@
-"""A body without a title (E02)."""
+"""A body without a title."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Names that not every client takes (X05)."""
+"""Names that not every client accepts."""
 
 import re
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from satchel.skill_md import spec_name_violations, strict_name_violations
 
 # Names that Windows gives to devices, in every folder.
 _DEVICE: Final = re.compile(r"con|prn|aux|nul|(?:com|lpt)[0-9]")
-_TOLD: Final = {"spec": spec_name_violations, "strict": strict_name_violations}
+_PROFILE_RULES: Final = {"spec": spec_name_violations, "strict": strict_name_violations}
 
 
 @rule("name-not-portable", "reserved-name")
@@ -18,26 +18,24 @@ def name_not_portable(pack: LintContext) -> Iterator[Finding]:
     """Yield a note on a name outside of what all profiles and clients accept.
 
     That is ``[a-z][a-z0-9]*(-[a-z0-9]+)*`` and 64 characters. What the profile in use
-    refuses itself is not said again. Anthropic's upload also refuses two words.
+    refuses is not reported again. Anthropic's upload also refuses two words.
     """
     name = pack.manifest.name
     if "name" not in pack.manifest.frontmatter:
         return
     line = pack.line_of("name")
     is_portable = is_name(name, PORTABLE_NAME)
-    told = pack.profile in _TOLD and any(_TOLD[pack.profile](name))
-    if not is_portable and not told:
+    violations = _PROFILE_RULES.get(pack.profile, lambda _: ())(name)
+    if not is_portable and not any(violations):
         near = portable_name(name)
-        yield Finding(
-            "name-not-portable",
-            "note",
-            f"the name {name!r} is outside of what every profile and client takes",
-            SKILL_FILE,
-            line,
-            fix=f"name it, and its folder, {near}"
-            if near
-            else "use letters a-z, digits behind the first, and single hyphens",
-        )
+        if near:
+            yield Finding.of(
+                "name-not-portable", SKILL_FILE, line, name=name, near=near
+            )
+        else:
+            yield Finding.of(
+                "name-not-portable", SKILL_FILE, line, sentence="no-near", name=name
+            )
     if _DEVICE.fullmatch(name.lower()):
         yield Finding.of(
             "name-not-portable",

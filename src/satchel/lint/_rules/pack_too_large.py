@@ -1,4 +1,4 @@
-"""A pack, or one of its files, that is too large to travel."""
+"""A pack, or one of its files, that is too large to transfer."""
 
 from collections.abc import Iterator
 

@@ -1,16 +1,24 @@
-"""Python files that Python cannot compile (A32)."""
+"""Python files that Python cannot compile."""
 
 import sys
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from satchel.lint._context import LintContext, bytes_of, is_template, rule, text_of
+from satchel.lint._context import (
+    LintContext,
+    bytes_of,
+    is_template,
+    once_per_pack,
+    rule,
+    text_of,
+)
 from satchel.lint._programs import (
     MAX_BYTES,
     ProgramCheck,
     compile_python,
     is_python,
     later_version_for,
+    not_checked,
 )
 from satchel.model import Finding
 
@@ -19,9 +27,9 @@ _VERSION: Final = f"{sys.version_info.major}.{sys.version_info.minor}"
 
 @rule("program-not-checked", "python-syntax")
 def python_syntax(pack: LintContext) -> Iterator[Finding]:
-    """Yield each file that is no Python; they are compiled and never run.
+    """Yield each Python file that does not compile; none is run.
 
-    A note where the grammar of a later Python has what this one refuses.
+    A note where the grammar of a later Python accepts it.
     """
     unchecked: list[str] = []
     for path, program in compiled(pack).items():
@@ -30,14 +38,7 @@ def python_syntax(pack: LintContext) -> Iterator[Finding]:
         elif program.error:
             yield _refused(pack, path, program)
     if unchecked:
-        yield Finding(
-            "program-not-checked",
-            "note",
-            "Python could not be asked whether this is a program"
-            + (f", nor {len(unchecked) - 1} more" if unchecked[1:] else ""),
-            unchecked[0],
-            fix="check it with `python -m py_compile`, of the Python that it is for",
-        )
+        yield not_checked(unchecked, "python")
 
 
 def _refused(pack: LintContext, path: str, program: ProgramCheck) -> Finding:
@@ -57,12 +58,9 @@ def _refused(pack: LintContext, path: str, program: ProgramCheck) -> Finding:
     )
 
 
+@once_per_pack
 def compiled(pack: LintContext) -> Mapping[str, ProgramCheck]:
-    """Return what Python says of each of the pack's files, asked once."""
-    return pack.once(_compiled)
-
-
-def _compiled(pack: LintContext) -> Mapping[str, ProgramCheck]:
+    """Return what Python finds in each of the pack's files."""
     files = {
         path: bytes_of(pack, path)
         for path in pack.descriptor.resources
@@ -77,6 +75,6 @@ def _compiled(pack: LintContext) -> Mapping[str, ProgramCheck]:
 
 
 def _may_be_python(path: str) -> bool:
-    """Tell it by the name alone, so that an image need not be read."""
+    """Judge by the name only, so that an image need not be read."""
     name = path.lower().rpartition("/")[2]
     return "." not in name or name.endswith((".py", ".pyw"))

@@ -1,4 +1,4 @@
-"""Files that are listed and would not load (A30)."""
+"""Listed files that would not load."""
 
 from collections.abc import Iterator
 
@@ -9,9 +9,9 @@ from satchel.model import Finding
 
 @rule()
 def readable(pack: LintContext) -> Iterator[Finding]:
-    """Yield each listed file that a load would refuse, with the load's own code.
+    """Yield each listed file that a load would refuse, with the code of the load.
 
-    A missing one is left out: whoever made the list has said so already.
+    A missing file is left out: making the list has reported it already.
     """
     for path in pack.descriptor.resources:
         try:
@@ -22,6 +22,6 @@ def readable(pack: LintContext) -> Iterator[Finding]:
             fix = (
                 "make the file smaller, or split it"
                 if isinstance(error, LimitExceededError)
-                else "let whoever runs the agent read it, or take it out of the pack"
+                else "give the user of the agent the right to read it, or remove it"
             )
             yield Finding.of_error(error, path, fix=fix)

@@ -1,4 +1,4 @@
-"""Files that no text tells anybody to read, and programs that none tells to run."""
+"""References that no text says to read, and scripts that none says to run."""
 
 import fnmatch
 import posixpath
@@ -19,7 +19,7 @@ _PROGRAMS: Final = frozenset(
         *("php", "pl", "ps1", "py", "pyw", "r", "rb", "sh", "ts", "zsh"),
     ]
 )
-"""Endings of what is run as it is; other files of ``scripts`` serve a program."""
+"""Endings of programs; other files in ``scripts`` are read by a program."""
 _TEST: Final = re.compile(
     r"(?:\A|/)(?:tests?|__tests__)/|(?:\A|/)(?:test_|conftest\.)[^/]*\Z"
     r"|[_.-](?:test|spec)\.\w+\Z",
@@ -29,27 +29,27 @@ _PATTERN: Final = re.compile(
     r"(?<![\w./{}<>*-])(?=[\w./-]{0,80}[*{<])[\w./{}<>*-]{1,120}(?:\.\w+|\*)"
 )
 _OPEN: Final = re.compile(r"\{\w+\}|<\w+>|\*+|\b[NX]\b")
-"""What stands for any text in a pattern: ``references/module-N-*.md``."""
+"""What matches any text in a pattern: ``references/module-N-*.md``."""
 _LEAST_FIXED: Final = 4
 _MOST_PATTERNS: Final = 200
 
 
 @rule("reference-not-mentioned", "script-not-mentioned")
 def reference_not_mentioned(pack: LintContext) -> Iterator[Finding]:
-    """Yield each reference and script that no text names that is itself reached.
+    """Yield each reference and script that no reachable text names.
 
-    Texts are the description, the body, the files that these name, and all that is
-    neither reference nor script. A file is named by its path or its name, in any case
-    of letters, by a pattern, or by the folder that it is in; a program also by its name
-    without the ending in another program, or where its twin for another system is
-    named. In profile ``strict`` a reference is named by itself, and an unnamed one is
-    an error. Tests and what is no program are left alone.
+    Texts are the description, the body, the files that these name, and all files that
+    are neither reference nor script. A file is named by its path or its name, in any
+    case of letters, by a pattern, or by the folder that it is in; a program also by its
+    name without the ending in another program, or by its counterpart for another
+    system. In profile ``strict`` only its own name counts for a reference, and a
+    missing one is an error. Tests and files that are not programs are left out.
     """
     references, scripts = pack.descriptor.references, pack.descriptor.scripts
     if not references and not scripts:
         return
     strict = pack.profile == "strict"
-    unnamed: list[str] = [p for p in (*references, *scripts) if _is_asked_for(pack, p)]
+    unnamed = [path for path in (*references, *scripts) if _needs_name(pack, path)]
     texts = [f"{pack.manifest.description}\n{body(pack).text}"]
     others = (*pack.descriptor.assets, *pack.descriptor.others)
     texts += [text_of(pack, path) for path in others]
@@ -71,22 +71,14 @@ def reference_not_mentioned(pack: LintContext) -> Iterator[Finding]:
     for path in unnamed:
         if path in references:
             severity: Severity = "error" if strict else "warning"
-            yield _unnamed("reference-not-mentioned", severity, "read", path)
+            yield Finding.of(
+                "reference-not-mentioned", SKILL_FILE, severity=severity, path=path
+            )
         elif posixpath.splitext(path)[1][1:].lower() in _PROGRAMS:
-            yield _unnamed("script-not-mentioned", "note", "run", path)
+            yield Finding.of("script-not-mentioned", SKILL_FILE, path=path)
 
 
-def _unnamed(code: str, severity: Severity, what: str, path: str) -> Finding:
-    return Finding(
-        code,
-        severity,
-        f"no text says when to {what} {path}",
-        SKILL_FILE,
-        fix=f"name {path} in the body, with the case that it is for",
-    )
-
-
-def _is_asked_for(pack: LintContext, path: str) -> bool:
+def _needs_name(pack: LintContext, path: str) -> bool:
     name = posixpath.basename(path).lower()
     return (
         path in pack_paths(pack)
@@ -99,7 +91,7 @@ def _names(text: str, path: str, *, strict: bool) -> bool:
     name = posixpath.basename(path)
     lowered = _lowered(text)
     for form in (name.lower(), quote(name).lower()):
-        # Behind another letter it is the end of another name: a.md in data.md.
+        # After another letter it is the end of another name: a.md in data.md.
         if form in lowered and re.search(rf"(?<![\w-]){re.escape(form)}", lowered):
             return True
     is_script = path.startswith("scripts/")
@@ -123,7 +115,7 @@ def _lowered(text: str) -> str:
 
 @lru_cache(maxsize=256)
 def _names_folder(text: str, folder: str) -> bool:
-    """Tell whether the folder is named, or one around it: alone, with no file."""
+    """Tell whether the folder, or one around it, is named without a file."""
     while folder:
         if folder in text and re.search(
             rf"(?<![\w/-]){re.escape(folder)}(?:/?\**[`'\")\]|:]|/(?![\w.{{<*-]))", text
@@ -135,16 +127,19 @@ def _names_folder(text: str, folder: str) -> bool:
 
 def _fits(text: str, path: str) -> bool:
     name = posixpath.basename(path)
-    return any(each.fullmatch(path) or each.fullmatch(name) for each in _patterns(text))
+    return any(
+        pattern.fullmatch(path) or pattern.fullmatch(name)
+        for pattern in _patterns(text)
+    )
 
 
 @lru_cache(maxsize=256)
 def _patterns(text: str) -> tuple[re.Pattern[str], ...]:
-    found = {
+    globs = {
         _OPEN.sub("*", match[0].removeprefix("./")) for match in _PATTERN.finditer(text)
     }
     return tuple(
-        re.compile(fnmatch.translate(each))
-        for each in sorted(found)[:_MOST_PATTERNS]
-        if len(each.replace("*", "")) >= _LEAST_FIXED
+        re.compile(fnmatch.translate(glob))
+        for glob in sorted(globs)[:_MOST_PATTERNS]
+        if len(glob.replace("*", "")) >= _LEAST_FIXED
     )

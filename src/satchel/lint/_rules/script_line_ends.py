@@ -1,4 +1,4 @@
-"""Scripts whose first line ends as on Windows: no other system finds their program."""
+"""Scripts whose first line ends in CR LF: only Windows finds their program."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -12,7 +12,7 @@ _OF_COMMAND: Final = "a shell takes CR for a part of the command"
 
 @rule("script-line-ends")
 def script_line_ends(pack: LintContext) -> Iterator[Finding]:
-    """Yield each file that begins with ``#!``, or is a shell's, and a line in CR LF."""
+    """Yield each shell script, or file with ``#!``, whose first line ends in CR LF."""
     for path in pack.descriptor.resources:
         data = bytes_of(pack, path)
         if not data.partition(b"\n")[0].endswith(b"\r"):

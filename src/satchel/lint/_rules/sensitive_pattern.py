@@ -1,16 +1,16 @@
-"""Secrets that a pack would hand to everybody who loads it."""
+"""Secrets that a pack would give to everyone who loads it."""
 
 import re
 from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
-from satchel.lint._context import LintContext, bytes_of, rule
+from satchel.lint._context import LintContext, decoded_bytes, rule
 from satchel.model import SKILL_FILE, Finding
 
-# What must be in the text, its name, and the pattern. The shapes are those that their
-# issuers publish for secret scanning, or document; what has no prefix of its own (a
-# plain password, a bare hexadecimal key) is not among them.
+# What must be in the text, the name of the secret, and the pattern. The shapes are
+# those that their issuers publish for secret scanning, or document; what has no prefix
+# of its own (a plain password, a bare hexadecimal key) is not listed.
 _SHAPES: Final = tuple(
     (mark, kind, re.compile(pattern))
     for mark, kind, pattern in (
@@ -77,7 +77,7 @@ _MIN_DIFFERENT: Final = 10
 def find_secrets(data: bytes) -> Iterator[tuple[int, str]]:
     """Yield the line, from 1, and the kind of each secret; never its text.
 
-    What is plainly an example is left out: a word such as EXAMPLE, a run such as 1234,
+    An obvious example is left out: a word such as EXAMPLE, a run such as 1234,
     few different characters.
     """
     found: list[tuple[int, str]] = []
@@ -98,10 +98,5 @@ def find_secrets(data: bytes) -> Iterator[tuple[int, str]]:
 def sensitive_pattern(pack: LintContext) -> Iterator[Finding]:
     """Yield an error on what has the shape of a secret; never the secret itself."""
     for path in (SKILL_FILE, *pack.descriptor.resources):
-        data = (
-            pack.text.encode("utf-8", "replace")
-            if path == SKILL_FILE
-            else bytes_of(pack, path)
-        )
-        for line, kind in find_secrets(data):
+        for line, kind in find_secrets(decoded_bytes(pack, path)):
             yield Finding.of("sensitive-pattern", path, line, kind=kind)

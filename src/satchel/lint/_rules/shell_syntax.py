@@ -4,18 +4,24 @@ from collections.abc import Iterator
 from typing import Final
 
 from satchel.lint._context import LintContext, bytes_of, is_template, rule
-from satchel.lint._programs import MAX_BYTES, find_shell, read_by_shell, shell_of
+from satchel.lint._programs import (
+    MAX_BYTES,
+    find_shell,
+    not_checked,
+    read_by_shell,
+    shell_of,
+)
 from satchel.model import Finding
 
 _MOST_UNCHECKED: Final = 2
-"""Scripts without an answer, before no further one is asked about."""
+"""Scripts without an answer, after which no shell is asked any more."""
 
 
 @rule("program-not-checked", "shell-syntax")
 def shell_syntax(pack: LintContext) -> Iterator[Finding]:
     """Yield each script in which its shell finds an error; none is run.
 
-    One note where this machine has no such shell, or it gives no answer.
+    One note for the scripts whose shell is not here or gives no answer.
     """
     unchecked: list[str] = []
     for path in pack.descriptor.resources:
@@ -39,11 +45,4 @@ def shell_syntax(pack: LintContext) -> Iterator[Finding]:
                 path=path,
             )
     if unchecked:
-        yield Finding(
-            "program-not-checked",
-            "note",
-            "no shell of this machine could be asked whether this is a script"
-            + (f", nor {len(unchecked) - 1} more" if unchecked[1:] else ""),
-            unchecked[0],
-            fix="check it where the shell of its first line is installed",
-        )
+        yield not_checked(unchecked, "shell")

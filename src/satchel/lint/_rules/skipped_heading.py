@@ -1,4 +1,4 @@
-"""A heading more than one level below the one before it (A31, R36)."""
+"""A heading more than one level below the one before it."""
 
 from collections.abc import Iterator
 
@@ -10,7 +10,7 @@ from satchel.model import Finding
 def skipped_heading(pack: LintContext) -> Iterator[Finding]:
     """Yield each heading that skips a level; the first may have any.
 
-    Headings in quotations and lists are no part of the outline.
+    Headings in quotations and lists are not part of the outline.
     """
     for path, document in documents(pack):
         level = 6
@@ -23,7 +23,7 @@ def skipped_heading(pack: LintContext) -> Iterator[Finding]:
                     path,
                     heading.line,
                     level=heading.level,
-                    level2=level,
+                    above=level,
                     marks="#" * (level + 1),
                 )
             level = heading.level

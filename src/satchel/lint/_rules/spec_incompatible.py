@@ -1,4 +1,4 @@
-"""Manifests of the dialect with fields of its own, as other clients see them (X07)."""
+"""Fields of a dialect that keep a manifest from being valid elsewhere."""
 
 from collections.abc import Iterator
 
@@ -9,9 +9,9 @@ from satchel.skill_md import SPEC_FIELDS, to_spec
 
 @rule("spec-incompatible")
 def spec_incompatible(pack: LintContext) -> Iterator[Finding]:
-    """Yield one note where a conversion alone would make the fields spec-valid.
+    """Yield one note where a conversion would make the fields valid.
 
-    Nothing in profile ``strict``: whoever asks for it has chosen its fields.
+    Nothing in profile ``strict``: its fields were chosen on purpose.
     """
     written = pack.manifest.frontmatter
     chosen = pack.profile == "strict" and not pack.by_dialect

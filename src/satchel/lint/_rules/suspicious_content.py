@@ -1,4 +1,4 @@
-"""Hidden characters, and tags of our own envelope, in any file (E01, X12)."""
+"""Hidden characters, and tags of our own envelope, in any file."""
 
 from collections.abc import Iterator
 
@@ -10,14 +10,14 @@ from satchel.text import content_warnings, is_text
 
 @rule("envelope-breakout", "hidden-text")
 def suspicious_content(pack: LintContext) -> Iterator[Finding]:
-    """Yield what each file that is text should be doubted for.
+    """Yield the suspicious content of each text file.
 
-    A sync looks at SKILL.md alone; a check has the time to look at all.
+    A sync looks only at SKILL.md; a check has the time to look at all files.
     """
     for path in (SKILL_FILE, *pack.descriptor.resources):
         try:
             data = pack.read(path)
-        except SkillError:  # `readable` says so
+        except SkillError:  # `readable` reports it
             continue
         if is_text(data):
             yield from content_warnings(data, path)

@@ -1,4 +1,4 @@
-"""A code block that is never closed (A31, R36)."""
+"""A code block that is never closed."""
 
 from collections.abc import Iterator
 
@@ -8,9 +8,9 @@ from satchel.model import Finding
 
 @rule("unclosed-fence")
 def unclosed_fence(pack: LintContext) -> Iterator[Finding]:
-    """Yield the first fence of each file that has no closing one where it needs it.
+    """Yield the first fence of each file that is not closed.
 
-    What comes behind it is read the wrong way round, so that further ones say nothing.
+    What follows is read the wrong way round, so further ones mean nothing.
     """
     for path, document in documents(pack):
         for block in document.blocks:

@@ -1,4 +1,4 @@
-"""A link by reference whose label is not defined (A31, R36)."""
+"""A link by reference whose label is not defined."""
 
 import re
 from collections.abc import Iterator
@@ -11,15 +11,15 @@ from satchel.model import Finding
 _WORDS: Final = re.compile(r"[A-Za-z][\w .:/&'-]*")
 _RANGE: Final = re.compile(r"\w-\w")
 """``[a-z][a-z0-9]`` is a pattern."""
-_BESIDE: Final = re.compile(r"[\w\])}*+?{(\[^$\\|=<]")
+_ADJACENT: Final = re.compile(r"[\w\])}*+?{(\[^$\\|=<]")
 
 
 @rule("undefined-link")
 def undefined_link(pack: LintContext) -> Iterator[Finding]:
-    """Yield each ``[text][label]`` that is clearly meant as a link, and leads nowhere.
+    """Yield each ``[text][label]`` that is clearly meant as a link, and is not defined.
 
-    A list of lists, a pattern, a citation by number and a placeholder look alike, and
-    are left alone.
+    A list of lists, a pattern, a citation by number and a placeholder look similar,
+    and are left out.
     """
     for path, document in documents(pack):
         for link in document.undefined:
@@ -30,9 +30,9 @@ def undefined_link(pack: LintContext) -> Iterator[Finding]:
 def _is_meant(link: UndefinedLink) -> bool:
     text, _, label = link.source.partition("][")
     text, label = text.lstrip("![").strip(), label.rstrip("]").strip()
-    if link.before and _BESIDE.match(link.before):
+    if link.before and _ADJACENT.match(link.before):
         return False
-    if link.after and _BESIDE.match(link.after):
+    if link.after and _ADJACENT.match(link.after):
         return False
     parts = [text, label] if label else [text]
     return all(_WORDS.fullmatch(part) and not _RANGE.search(part) for part in parts)

@@ -1,11 +1,11 @@
-"""A pack that asks to run any command without being asked (T20)."""
+"""A pack that wants to run any command without a question."""
 
 import re
 from collections.abc import Iterator
 from typing import Final
 
 from satchel.lint._context import LintContext, rule
-from satchel.model import SKILL_FILE, Finding
+from satchel.model import Finding
 
 _SHELL: Final = re.compile(
     r"(?:bash|shell|powershell)(?:\(\s*\*?\s*\))?", re.IGNORECASE
@@ -14,13 +14,11 @@ _SHELL: Final = re.compile(
 
 @rule("unlimited-shell")
 def unlimited_shell(pack: LintContext) -> Iterator[Finding]:
-    """Yield a note where ``allowed-tools`` has the shell without a bound.
+    """Yield a note where ``allowed-tools`` has the shell without a limit.
 
     Source: agentskills.io/specification, whose example bounds it: ``Bash(git:*)``.
     """
     tools = pack.manifest.allowed_tools
     wide = next((tool for tool in tools if _SHELL.fullmatch(tool.strip(","))), None)
     if wide is not None:
-        yield Finding.of(
-            "unlimited-shell", SKILL_FILE, pack.line_of("allowed-tools"), wide=wide
-        )
+        yield pack.finding_at("unlimited-shell", "allowed-tools", wide=wide)

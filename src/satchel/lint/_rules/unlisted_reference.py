@@ -1,4 +1,4 @@
-"""A reference that nobody can load (A29)."""
+"""A reference that the manifest does not list."""
 
 from collections.abc import Iterator
 
@@ -10,7 +10,7 @@ from satchel.model import SKILL_FILE, Finding
 def unlisted_reference(pack: LintContext) -> Iterator[Finding]:
     """Yield each file below ``references/`` that a closed pack does not list.
 
-    An error in profile ``strict``, which closes every pack (X08, R05).
+    An error in profile ``strict``, which closes every pack.
     """
     if not (pack.manifest.declares_files or pack.profile == "strict"):
         return

@@ -1,4 +1,4 @@
-"""Programs that are fetched as they are run, in whatever version there is."""
+"""Programs that are downloaded when they are run, in any version."""
 
 import re
 from collections.abc import Iterator
@@ -15,12 +15,12 @@ _RUN: Final = re.compile(
     r"(?P<package>(?:github:)?@?[A-Za-z][\w.-]*(?:/[A-Za-z][\w.-]*)?(?<![.-]))(?P<version>[@=#]+[\w.^~-]+)?"
     r"(?![\w/<{$*:])"
 )
-_TOLD_OF: Final = re.compile(
+_NOT_RUN: Final = re.compile(
     r"^\s*(?:#|//)|\b(?:avoid|don't|e\.g|for example|instead of|never|not|no"
     r"|prohibit\w*|such as|without)\b",
     re.IGNORECASE,
 )
-"""What stands before, in its line, where nothing is run: in a comment too."""
+"""What precedes it, in its line, where nothing is run; comments too."""
 _PROSE: Final = frozenset(
     [
         *("and", "command", "commands", "for", "in", "is", "or", "package"),
@@ -39,29 +39,27 @@ def unpinned_command(pack: LintContext) -> Iterator[Finding]:
     """Yield a note on the first one in the body.
 
     Source: agentskills.io, "Using scripts": pin versions, so that a command does the
-    same tomorrow.
+    same later.
     """
-    behind = body(pack)
-    for mark in _MARK.finditer(behind.text):
+    text = body(pack).text
+    for mark in _MARK.finditer(text):
         start = max(mark.start() - _BEFORE, 0)
-        match = _RUN.search(behind.text, start, mark.end() + _MAX_CHARS)
+        match = _RUN.search(text, start, mark.end() + _MAX_CHARS)
         if match is None or match.start() > mark.start():
             continue
-        before = behind.text[
-            behind.text.rfind("\n", 0, match.start()) + 1 : match.start()
-        ]
-        if _TOLD_OF.search(before) or match["package"] in _PROSE:
+        before = text[text.rfind("\n", 0, match.start()) + 1 : match.start()]
+        if _NOT_RUN.search(before) or match["package"] in _PROSE:
             continue
         version = match["version"]
         if version is None or _MOVES.match(version):
-            yield Finding(
+            package = match["package"]
+            yield Finding.of(
                 "unpinned-command",
-                "note",
-                f"{match[0][:80]!r} fetches and runs whatever version is newest"
-                + (_UNLESS if match[0].startswith(("npx", "bunx")) else ""),
                 SKILL_FILE,
-                behind.line_at(match.start()),
-                fix=f"name the version that you tried: {match['package']}"
-                + ("#COMMIT" if match["package"].startswith("github:") else "@VERSION"),
+                body(pack).line_at(match.start()),
+                command=match[0][:80],
+                unless=_UNLESS if match[0].startswith(("npx", "bunx")) else "",
+                package=package,
+                version="#COMMIT" if package.startswith("github:") else "@VERSION",
             )
             return

@@ -30,7 +30,7 @@ CHANGE = LibraryChange(
         NewExecutable("s/new/run.sh", True, "mode, #!"),
         NewExecutable("s/old/run.sh", False, ".sh"),
     ),
-    twins=(
+    similar=(
         SimilarPacks("s/new", "s/old", "description"),
         SimilarPacks("s/b", "s/c", "files"),
         SimilarPacks("s/d", "s/e", "name"),
@@ -52,7 +52,7 @@ HOSTILE = CheckReport(
         rev=EVIL,
         hidden=(replace(HIDDEN, path=EVIL, message=EVIL),),
         executables=(NewExecutable(EVIL, True, EVIL),),
-        twins=(SimilarPacks(EVIL, EVIL, "name"),),
+        similar=(SimilarPacks(EVIL, EVIL, "name"),),
         added=(f"::error::{EVIL}",),
         moved=((EVIL, EVIL),),
     ),
@@ -143,7 +143,7 @@ def test_no_name_becomes_markup() -> None:
         rev=evil,
         hidden=(replace(HIDDEN, path=evil, message=evil),),
         executables=(NewExecutable(evil, True, evil),),
-        twins=(SimilarPacks(evil, evil, "name"),),
+        similar=(SimilarPacks(evil, evil, "name"),),
         moved=((evil, evil),),
     )
     comment = render_report(CheckReport(1, (), change=change), "markdown")
@@ -318,14 +318,16 @@ def test_packs_are_kept_apart() -> None:
     ("report", "aside"),
     [
         (
-            CheckReport(1, (), off=2, off_by="satchel.toml"),
+            CheckReport(1, (), turned_off=2, turned_off_by="satchel.toml"),
             "2 turned off by satchel.toml",
         ),
-        (CheckReport(1, (), inline=1), "1 turned off in the packs"),
-        (CheckReport(1, (), unasked=("a", "b")), "not looked for: a, b"),
-        (CheckReport(1, (), unasked=("a", "b", "c", "d")), "4 codes not looked for"),
+        (CheckReport(1, (), turned_off_in_packs=1), "1 turned off in the packs"),
+        (CheckReport(1, (), not_run=("a", "b")), "not looked for: a, b"),
+        (CheckReport(1, (), not_run=("a", "b", "c", "d")), "4 codes not looked for"),
         (
-            CheckReport(1, (), known=1, off=1, off_by="x", inline=1),
+            CheckReport(
+                1, (), known=1, turned_off=1, turned_off_by="x", turned_off_in_packs=1
+            ),
             "1 more in the baseline, 1 turned off by x, 1 turned off in the packs",
         ),
     ],
