@@ -206,6 +206,7 @@ class AgentFramework:
         ),
     }
     lacks: Mapping[str, str] = {
+        "advice": "the framework answers a call of an unknown tool by itself",
         "edits": (
             "the framework's approval response has no edits: it is bound to the call"
         ),

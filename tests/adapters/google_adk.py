@@ -298,6 +298,7 @@ class GoogleAdk:
     distribution = "google-adk"
     limits: Mapping[str, str] = _RAISES if version("google-adk") < "2" else {}
     lacks: Mapping[str, str] = {
+        "advice": "ADK answers a call of a tool that is not offered by itself",
         "history": "ADK asks for the tools before it shows the messages",
         "threads": "ADK awaits toolsets in its event loop",
     }

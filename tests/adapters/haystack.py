@@ -183,6 +183,9 @@ class Haystack:
     name = "haystack"
     distribution = "haystack-ai"
     limits: Mapping[str, str] = {}
+    lacks: Mapping[str, str] = {
+        "advice": "Haystack answers a call of an unknown tool by itself"
+    }
 
     def build(self, setup: Setup) -> Rig:
         seen = list[suite.Seen]()

@@ -276,6 +276,7 @@ class OpenAIAgents:
         ),
     }
     lacks: Mapping[str, str] = {
+        "advice": "the SDK answers a call of an unknown tool by itself",
         "edits": ("the SDK's approvals have no edits"),
     }
 

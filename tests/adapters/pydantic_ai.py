@@ -248,6 +248,7 @@ class PydanticAI:
     distribution = "pydantic-ai-slim"
     limits: Mapping[str, str] = {}
     lacks: Mapping[str, str] = {
+        "advice": "Pydantic AI answers a call of an unknown tool by itself",
         "threads": "Pydantic AI awaits toolsets in its event loop",
     }
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -96,16 +95,6 @@ class Talk:
 
 
 # State
-
-
-async def test_state_holds_ids_and_no_text(skills: Satchel) -> None:
-    talk = Talk(script([load("refunds")], "done"), attach(skills))
-
-    await talk.say("hi")
-
-    kept = talk.session.to_dict()["state"]["satchel"]
-    assert [each["id"] for each in kept["desk"]["active"]] == ["refunds"]
-    assert REFUNDS not in json.dumps(kept)
 
 
 async def test_agents_that_share_a_session_load_for_themselves(
@@ -349,24 +338,6 @@ async def test_a_history_that_is_loaded_for_each_call_is_not_stated_again(
 # Approval
 
 
-@pytest.mark.parametrize("stream", [False, True])
-async def test_a_load_is_asked_for_where_its_skill_says_so(
-    tmp_path: Path, *, stream: bool
-) -> None:
-    policy = Policy(ask("refunds", action="load"))
-    skills = Satchel(write_packs(tmp_path), policy=policy)
-    model = script([load("travel")], [load("refunds")], [load("travel")], "done")
-    talk = Talk(model, attach(skills))
-
-    response = await talk.say("hi", stream=stream)
-    waits = list(talk.seen)
-    response = await talk.answer(response, True, stream=stream)
-
-    assert len(waits) == 2
-    assert response.text == "done"
-    assert REFUNDS in talk.seen[2].results[1]
-
-
 async def test_a_load_beside_one_that_is_asked_for_waits_with_it(
     tmp_path: Path,
 ) -> None:
@@ -435,37 +406,6 @@ async def test_a_native_tool_is_handed_on_as_it_is(
 
     assert talk.seen[2].results[1] == "a card to Bern by air"
     assert post.invocation_count == 1
-
-
-async def test_a_native_tool_waits_for_approval(
-    tmp_path: Path, post: FunctionTool
-) -> None:
-    """The tool itself stays as it is, for the agents that have it as their own."""
-    talk = Talk(SENDS, attach(cards(tmp_path, post, ask("cards", tool="post"))))
-
-    response = await talk.say("hi", **BY_AIR)
-    [request] = response.user_input_requests
-    answer = request.to_function_approval_response(approved=True)
-    await talk.say([answer], **BY_AIR)
-
-    assert talk.seen[2].results[1] == "a card to Bern by air"
-    assert post.approval_mode == "never_require"
-
-
-@pytest.mark.parametrize("answer", ["yes_in_session", "no"])
-async def test_a_callback_answers_for_a_native_tool(
-    tmp_path: Path, post: FunctionTool, answer: Any
-) -> None:
-    skills = cards(tmp_path, post, ask("cards", tool="post"))
-    talk = Talk(SENDS, attach(skills, approve=lambda _: answer))
-
-    await talk.say("hi", **BY_AIR)
-
-    grants = talk.session.state["satchel"]["desk"]["grants"]
-    result = talk.seen[2].results[1]
-    assert ("a card" in result) == (answer != "no")
-    assert ("approval-declined" in result) == (answer == "no")
-    assert len(grants) == (answer != "no")
 
 
 # Other people's middleware

@@ -22,7 +22,6 @@ from pydantic import BaseModel
 from satchel import Run, Satchel
 from satchel.adapters import agno
 from satchel.errors import DuplicateToolError
-from satchel.model import Reply
 from satchel.policy import Policy, ask
 from tests.adapters import driver as suite
 from tests.adapters.agno import DRIVER, FakeModel, in_memory
@@ -36,7 +35,6 @@ from tests.adapters.desk import (
     script,
     setup,
     write_pack,
-    write_packs,
 )
 from tests.adapters.driver import Call, Paused, Seen
 
@@ -44,11 +42,6 @@ REFUND = Call("refund", {"order_id": "A-1", "cents": 995})
 ANA = {"user": "ana", "groups": ["support"]}
 PAYS = script([load("refunds")], [REFUND], "done")
 SECTION = "## Agent Skills"
-
-
-@pytest.fixture
-def packs(tmp_path: Path) -> Path:
-    return write_packs(tmp_path / "packs")
 
 
 def plain(model: suite.Model, **more: Any) -> Agent:
@@ -224,15 +217,6 @@ async def test_what_own_tools_say_changes_nothing_and_is_looked_at_later(
 # The prompt
 
 
-async def test_an_agent_without_a_prompt(packs: Path) -> None:
-    agent = attach(open_desk(packs), plain(script("hello"), system_message=None))
-
-    await agent.arun("hi")
-
-    [seen] = seen_by(agent)
-    assert seen.system.startswith(SECTION)
-
-
 async def test_a_prompt_of_parts_stays_whole(packs: Path) -> None:
     """Content that is no text stays a message of its own, before ours."""
     parts = Message(role="system", content=[{"type": "text", "text": BASE}])
@@ -373,18 +357,6 @@ async def test_hooks_see_the_calls_of_skills_tools(
     assert seen_by(agent)[2].results[1] == "refunded 995 of A-1 by ana"
 
 
-async def test_a_closed_tool_is_answered_with_advice(packs: Path) -> None:
-    model = script([REFUND, Call("travel"), Call("fly")], "done")
-    agent = attach(open_desk(packs), plain(model))
-
-    await agent.arun("hi")
-
-    refund, travel, fly = seen_by(agent)[1].results
-    assert "load the skill 'refunds' first" in refund
-    assert "it is a skill" in travel
-    assert "bad-tool-call" in fly
-
-
 async def test_a_run_gets_the_dependencies(tmp_path: Path) -> None:
     got: list[Any] = []
 
@@ -424,73 +396,6 @@ def native_desk(tmp_path: Path, done: list[str], *, is_async: bool) -> Satchel:
     write_pack(tmp_path, "refunds", description, REFUNDS)
     policy = Policy(ask("refunds", tool="refund"))
     return Satchel(tmp_path, tools=[arefund if is_async else refund], policy=policy)
-
-
-@pytest.mark.parametrize("answer", [True, False])
-@pytest.mark.parametrize("is_async", [True, False])
-async def test_a_callback_is_asked_for_a_native_tool(
-    tmp_path: Path, *, is_async: bool, answer: bool
-) -> None:
-    done: list[str] = []
-    skills = native_desk(tmp_path, done, is_async=is_async)
-    model = script([load("refunds")], [REFUND], "done")
-    agent = attach(skills, plain(model), approve=lambda _: answer)
-
-    await (agent.arun("hi") if is_async else asyncio.to_thread(agent.run, "hi"))
-
-    result = seen_by(agent)[2].results[1]
-    assert done == (["A-1"] if answer else [])
-    assert result == "paid 995" if answer else "approval-declined" in result
-
-
-@pytest.mark.parametrize("answer", [True, False])
-async def test_a_native_tool_waits_for_confirmation(
-    tmp_path: Path, *, answer: bool
-) -> None:
-    done: list[str] = []
-    skills = native_desk(tmp_path, done, is_async=True)
-    model = script([load("refunds")], [REFUND], "done")
-    agent = attach(skills, plain(model, db=in_memory()))
-
-    run = await agent.arun("hi", session_id="s")
-    before = [*done]
-    [waiting] = run.active_requirements
-    (waiting.confirm if answer else waiting.reject)()
-    run = await agent.acontinue_run(
-        run_id=run.run_id, session_id="s", requirements=[waiting]
-    )
-
-    assert before == []
-    assert run.content == "done"
-    assert done == (["A-1"] if answer else [])
-
-
-@pytest.mark.parametrize("is_async", [True, False])
-async def test_an_approver_edits_the_arguments_of_a_native_tool(
-    tmp_path: Path, *, is_async: bool
-) -> None:
-    skills = native_desk(tmp_path, [], is_async=is_async)
-    model = script([load("refunds")], [REFUND], "done")
-    less = Reply("yes_once", arguments={"order_id": "A-1", "cents": 5})
-    agent = attach(skills, plain(model), approve=lambda _: less)
-
-    await (agent.arun("hi") if is_async else asyncio.to_thread(agent.run, "hi"))
-
-    assert seen_by(agent)[2].results[1] == "paid 5"
-
-
-@pytest.mark.row("F24")
-async def test_a_person_edits_the_arguments_of_a_native_tool(tmp_path: Path) -> None:
-    done: list[str] = []
-    rig = DRIVER.build(setup(native_desk(tmp_path, done, is_async=True), PAYS))
-
-    paused = await rig.say("hi", who=ANA)
-    assert isinstance(paused, Paused)
-    less = {"order_id": "A-1", "cents": 5}
-    said = await rig.decide(paused, approve=True, arguments=less)
-
-    assert said == "done"
-    assert rig.seen[-1].results[-1] == "paid 5"
 
 
 @pytest.mark.row("F20")
@@ -633,19 +538,6 @@ async def test_a_grant_of_an_approver_holds(packs: Path, *, agentic: bool) -> No
 
 
 # State
-
-
-async def test_the_ledger_stands_in_the_session_state(packs: Path) -> None:
-    given = plain(script([load("refunds")], "done"), db=in_memory(), name="desk")
-    agent = attach(open_desk(packs), given)
-
-    await agent.arun("hi", session_id="s", session_state={"mine": 1})
-
-    state = agent.get_session_state(session_id="s")
-    assert state["mine"] == 1
-    kept = json.loads(state["satchel:desk"])
-    assert [each["id"] for each in kept["active"]] == ["refunds"]
-    assert REFUNDS not in str(state)
 
 
 async def test_members_of_a_team_keep_apart_what_they_use(packs: Path) -> None:

@@ -18,8 +18,7 @@ from anthropic.lib.tools import (
 
 from satchel import Satchel
 from satchel.adapters import anthropic
-from satchel.errors import DuplicateToolError
-from satchel.policy import Policy, PolicyRule, ask, deny
+from satchel.policy import Policy, PolicyRule, ask
 from tests.adapters import test_contract as contract
 from tests.adapters.anthropic import (
     MODEL,
@@ -37,9 +36,7 @@ from tests.adapters.desk import (
     load,
     open_desk,
     script,
-    scripts,
     write_pack,
-    write_packs,
 )
 from tests.adapters.driver import Call
 
@@ -48,17 +45,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from satchel.model import Question
-    from tests.adapters.driver import Rig, Say, Setup
+    from tests.adapters.driver import Rig, Setup
 
 REFUND = Call("refund", {"order_id": "A-1", "cents": 995})
 REFUNDED = "refunded 995 of A-1 by ana"
 ANA = {"user": "ana"}
 POINT = {"type": "ephemeral"}
-
-
-@pytest.fixture
-def packs(tmp_path: Path) -> Path:
-    return write_packs(tmp_path / "packs")
 
 
 def user(text: str) -> dict[str, Any]:
@@ -191,21 +183,6 @@ def test_the_cache_point_stands_in_front_of_what_is_stated_again(packs: Path) ->
     assert text == after[0]["text"] + after[1]["text"]
 
 
-def test_without_skills_nothing_is_added(tmp_path: Path) -> None:
-    (tmp_path / "none").mkdir()
-    messages = [user("hi")]
-    chat = anthropic.attach(Satchel(tmp_path / "none"))
-    block = {"type": "text", "text": "Desk."}
-
-    assert chat.request(messages) == {"messages": messages}
-    assert chat.request(messages, system="Desk.") == {
-        "messages": messages,
-        "system": "Desk.",
-    }
-    assert chat.request(messages, system=[block])["system"] == [block]
-    assert "system" not in chat.request(messages, cache_control=POINT)
-
-
 # Messages
 
 
@@ -235,22 +212,6 @@ def test_the_loop_may_stream(packs: Path, beta: bool) -> None:
 
     assert message.content[0].text == "done"
     assert api.seen[2].results[1] == REFUNDED
-
-
-def test_without_a_dump_the_messages_tell(packs: Path) -> None:
-    by_text: dict[str, list[Say]] = {
-        "one": [[load("refunds")], "done"],
-        "two": [[load("refunds")], [REFUND], "done"],
-    }
-    api, skills = fake_model(scripts(by_text)), open_desk(packs)
-    messages: list[Any] = [user("one")]
-
-    talk(api, anthropic.attach(skills, who=ANA), messages)
-    talk(api, anthropic.attach(skills, who=ANA), [*messages, user("two")])
-
-    assert {"order_status", "refund"} <= set(api.seen[2].tools)
-    assert "unchanged" in api.seen[3].results[-1]
-    assert api.seen[4].results[-1] == REFUNDED
 
 
 def loaded(packs: Path) -> tuple[Satchel, list[Any]]:
@@ -332,38 +293,7 @@ def test_calls_that_have_a_result_are_not_made_again(packs: Path) -> None:
     assert anthropic.attach(skills).run(messages) == []
 
 
-@pytest.mark.parametrize(
-    "own",
-    [
-        {"name": "load_skill", "input_schema": {"type": "object"}},
-        {"type": "web_search_20250305", "name": "refund"},
-    ],
-)
-def test_an_own_tool_of_a_skills_name_is_refused(packs: Path, own: Any) -> None:
-    with pytest.raises(DuplicateToolError, match="the agent"):
-        anthropic.attach(open_desk(packs), tools=[own])
-
-
 # Approval
-
-
-async def test_a_load_can_wait(packs: Path) -> None:
-    """What waits is known from the messages alone, in another process too."""
-    skills = open_desk(packs, None, ask("refunds", action="load"))
-    use = {"type": "tool_use", "id": "1", "name": "load_skill"}
-    content = [{**use, "input": {"skill_id": "refunds"}}]
-    messages = [user("hi"), {"role": "assistant", "content": content}]
-    chat = anthropic.attach(skills)
-
-    waiting = chat.waiting(messages)
-    unasked = chat.run(messages)
-    refused = await chat.arun(messages, approved={"1": False})
-    done = await chat.arun(messages, approved={"1": True})
-
-    assert [(call.id, call.name) for call in waiting] == [("1", "load_skill")]
-    assert waiting[0].question.startswith('Load the skill "refunds"?')
-    assert REFUNDS not in str(unasked + refused)
-    assert REFUNDS in done[0]["content"]
 
 
 @pytest.mark.row("E25")
@@ -588,29 +518,6 @@ def test_what_a_native_tool_says_when_it_fails_is_told(
         if isinstance(block, dict) and block["type"] == "tool_result"
     ]
     assert [block.get("is_error") for block in blocks[-2:]] == [True, True]
-
-
-@LOOPS
-@pytest.mark.parametrize("answer", [True, False])
-def test_a_native_tool_is_asked_for(
-    tmp_path: Path, loop: Callable[..., None], answer: bool
-) -> None:
-    api = fake_model(stamping("Bern"))
-    skills = cards(tmp_path, stamp, ask("cards", tool="stamp"))
-
-    loop(api, skills, approve=lambda _: answer)
-
-    assert ("stamped Bern" in api.seen[2].results[1]) == answer
-    assert ("approval-declined" in api.seen[2].results[1]) != answer
-
-
-def test_a_denied_native_tool_is_not_called(tmp_path: Path) -> None:
-    api = fake_model(stamping("Bern"))
-
-    by_loop(api, cards(tmp_path, stamp, deny("cards", tool="stamp")))
-
-    assert "stamp" not in api.seen[1].tools
-    assert "denied-by-policy" in api.seen[2].results[1]
 
 
 async def test_an_asynchronous_native_tool_is_awaited(tmp_path: Path) -> None:

@@ -164,6 +164,18 @@ async def test_a_denied_native_tool_is_not_called(
     assert cards.sent == []
 
 
+@pytest.mark.row("F22")
+@pytest.mark.capability("advice")
+async def test_a_closed_tool_is_answered_with_advice(
+    driver: Driver, packs: Path
+) -> None:
+    rig = driver.build(setup(open_desk(packs), script([REFUND], "done")))
+
+    await rig.say("hi", who=ANA)
+
+    assert "load the skill 'refunds' first" in rig.seen[1].results[0]
+
+
 # Approval
 
 

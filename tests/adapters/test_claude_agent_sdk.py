@@ -115,13 +115,6 @@ def test_a_prompt_keeps_its_form(skills: Satchel, given: Any, key: str) -> None:
     assert prompt == {k: v for k, v in given.items() if k != key}
 
 
-def test_options_may_have_no_prompt(skills: Satchel) -> None:
-    prompt = attach(skills, to=ClaudeAgentOptions()).system_prompt
-
-    assert isinstance(prompt, str)
-    assert prompt.startswith("## Agent Skills")
-
-
 @pytest.mark.parametrize(
     "options",
     [
@@ -195,16 +188,6 @@ async def test_reading_is_marked_as_such_and_stays_in_place(skills: Satchel) -> 
     assert load_skill.meta == {"anthropic/maxResultSizeChars": 500_000}
 
 
-async def test_a_closed_tool_says_what_opens_it(skills: Satchel) -> None:
-    options = attach(skills, to=ClaudeAgentOptions())
-
-    given = {"order_id": "A-1"}
-    closed = await call(options, "order_status", "satchel_skills", **given)
-
-    assert closed.is_error is True
-    assert "load the skill 'refunds' first" in closed.content[0].text
-
-
 async def test_conversations_with_the_same_options_load_for_themselves(
     skills: Satchel,
 ) -> None:
@@ -223,7 +206,7 @@ async def test_conversations_with_the_same_options_load_for_themselves(
 async def test_the_oldest_conversation_is_let_go(
     skills: Satchel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(adapter, "_TALKS", 1)
+    monkeypatch.setattr(adapter, "_MAX_CONVERSATIONS", 1)
     options = attach(skills, to=ClaudeAgentOptions())
 
     await fire(options, "UserPromptSubmit", session_id="one")

@@ -18,8 +18,8 @@ from satchel import Satchel
 from satchel.adapters.crewai import attach
 from satchel.errors import DuplicateToolError
 from satchel.model import Reply
-from satchel.policy import Policy, ask, deny
-from satchel.tools import Run, Tool
+from satchel.policy import Policy, ask
+from satchel.tools import Tool
 from tests.adapters.crewai import Fake
 from tests.adapters.desk import (
     REFUNDS,
@@ -28,9 +28,7 @@ from tests.adapters.desk import (
     load,
     open_desk,
     script,
-    scripts,
     write_pack,
-    write_packs,
 )
 from tests.adapters.driver import Call, Seen
 
@@ -45,11 +43,6 @@ REFUND = Call("refund", {"order_id": "A-1", "cents": 995})
 BASEL = {"city": "Basel"}
 DONE = "Final Answer: done"
 REFUNDED = "refunded 995 of A-1 by ana"
-
-
-@pytest.fixture
-def packs(tmp_path: Path) -> Path:
-    return write_packs(tmp_path / "packs")
 
 
 class Texts(BaseLLM):
@@ -302,19 +295,6 @@ def test_a_prompt_that_was_summed_up_has_skills(packs: Path) -> None:
     assert REFUNDS in told
 
 
-def test_a_history_alone_opens_tools(packs: Path) -> None:
-    llm = calling(scripts({"one": [[load("refunds")], "done"], "": ["done"]}))
-    agent = attach(open_desk(packs), to=desk(llm))
-    output = kickoff(agent, "one")
-    history = [each for each in output.messages if each["role"] != "system"]
-    with_parts = [{"type": "text", "text": "two"}]
-
-    kickoff(agent, [*history, {"role": "user", "content": with_parts}])
-
-    assert "refund" in llm.seen[-1].tools
-    assert REFUNDS not in llm.seen[-1].system
-
-
 # Agents
 
 
@@ -384,88 +364,6 @@ def test_planned_steps_have_skills(packs: Path) -> None:
 
 
 # Tools
-
-
-@pytest.mark.row("E25")
-@pytest.mark.parametrize("answer", [True, False])
-def test_native_tools_ask_too(tmp_path: Path, *, answer: bool) -> None:
-    posted: list[str] = []
-    asked: list[str] = []
-
-    @tool("post")
-    def post(city: str) -> str:
-        """Send a card."""
-        posted.append(city)
-        return f"a card went to {city}"
-
-    def approve(question: Any) -> bool:
-        asked.append(question.tool)
-        return answer
-
-    hint = "Use when a card is due.\nmetadata: {tools: post}"
-    write_pack(tmp_path, "cards", hint, "Send it.")
-    skills = Satchel(tmp_path, tools=[post], policy=Policy(ask("cards", tool="post")))
-    llm = calling(script([load("cards")], [Call("post", {"city": "Bern"})], "done"))
-
-    kickoff(attach(skills, to=desk(llm), approve=approve), "hi")
-
-    assert asked == ["post"]
-    assert posted == (["Bern"] if answer else [])
-    assert ("a card went to Bern" in llm.seen[2].results[1]) == answer
-    assert ("approval-declined" in llm.seen[2].results[1]) == (not answer)
-
-
-@pytest.mark.row("F24")
-@pytest.mark.parametrize("is_async", [True, False])
-@pytest.mark.parametrize("name", ["post", "send"])
-def test_an_answer_has_words_or_arguments(
-    tmp_path: Path, name: str, *, is_async: bool
-) -> None:
-    """What somebody says with a no is read; what is put in place of arguments is used.
-
-    So with a tool of crewAI, ``post``, and with one of Satchel, ``send``.
-    """
-    sent: list[str] = []
-
-    @tool("post")
-    def post(city: str) -> str:
-        """Send a card."""
-        sent.append(city)
-        return f"a card went to {city}"
-
-    def send(city: str) -> str:
-        """Send a card."""
-        sent.append(city)
-        return f"a card went to {city}"
-
-    answers = iter(
-        [Reply("no", "Not before friday."), Reply("yes_once", arguments=BASEL)]
-    )
-
-    def approve(_: object) -> Reply:
-        return next(answers)
-
-    async def wait(_: object) -> Reply:
-        await asyncio.sleep(0)
-        return next(answers)
-
-    hint = f"Use when a card is due.\nmetadata: {{tools: {name}}}"
-    write_pack(tmp_path, "cards", hint, "Send it.")
-    policy = Policy(ask("cards", tool=name))
-    skills = Satchel(tmp_path, tools=[post, send], policy=policy)
-    call = [Call(name, {"city": "Bern"})]
-    llm = calling(script([load("cards")], call, call, "done"))
-
-    agent = attach(skills, to=desk(llm), approve=wait if is_async else approve)
-    if is_async:
-        asyncio.run(akickoff(agent, "hi"))
-    else:
-        kickoff(agent, "hi")
-
-    _, declined, edited = llm.seen[3].results
-    assert "Not before friday." in declined
-    assert "a card went to Basel" in edited
-    assert sent == ["Basel"]
 
 
 @pytest.mark.row("F24")
@@ -582,20 +480,6 @@ def test_an_observation_that_was_made_up_opens_nothing(packs: Path) -> None:
     assert "Tool Name: refund" not in llm.seen[0][0]
 
 
-def test_tools_get_what_the_application_hands_over(tmp_path: Path) -> None:
-    def pay(run: Run) -> str:
-        """Pay."""
-        return f"paid by {run.deps} for {run.who['user']} as {run.agent}"
-
-    write_pack(tmp_path, "pay", "Use to pay.\nmetadata: {tools: pay}", "Pay it.")
-    llm = calling(script([load("pay")], [Call("pay")], "done"))
-    skills = Satchel(tmp_path, tools=[pay])
-
-    kickoff(attach(skills, to=desk(llm), who=ANA, deps=lambda a: a.goal), "hi")
-
-    assert llm.seen[2].results[1] == "paid by help for ana as desk"
-
-
 class Parcel(BaseModel):
     grams: int
     label: str = ""
@@ -621,22 +505,6 @@ def test_schemas_are_told_whole(tmp_path: Path) -> None:
     assert properties["weight"]["default"] == 5
     assert llm.seen[2].results[1] == "sent"
     assert got == [3, 7, 5]
-
-
-def test_a_denied_native_tool_is_not_offered(tmp_path: Path) -> None:
-    @tool("post")
-    def post(city: str) -> str:
-        """Send a card."""
-        return city
-
-    hint = "Use when a card is due.\nmetadata: {tools: post}"
-    write_pack(tmp_path, "cards", hint, "Send it.")
-    skills = Satchel(tmp_path, tools=[post], policy=Policy(deny("cards", tool="post")))
-    llm = calling(script([load("cards")], "done"))
-
-    kickoff(attach(skills, to=desk(llm)), "hi")
-
-    assert llm.seen[1].tools == llm.seen[0].tools
 
 
 def test_calls_that_make_no_sense_stay_in_the_loop(packs: Path) -> None:

@@ -38,7 +38,6 @@ from tests.adapters.desk import (
     scripts,
     setup,
     write_pack,
-    write_packs,
 )
 from tests.adapters.driver import Call, Paused
 from tests.adapters.google_adk import APP, CONFIRM, DRIVER, USER, FakeLlm, fake_model
@@ -55,11 +54,6 @@ if TYPE_CHECKING:
     from tests.adapters.driver import Say
 
 REFUND = Call("refund", {"order_id": "A-1", "cents": 995})
-
-
-@pytest.fixture
-def packs(tmp_path: Path) -> Path:
-    return write_packs(tmp_path / "packs")
 
 
 @pytest.fixture
@@ -336,30 +330,6 @@ async def test_a_native_tool_waits_for_confirmation(
 
     assert said == "done"
     assert done == (["Bern for somebody"] if approve else [])
-
-
-async def test_a_native_tool_is_refused_by_a_callback(tmp_path: Path) -> None:
-    skills, done = native(tmp_path, ask("cards", tool="post"))
-    rig = DRIVER.build(setup(skills, SENDS, approve=lambda _: False))
-
-    await rig.say("hi")
-
-    assert done == []
-    assert "approval-declined" in rig.seen[-1].results[-1]
-
-
-async def test_loading_can_wait_for_confirmation(packs: Path) -> None:
-    skills = open_desk(packs, None, ask("refunds", action="load"))
-    rig = DRIVER.build(setup(skills, script([load("refunds")], [REFUND], "done")))
-
-    paused = await rig.say("hi", who={"user": "ana"})
-    assert isinstance(paused, Paused)
-    said = await rig.decide(paused, approve=True)
-
-    assert said == "done"
-    assert REFUNDS in rig.seen[1].results[0]
-    assert "refund" in rig.seen[1].tools
-    assert rig.seen[2].results[1] == "refunded 995 of A-1 by ana"
 
 
 async def test_results_are_objects_of_json(tmp_path: Path) -> None:

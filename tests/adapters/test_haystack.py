@@ -16,7 +16,6 @@ from haystack.hooks.from_function import hook
 from haystack.hooks.human_in_the_loop import ConfirmationHook, ToolExecutionDecision
 from haystack.tools import AgentTool, ComponentTool, SearchableToolset, Toolset
 from haystack.tools.from_function import create_tool_from_function
-from haystack.tools.tool import Tool
 
 from satchel import Satchel
 from satchel.adapters import haystack
@@ -25,14 +24,11 @@ from satchel.policy import Policy, ask
 from tests.adapters import driver as suite
 from tests.adapters.desk import (
     BASE,
-    LIMITS,
     REFUNDS,
     Desk,
     load,
     open_desk,
-    read,
     script,
-    scripts,
     write_pack,
     write_packs,
 )
@@ -184,16 +180,6 @@ def test_a_run_knows_nothing_of_the_one_before(skills: Satchel) -> None:
 # The prompt
 
 
-def test_an_agent_without_a_prompt(skills: Satchel) -> None:
-    desk = Desked(skills, script([load("refunds")], "done"), system_prompt=None)
-
-    result = desk.run()
-
-    assert desk.seen[0].system.startswith(SECTION)
-    assert result["messages"][0] == HI[0]
-    assert own(result["messages"]) == result["messages"]
-
-
 def test_what_is_kept_is_the_agents_own_prompt(skills: Satchel) -> None:
     desk = Desked(skills, PAYS)
 
@@ -279,13 +265,6 @@ def test_a_hook_that_shortens_the_messages_makes_a_skill_stated_again(
 # The state
 
 
-def test_the_state_is_json_without_texts(skills: Satchel) -> None:
-    satchel = Desked(skills, PAYS).run()["satchel"]
-
-    assert [each["id"] for each in satchel["active"]] == ["refunds"]
-    assert REFUNDS not in json.dumps(satchel)
-
-
 def test_a_state_that_a_hook_restores_is_taken_up(skills: Satchel) -> None:
     """As Haystack's users save a run in the middle, and go on with it."""
     saved: list[dict[str, Any]] = []
@@ -308,57 +287,7 @@ def test_a_state_that_a_hook_restores_is_taken_up(skills: Satchel) -> None:
     assert result["last_message"].text == "done"
 
 
-def test_a_file_is_read_once_in_a_run(skills: Satchel, tmp_path: Path) -> None:
-    path = tmp_path / "packs" / "refunds" / "references" / "limits.md"
-    limits = read("refunds", "limits.md")
-
-    def edit() -> str:
-        """Edit."""
-        path.write_text("LIMITS-0001\n", "utf-8")
-        return "edited"
-
-    model = scripts({"hi": [[limits], [Call("edit")], [limits], "."], "": [[limits]]})
-    desk = Desked(skills, model, tools=[create_tool_from_function(edit)])
-
-    desk.run()
-    before, _, after = desk.seen[3].results
-
-    assert LIMITS in before
-    assert after == before
-
-
-async def test_packs_that_are_worn_are_read_in_a_thread(skills: Satchel) -> None:
-    desk = Desked(skills, script([REFUND], "done"), options={"always": ["refunds"]})
-
-    result = await desk.agent.run_async(HI)
-
-    assert REFUNDS in desk.seen[0].system
-    assert result["messages"][-2].tool_call_result.result == REFUNDED
-
-
 # Tools
-
-
-def test_an_argument_may_have_any_name(skills: Satchel) -> None:
-    """What a model makes up does not end the run."""
-    call = Call("load_skill", {"skill_id": "refunds", "self": "me"})
-    desk = Desked(skills, script([call], "done"))
-
-    result = desk.run()
-
-    assert result["last_message"].text == "done"
-    assert "self" in desk.seen[1].results[0]
-
-
-def test_a_tool_is_made_once(skills: Satchel) -> None:
-    agent = Desked(skills, script("hello")).agent
-    kit: Any = agent.tools[0]
-    [tool, *_] = skills.session().tools()
-
-    made = kit.form(tool)
-
-    assert kit.form(tool) is made
-    assert made.function() == "There is nothing to call here."
 
 
 def posting(tmp_path: Path, tool: object, *rules: Any) -> Satchel:
@@ -407,39 +336,6 @@ def test_a_component_is_a_tool(tmp_path: Path) -> None:
     desk.run()
 
     assert desk.seen[2].results[1] == "to Bern"
-
-
-@pytest.mark.parametrize(
-    ("answer", "result"), [(True, "Bern at last"), (False, "approval-declined")]
-)
-async def test_a_tool_of_its_own_is_asked_about(
-    tmp_path: Path, *, answer: bool, result: str
-) -> None:
-    made: Any = Tool
-    schema = {"type": "object", "properties": {"city": {"type": "string"}}}
-    tool = made("post", "Send a card.", schema, async_function=apost)
-    skills = posting(tmp_path, tool, ask("cards", tool="post"))
-    desk = Desked(skills, POSTS, options={"approve": lambda _: answer})
-
-    await desk.agent.run_async(HI)
-
-    assert result in desk.seen[2].results[1]
-
-
-@pytest.mark.parametrize(
-    ("answer", "result"), [(True, "Bern for ana"), (False, "approval-declined")]
-)
-def test_a_tool_of_its_own_waits(tmp_path: Path, *, answer: bool, result: str) -> None:
-    rule = ask("cards", tool="post")
-    desk = Desked(posting(tmp_path, create_tool_from_function(post), rule), POSTS)
-
-    paused = desk.run()
-    [waiting] = paused["satchel_waiting"]
-    context = {"user": "ana", "approvals": {waiting["id"]: answer}}
-    kept = own(paused["messages"])
-    desk.run(kept, satchel=paused["satchel"], hook_context=context)
-
-    assert result in desk.seen[2].results[1]
 
 
 # Approval
@@ -530,20 +426,6 @@ def test_calls_without_ids_are_numbered(asking: Satchel) -> None:
     first, second = (m.tool_call_result.result for m in result["messages"][-3:-1])
     assert "approval-declined" in first
     assert second == "refunded 1 of b by ana"
-
-
-@pytest.mark.parametrize("first", [True, False])
-def test_of_two_equal_calls_one_is_made(tmp_path: Path, *, first: bool) -> None:
-    desk_tools = Desk()
-    packs = write_packs(tmp_path / "packs")
-    skills = open_desk(packs, desk_tools, ask("refunds", tool="refund"))
-    desk = Desked(skills, script([load("refunds")], [REFUND, REFUND], "done"))
-    paused = desk.run()
-    one, other = (each["id"] for each in paused["satchel_waiting"])
-
-    go_on(desk, paused, **{one: first, other: not first})
-
-    assert desk_tools.done == ["refund A-1 995 by ana"]
 
 
 def test_no_call_is_made_before_all_are_answered(tmp_path: Path) -> None:

@@ -24,13 +24,11 @@ from langchain.tools import ToolRuntime
 from langchain_core.messages import (
     AIMessage,
     HumanMessage,
-    RemoveMessage,
     SystemMessage,
     ToolMessage,
 )
 from langchain_core.tools import StructuredTool, tool
 from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.graph.message import REMOVE_ALL_MESSAGES
 from langgraph.prebuilt import InjectedState
 from langgraph.store.memory import InMemoryStore
 from langgraph.types import Command
@@ -39,8 +37,7 @@ from pydantic import BaseModel
 from satchel import Satchel
 from satchel.adapters import langchain
 from satchel.errors import DuplicateToolError
-from satchel.model import Question
-from satchel.policy import Policy, PolicyRule, ask, deny
+from satchel.policy import Policy, PolicyRule, ask
 from tests.adapters.desk import (
     MORE,
     REFUNDS,
@@ -50,22 +47,15 @@ from tests.adapters.desk import (
     script,
     scripts,
     write_pack,
-    write_packs,
 )
 from tests.adapters.driver import Call, Say
 from tests.adapters.killed import Effects, careful
 from tests.adapters.langchain import FakeModel, fake_model
-from tests.fakes import FakeSource, pack
 
 REFUND = Call("refund", {"order_id": "A-1", "cents": 995})
 REFUNDED = "refunded 995 of A-1 by ana"
 ANA = {"user": "ana"}
 THREAD: Any = {"configurable": {"thread_id": "one"}}
-
-
-@pytest.fixture
-def packs(tmp_path: Path) -> Path:
-    return write_packs(tmp_path / "packs")
 
 
 def agent_of(  # noqa: PLR0913 - what the tests vary, by name
@@ -121,21 +111,6 @@ def test_blocks_stay_alone_where_there_is_nothing_to_add(tmp_path: Path) -> None
     said(agent_of(Satchel(tmp_path / "none"), model, prompt=prompt))
 
     assert model.requests[0][0].content == [{"type": "text", "text": "Desk."}]
-
-
-@pytest.mark.parametrize("there", [True, False])
-def test_an_agent_without_a_prompt_gets_the_section_alone(
-    packs: Path, tmp_path: Path, there: bool
-) -> None:
-    model = fake_model(script("hello"))
-    (tmp_path / "none").mkdir()
-    skills = open_desk(packs) if there else Satchel(tmp_path / "none")
-
-    said(agent_of(skills, model, prompt=None))
-
-    first = model.requests[0][0]
-    assert isinstance(first, SystemMessage) == there
-    assert first.text.startswith("## Agent Skills" if there else "hi")
 
 
 # Beside other middleware
@@ -301,21 +276,6 @@ def test_an_application_may_change_what_is_in_use(packs: Path) -> None:
     assert "refund" not in model.seen[2].tools
 
 
-def test_without_a_checkpointer_the_messages_tell(packs: Path) -> None:
-    by_text: dict[str, list[Say]] = {
-        "one": [[load("refunds")], "done"],
-        "two": [[REFUND], "done"],
-    }
-    model = fake_model(scripts(by_text))
-    agent = agent_of(open_desk(packs), model, checkpointer=None)
-
-    first = agent.invoke({"messages": [HumanMessage("one")]})
-    agent.invoke({"messages": [*first["messages"], HumanMessage("two")]})
-
-    assert {"order_status", "refund"} <= set(model.seen[2].tools)
-    assert model.seen[3].results[-1] == REFUNDED
-
-
 def test_who_may_come_from_the_store(packs: Path) -> None:
     store = InMemoryStore()
     store.put(("users",), "ana", {"groups": ["hr"]})
@@ -382,50 +342,6 @@ async def test_calls_are_told_to_callbacks_like_any_tool(packs: Path) -> None:
     assert names == ["load_skill", "refund"]
 
 
-async def test_an_argument_may_have_any_name(tmp_path: Path) -> None:
-    """Names that mean something to LangChain reach the function too."""
-
-    def odd(self: str, config: str, run_manager: str, args: str) -> str:
-        """Join."""
-        return self + config + run_manager + args
-
-    write_pack(tmp_path, "odd", "Use it.\nmetadata: {tools: odd}", "Go.")
-    words = {"self": "a", "config": "b", "run_manager": "c", "args": "d"}
-    model = fake_model(script([load("odd")], [Call("odd", words)], "done"))
-    agent = agent_of(Satchel(tmp_path, tools=[odd]), model)
-
-    said(agent)
-    await agent.ainvoke({"messages": [HumanMessage("hi")]}, THREAD)
-
-    assert model.seen[2].results[1] == "abcd"
-    assert model.seen[5].results[3] == "abcd"
-
-
-def test_a_tool_that_changed_is_offered_anew(tmp_path: Path) -> None:
-    """An agent lives on when its application offers other tools after a sync."""
-    write_pack(tmp_path, "a", "Use it.\nmetadata: {tools: one}", "Go.")
-    skills = Satchel(tmp_path)
-    attached: Any = langchain.attach(skills)
-
-    def one(city: str) -> str:
-        """Do one thing."""
-        return city
-
-    def other(town: str) -> str:
-        """Do another."""
-        return town
-
-    from satchel.tools import tool_from_function
-
-    made = [
-        attached._native(tool_from_function(each, name="one"))
-        for each in (one, one, other)
-    ]
-
-    assert made[0] is made[1]
-    assert [each.description for each in made[1:]] == ["Do one thing.", "Do another."]
-
-
 # Native tools
 
 
@@ -468,49 +384,6 @@ def test_a_native_tool_gets_what_langchain_injects(tmp_path: Path) -> None:
     assert list(model.seen[1].schemas["stamp"]["properties"]) == ["city"]
     assert model.seen[2].results[1] == "Bern after 4 messages"
     assert result["count"] == 1
-
-
-@pytest.mark.parametrize("answer", ["approve", "reject"])
-def test_a_native_tool_waits_for_approval(tmp_path: Path, answer: str) -> None:
-    model = fake_model(STAMPED)
-    agent = agent_of(
-        cards(tmp_path, ask("cards", tool="stamp")), model, state_schema=Counting
-    )
-
-    paused = said(agent)
-    result = agent.invoke(Command(resume={"decisions": [{"type": answer}]}), THREAD)
-
-    [asked] = paused["__interrupt__"]
-    assert asked.value["action_requests"][0]["args"] == {"city": "Bern"}
-    assert ("count" in result) == (answer == "approve")
-    assert ("approval-declined" in model.seen[2].results[1]) == (answer == "reject")
-
-
-async def test_a_callback_decides_about_a_native_tool(tmp_path: Path) -> None:
-    asked: list[str] = []
-
-    async def approve(question: Question) -> bool:
-        asked.append(question.tool)
-        return False
-
-    model = fake_model(STAMPED)
-    skills = cards(tmp_path, ask("cards", tool="stamp"))
-    agent = agent_of(skills, model, options={"approve": approve})
-
-    await agent.ainvoke({"messages": [HumanMessage("hi")]}, THREAD)
-
-    assert asked == ["stamp"]
-    assert "approval-declined" in model.seen[2].results[1]
-
-
-def test_a_denied_native_tool_is_not_called(tmp_path: Path) -> None:
-    model = fake_model(STAMPED)
-
-    result = said(agent_of(cards(tmp_path, deny("cards", tool="stamp")), model))
-
-    assert "stamp" not in model.seen[1].tools
-    assert "denied-by-policy" in model.seen[2].results[1]
-    assert "count" not in result
 
 
 def test_the_tool_of_another_framework_cannot_be_called(tmp_path: Path) -> None:
@@ -641,37 +514,6 @@ def test_an_agent_takes_one_attachment(packs: Path) -> None:
 
     with pytest.raises(AssertionError, match="duplicate middleware"):
         create_agent(fake_model(script("hi")), [], middleware=two)
-
-
-class Watched(FakeSource):
-    """Notes for each read whether it is on the thread of the event loop."""
-
-    def __init__(self) -> None:
-        super().__init__("s", {name: {"SKILL.md": pack(name)} for name in ("a", "b")})
-        self.on_main: list[bool] = []
-
-    def read(self, key: str, path: str, limit_bytes: int) -> bytes:
-        self.on_main.append(threading.current_thread() is threading.main_thread())
-        return super().read(key, path, limit_bytes)
-
-
-@pytest.mark.parametrize("always", [["a"], []])
-async def test_the_event_loop_does_not_wait_for_files(always: list[str]) -> None:
-    """Neither for worn skills nor for those that are stated again."""
-    source = Watched()
-    by_text: dict[str, list[Say]] = {"one": [[load("b")], "done"], "two": ["ok"]}
-    model = fake_model(scripts(by_text))
-    agent = agent_of(Satchel(source), model, options={"always": always})
-    source.on_main.clear()
-
-    await agent.ainvoke({"messages": [HumanMessage("one")]}, THREAD)
-    before = len(source.on_main)
-    update = {"messages": [RemoveMessage(REMOVE_ALL_MESSAGES)]}
-    await agent.aupdate_state(THREAD, update)
-    await agent.ainvoke({"messages": [HumanMessage("two")]}, THREAD)
-
-    assert len(source.on_main) > before > 0
-    assert not any(source.on_main)
 
 
 # A process that dies
@@ -810,23 +652,6 @@ def test_all_of_a_reviewers_decisions_hold(
 
     assert desk.done == done
     assert told in model.seen[2].results[1]
-
-
-@pytest.mark.row("F24")
-async def test_one_list_of_decisions_answers_two_calls(packs: Path) -> None:
-    desk = Desk()
-    other = Call("refund", {"order_id": "A-2", "cents": 5})
-    model = fake_model(script([load("refunds")], [REFUND, other], "done"))
-    agent = agent_of(open_desk(packs, desk, ask("refunds", tool="refund")), model)
-
-    [asked] = (await agent.ainvoke({"messages": [HumanMessage("hi")]}, THREAD))[
-        "__interrupt__"
-    ]
-    decisions = [{"type": "reject", "message": "no"}, {"type": "approve"}]
-    await agent.ainvoke(Command(resume={"decisions": decisions}), THREAD)
-
-    assert len(asked.value["action_requests"]) == 2
-    assert desk.done == ["refund A-2 5 by ana"]
 
 
 def test_where_nobody_is_asked_the_graph_has_no_more_nodes(packs: Path) -> None:

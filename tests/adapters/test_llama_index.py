@@ -19,30 +19,21 @@ from satchel.adapters.llama_index import attach
 from satchel.policy import Policy, ask
 from tests.adapters.desk import (
     BASE,
-    LIMITS,
     REFUNDS,
-    TRAVEL,
     Desk,
     load,
     open_desk,
-    read,
     script,
-    scripts,
     setup,
     write_pack,
     write_packs,
 )
-from tests.adapters.driver import Call, Model, Say
-from tests.adapters.llama_index import DRIVER, FakeLLM, LlamaIndexRig, Memory
+from tests.adapters.driver import Call, Model
+from tests.adapters.llama_index import DRIVER, FakeLLM, LlamaIndexRig
 
 ANA = {"user": "ana"}
 REFUND = Call("refund", {"order_id": "A-1", "cents": 995})
 AGAIN = Call("refund", {"order_id": "A-2", "cents": 5})
-
-
-@pytest.fixture
-def packs(tmp_path: Path) -> Path:
-    return write_packs(tmp_path / "packs")
 
 
 @pytest.fixture
@@ -161,16 +152,6 @@ async def test_a_tool_is_called_in_a_run_alone(skills: Satchel) -> None:
 # Instructions
 
 
-async def test_without_own_instructions_the_section_stands_alone(
-    skills: Satchel,
-) -> None:
-    agent = attach(skills, to=FunctionAgent(llm=FakeLLM(script=script("hi"))))
-
-    await run(agent)
-
-    assert llm_of(agent).seen[0].system.startswith("## Agent Skills")
-
-
 async def test_blocks_of_the_system_message_keep_their_cache_points(
     skills: Satchel,
 ) -> None:
@@ -260,32 +241,6 @@ async def test_the_context_is_what_tools_get_by_default(tmp_path: Path) -> None:
 # State
 
 
-async def test_a_file_is_read_once_in_a_run(packs: Path) -> None:
-    """What is edited meanwhile shows in the next run of the same context."""
-    skills = open_desk(packs)
-    path = packs / "refunds" / "references" / "limits.md"
-
-    def edit() -> str:
-        path.write_text("LIMITS-0001\n", "utf-8")
-        return "edited"
-
-    limits = read("refunds", "limits.md")
-    by_text: dict[str, list[Say]] = {
-        "one": [[limits], [Call("edit")], [limits], "done"],
-        "": [[limits], "."],
-    }
-    agent = attach(skills, to=agent_with(scripts(by_text), tools=[edit]))
-    ctx: Context[Any] = Context(agent)
-
-    before, _, after = await last(agent, said="one", ctx=ctx)
-    skills.sync()
-    in_next_run = (await last(agent, said="two", ctx=ctx))[-1]
-
-    assert LIMITS in before
-    assert after == before
-    assert "LIMITS-0001" in in_next_run
-
-
 async def test_the_section_stays_where_no_skill_was_loaded(packs: Path) -> None:
     """What the first run of a context listed, its later runs list."""
     skills = open_desk(packs)
@@ -310,18 +265,6 @@ async def test_a_run_that_ended_holds_no_session(skills: Satchel) -> None:
     attached: Any = agent.tool_retriever
     assert handler.ctx.store is not None
     assert len(attached._runs) == 0
-
-
-async def test_the_state_is_json_without_texts(skills: Satchel) -> None:
-    agent = attach(skills, to=agent_with(script([load("travel")], "done")))
-    ctx: Context[Any] = Context(agent)
-
-    await run(agent, ctx=ctx, memory=Memory.new())
-
-    stored = ctx.to_dict()["state"]["state_data"]["_data"]["satchel"]
-    [active] = json.loads(stored)[agent.name]["ledger"]["active"]
-    assert active["id"] == "travel"
-    assert TRAVEL not in stored
 
 
 async def test_results_stand_in_the_order_of_their_calls(tmp_path: Path) -> None:
@@ -377,19 +320,6 @@ async def test_a_tool_of_its_own_fails_as_llama_index_has_it(tmp_path: Path) -> 
     )
 
     assert (await last(agent))[1] == "no post to Bern"
-
-
-@pytest.mark.parametrize(
-    ("answer", "result"), [(True, "a card to Bern"), (False, "approval-declined")]
-)
-async def test_a_tool_of_its_own_is_asked_about(
-    tmp_path: Path, *, answer: bool, result: str
-) -> None:
-    post = FunctionTool.from_defaults(lambda city: f"a card to {city}", name="post")
-    skills = posting(tmp_path, post, ask("cards", tool="post"))
-    agent = attach(skills, to=agent_with(POSTS), approve=lambda _: answer)
-
-    assert result in (await last(agent))[1]
 
 
 async def test_a_tool_of_its_own_may_wait_after_it_was_approved(tmp_path: Path) -> None:

@@ -14,14 +14,12 @@ from openai.types.chat import ChatCompletion
 from openai.types.responses import Response
 from pydantic import BaseModel
 
-from satchel import Policy, Satchel, Skill, ask
+from satchel import Policy, Satchel, Skill
 from satchel.adapters.openai import Chat, attach
-from satchel.errors import DuplicateToolError
 from tests.adapters import test_contract
 from tests.adapters.desk import (
     BASE,
     REFUNDS,
-    Desk,
     load,
     open_desk,
     write_pack,
@@ -79,13 +77,6 @@ def shown(chat: Chat, items: list[Any]) -> Any:
 # What is sent
 
 
-def test_with_no_skills_nothing_is_added(tmp_path: Path) -> None:
-    chat = attach(Satchel(tmp_path))
-
-    assert chat.responses("hi") == {"input": "hi"}
-    assert chat.completions([HI]) == {"messages": [HI]}
-
-
 def test_both_apis_get_the_same_in_their_own_form(skills: Satchel) -> None:
     chat = attach(skills)
 
@@ -123,20 +114,6 @@ def test_parts_of_a_leading_message_are_kept(skills: Satchel, tmp_path: Path) ->
     assert first["content"][0] is part
     assert first["content"][1]["text"].startswith("## Agent Skills")
     assert same is given[0]
-
-
-@pytest.mark.parametrize(
-    "own",
-    [
-        {"type": "function", "name": "refund", "parameters": {}},
-        {"type": "function", "function": {"name": "refund", "parameters": {}}},
-    ],
-)
-def test_your_own_tool_of_a_carried_name_is_loud_at_once(
-    skills: Satchel, own: Any
-) -> None:
-    with pytest.raises(DuplicateToolError, match="refund"):
-        attach(skills, tools=[{"type": "web_search"}, own])
 
 
 def test_a_tool_that_the_provider_runs_is_handed_on(tmp_path: Path) -> None:
@@ -230,18 +207,6 @@ def test_parts_are_a_result_of_responses() -> None:
 
 
 # State
-
-
-def test_what_is_in_use_is_read_from_the_messages(skills: Satchel) -> None:
-    chat = attach(skills)
-    items = [HI, *said(load("refunds")).output]
-    items += chat.run(items)
-
-    later = attach(skills)
-    request = shown(later, [*items, HI])
-
-    assert "refund" in [tool["name"] for tool in request["tools"]]
-    assert REFUNDS not in request["instructions"]
 
 
 def test_where_the_provider_keeps_the_messages_what_is_new_is_enough(
@@ -346,20 +311,6 @@ async def test_an_asynchronous_one_is_awaited(tmp_path: Path) -> None:
     assert "acall" in chat.run(said(PAY))[0]["output"]
 
 
-async def test_one_waits_for_approval(tmp_path: Path) -> None:
-    native = registered(lambda given: f"paid {given['cents']}")
-    chat = paying(tmp_path, native, ask("bills", tool="pay"))
-    response = said(PAY)
-
-    assert [call.name for call in chat.waiting(response)] == ["pay"]
-    assert "approval-required" in chat.run(response)[0]["output"]
-    assert "approval-required" in (await chat.arun(response))[0]["output"]
-    [paid] = chat.run(response, approved={"c0-0": True})
-    [declined] = await chat.arun(response, approved={"c0-0": False})
-    assert paid["output"] == "paid 5"
-    assert "approval-declined" in declined["output"]
-
-
 # The SDK's own streams
 
 
@@ -376,16 +327,3 @@ def test_the_sdks_stream_of_completions_can_be_answered(skills: Satchel) -> None
         completion = stream.get_final_completion()
 
     assert REFUNDS in chat.run(completion)[0]["content"]
-
-
-def test_an_approver_is_asked_in_the_loop(tmp_path: Path) -> None:
-    desk = Desk()
-    rule = ask("refunds", tool="refund")
-    skills = open_desk(write_packs(tmp_path / "packs"), desk, rule)
-    chat = attach(skills, who={"user": "ana"}, approve=lambda _: True)
-    items = [HI, *said(load("refunds")).output]
-    items += chat.run(items)
-
-    assert chat.waiting(said(REFUND)) == []
-    chat.run(said(REFUND))
-    assert desk.done == ["refund A-1 995 by ana"]

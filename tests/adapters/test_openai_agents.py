@@ -50,11 +50,6 @@ ANA = {"user": "ana"}
 
 
 @pytest.fixture
-def packs(tmp_path: Path) -> Path:
-    return write_packs(tmp_path / "packs")
-
-
-@pytest.fixture
 def skills(packs: Path) -> Satchel:
     return open_desk(packs)
 
@@ -115,14 +110,6 @@ async def test_own_instructions_of_any_kind_come_first(
 
     assert system(model).startswith(begins)
     assert "refunds" in system(model)
-
-
-async def test_with_nothing_to_say_there_are_no_instructions(tmp_path: Path) -> None:
-    model = steps(DONE)
-
-    await run(attach(Satchel(tmp_path), to=Agent("desk", model=model)))
-
-    assert model.calls[0].system == ""
 
 
 class Teller(Agent[Any]):
@@ -265,36 +252,6 @@ async def test_a_hosted_tool_is_handed_on(tmp_path: Path) -> None:
     assert model.calls[0].tools[0] is search
 
 
-async def test_a_native_tool_waits_for_approval(tmp_path: Path) -> None:
-    done: list[int] = []
-    skills = bills(tmp_path, payer(done), ask("bills", tool="pay"))
-    agent = attach(skills, to=Agent("desk", model=steps(PAY, DONE)), always=["bills"])
-
-    result = await run(agent)
-    assert [item.name for item in result.interruptions] == ["pay"]
-    assert done == []
-    state = result.to_state()
-    state.approve(result.interruptions[0])
-    await run(agent, state)
-
-    assert done == [5]
-
-
-@pytest.mark.parametrize("answer", [True, False])
-async def test_an_approver_is_asked_about_a_native_tool(
-    tmp_path: Path, answer: bool
-) -> None:
-    done: list[int] = []
-    skills = bills(tmp_path, payer(done), ask("bills", tool="pay"))
-    model = steps(PAY, DONE)
-    agent: Agent[Any] = Agent("desk", model=model)
-
-    await run(attach(skills, to=agent, always=["bills"], approve=lambda _: answer))
-
-    assert done == ([5] if answer else [])
-    assert ("approval-declined" in results(model)[0]) == (not answer)
-
-
 # State
 
 
@@ -337,18 +294,6 @@ async def test_the_application_can_say_where_the_state_is(skills: Satchel) -> No
 
     assert context.satchel == {}
     assert list(context.elsewhere) == ["teller"]
-
-
-async def test_without_state_the_messages_tell(skills: Satchel) -> None:
-    model = steps(LOAD, DONE, LOAD, DONE)
-    agent = attach(skills, to=Agent("desk", model=model))
-
-    first = await run(agent)
-    await run(agent, [*first.to_input_list(), {"role": "user", "content": "again"}])
-
-    assert "refund" in names(model, 2)
-    assert REFUNDS not in system(model, 2)
-    assert "unchanged" in results(model)[-1]
 
 
 async def test_without_state_a_paused_run_goes_on(packs: Path) -> None:

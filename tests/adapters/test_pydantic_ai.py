@@ -9,7 +9,6 @@ from pydantic import BaseModel
 from pydantic_ai import (
     Agent,
     DeferredToolRequests,
-    DeferredToolResults,
     RunContext,
     Tool,
     ToolDefinition,
@@ -30,8 +29,7 @@ from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 from satchel import Satchel
 from satchel.adapters.pydantic_ai import attach
-from satchel.errors import DuplicateToolError
-from satchel.policy import Policy, ask, deny
+from satchel.policy import Policy, ask
 from satchel.tools import Run  # noqa: TC001 - hints of tools are read
 from tests.adapters.desk import REFUNDS, Desk, open_desk, write_pack, write_packs
 
@@ -228,22 +226,6 @@ async def test_skills_can_be_those_of_one_run(skills: Satchel) -> None:
     assert model.tools == [["load_skill", "read_skill_file"], []]
 
 
-@pytest.mark.row("B11")
-async def test_an_own_tool_of_a_carried_name_is_refused_before_the_first_call(
-    skills: Satchel,
-) -> None:
-    model = Script("hello")
-    agent = Agent(model, capabilities=[attach(skills)])
-
-    @agent.tool_plain
-    def refund(order_id: str) -> str:
-        return order_id
-
-    with pytest.raises(DuplicateToolError, match=r"refund.*the agent.*skill 'refunds'"):
-        await agent.run("hi")
-    assert model.infos == []
-
-
 def native(tmp_path: Path, *rules: Any) -> tuple[Satchel, list[str]]:
     """Return skills with a tool object of the framework, and what it did."""
     done: list[str] = []
@@ -271,65 +253,6 @@ async def test_a_native_tool_gets_the_context_of_the_run(tmp_path: Path) -> None
     assert done == ["Bern by ana"]
 
 
-@pytest.mark.row("E25")
-@pytest.mark.parametrize("approved", [True, False])
-async def test_a_native_tool_waits_for_approval(
-    tmp_path: Path, *, approved: bool
-) -> None:
-    skills, done = native(tmp_path, ask("cards", tool="post"))
-    agent = Agent(
-        Script(CARDS, POST, "done"),
-        deps_type=str,
-        output_type=[str, DeferredToolRequests],
-        capabilities=[attach(skills)],
-    )
-
-    first = await agent.run("hi", deps="ana")
-    assert isinstance(first.output, DeferredToolRequests)
-    [call] = first.output.approvals
-    last = await agent.run(
-        message_history=first.all_messages(),
-        deferred_tool_results=DeferredToolResults(
-            approvals={call.tool_call_id: approved}
-        ),
-        deps="ana",
-    )
-
-    assert last.output == "done"
-    assert done == (["Bern by ana"] if approved else [])
-
-
-async def test_a_native_tool_is_refused_by_a_callback(tmp_path: Path) -> None:
-    skills, done = native(tmp_path, ask("cards", tool="post"))
-    model = Script(CARDS, POST, "done")
-    mine = attach(skills, approve=lambda _: False)
-    agent = Agent(model, deps_type=str, capabilities=[mine])
-
-    await agent.run("hi", deps="ana")
-
-    assert done == []
-    assert "approval-declined" in results(model.shown[2])[1]
-
-
-async def test_loading_can_wait_for_approval(tmp_path: Path) -> None:
-    packs = write_packs(tmp_path / "packs")
-    skills = open_desk(packs, None, ask("refunds", action="load"))
-    model = Script([LOAD], "done")
-    output = [str, DeferredToolRequests]
-    agent = Agent(model, output_type=output, capabilities=[attach(skills)])
-
-    first = await agent.run("hi")
-    assert isinstance(first.output, DeferredToolRequests)
-    [call] = first.output.approvals
-    await agent.run(
-        message_history=first.all_messages(),
-        deferred_tool_results=DeferredToolResults(approvals={call.tool_call_id: True}),
-    )
-
-    assert REFUNDS in results(model.shown[1])[0]
-    assert "refund" in model.tools[1]
-
-
 async def test_what_was_done_beside_a_call_that_waits_is_kept(tmp_path: Path) -> None:
     packs = write_packs(tmp_path / "packs")
     skills = open_desk(packs, None, ask("travel", action="load"))
@@ -344,16 +267,6 @@ async def test_what_was_done_beside_a_call_that_waits_is_kept(tmp_path: Path) ->
     states = [each.metadata["satchel"] for each in history if each.metadata]
     [state] = states[-1].values()
     assert [each["id"] for each in state["active"]] == ["refunds"]
-
-
-async def test_a_denied_tool_of_the_framework_is_not_offered(tmp_path: Path) -> None:
-    skills, _ = native(tmp_path, deny("cards", tool="post"))
-    model = Script(CARDS, "done")
-    agent = Agent(model, deps_type=str, capabilities=[attach(skills)])
-
-    await agent.run("hi", deps="ana")
-
-    assert "post" not in model.tools[1]
 
 
 async def test_a_native_tool_may_leave_itself_out(tmp_path: Path) -> None:

@@ -30,14 +30,12 @@ from satchel.policy import Policy, ask
 from satchel.tools import Run, Tool
 from tests.adapters.desk import (
     REFUNDS,
-    TRAVEL,
     Desk,
     load,
     open_desk,
     script,
     scripts,
     write_pack,
-    write_packs,
 )
 from tests.adapters.driver import Call
 from tests.adapters.smolagents import Fake, Native
@@ -52,11 +50,6 @@ if TYPE_CHECKING:
 ANA = {"user": "ana"}
 REFUND = Call("refund", {"order_id": "A-1", "cents": 995})
 LOADS = "print(load_skill('refunds'))"
-
-
-@pytest.fixture
-def packs(tmp_path: Path) -> Path:
-    return write_packs(tmp_path / "packs")
 
 
 class Coder(Model):
@@ -236,45 +229,6 @@ def test_native_tools_ask_too(tmp_path: Path, *, answer: bool) -> None:
 
 
 @pytest.mark.row("F24")
-@pytest.mark.parametrize("is_native", [True, False])
-@pytest.mark.parametrize(
-    ("reply", "posted", "told"),
-    [
-        (Reply("yes_once", arguments={"city": "Basel"}), ["Basel"], "went to Basel"),
-        (Reply("no", "Not before friday."), [], "Not before friday."),
-    ],
-)
-def test_an_approver_edits_and_says_why(
-    tmp_path: Path, reply: Reply, posted: list[str], told: str, *, is_native: bool
-) -> None:
-    """With smolagents' own tools and others, called by code or otherwise."""
-    sent: list[str] = []
-
-    def post(city: str) -> str:
-        """Send a card."""
-        sent.append(city)
-        return f"a card went to {city}"
-
-    hint = "Use when a card is due.\nmetadata: {tools: post}"
-    write_pack(tmp_path, "cards", hint, "Send it.")
-    policy = Policy(ask("cards", tool="post"))
-    tool: Any = Native(post) if is_native else post
-    skills = Satchel(tmp_path, tools=[tool], policy=policy)
-    coder = Coder(
-        "print(load_skill('cards'))", "print(post('Bern'))", "final_answer(1)"
-    )
-    steps = script([load("cards")], [Call("post", {"city": "Bern"})], "done")
-    calling, seen = calling_agent(steps)
-
-    attach(skills, to=code_agent(coder), approve=lambda _: reply).run("hi")
-    attach(skills, to=calling, approve=lambda _: reply).run("hi")
-
-    assert sent == posted * 2
-    assert told in coder.seen[2][-1]
-    assert told in seen[2].results[1]
-
-
-@pytest.mark.row("F24")
 @pytest.mark.parametrize("edited", [None, {"city": "home"}])
 def test_what_was_approved_is_what_is_done(
     tmp_path: Path, edited: dict[str, object] | None
@@ -334,24 +288,6 @@ def test_a_native_tool_that_fails_is_a_result(
     assert "refunded 995 of A-1" in seen[2].results[-1]
     assert told in seen[2].results[-1]
     assert desk.done == ["refund A-1 995 by nobody"]
-
-
-@pytest.mark.row("F20")
-def test_an_asynchronous_approver_is_waited_for(packs: Path) -> None:
-    asked: list[str] = []
-
-    async def approve(question: Any) -> bool:
-        asked.append(question.tool)
-        return len(asked) == 1
-
-    model = script([load("refunds")], [REFUND, REFUND], "done")
-    agent, seen = calling_agent(model)
-    skills = open_desk(packs, None, ask("refunds", tool="refund"))
-
-    attach(skills, to=agent, approve=approve).run("hi")
-
-    assert asked == ["refund", "refund"]
-    assert seen[2].results[1].count("refunded 995 of A-1") == 1
 
 
 @pytest.mark.row("F58")
@@ -691,21 +627,6 @@ def test_what_only_looks_like_a_skill_opens_nothing(packs: Path) -> None:
 
     assert "book" in seen[2].tools
     assert "refund" not in seen[2].tools
-
-
-def test_a_history_alone_opens_tools(packs: Path) -> None:
-    """Without what was kept, the messages tell what was loaded."""
-    by_text: Mapping[str, Any] = {"one": [[load("refunds")], "done"], "": ["done"]}
-    agent, seen = calling_agent(scripts(by_text))
-    skilled = attach(open_desk(packs), to=agent)
-    skilled.run("one")
-
-    fork: Any = copy(skilled)
-    del fork.memory.skills
-    fork.run("two", reset=False)
-
-    assert "refund" in seen[-1].tools
-    assert TRAVEL not in seen[-1].system
 
 
 # Arguments and results

@@ -15,7 +15,7 @@ from strands.types.exceptions import ConcurrencyException
 
 from satchel import Satchel
 from satchel.adapters import strands
-from satchel.policy import Policy, ask
+from satchel.policy import ask
 from tests.adapters import driver as suite
 from tests.adapters.desk import (
     BASE,
@@ -27,7 +27,6 @@ from tests.adapters.desk import (
     script,
     scripts,
     write_pack,
-    write_packs,
 )
 from tests.adapters.driver import Call, Say, Seen
 from tests.adapters.strands import FakeModel
@@ -35,11 +34,6 @@ from tests.adapters.strands import FakeModel
 REFUND = Call("refund", {"order_id": "A-1", "cents": 995})
 ANA = {"user": "ana", "groups": ["support"]}
 SECTION = "## Agent Skills"
-
-
-@pytest.fixture
-def packs(tmp_path: Path) -> Path:
-    return write_packs(tmp_path / "packs")
 
 
 def agent_with(plugin: Any, model: suite.Model, **more: Any) -> Agent:
@@ -180,23 +174,6 @@ async def test_the_last_block_of_text_is_continued(packs: Path) -> None:
     assert len(prompt) == 2
 
 
-@pytest.mark.parametrize("has_skills", [True, False])
-async def test_an_agent_without_a_prompt(
-    packs: Path, tmp_path: Path, *, has_skills: bool
-) -> None:
-    """It gets the catalog alone, and with no skills it stays without."""
-    (tmp_path / "none").mkdir()
-    skills = open_desk(packs if has_skills else tmp_path / "none")
-    agent = agent_with(attach(skills), script("hello"), system_prompt=None)
-
-    await say(agent, "hi")
-
-    [seen] = seen_by(agent)
-    assert seen.system.startswith(SECTION) == has_skills
-    assert bool(seen.system) == has_skills
-    assert agent.system_prompt_content is None
-
-
 async def test_a_prompt_that_another_hook_sets_stays(packs: Path) -> None:
     agent = agent_with(attach(open_desk(packs)), script("hello"))
 
@@ -293,15 +270,6 @@ async def test_a_run_gets_the_invocation_state(tmp_path: Path) -> None:
 # Tool calls
 
 
-async def test_a_closed_tool_is_answered_with_advice(packs: Path) -> None:
-    agent = agent_with(attach(open_desk(packs)), script([REFUND], "done"))
-
-    await say(agent, "hi")
-
-    [result] = seen_by(agent)[1].results
-    assert "load the skill 'refunds' first" in result
-
-
 async def test_an_unknown_tool_is_left_to_strands(packs: Path) -> None:
     agent = agent_with(attach(open_desk(packs)), script([Call("fly")], "done"))
 
@@ -387,43 +355,6 @@ async def test_results_of_other_forms_are_read(packs: Path) -> None:
 # Approval
 
 
-def native_refund(done: list[str]) -> Any:
-    @tool
-    def refund(order_id: str, cents: int) -> str:
-        """Pay back."""
-        done.append(order_id)
-        return f"paid {cents}"
-
-    return refund
-
-
-@pytest.mark.parametrize(
-    ("response", "expected"),
-    [(True, ["A-1"]), (" Yes ", ["A-1"]), ("no", []), (7, []), ({"yes": 1}, [])],
-)
-async def test_a_native_tool_is_approved(
-    tmp_path: Path, response: object, expected: list[str]
-) -> None:
-    """Strands' own tool objects wait for approval too."""
-    done: list[str] = []
-    description = "Use for refunds.\nmetadata: {tools: refund}"
-    write_pack(tmp_path, "refunds", description, REFUNDS)
-    policy = Policy(ask("refunds", tool="refund"))
-    skills = Satchel(tmp_path, tools=[native_refund(done)], policy=policy)
-    model = script([load("refunds")], [REFUND], "done")
-    agent = agent_with(attach(skills), model)
-
-    paused = await say(agent, "hi")
-    before = [*done]
-    said = await say(agent, answer(paused, response))
-
-    assert paused.interrupts[0].name == "satchel"
-    assert before == []
-    assert done == expected
-    assert str(said).strip() == "done"
-    assert ("approval-declined" in seen_by(agent)[-1].results[-1]) == (not expected)
-
-
 async def test_two_calls_wait_and_are_answered_together(packs: Path) -> None:
     desk = Desk()
     skills = open_desk(packs, desk, ask("refunds", tool="refund"))
@@ -483,26 +414,6 @@ async def test_a_window_that_slides_within_a_run(packs: Path) -> None:
     assert REFUNDS in last.system
     assert "refund" in last.tools
     assert agent.system_prompt == BASE
-
-
-async def test_a_file_is_read_once_a_run(packs: Path) -> None:
-    """A run is a turn: what changes on disk meanwhile shows in the next."""
-    read = Call("read_skill_file", {"skill_id": "refunds", "path": "limits.md"})
-    agent = agent_with(attach(open_desk(packs)), script([read], [read], "done"))
-
-    def change(event: AfterToolCallEvent) -> None:
-        limits = packs / "refunds" / "references" / "limits.md"
-        limits.write_text("LIMITS-0001: none.\n", "utf-8")
-
-    agent.add_hook(change, AfterToolCallEvent)
-    await say(agent, "hi")
-    await say(agent, "again")
-
-    results = seen_by(agent)[-1].results
-    assert ["LIMITS-0001: none." in each for each in results] == [
-        *(False, False),
-        *(True, True),
-    ]
 
 
 # What a model call costs: only what may have changed is looked at

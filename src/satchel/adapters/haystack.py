@@ -96,10 +96,10 @@ def attach(
     if _NAME in names:
         raise DuplicateToolError(_NAME, "the agent", "satchel")
     sessions.check_names(names)
-    skills = _Skills(sessions)
+    toolset = _Skills(sessions)
     hooks = dict(to.hooks)
     for point in VALID_HOOK_POINTS:
-        ours, theirs = [_Hook(skills, point)], to.hooks.get(point, [])
+        ours, theirs = [_Hook(toolset, point)], to.hooks.get(point, [])
         hooks[point] = [*ours, *theirs] if point in _FIRST else [*theirs, *ours]
     schema: dict[str, Any] = {
         _NAME: {"type": dict},
@@ -107,7 +107,7 @@ def attach(
     }
     return to.clone(
         chat_generator=_Generator(to.chat_generator),
-        tools=[*own, skills],
+        tools=[*own, toolset],
         hooks=hooks,
         state_schema={**to.state_schema, **schema},
     )

@@ -23,24 +23,24 @@ def attached(**options: Any) -> SessionFactory[object]:  # noqa: ANN401 - any op
 
 @pytest.mark.row("F58")
 @pytest.mark.parametrize(
-    ("options", "error", "told"),
+    ("options", "error", "message"),
     [
         ({"whom": {}}, TypeError, "did you mean 'who'"),
         ({"colour": 1}, TypeError, "known: agent, always"),
         ({"style": "pack"}, ValueError, "did you mean 'packs'"),
         ({"style": "x"}, ValueError, "known: agent-skills"),
         ({"style": ["x"]}, ValueError, "known: agent-skills"),
-        ({"who": "ana"}, TypeError, "not str"),
-        ({"approve": True}, TypeError, "not bool"),
+        ({"who": "ana"}, TypeError, "got str"),
+        ({"approve": True}, TypeError, "got bool"),
         ({"only": ["aa"]}, SkillNotFoundError, "'aa' not found"),
         ({"only": "aa"}, SkillNotFoundError, "'aa' not found"),
         ({"always": ["aa"]}, SkillNotFoundError, "'aa' not found"),
     ],
 )
 def test_a_wrong_argument_fails_at_once(
-    options: dict[str, Any], error: type[Exception], told: str
+    options: dict[str, Any], error: type[Exception], message: str
 ) -> None:
-    with pytest.raises(error, match=told):
+    with pytest.raises(error, match=message):
         attached(**options)
 
 
@@ -56,10 +56,10 @@ def test_options_are_read_once_and_hold_for_every_session() -> None:
     """A generator is empty when the second conversation begins."""
     base = attached(always=iter(["a"]), only=iter(["a"]))
 
-    told = [base.open(None).session.instructions() for _ in range(2)]
+    message = [base.open(None).session.instructions() for _ in range(2)]
 
-    assert told[0] == told[1]
-    assert "# Do" in told[0]
+    assert message[0] == message[1]
+    assert "# Do" in message[0]
 
 
 @pytest.mark.row("F21")
@@ -68,9 +68,9 @@ def test_a_state_that_cannot_be_read_begins_anew(
     kept: object, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.WARNING, "satchel"):
-        talk = attached().open(None, kept)
+        conversation = attached().open(None, kept)
 
-    assert talk.session.activations == ()
+    assert conversation.session.activations == ()
     assert len(caplog.records) == 1
 
 
@@ -89,19 +89,19 @@ def test_steps_of_one_turn_share_what_they_read() -> None:
 
 @pytest.mark.row("F23")
 def test_a_conversation_that_goes_on_begins_a_new_turn() -> None:
-    talk = attached().open(None)
-    first = talk.turn
+    conversation = attached().open(None)
+    first = conversation.turn
 
-    talk.session.load("a")
-    talk.begin_turn()
-    talk.session.load("a")
+    conversation.session.load("a")
+    conversation.begin_turn()
+    conversation.session.load("a")
 
-    assert (first.cache.reads, talk.turn.cache.reads) == (1, 1)
+    assert (first.cache.reads, conversation.turn.cache.reads) == (1, 1)
 
 
 @pytest.mark.parametrize(
     ("result", "failed"),
     [({"error": {"code": "x"}}, True), ({"error": None}, False), ("error", False)],
 )
-def test_an_error_is_told_from_a_result(result: object, failed: bool) -> None:
+def test_an_error_is_message_from_a_result(result: object, failed: bool) -> None:
     assert is_error(result) == failed
