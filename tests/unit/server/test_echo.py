@@ -13,7 +13,7 @@ from satchel import Satchel
 from satchel.errors import MAX_ECHO
 from satchel.model import Style
 from satchel.server import ServedLibrary, create_app
-from tests.unit.server.mcp.clients import ask, connected, library, run, write_shelf
+from tests.unit.server.mcp.clients import ask, connected, library, write_shelf
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine
@@ -38,44 +38,41 @@ async def told(waiting: Coroutine[Any, Any, Any]) -> str:
 
 
 @pytest.mark.parametrize("style", get_args(Style))
-def test_mcp_repeats_a_hundred_characters(tmp_path: Path, style: Style) -> None:
-    async def work() -> None:
-        served = library(write_shelf(tmp_path), style=style)
-        async with connected(served) as client:
-            tools = (await client.list_tools()).tools
-            answers = [
-                await told(client.call_tool(tool.name, arguments))
-                for tool in tools
-                for key in (*tool.input_schema["properties"], JUNK)
-                for arguments in (
-                    {key: JUNK},
-                    {key: [JUNK]},
-                    {**dict.fromkeys(tool.input_schema["properties"], JUNK)},
-                    {
-                        **dict.fromkeys(tool.input_schema["properties"], "alpha"),
-                        key: JUNK,
-                    },
-                )
+async def test_mcp_repeats_a_hundred_characters(tmp_path: Path, style: Style) -> None:
+    served = library(write_shelf(tmp_path), style=style)
+    async with connected(served) as client:
+        tools = (await client.list_tools()).tools
+        answers = [
+            await told(client.call_tool(tool.name, arguments))
+            for tool in tools
+            for key in (*tool.input_schema["properties"], JUNK)
+            for arguments in (
+                {key: JUNK},
+                {key: [JUNK]},
+                {**dict.fromkeys(tool.input_schema["properties"], JUNK)},
+                {
+                    **dict.fromkeys(tool.input_schema["properties"], "alpha"),
+                    key: JUNK,
+                },
+            )
+        ]
+        for uri in (
+            f"skill://{JUNK}",
+            f"skill://alpha/{JUNK}",
+            f"skill://{JUNK}/a",
+        ):
+            answers.append(await told(client.read_resource(uri)))
+            answers += [
+                await told(ask(client, method, uri=uri))
+                for method in ("skills/get", "resources/directory/read")
             ]
-            for uri in (
-                f"skill://{JUNK}",
-                f"skill://alpha/{JUNK}",
-                f"skill://{JUNK}/a",
-            ):
-                answers.append(await told(client.read_resource(uri)))
-                answers += [
-                    await told(ask(client, method, uri=uri))
-                    for method in ("skills/get", "resources/directory/read")
-                ]
-            answers.append(await told(client.get_prompt(JUNK, {})))
-            answers.append(await told(client.get_prompt("beta", {JUNK: "1"})))
-            answers.append(await told(client.call_tool(JUNK, {})))
-            answers.append(await told(ask(client, "tools/list", cursor=JUNK)))
-            answers.append(await told(ask(client, JUNK)))
+        answers.append(await told(client.get_prompt(JUNK, {})))
+        answers.append(await told(client.get_prompt("beta", {JUNK: "1"})))
+        answers.append(await told(client.call_tool(JUNK, {})))
+        answers.append(await told(ask(client, "tools/list", cursor=JUNK)))
+        answers.append(await told(ask(client, JUNK)))
 
-        assert [each[:400] for each in answers if longest(each) > MAX_ECHO] == []
-
-    run(work())
+    assert [each[:400] for each in answers if longest(each) > MAX_ECHO] == []
 
 
 def test_http_repeats_a_hundred_characters(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from satchel.server._library import (
     SourceThreads,
 )
 from tests.fakes import FakeSource, pack
-from tests.unit.server.mcp.clients import connected, run
+from tests.unit.server.mcp.clients import connected
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -95,26 +95,25 @@ def test_loads_of_a_hung_source_leave_threads_to_others_over_http(hung: Hung) ->
 
 
 @pytest.mark.row("F41")
-def test_loads_of_a_hung_source_leave_threads_to_others_over_mcp(hung: Hung) -> None:
+async def test_loads_of_a_hung_source_leave_threads_to_others_over_mcp(
+    hung: Hung,
+) -> None:
     served = library(hung)
 
-    async def work() -> None:
-        async with connected(served) as client, anyio.create_task_group() as tasks:
-            for _ in range(LOADS):
-                tasks.start_soon(client.call_tool, "load_skill", {"name": "far"})
-            while not hung.full.is_set():
-                await anyio.lowlevel.checkpoint()
-            loaded = await client.call_tool("load_skill", {"name": "here"})
-            assert not loaded.is_error
-            assert (await client.list_tools()).tools
-            assert not hung.let_go.is_set()
-            hung.let_go.set()
-
-    run(work())
+    async with connected(served) as client, anyio.create_task_group() as tasks:
+        for _ in range(LOADS):
+            tasks.start_soon(client.call_tool, "load_skill", {"name": "far"})
+        while not hung.full.is_set():
+            await anyio.lowlevel.checkpoint()
+        loaded = await client.call_tool("load_skill", {"name": "here"})
+        assert not loaded.is_error
+        assert (await client.list_tools()).tools
+        assert not hung.let_go.is_set()
+        hung.let_go.set()
 
 
 @pytest.mark.row("F41")
-def test_a_lane_that_moves_takes_all_and_one_that_is_stuck_does_not() -> None:
+async def test_a_lane_that_moves_takes_all_and_one_that_is_stuck_does_not() -> None:
     time = 0.0
     lanes = SourceThreads(lambda: time)
     let_go = threading.Event()
@@ -126,23 +125,19 @@ def test_a_lane_that_moves_takes_all_and_one_that_is_stuck_does_not() -> None:
         except SourceUnavailableError as error:
             refused.append(error.name)
 
-    async def work() -> None:
-        nonlocal time
-        async with anyio.create_task_group() as tasks:
-            for _ in range(MAX_THREADS + MAX_WAITING + 5):
-                tasks.start_soon(ask)
-            await anyio.wait_all_tasks_blocked()
-            assert refused == []
-            time += STUCK_S + 1
-            for _ in range(5):
-                tasks.start_soon(ask)
-            await anyio.wait_all_tasks_blocked()
-            assert refused == ["far"] * 5
-            assert await lanes.run("other", lambda: 1) == 1
-            assert await lanes.run(None, lambda: 2) == 2
-            let_go.set()
-
-    anyio.run(work)
+    async with anyio.create_task_group() as tasks:
+        for _ in range(MAX_THREADS + MAX_WAITING + 5):
+            tasks.start_soon(ask)
+        await anyio.wait_all_tasks_blocked()
+        assert refused == []
+        time += STUCK_S + 1
+        for _ in range(5):
+            tasks.start_soon(ask)
+        await anyio.wait_all_tasks_blocked()
+        assert refused == ["far"] * 5
+        assert await lanes.run("other", lambda: 1) == 1
+        assert await lanes.run(None, lambda: 2) == 2
+        let_go.set()
 
 
 @pytest.mark.row("F41")

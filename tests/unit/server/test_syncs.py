@@ -27,7 +27,7 @@ from satchel.server._http._v1 import openapi
 from satchel.server._mcp._resources import TEMPLATE
 from satchel.testing import write_pack
 from satchel.usage import ListSink, report_to
-from tests.unit.server.mcp.clients import ask, connected, run
+from tests.unit.server.mcp.clients import ask, connected
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -341,48 +341,44 @@ def test_a_look_over_http_is_no_event(shelf: Path) -> None:
 
 @pytest.mark.row("T10", "R31")
 @pytest.mark.parametrize("era", ["auto", "legacy"])
-def test_a_look_over_mcp_is_no_event(shelf: Path, era: str) -> None:
+async def test_a_look_over_mcp_is_no_event(shelf: Path, era: str) -> None:
     sink = ListSink()
     served = ServedLibrary(Satchel(shelf, sinks=[sink]), ServerSettings(compat=True))
     template = ResourceTemplateReference(uri=TEMPLATE)
 
-    async def work() -> None:
-        async with connected(served, era) as client:
-            await client.list_tools()
-            await client.list_prompts()
-            await client.list_resources()
-            await client.list_resource_templates()
-            await client.complete(template, {"name": "skill", "value": ""})
-            await client.complete(
-                template, {"name": "path", "value": ""}, {"skill": "alpha"}
-            )
-            await client.complete(
-                PromptReference(name="alpha"), {"name": "arguments", "value": ""}
-            )
-            await ask(client, "skills/list")
-            await ask(client, "skills/get", uri="skill://alpha/SKILL.md")
-            await ask(client, "resources/directory/read", uri="skill://alpha")
-            await client.read_resource("skill://index.json")
-            await client.read_resource("skill://alpha/_manifest")
-
-    run(work())
+    async with connected(served, era) as client:
+        await client.list_tools()
+        await client.list_prompts()
+        await client.list_resources()
+        await client.list_resource_templates()
+        await client.complete(template, {"name": "skill", "value": ""})
+        await client.complete(
+            template, {"name": "path", "value": ""}, {"skill": "alpha"}
+        )
+        await client.complete(
+            PromptReference(name="alpha"), {"name": "arguments", "value": ""}
+        )
+        await ask(client, "skills/list")
+        await ask(client, "skills/get", uri="skill://alpha/SKILL.md")
+        await ask(client, "resources/directory/read", uri="skill://alpha")
+        await client.read_resource("skill://index.json")
+        await client.read_resource("skill://alpha/_manifest")
     assert (sink.events, sink.skill_syncs) == ([], [])
 
 
 @pytest.mark.row("F40", "T10")
-def test_whoever_reads_a_manifest_downloads_and_does_not_load(shelf: Path) -> None:
+async def test_whoever_reads_a_manifest_downloads_and_does_not_load(
+    shelf: Path,
+) -> None:
     """As FastMCP's own reader does: the list of files first, and then each of them."""
     sink = ListSink()
     served = ServedLibrary(Satchel(shelf, sinks=[sink]), ServerSettings(compat=True))
 
-    async def work() -> None:
-        async with connected(served) as client:
-            await client.read_resource("skill://alpha/_manifest")
-            await client.read_resource("skill://alpha/SKILL.md")
-            await client.read_resource("skill://alpha/references/more.md")
-            await client.read_resource("skill://beta/SKILL.md")
-            await client.call_tool("load_skill", {"name": "alpha"})
-
-    run(work())
+    async with connected(served) as client:
+        await client.read_resource("skill://alpha/_manifest")
+        await client.read_resource("skill://alpha/SKILL.md")
+        await client.read_resource("skill://alpha/references/more.md")
+        await client.read_resource("skill://beta/SKILL.md")
+        await client.call_tool("load_skill", {"name": "alpha"})
     assert [event.name for event in sink.skill_syncs] == ["alpha", "alpha"]
     assert [event.name for event in sink.events] == ["beta", "alpha"]

@@ -112,41 +112,37 @@ async def opened(app: ASGIApp, bearer: str) -> str:
     return session
 
 
-def test_sessions_that_nobody_ends_keep_nobody_out(library: ServedLibrary) -> None:
+async def test_sessions_that_nobody_ends_keep_nobody_out(
+    library: ServedLibrary,
+) -> None:
     """The idlest goes, of who has most; ``mcp`` alone would begin no other."""
 
     async def alive(app: ASGIApp, bearer: str, session: str) -> bool:
         answer = await asked(app, posted(bearer, call("pdf-forms"), session))
         return b"Do pdf-forms" in answer.body
 
-    async def run() -> None:
-        mcp = streamable_http(library, max_sessions=4)
-        app = guard(mcp.app, replace(SETTINGS, max_sessions=3))
-        async with mcp.lifespan():
-            one = await opened(app, ALL)
-            many = [await opened(app, SOME) for _ in range(2)]
-            assert await alive(app, SOME, many[0])
-            many += [await opened(app, SOME) for _ in range(8)]
-            assert await alive(app, ALL, one)
-            assert [await alive(app, SOME, each) for each in many[-2:]] == [True] * 2
-            assert not await alive(app, SOME, many[0])
-
-    asyncio.run(run())
+    mcp = streamable_http(library, max_sessions=4)
+    app = guard(mcp.app, replace(SETTINGS, max_sessions=3))
+    async with mcp.lifespan():
+        one = await opened(app, ALL)
+        many = [await opened(app, SOME) for _ in range(2)]
+        assert await alive(app, SOME, many[0])
+        many += [await opened(app, SOME) for _ in range(8)]
+        assert await alive(app, ALL, one)
+        assert [await alive(app, SOME, each) for each in many[-2:]] == [True] * 2
+        assert not await alive(app, SOME, many[0])
 
 
-def test_a_session_that_is_ended_is_ended(library: ServedLibrary) -> None:
-    async def run() -> None:
-        mcp = streamable_http(library)
-        app = guard(mcp.app, SETTINGS)
-        async with mcp.lifespan():
-            session = await opened(app, ALL)
-            end = posted(ALL, INITIALIZED, session)
-            end.method = "DELETE"
-            assert (await asked(app, end)).status == 200
-            again = posted(ALL, call("pdf-forms"), session)
-            assert (await asked(app, again)).status == 404
-
-    asyncio.run(run())
+async def test_a_session_that_is_ended_is_ended(library: ServedLibrary) -> None:
+    mcp = streamable_http(library)
+    app = guard(mcp.app, SETTINGS)
+    async with mcp.lifespan():
+        session = await opened(app, ALL)
+        end = posted(ALL, INITIALIZED, session)
+        end.method = "DELETE"
+        assert (await asked(app, end)).status == 200
+        again = posted(ALL, call("pdf-forms"), session)
+        assert (await asked(app, again)).status == 404
 
 
 def test_a_session_is_of_the_token_that_began_it(library: ServedLibrary) -> None:

@@ -79,22 +79,19 @@ def test_a_token_says_who_calls(secret: str, caller: Caller) -> None:
     assert answer.header("vary") == "Authorization"
 
 
-def test_what_the_server_keeps_goes_with_every_request() -> None:
+async def test_what_the_server_keeps_goes_with_every_request() -> None:
     app = Application()
     scope = {**Request().scope, "state": {"kept": 1}}
 
-    async def run() -> None:
-        answer = Answered()
+    answer = Answered()
 
-        async def send(message: Message) -> None:
-            answer.status = message.get("status", answer.status)
+    async def send(message: Message) -> None:
+        answer.status = message.get("status", answer.status)
 
-        async def receive() -> Message:
-            return {"type": "http.request", "body": b"", "more_body": False}
+    async def receive() -> Message:
+        return {"type": "http.request", "body": b"", "more_body": False}
 
-        await guard(app, OPEN)(scope, receive, send)
-
-    asyncio.run(run())
+    await guard(app, OPEN)(scope, receive, send)
 
     assert app.state == {"kept": 1, "caller": ANYONE}
     assert scope["state"] == {"kept": 1}
@@ -421,23 +418,20 @@ LISTEN = Request("/mcp", "POST", MARK, chunks=(ASKS,))
 
 
 @pytest.mark.parametrize("stream", [STREAM, LISTEN], ids=["get", "listen"])
-def test_streams_have_places_of_their_own(stream: Request) -> None:
-    async def run() -> None:
-        held = Held()
-        settings = GuardSettings(max_requests=1, max_streams=2, body_timeout_s=0.01)
-        app = guard(held, settings)
-        streams = [asyncio.ensure_future(asked(app, stream)) for _ in range(2)]
-        request = asyncio.ensure_future(asked(app, Request()))
-        await anyio.wait_all_tasks_blocked()
-        assert held.inside == 3
-        refused = await asked(app, stream)
-        assert (refused.status, refused.code) == (503, "too-many-streams")
-        await asyncio.sleep(0.02)  # past the time limit of a body, which is not theirs
-        held.go.set()
-        assert [(await each).status for each in (*streams, request)] == [200] * 3
-        assert (await asked(app, stream)).status == 200
-
-    asyncio.run(run())
+async def test_streams_have_places_of_their_own(stream: Request) -> None:
+    held = Held()
+    settings = GuardSettings(max_requests=1, max_streams=2, body_timeout_s=0.01)
+    app = guard(held, settings)
+    streams = [asyncio.ensure_future(asked(app, stream)) for _ in range(2)]
+    request = asyncio.ensure_future(asked(app, Request()))
+    await anyio.wait_all_tasks_blocked()
+    assert held.inside == 3
+    refused = await asked(app, stream)
+    assert (refused.status, refused.code) == (503, "too-many-streams")
+    await asyncio.sleep(0.02)  # past the time limit of a body, which is not theirs
+    held.go.set()
+    assert [(await each).status for each in (*streams, request)] == [200] * 3
+    assert (await asked(app, stream)).status == 200
 
 
 @pytest.mark.row("F45")
@@ -458,35 +452,29 @@ def test_streams_have_places_of_their_own(stream: Request) -> None:
     ],
     ids=["get", "elsewhere", "another", "list", "no-json", "inside"],
 )
-def test_a_header_alone_takes_no_place_of_a_stream(request_: Request) -> None:
-    async def run() -> None:
-        held = Held()
-        app = guard(held, GuardSettings(max_streams=1))
-        stream = asyncio.ensure_future(asked(app, LISTEN))
-        await anyio.wait_all_tasks_blocked()
-        other = asyncio.ensure_future(asked(app, request_))
-        await anyio.wait_all_tasks_blocked()
-        assert held.inside == 2
-        held.go.set()
-        assert [(await each).status for each in (stream, other)] == [200, 200]
-
-    asyncio.run(run())
+async def test_a_header_alone_takes_no_place_of_a_stream(request_: Request) -> None:
+    held = Held()
+    app = guard(held, GuardSettings(max_streams=1))
+    stream = asyncio.ensure_future(asked(app, LISTEN))
+    await anyio.wait_all_tasks_blocked()
+    other = asyncio.ensure_future(asked(app, request_))
+    await anyio.wait_all_tasks_blocked()
+    assert held.inside == 2
+    held.go.set()
+    assert [(await each).status for each in (stream, other)] == [200, 200]
 
 
-def test_one_caller_does_not_have_all_streams() -> None:
-    async def run() -> None:
-        held = Held()
-        app = guard(held, GuardSettings(max_streams_each=1))
-        first = asyncio.ensure_future(asked(app, STREAM))
-        await anyio.wait_all_tasks_blocked()
-        assert (await asked(app, STREAM)).code == "too-many-streams"
-        other = Request("/mcp", client=("10.0.0.9", 1))
-        second = asyncio.ensure_future(asked(app, other))
-        await anyio.wait_all_tasks_blocked()
-        held.go.set()
-        assert [(await each).status for each in (first, second)] == [200, 200]
-
-    asyncio.run(run())
+async def test_one_caller_does_not_have_all_streams() -> None:
+    held = Held()
+    app = guard(held, GuardSettings(max_streams_each=1))
+    first = asyncio.ensure_future(asked(app, STREAM))
+    await anyio.wait_all_tasks_blocked()
+    assert (await asked(app, STREAM)).code == "too-many-streams"
+    other = Request("/mcp", client=("10.0.0.9", 1))
+    second = asyncio.ensure_future(asked(app, other))
+    await anyio.wait_all_tasks_blocked()
+    held.go.set()
+    assert [(await each).status for each in (first, second)] == [200, 200]
 
 
 @pytest.mark.row("F45")
@@ -561,7 +549,7 @@ def test_a_stream_passes_as_it_comes() -> None:
 
 
 @pytest.mark.parametrize("early", [True, False], ids=["before", "after"])
-def test_who_takes_nothing_is_given_up(
+async def test_who_takes_nothing_is_given_up(
     early: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
@@ -573,18 +561,15 @@ def test_who_takes_nothing_is_given_up(
                 if early:
                     raise
 
-    async def run() -> None:
-        async def receive() -> Message:
-            return {"type": "http.request", "body": b"", "more_body": False}
+    async def receive() -> Message:
+        return {"type": "http.request", "body": b"", "more_body": False}
 
-        async def send(message: Message) -> None:
-            if "body" in message:
-                await asyncio.Event().wait()
+    async def send(message: Message) -> None:
+        if "body" in message:
+            await asyncio.Event().wait()
 
-        settings = GuardSettings(send_timeout_s=0.01)
-        await guard(app, settings)(Request().scope, receive, send)
-
-    asyncio.run(run())
+    settings = GuardSettings(send_timeout_s=0.01)
+    await guard(app, settings)(Request().scope, receive, send)
 
     assert not caplog.records
 

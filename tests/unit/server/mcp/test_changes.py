@@ -74,53 +74,42 @@ def everything(client: Client, *uris: str) -> Any:  # noqa: ANN401
     )
 
 
-def test_a_stream_tells_what_changed(tmp_path: Path) -> None:
+async def test_a_stream_tells_what_changed(tmp_path: Path) -> None:
     served = library(write_shelf(tmp_path))
 
-    async def work() -> None:
-        async with connected(served) as client, everything(client, ALPHA, GUIDE) as sub:
-            write_pack(tmp_path, "gamma")
-            await asyncio.to_thread(served.refresh)
-            assert await some(sub, 3) == LISTS
-            (tmp_path / "alpha" / "references" / "guide.md").write_text("New.")
-            await asyncio.to_thread(served.refresh)
-            assert await some(sub, 4) == [*LISTS, ResourceUpdated(GUIDE)]
-            (tmp_path / "alpha" / "SKILL.md").unlink()
-            await asyncio.to_thread(served.refresh)
-            told = await some(sub, 5)
-            assert told[:3] == LISTS
-            assert set(told[3:]) == {ResourceUpdated(ALPHA), ResourceUpdated(GUIDE)}
-
-    run(work())
+    async with connected(served) as client, everything(client, ALPHA, GUIDE) as sub:
+        write_pack(tmp_path, "gamma")
+        await asyncio.to_thread(served.refresh)
+        assert await some(sub, 3) == LISTS
+        (tmp_path / "alpha" / "references" / "guide.md").write_text("New.")
+        await asyncio.to_thread(served.refresh)
+        assert await some(sub, 4) == [*LISTS, ResourceUpdated(GUIDE)]
+        (tmp_path / "alpha" / "SKILL.md").unlink()
+        await asyncio.to_thread(served.refresh)
+        told = await some(sub, 5)
+        assert told[:3] == LISTS
+        assert set(told[3:]) == {ResourceUpdated(ALPHA), ResourceUpdated(GUIDE)}
 
 
-def test_a_stream_tells_what_was_asked_for_only(tmp_path: Path) -> None:
+async def test_a_stream_tells_what_was_asked_for_only(tmp_path: Path) -> None:
     served = library(write_shelf(tmp_path))
 
-    async def work() -> None:
-        async with (
-            connected(served) as client,
-            client.listen(prompts_list_changed=True) as sub,
-        ):
-            write_pack(tmp_path, "gamma")
-            served.refresh()  # in the event loop itself, as a command may do it
-            assert await some(sub, 1) == [PromptsListChanged()]
-
-    run(work())
+    async with (
+        connected(served) as client,
+        client.listen(prompts_list_changed=True) as sub,
+    ):
+        write_pack(tmp_path, "gamma")
+        served.refresh()  # in the event loop itself, as a command may do it
+        assert await some(sub, 1) == [PromptsListChanged()]
 
 
-def test_a_change_of_a_hidden_skill_is_one(tmp_path: Path) -> None:
+async def test_a_change_of_a_hidden_skill_is_one(tmp_path: Path) -> None:
     served = library(write_shelf(tmp_path))
 
-    async def work() -> None:
-        async with connected(served) as client, everything(client) as sub:
-            write_pack(
-                tmp_path, "handshake", "For people.", disable_model_invocation=True
-            )
-            await asyncio.to_thread(served.refresh)
-            assert await some(sub, 3) == LISTS
-
-    run(work())
+    async with connected(served) as client, everything(client) as sub:
+        write_pack(tmp_path, "handshake", "For people.", disable_model_invocation=True)
+        await asyncio.to_thread(served.refresh)
+        assert await some(sub, 3) == LISTS
 
 
 @pytest.mark.parametrize("updates", [0, 1])
@@ -183,40 +172,34 @@ def test_nobody_is_remembered_who_has_gone(tmp_path: Path) -> None:
         run(work())
 
 
-def test_a_client_hears_of_so_many_resources_only(
+async def test_a_client_hears_of_so_many_resources_only(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     served = library(write_shelf(tmp_path))
     monkeypatch.setattr(changes, "MAX_URIS", 2)
 
-    async def work() -> None:
-        async with connected(served, "legacy") as client:
-            for uri in (ALPHA, GUIDE):
-                await subscribe(client, uri)
-            error = await refused(subscribe(client, "skill://x/y"))
-            assert error.code == -32602
-        async with connected(served) as client:
-            with pytest.raises(Exception, match="at most"):
-                async with everything(client, *("skill://x/y",) * 3):
-                    pass
-
-    run(work())
+    async with connected(served, "legacy") as client:
+        for uri in (ALPHA, GUIDE):
+            await subscribe(client, uri)
+        error = await refused(subscribe(client, "skill://x/y"))
+        assert error.code == -32602
+    async with connected(served) as client:
+        with pytest.raises(Exception, match="at most"):
+            async with everything(client, *("skill://x/y",) * 3):
+                pass
     assert MAX_URIS == 1_000
 
 
-def test_a_session_that_never_began_by_the_book_is_told_nothing(
+async def test_a_session_that_never_began_by_the_book_is_told_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     served = library(write_shelf(tmp_path))
     monkeypatch.setattr(changes, "MAX_CLIENTS", 0)
 
-    async def work() -> None:
-        async with connected(served, "legacy") as client:
-            await subscribe(client, ALPHA)
-            await subscribe(client, ALPHA, no_more=True)
-            assert (await client.list_tools()).tools
-
-    run(work())
+    async with connected(served, "legacy") as client:
+        await subscribe(client, ALPHA)
+        await subscribe(client, ALPHA, no_more=True)
+        assert (await client.list_tools()).tools
 
 
 def test_each_is_told_of_what_it_can_see(tmp_path: Path) -> None:
@@ -289,17 +272,14 @@ def test_what_comes_while_a_stream_begins_waits_for_it() -> None:
     assert told == LISTS[:2]
 
 
-def test_a_server_can_end_its_streams(tmp_path: Path) -> None:
+async def test_a_server_can_end_its_streams(tmp_path: Path) -> None:
     from mcp.client import Client
 
     from satchel.server import build_server
 
     server = build_server(library(write_shelf(tmp_path)))
 
-    async def work() -> None:
-        async with Client(server, cache=None) as client, everything(client) as sub:
-            await server.streams.publish(LISTS[0])
-            server.streams.close()
-            assert [event async for event in sub] == []
-
-    run(work())
+    async with Client(server, cache=None) as client, everything(client) as sub:
+        await server.streams.publish(LISTS[0])
+        server.streams.close()
+        assert [event async for event in sub] == []

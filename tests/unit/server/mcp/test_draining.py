@@ -11,7 +11,6 @@ from mcp_types import JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
 
 from satchel.server._mcp import _server as draining
 from satchel.server._mcp._server import drained_streams
-from tests.unit.server.mcp.clients import run
 
 
 def request(number: int, method: str = "ping") -> SessionMessage:
@@ -42,25 +41,22 @@ async def taken(stream: Any, number: int) -> None:  # noqa: ANN401
         await stream.receive()
 
 
-def test_the_stream_ends_with_the_last_answer() -> None:
+async def test_the_stream_ends_with_the_last_answer() -> None:
     sent: list[SessionMessage] = []
 
     async def keep(message: SessionMessage) -> None:
         sent.append(message)
 
-    async def work() -> None:
-        items = given(request(1), ValueError("no JSON"), request(2))
-        async with drained_streams(items, keep) as (requests, answers):
-            await taken(requests, 3)
-            await answers.send(response(2))
-            await anyio.wait_all_tasks_blocked()
-            with pytest.raises(anyio.WouldBlock):
-                requests.receive_nowait()
-            await answers.send(response(1))
-            with pytest.raises(anyio.EndOfStream):
-                await requests.receive()
-
-    run(work())
+    items = given(request(1), ValueError("no JSON"), request(2))
+    async with drained_streams(items, keep) as (requests, answers):
+        await taken(requests, 3)
+        await answers.send(response(2))
+        await anyio.wait_all_tasks_blocked()
+        with pytest.raises(anyio.WouldBlock):
+            requests.receive_nowait()
+        await answers.send(response(1))
+        with pytest.raises(anyio.EndOfStream):
+            await requests.receive()
 
     assert sent == [response(2), response(1)]
 
@@ -70,35 +66,33 @@ def test_the_stream_ends_with_the_last_answer() -> None:
     [[], [request(1, "subscriptions/listen")], [request(1), cancelled(1)]],
     ids=["nothing", "a stream", "cancelled"],
 )
-def test_what_gets_no_answer_is_not_waited_for(items: list[SessionMessage]) -> None:
+async def test_what_gets_no_answer_is_not_waited_for(
+    items: list[SessionMessage],
+) -> None:
     async def keep(_: SessionMessage) -> None:
         """Take what is sent."""
 
-    async def work() -> None:
-        async with drained_streams(given(*items), keep) as (requests, _):
-            await taken(requests, len(items))
-            with pytest.raises(anyio.EndOfStream):
-                await requests.receive()
-
-    run(work())
+    async with drained_streams(given(*items), keep) as (requests, _):
+        await taken(requests, len(items))
+        with pytest.raises(anyio.EndOfStream):
+            await requests.receive()
 
 
-def test_nothing_is_waited_for_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_nothing_is_waited_for_without_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(draining, "WAIT_S", 0.01)
 
     async def keep(_: SessionMessage) -> None:
         """Take what is sent."""
 
-    async def work() -> None:
-        async with drained_streams(given(request(1)), keep) as (requests, _):
-            await taken(requests, 1)
-            with pytest.raises(anyio.EndOfStream):
-                await requests.receive()
-
-    run(work())
+    async with drained_streams(given(request(1)), keep) as (requests, _):
+        await taken(requests, 1)
+        with pytest.raises(anyio.EndOfStream):
+            await requests.receive()
 
 
-def test_a_server_that_ends_first_waits_for_no_client() -> None:
+async def test_a_server_that_ends_first_waits_for_no_client() -> None:
     async def keep(_: SessionMessage) -> None:
         """Take what is sent."""
 
@@ -106,8 +100,5 @@ def test_a_server_that_ends_first_waits_for_no_client() -> None:
         await anyio.sleep_forever()
         yield
 
-    async def work() -> None:
-        async with drained_streams(silent(), keep):
-            await anyio.wait_all_tasks_blocked()
-
-    run(work())
+    async with drained_streams(silent(), keep):
+        await anyio.wait_all_tasks_blocked()

@@ -57,52 +57,45 @@ def names(entries: list[Any]) -> list[str]:
     return [entry["frontmatter"]["name"] for entry in entries]
 
 
-def test_the_capability_says_that_folders_can_be_read(tmp_path: Path) -> None:
-    async def work() -> None:
-        async with connected(library(write_shelf(tmp_path))) as client:
-            told = client.server_capabilities
-            assert told.extensions == {IDENTIFIER: {"directoryRead": True}}
-            assert told.resources is not None
-            assert told.resources.list_changed
-
-    run(work())
+async def test_the_capability_says_that_folders_can_be_read(tmp_path: Path) -> None:
+    async with connected(library(write_shelf(tmp_path))) as client:
+        told = client.server_capabilities
+        assert told.extensions == {IDENTIFIER: {"directoryRead": True}}
+        assert told.resources is not None
+        assert told.resources.list_changed
 
 
 @pytest.mark.parametrize("era", ERAS)
-def test_an_entry_holds_what_a_host_compares(tmp_path: Path, era: str) -> None:
+async def test_an_entry_holds_what_a_host_compares(tmp_path: Path, era: str) -> None:
     """Frontmatter field by field, digest and size of every file, byte by byte."""
-
-    async def work() -> None:
-        async with connected(library(write_shelf(tmp_path)), era) as client:
-            result = await ask(client, "skills/list")
-            assert result["ttlMs"] == 60_000
-            assert result["cacheScope"] == "public"
-            alpha, beta = result["skills"]
-            assert alpha["frontmatter"] == {
-                "name": "alpha",
-                "description": "Use for alpha.",
-            }
-            assert beta["frontmatter"] == {
-                "name": "beta",
-                "description": "Use for beta.",
-                "arguments": ["file", "kind"],
-                "argument-hint": "<file> [pdf|docx]",
-            }
-            uris = [each["uri"] for each in alpha["resources"]]
-            assert uris == sorted(set(uris))
-            assert uris[0] == alpha["uri"] == "skill://alpha/SKILL.md"
-            assert len(uris) == 6
-            for told in alpha["resources"]:
-                data = await read(client, told["uri"])
-                digest = f"sha256:{hashlib.sha256(data).hexdigest()}"
-                assert (digest, len(data)) == (told["digest"], told["size"])
-                path = told["uri"].removeprefix("skill://alpha/")
-                assert data == (tmp_path / "alpha" / path).read_bytes()
-
-    run(work())
+    async with connected(library(write_shelf(tmp_path)), era) as client:
+        result = await ask(client, "skills/list")
+        assert result["ttlMs"] == 60_000
+        assert result["cacheScope"] == "public"
+        alpha, beta = result["skills"]
+        assert alpha["frontmatter"] == {
+            "name": "alpha",
+            "description": "Use for alpha.",
+        }
+        assert beta["frontmatter"] == {
+            "name": "beta",
+            "description": "Use for beta.",
+            "arguments": ["file", "kind"],
+            "argument-hint": "<file> [pdf|docx]",
+        }
+        uris = [each["uri"] for each in alpha["resources"]]
+        assert uris == sorted(set(uris))
+        assert uris[0] == alpha["uri"] == "skill://alpha/SKILL.md"
+        assert len(uris) == 6
+        for told in alpha["resources"]:
+            data = await read(client, told["uri"])
+            digest = f"sha256:{hashlib.sha256(data).hexdigest()}"
+            assert (digest, len(data)) == (told["digest"], told["size"])
+            path = told["uri"].removeprefix("skill://alpha/")
+            assert data == (tmp_path / "alpha" / path).read_bytes()
 
 
-def test_frontmatter_goes_out_as_it_was_written(tmp_path: Path) -> None:
+async def test_frontmatter_goes_out_as_it_was_written(tmp_path: Path) -> None:
     """All fields, with the values of YAML 1.2: not those of 1.1; it is in no list."""
     (tmp_path / "odd").mkdir()
     (tmp_path / "odd" / "SKILL.md").write_bytes(
@@ -111,31 +104,26 @@ def test_frontmatter_goes_out_as_it_was_written(tmp_path: Path) -> None:
         b"metadata:\r\n  version: 1.10\r\n  deep: [1, null, {a: true}]\r\n---\r\nGo\r\n"
     )
 
-    async def work() -> None:
-        async with connected(library(tmp_path)) as client:
-            entry = (await ask(client, "skills/get", uri="skill://odd/SKILL.md"))[
-                "skill"
-            ]
-            assert entry["frontmatter"] == {
-                "name": "odd",
-                "description": "Use it now.\n",
-                "flag": "yes",
-                "number": 12,
-                "float": 1000.0,
-                "date": "2026-01-01",
-                "on": "off",
-                "metadata": {"version": 1.1, "deep": [1, None, {"a": True}]},
-            }
-            data = await read(client, entry["uri"])
-            assert data == (tmp_path / "odd" / "SKILL.md").read_bytes()
-            (listed,) = (await client.list_resources()).resources
-            assert listed.description == "Use it now.\n"
-
-    run(work())
+    async with connected(library(tmp_path)) as client:
+        entry = (await ask(client, "skills/get", uri="skill://odd/SKILL.md"))["skill"]
+        assert entry["frontmatter"] == {
+            "name": "odd",
+            "description": "Use it now.\n",
+            "flag": "yes",
+            "number": 12,
+            "float": 1000.0,
+            "date": "2026-01-01",
+            "on": "off",
+            "metadata": {"version": 1.1, "deep": [1, None, {"a": True}]},
+        }
+        data = await read(client, entry["uri"])
+        assert data == (tmp_path / "odd" / "SKILL.md").read_bytes()
+        (listed,) = (await client.list_resources()).resources
+        assert listed.description == "Use it now.\n"
 
 
 @pytest.mark.parametrize("era", ERAS)
-def test_a_listed_file_that_is_not_there_is_no_resource(
+async def test_a_listed_file_that_is_not_there_is_no_resource(
     tmp_path: Path, era: str
 ) -> None:
     """It stays a finding, and an error for whoever asks for it by its name."""
@@ -146,26 +134,23 @@ def test_a_listed_file_that_is_not_there_is_no_resource(
     )
     root = "skill://gone"
 
-    async def work() -> None:
-        served = library(tmp_path, compat=True)
-        found = served.skills.findings
-        assert [each.code for each in found] == ["listed-file-missing"]
-        async with connected(served, era) as client:
-            (entry,) = (await ask(client, "skills/list"))["skills"]
-            uris = [each["uri"] for each in entry["resources"]]
-            assert uris == [f"{root}/SKILL.md", f"{root}/references/here.md"]
-            folder = f"{root}/references"
-            told = await ask(client, "resources/directory/read", uri=folder)
-            assert [each["uri"] for each in told["resources"]] == uris[1:]
-            assert await read(client, uris[1]) == b"Here."
-            error = await refused(client.read_resource(f"{folder}/away.md"))
-            assert (error.code, error.data) == (-32602, {"code": "reference-not-found"})
-
-    run(work())
+    served = library(tmp_path, compat=True)
+    found = served.skills.findings
+    assert [each.code for each in found] == ["listed-file-missing"]
+    async with connected(served, era) as client:
+        (entry,) = (await ask(client, "skills/list"))["skills"]
+        uris = [each["uri"] for each in entry["resources"]]
+        assert uris == [f"{root}/SKILL.md", f"{root}/references/here.md"]
+        folder = f"{root}/references"
+        told = await ask(client, "resources/directory/read", uri=folder)
+        assert [each["uri"] for each in told["resources"]] == uris[1:]
+        assert await read(client, uris[1]) == b"Here."
+        error = await refused(client.read_resource(f"{folder}/away.md"))
+        assert (error.code, error.data) == (-32602, {"code": "reference-not-found"})
 
 
 @pytest.mark.parametrize("era", ERAS)
-def test_a_character_that_is_escaped_in_two_halves_goes_out_whole(
+async def test_a_character_that_is_escaped_in_two_halves_goes_out_whole(
     tmp_path: Path, era: str
 ) -> None:
     (tmp_path / "odd").mkdir()
@@ -174,71 +159,60 @@ def test_a_character_that_is_escaped_in_two_halves_goes_out_whole(
         "plain: \\ud83d\\udc8a\n---\n"
     )
 
-    async def work() -> None:
-        async with connected(library(tmp_path), era) as client:
-            (entry,) = (await ask(client, "skills/list"))["skills"]
-            assert entry["frontmatter"] == {
-                "name": "odd",
-                "description": "Use \U0001f48a",
-                "plain": r"\ud83d\udc8a",
-            }
-
-    run(work())
+    async with connected(library(tmp_path), era) as client:
+        (entry,) = (await ask(client, "skills/list"))["skills"]
+        assert entry["frontmatter"] == {
+            "name": "odd",
+            "description": "Use \U0001f48a",
+            "plain": r"\ud83d\udc8a",
+        }
 
 
-def test_a_list_hides_nothing_in_a_description(tmp_path: Path) -> None:
+async def test_a_list_hides_nothing_in_a_description(tmp_path: Path) -> None:
     """A client may show it in a terminal; the entry's frontmatter stays as it is."""
     (tmp_path / "odd").mkdir()
     (tmp_path / "odd" / "SKILL.md").write_text(
         '---\nname: odd\ndescription: "Use \\x1b[31m\\u202E it\\n now"\n---\nGo\n'
     )
 
-    async def work() -> None:
-        async with connected(library(tmp_path)) as client:
-            (listed,) = (await client.list_resources()).resources
-            assert listed.description == "Use <U+001B>[31m<U+202E> it\n now"
-            (entry,) = (await ask(client, "skills/list"))["skills"]
-            assert entry["frontmatter"]["description"] == "Use \x1b[31m\u202e it\n now"
-
-    run(work())
+    async with connected(library(tmp_path)) as client:
+        (listed,) = (await client.list_resources()).resources
+        assert listed.description == "Use <U+001B>[31m<U+202E> it\n now"
+        (entry,) = (await ask(client, "skills/list"))["skills"]
+        assert entry["frontmatter"]["description"] == "Use \x1b[31m\u202e it\n now"
 
 
 @pytest.mark.parametrize("era", ERAS)
-def test_pages_are_whole_entries_and_cursors_are_no_secrets(
+async def test_pages_are_whole_entries_and_cursors_are_no_secrets(
     tmp_path: Path, era: str
 ) -> None:
     for n in range(7):
         write_pack(tmp_path, f"skill-{n}")
 
-    async def work() -> None:
-        async with connected(library(tmp_path, page_size=3), era) as client:
-            entries = await all_pages(client, "skills/list", "skills")
-            assert names(entries) == [f"skill-{n}" for n in range(7)]
-            for method in ("skills/list", "resources/list", "prompts/list"):
-                error = await refused(ask(client, method, cursor="bm9uc2Vuc2U"))
-                assert error.code == -32602
-
-    run(work())
+    async with connected(library(tmp_path, page_size=3), era) as client:
+        entries = await all_pages(client, "skills/list", "skills")
+        assert names(entries) == [f"skill-{n}" for n in range(7)]
+        for method in ("skills/list", "resources/list", "prompts/list"):
+            error = await refused(ask(client, method, cursor="bm9uc2Vuc2U"))
+            assert error.code == -32602
 
 
 @pytest.mark.parametrize("era", ERAS)
-def test_a_skill_is_had_by_its_uri_listed_or_not(tmp_path: Path, era: str) -> None:
+async def test_a_skill_is_had_by_its_uri_listed_or_not(
+    tmp_path: Path, era: str
+) -> None:
     """A hidden one is in no list; a host may have it, and its frontmatter says why."""
-
-    async def work() -> None:
-        async with connected(library(write_shelf(tmp_path)), era) as client:
-            listed = await ask(client, "skills/list")
-            for entry in listed["skills"]:
-                result = await ask(client, "skills/get", uri=entry["uri"])
-                assert result["skill"] == entry
-                assert (result["ttlMs"], result["cacheScope"]) == (60_000, "public")
-            assert names(listed["skills"]) == ["alpha", "beta"]
-            uri = "skill://handshake/SKILL.md"
-            hidden = (await ask(client, "skills/get", uri=uri))["skill"]
-            assert hidden["frontmatter"]["disable-model-invocation"] is True
-            assert await read(client, uri)
-
-    run(work())
+    async with connected(library(write_shelf(tmp_path)), era) as client:
+        listed = await ask(client, "skills/list")
+        for entry in listed["skills"]:
+            result = await ask(client, "skills/get", uri=entry["uri"])
+            assert result["skill"] == entry
+            assert (result["ttlMs"], result["cacheScope"]) == (60_000, "public")
+        assert names(listed["skills"]) == ["alpha", "beta"]
+        uri = "skill://handshake/SKILL.md"
+        hidden = (await ask(client, "skills/get", uri=uri))["skill"]
+        assert hidden["frontmatter"]["disable-model-invocation"] is True
+        assert await read(client, uri)
 
 
 @pytest.mark.parametrize(
@@ -254,97 +228,85 @@ def test_a_skill_is_had_by_its_uri_listed_or_not(tmp_path: Path, era: str) -> No
         "",
     ],
 )
-def test_what_is_no_skill_is_an_invalid_parameter(tmp_path: Path, uri: str) -> None:
-    async def work() -> None:
-        async with connected(library(write_shelf(tmp_path))) as client:
-            error = await refused(ask(client, "skills/get", uri=uri))
-            assert (error.code, error.data) == (-32602, {"uri": uri})
+async def test_what_is_no_skill_is_an_invalid_parameter(
+    tmp_path: Path, uri: str
+) -> None:
+    async with connected(library(write_shelf(tmp_path))) as client:
+        error = await refused(ask(client, "skills/get", uri=uri))
+        assert (error.code, error.data) == (-32602, {"uri": uri})
 
-    run(work())
 
-
-def test_requests_without_their_parameters_are_errors_of_their_own(
+async def test_requests_without_their_parameters_are_errors_of_their_own(
     tmp_path: Path,
 ) -> None:
-    async def work() -> None:
-        async with connected(library(write_shelf(tmp_path))) as client:
-            for method, params in (
-                ("skills/get", {}),
-                ("skills/get", {"uri": 5}),
-                ("skills/list", {"cursor": 5}),
-                ("resources/directory/read", {}),
-            ):
-                error = await refused(ask(client, method, **params))
-                assert error.code == -32602
-            assert await read(client, "skill://alpha/SKILL.md")
-
-    run(work())
+    async with connected(library(write_shelf(tmp_path))) as client:
+        for method, params in (
+            ("skills/get", {}),
+            ("skills/get", {"uri": 5}),
+            ("skills/list", {"cursor": 5}),
+            ("resources/directory/read", {}),
+        ):
+            error = await refused(ask(client, method, **params))
+            assert error.code == -32602
+        assert await read(client, "skill://alpha/SKILL.md")
 
 
-def test_a_folder_tells_what_lies_directly_in_it(tmp_path: Path) -> None:
-    async def work() -> None:
-        served = library(write_shelf(tmp_path), page_size=2)
-        async with connected(served) as client:
-            method = "resources/directory/read"
-            told = await all_pages(client, method, "resources", uri="skill://alpha")
-            assert [(each["name"], each.get("mimeType")) for each in told] == [
-                ("alpha", "text/markdown"),
-                ("assets", "inode/directory"),
-                ("references", "inode/directory"),
-                ("scripts", "inode/directory"),
-            ]
-            assert told[0]["description"] == "Use for alpha."
-            result = await ask(client, method, uri=told[1]["uri"])
-            assert (result["ttlMs"], result["cacheScope"]) == (60_000, "public")
-            assert [
-                (e["name"], e["mimeType"], e["size"]) for e in result["resources"]
-            ] == [
-                ("dot.png", "image/png", 6),
-                ("latin.txt", "text/plain", 5),
-            ]
-            (deep,) = (await ask(client, method, uri=told[2]["uri"]))["resources"][:1]
-            assert deep["uri"] == "skill://alpha/references/deep"
-            for uri in (
-                "skill://alpha/SKILL.md",
-                "skill://alpha/nowhere",
-                "skill://gamma",
-                "skill://alpha/ref",
-                "x",
-            ):
-                error = await refused(ask(client, method, uri=uri))
-                assert error.code == -32602
-
-    run(work())
+async def test_a_folder_tells_what_lies_directly_in_it(tmp_path: Path) -> None:
+    served = library(write_shelf(tmp_path), page_size=2)
+    async with connected(served) as client:
+        method = "resources/directory/read"
+        told = await all_pages(client, method, "resources", uri="skill://alpha")
+        assert [(each["name"], each.get("mimeType")) for each in told] == [
+            ("alpha", "text/markdown"),
+            ("assets", "inode/directory"),
+            ("references", "inode/directory"),
+            ("scripts", "inode/directory"),
+        ]
+        assert told[0]["description"] == "Use for alpha."
+        result = await ask(client, method, uri=told[1]["uri"])
+        assert (result["ttlMs"], result["cacheScope"]) == (60_000, "public")
+        assert [(e["name"], e["mimeType"], e["size"]) for e in result["resources"]] == [
+            ("dot.png", "image/png", 6),
+            ("latin.txt", "text/plain", 5),
+        ]
+        (deep,) = (await ask(client, method, uri=told[2]["uri"]))["resources"][:1]
+        assert deep["uri"] == "skill://alpha/references/deep"
+        for uri in (
+            "skill://alpha/SKILL.md",
+            "skill://alpha/nowhere",
+            "skill://gamma",
+            "skill://alpha/ref",
+            "x",
+        ):
+            error = await refused(ask(client, method, uri=uri))
+            assert error.code == -32602
 
 
-def test_equal_names_stand_behind_their_ids(tmp_path: Path) -> None:
+async def test_equal_names_stand_behind_their_ids(tmp_path: Path) -> None:
     one, two = tmp_path / "one", tmp_path / "two"
     write_pack(one, "pdf", "Use one.")
     write_pack(two, "pdf", "Use two.")
     prefixed = sources.prefixed(sources.folder(two), "acme/")
 
-    async def work() -> None:
-        async with connected(library(one, prefixed)) as client:
-            entries = (await ask(client, "skills/list"))["skills"]
-            assert [entry["uri"] for entry in entries] == [
-                "skill://acme%2Fpdf/pdf/SKILL.md",
-                "skill://pdf/SKILL.md",
-            ]
-            assert names(entries) == ["pdf", "pdf"]
-            assert b"Use two." in await read(client, entries[0]["uri"])
-            above = await ask(
-                client, "resources/directory/read", uri="skill://acme%2Fpdf"
-            )
-            assert [each["uri"] for each in above["resources"]] == [
-                "skill://acme%2Fpdf/pdf"
-            ]
-            for uri in ("skill://acme%2Fpdf/x/SKILL.md", "skill://acme%2Fpdf"):
-                assert (await refused(client.read_resource(uri))).code == -32602
-
-    run(work())
+    async with connected(library(one, prefixed)) as client:
+        entries = (await ask(client, "skills/list"))["skills"]
+        assert [entry["uri"] for entry in entries] == [
+            "skill://acme%2Fpdf/pdf/SKILL.md",
+            "skill://pdf/SKILL.md",
+        ]
+        assert names(entries) == ["pdf", "pdf"]
+        assert b"Use two." in await read(client, entries[0]["uri"])
+        above = await ask(client, "resources/directory/read", uri="skill://acme%2Fpdf")
+        assert [each["uri"] for each in above["resources"]] == [
+            "skill://acme%2Fpdf/pdf"
+        ]
+        for uri in ("skill://acme%2Fpdf/x/SKILL.md", "skill://acme%2Fpdf"):
+            assert (await refused(client.read_resource(uri))).code == -32602
 
 
-def test_what_the_extension_cannot_carry_is_not_half_served(tmp_path: Path) -> None:
+async def test_what_the_extension_cannot_carry_is_not_half_served(
+    tmp_path: Path,
+) -> None:
     write_pack(tmp_path, "many", files={f"{n}.txt": "" for n in range(4)})
     write_pack(tmp_path, "fine")
     (tmp_path / "2024").mkdir()
@@ -352,57 +314,44 @@ def test_what_the_extension_cannot_carry_is_not_half_served(tmp_path: Path) -> N
         "---\nname: 2024\ndescription: Use it.\n---\n"
     )
 
-    async def work() -> None:
-        served = library(tmp_path, max_resources=4)
-        async with connected(served) as client:
-            assert names((await ask(client, "skills/list"))["skills"]) == ["fine"]
-            listed = (await client.list_resources()).resources
-            assert [each.name for each in listed] == ["fine"]
-            for name in ("many", "2024"):
-                uri = f"skill://{name}/SKILL.md"
-                assert (
-                    await refused(ask(client, "skills/get", uri=uri))
-                ).code == -32602
-            folder = ask(client, "resources/directory/read", uri="skill://2024")
-            assert (await refused(folder)).code == -32602
-            result = await client.call_tool("load_skill", {"name": "many"})
-            assert not result.is_error
-
-    run(work())
+    served = library(tmp_path, max_resources=4)
+    async with connected(served) as client:
+        assert names((await ask(client, "skills/list"))["skills"]) == ["fine"]
+        listed = (await client.list_resources()).resources
+        assert [each.name for each in listed] == ["fine"]
+        for name in ("many", "2024"):
+            uri = f"skill://{name}/SKILL.md"
+            assert (await refused(ask(client, "skills/get", uri=uri))).code == -32602
+        folder = ask(client, "resources/directory/read", uri="skill://2024")
+        assert (await refused(folder)).code == -32602
+        result = await client.call_tool("load_skill", {"name": "many"})
+        assert not result.is_error
 
 
-def test_one_pack_that_cannot_be_read_hides_no_other(tmp_path: Path) -> None:
+async def test_one_pack_that_cannot_be_read_hides_no_other(tmp_path: Path) -> None:
     served = library(write_shelf(tmp_path))
     (tmp_path / "alpha" / "references" / "guide.md").unlink()
 
-    async def work() -> None:
-        async with connected(served) as client:
-            assert names((await ask(client, "skills/list"))["skills"]) == ["beta"]
-            error = await refused(
-                ask(client, "skills/get", uri="skill://alpha/SKILL.md")
-            )
-            assert error.code in (-32602, -32603)
-            assert str(tmp_path) not in str(error.error)
-
-    run(work())
+    async with connected(served) as client:
+        assert names((await ask(client, "skills/list"))["skills"]) == ["beta"]
+        error = await refused(ask(client, "skills/get", uri="skill://alpha/SKILL.md"))
+        assert error.code in (-32602, -32603)
+        assert str(tmp_path) not in str(error.error)
 
 
-def test_skills_written_in_code_are_served_like_others(tmp_path: Path) -> None:
+async def test_skills_written_in_code_are_served_like_others(tmp_path: Path) -> None:
     refunds = Skill("refunds", instructions="Refund.", description="Use for refunds.")
 
-    async def work() -> None:
-        async with connected(library(write_shelf(tmp_path), refunds)) as client:
-            entries = (await ask(client, "skills/list"))["skills"]
-            assert names(entries) == ["alpha", "beta", "refunds"]
-            data = await read(client, entries[2]["uri"])
-            digest = f"sha256:{hashlib.sha256(data).hexdigest()}"
-            assert entries[2]["resources"][0]["digest"] == digest
-            assert b"Refund." in data
-
-    run(work())
+    async with connected(library(write_shelf(tmp_path), refunds)) as client:
+        entries = (await ask(client, "skills/list"))["skills"]
+        assert names(entries) == ["alpha", "beta", "refunds"]
+        data = await read(client, entries[2]["uri"])
+        digest = f"sha256:{hashlib.sha256(data).hexdigest()}"
+        assert entries[2]["resources"][0]["digest"] == digest
+        assert b"Refund." in data
 
 
-def test_a_caller_sees_what_is_its(tmp_path: Path) -> None:
+async def test_a_caller_sees_what_is_its(tmp_path: Path) -> None:
     served = library(
         write_shelf(tmp_path),
         policy=Policy(deny("beta", unless=lambda who: who.get("client") == "desk")),
@@ -418,13 +367,10 @@ def test_a_caller_sees_what_is_its(tmp_path: Path) -> None:
     assert listed(Caller("desk")) == ["alpha", "beta"]
     assert listed(Caller("desk", ("b*",))) == ["beta"]
 
-    async def work() -> None:
-        async with connected(served) as client:
-            assert names((await ask(client, "skills/list"))["skills"]) == ["alpha"]
-            error = await refused(client.read_resource("skill://beta/SKILL.md"))
-            assert error.message == "resource: not served here"
-
-    run(work())
+    async with connected(served) as client:
+        assert names((await ask(client, "skills/list"))["skills"]) == ["alpha"]
+        error = await refused(client.read_resource("skill://beta/SKILL.md"))
+        assert error.message == "resource: not served here"
 
 
 class _Counting(sources.LocalSource):

@@ -27,7 +27,6 @@ from tests.unit.server.mcp.clients import (
     context,
     library,
     refused,
-    run,
     write_shelf,
 )
 
@@ -48,43 +47,37 @@ class _Broken(sources.LocalSource):
 
 
 @pytest.mark.parametrize("era", ERAS)
-def test_no_exception_ends_a_session(tmp_path: Path, era: str) -> None:
+async def test_no_exception_ends_a_session(tmp_path: Path, era: str) -> None:
     source = _Broken(write_shelf(tmp_path))
     served = library(source)
 
-    async def work() -> None:
-        async with connected(served, era) as client:
-            source.broken = True
-            for request in (
-                client.read_resource("skill://alpha/SKILL.md"),
-                client.get_prompt("alpha"),
-                ask(client, "skills/get", uri="skill://alpha/SKILL.md"),
-            ):
-                error = await refused(request)
-                assert error.code in (-32602, -32603)
-                assert "/etc/secret" not in json.dumps(error.error.model_dump())
-            result = await client.call_tool("load_skill", {"name": "alpha"})
-            assert result.is_error
-            assert "/etc/secret" not in result.model_dump_json()
-            assert (await ask(client, "skills/list"))["skills"] == []
-            source.broken = False
-            assert (await client.read_resource("skill://alpha/SKILL.md")).contents
-
-    run(work())
+    async with connected(served, era) as client:
+        source.broken = True
+        for request in (
+            client.read_resource("skill://alpha/SKILL.md"),
+            client.get_prompt("alpha"),
+            ask(client, "skills/get", uri="skill://alpha/SKILL.md"),
+        ):
+            error = await refused(request)
+            assert error.code in (-32602, -32603)
+            assert "/etc/secret" not in json.dumps(error.error.model_dump())
+        result = await client.call_tool("load_skill", {"name": "alpha"})
+        assert result.is_error
+        assert "/etc/secret" not in result.model_dump_json()
+        assert (await ask(client, "skills/list"))["skills"] == []
+        source.broken = False
+        assert (await client.read_resource("skill://alpha/SKILL.md")).contents
 
 
-def test_unforeseen_failures_are_named_and_no_more(
+async def test_unforeseen_failures_are_named_and_no_more(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     async def fail(_: object) -> None:
         raise RuntimeError("/etc/secret")
 
-    async def work() -> None:
-        error = await refused(contain_errors(context(), fail))
-        assert error.code == -32603
-        assert error.message == "internal error: RuntimeError"
-
-    run(work())
+    error = await refused(contain_errors(context(), fail))
+    assert error.code == -32603
+    assert error.message == "internal error: RuntimeError"
     # Its kind and its place, and nothing that a caller may have had a hand in.
     assert "unhandled" in caplog.text
     assert "Traceback" not in caplog.text
@@ -100,20 +93,17 @@ def test_unforeseen_failures_are_named_and_no_more(
         ({"uri": "é"}, "reached"),
     ],
 )
-def test_text_that_cannot_be_sent_back_is_turned_away(
+async def test_text_that_cannot_be_sent_back_is_turned_away(
     params: dict[str, Any] | None, message: str
 ) -> None:
     async def reached(_: object) -> None:
         raise MCPError(1, "reached")
 
-    async def work() -> None:
-        error = await refused(contain_errors(context(params=params), reached))
-        assert message in error.message
-
-    run(work())
+    error = await refused(contain_errors(context(params=params), reached))
+    assert message in error.message
 
 
-def test_parameters_without_a_bottom_are_turned_away() -> None:
+async def test_parameters_without_a_bottom_are_turned_away() -> None:
     deep: list[Any] = []
     for _ in range(100_000):
         deep = [deep]
@@ -121,11 +111,8 @@ def test_parameters_without_a_bottom_are_turned_away() -> None:
     async def never(_: object) -> None:
         raise AssertionError
 
-    async def work() -> None:
-        error = await refused(contain_errors(context(params={"x": deep}), never))
-        assert error.code == -32602
-
-    run(work())
+    error = await refused(contain_errors(context(params={"x": deep}), never))
+    assert error.code == -32602
 
 
 @pytest.mark.parametrize(
@@ -188,19 +175,16 @@ def test_a_client_is_called_by_a_short_clean_name(
 
 
 @pytest.mark.parametrize("era", ERAS)
-def test_each_load_is_an_event_with_the_client(tmp_path: Path, era: str) -> None:
+async def test_each_load_is_an_event_with_the_client(tmp_path: Path, era: str) -> None:
     from mcp_types import Implementation
 
     sink = ListSink()
     info = Implementation(name="desk\u200b client", version="1")
 
-    async def work() -> None:
-        served = library(write_shelf(tmp_path), sink=sink)
-        async with connected(served, era, client_info=info) as client:
-            await client.call_tool("load_skill", {"name": "alpha"})
-            await client.read_resource("skill://beta/SKILL.md")
-
-    run(work())
+    served = library(write_shelf(tmp_path), sink=sink)
+    async with connected(served, era, client_info=info) as client:
+        await client.call_tool("load_skill", {"name": "alpha"})
+        await client.read_resource("skill://beta/SKILL.md")
     loads = [event for event in sink.events if event.event == "skill_loaded"]
     assert [(e.name, e.via, e.client) for e in loads] == [
         ("alpha", "mcp", "desk client"),

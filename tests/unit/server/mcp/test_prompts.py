@@ -15,7 +15,6 @@ from tests.unit.server.mcp.clients import (
     connected,
     library,
     refused,
-    run,
     write_shelf,
 )
 
@@ -33,106 +32,90 @@ async def text(client: Client, name: str, arguments: dict[str, str]) -> str:
 
 
 @pytest.mark.parametrize("era", ERAS)
-def test_each_skill_that_a_user_may_call_is_a_prompt(tmp_path: Path, era: str) -> None:
+async def test_each_skill_that_a_user_may_call_is_a_prompt(
+    tmp_path: Path, era: str
+) -> None:
     write_pack(write_shelf(tmp_path), "model-only", user_invocable=False)
     write_pack(tmp_path, "odd", "Use\u202e it.", argument_hint="<a\u200bb>")
 
-    async def work() -> None:
-        async with connected(library(tmp_path, page_size=2), era) as client:
-            first = await client.list_prompts()
-            second = await client.list_prompts(cursor=first.next_cursor)
-            assert second.next_cursor is None
-            prompts = {p.name: p for p in first.prompts + second.prompts}
-            assert [*prompts] == ["alpha", "beta", "handshake", "odd"]
-            assert [a.name for a in prompts["beta"].arguments or ()] == ["file", "kind"]
-            assert prompts["odd"].arguments
-            (free,) = prompts["odd"].arguments
-            assert (free.name, free.description, free.required) == (
-                "arguments",
-                "<ab>",
-                False,
-            )
-            assert prompts["odd"].description == "Use it."
-            assert prompts["odd"].title == "odd"
-
-    run(work())
+    async with connected(library(tmp_path, page_size=2), era) as client:
+        first = await client.list_prompts()
+        second = await client.list_prompts(cursor=first.next_cursor)
+        assert second.next_cursor is None
+        prompts = {p.name: p for p in first.prompts + second.prompts}
+        assert [*prompts] == ["alpha", "beta", "handshake", "odd"]
+        assert [a.name for a in prompts["beta"].arguments or ()] == ["file", "kind"]
+        assert prompts["odd"].arguments
+        (free,) = prompts["odd"].arguments
+        assert (free.name, free.description, free.required) == (
+            "arguments",
+            "<ab>",
+            False,
+        )
+        assert prompts["odd"].description == "Use it."
+        assert prompts["odd"].title == "odd"
 
 
 @pytest.mark.parametrize("era", ERAS)
-def test_arguments_stand_in_their_places(tmp_path: Path, era: str) -> None:
+async def test_arguments_stand_in_their_places(tmp_path: Path, era: str) -> None:
     sink = ListSink()
 
-    async def work() -> None:
-        async with connected(library(write_shelf(tmp_path), sink=sink), era) as client:
-            for arguments, expected in (
-                ({"file": "a b.pdf", "kind": "docx"}, "Turn a b.pdf into docx."),
-                ({"kind": "docx"}, "Turn  into docx."),
-                ({"file": "it's"}, "Turn it's into ."),
-                ({}, "Turn  into ."),
-                ({"arguments": "x y"}, "Turn x into y."),
-            ):
-                assert expected in await text(client, "beta", arguments)
-            hands = {"arguments": "both hands"}
-            assert "Shake both hands." in await text(client, "handshake", hands)
-
-    run(work())
+    async with connected(library(write_shelf(tmp_path), sink=sink), era) as client:
+        for arguments, expected in (
+            ({"file": "a b.pdf", "kind": "docx"}, "Turn a b.pdf into docx."),
+            ({"kind": "docx"}, "Turn  into docx."),
+            ({"file": "it's"}, "Turn it's into ."),
+            ({}, "Turn  into ."),
+            ({"arguments": "x y"}, "Turn x into y."),
+        ):
+            assert expected in await text(client, "beta", arguments)
+        hands = {"arguments": "both hands"}
+        assert "Shake both hands." in await text(client, "handshake", hands)
     assert {(e.name, e.via) for e in sink.events if e.event == "skill_loaded"} == {
         ("beta", "mcp"),
         ("handshake", "mcp"),
     }
 
 
-def test_the_files_are_read_with_the_tools_that_there_are(tmp_path: Path) -> None:
-    async def work() -> None:
-        async with connected(library(write_shelf(tmp_path))) as client:
-            told = await text(client, "alpha", {})
-            assert "with load_skill and read_skill_file" in told
-            assert str(tmp_path) not in told
-
-    run(work())
+async def test_the_files_are_read_with_the_tools_that_there_are(tmp_path: Path) -> None:
+    async with connected(library(write_shelf(tmp_path))) as client:
+        told = await text(client, "alpha", {})
+        assert "with load_skill and read_skill_file" in told
+        assert str(tmp_path) not in told
 
 
-def test_what_is_no_prompt_is_an_invalid_parameter(tmp_path: Path) -> None:
+async def test_what_is_no_prompt_is_an_invalid_parameter(tmp_path: Path) -> None:
     write_pack(write_shelf(tmp_path), "model-only", user_invocable=False)
 
-    async def work() -> None:
-        async with connected(library(tmp_path)) as client:
-            for name, arguments in (
-                ("gamma", {}),
-                ("model-only", {}),
-                ("beta", {"colour": "red"}),
-                ("alpha", {"file": "x"}),
-            ):
-                error = await refused(client.get_prompt(name, arguments))
-                assert error.code == -32602
-
-    run(work())
+    async with connected(library(tmp_path)) as client:
+        for name, arguments in (
+            ("gamma", {}),
+            ("model-only", {}),
+            ("beta", {"colour": "red"}),
+            ("alpha", {"file": "x"}),
+        ):
+            error = await refused(client.get_prompt(name, arguments))
+            assert error.code == -32602
 
 
-def test_a_name_that_is_not_there_is_an_event(tmp_path: Path) -> None:
+async def test_a_name_that_is_not_there_is_an_event(tmp_path: Path) -> None:
     """As over every other way: authors want to know what people look for."""
     sink = ListSink()
 
-    async def work() -> None:
-        async with connected(library(write_shelf(tmp_path), sink=sink)) as client:
-            await refused(client.get_prompt("nobody"))
-
-    run(work())
+    async with connected(library(write_shelf(tmp_path), sink=sink)) as client:
+        await refused(client.get_prompt("nobody"))
     missed = [(e.name, e.code) for e in sink.events if e.event == "skill_loaded"]
     assert missed == [("nobody", "skill-not-found")]
 
 
-def test_a_skill_that_cannot_be_read_now_hides_no_other(tmp_path: Path) -> None:
+async def test_a_skill_that_cannot_be_read_now_hides_no_other(tmp_path: Path) -> None:
     served = library(write_shelf(tmp_path))
     (tmp_path / "beta" / "SKILL.md").unlink()
 
-    async def work() -> None:
-        async with connected(served) as client:
-            prompts = (await client.list_prompts()).prompts
-            assert [prompt.name for prompt in prompts] == ["alpha", "beta", "handshake"]
-            assert [a.name for a in prompts[1].arguments or ()] == ["arguments"]
-
-    run(work())
+    async with connected(served) as client:
+        prompts = (await client.list_prompts()).prompts
+        assert [prompt.name for prompt in prompts] == ["alpha", "beta", "handshake"]
+        assert [a.name for a in prompts[1].arguments or ()] == ["arguments"]
 
 
 @pytest.mark.parametrize(
@@ -144,22 +127,21 @@ def test_a_skill_that_cannot_be_read_now_hides_no_other(tmp_path: Path) -> None:
         ("alpha", "arguments", "", []),
     ],
 )
-def test_a_hint_offers_words(
+async def test_a_hint_offers_words(
     tmp_path: Path, prompt: str, argument: str, typed: str, values: list[str]
 ) -> None:
-    async def work() -> None:
-        async with connected(library(write_shelf(tmp_path))) as client:
-            ref = PromptReference(name=prompt)
-            told = await client.complete(ref, {"name": argument, "value": typed})
-            assert told.completion.values == values
-            assert told.completion.total == len(values)
-            assert told.completion.has_more is False
-
-    run(work())
+    async with connected(library(write_shelf(tmp_path))) as client:
+        ref = PromptReference(name=prompt)
+        told = await client.complete(ref, {"name": argument, "value": typed})
+        assert told.completion.values == values
+        assert told.completion.total == len(values)
+        assert told.completion.has_more is False
 
 
 @pytest.mark.row("F45")
-def test_a_template_offers_nothing_that_the_list_leaves_out(tmp_path: Path) -> None:
+async def test_a_template_offers_nothing_that_the_list_leaves_out(
+    tmp_path: Path,
+) -> None:
     """Of some only their SKILL.md tells that the extension cannot carry them."""
     write_shelf(tmp_path)
     for name in ("2024", "gone", "s-fine"):
@@ -170,61 +152,51 @@ def test_a_template_offers_nothing_that_the_list_leaves_out(tmp_path: Path) -> N
     served = library(tmp_path)
     (tmp_path / "gone" / "SKILL.md").unlink()
 
-    async def work() -> None:
-        async with connected(served) as client:
-            ref = ResourceTemplateReference(uri=TEMPLATE)
-            told = await client.complete(ref, {"name": "skill", "value": ""})
-            listed = (await client.list_resources()).resources
-            skills = [str(each.uri).split("/")[2] for each in listed]
-            assert told.completion.values == skills
-            assert {"s-fine", "alpha"} <= {*skills}
-            assert not {"2024", "gone"} & {*skills}
-            for skill in ("2024", "gone"):
-                paths = await client.complete(
-                    ref, {"name": "path", "value": ""}, {"skill": skill}
-                )
-                assert paths.completion.values == []
-
-    run(work())
+    async with connected(served) as client:
+        ref = ResourceTemplateReference(uri=TEMPLATE)
+        told = await client.complete(ref, {"name": "skill", "value": ""})
+        listed = (await client.list_resources()).resources
+        skills = [str(each.uri).split("/")[2] for each in listed]
+        assert told.completion.values == skills
+        assert {"s-fine", "alpha"} <= {*skills}
+        assert not {"2024", "gone"} & {*skills}
+        for skill in ("2024", "gone"):
+            paths = await client.complete(
+                ref, {"name": "path", "value": ""}, {"skill": skill}
+            )
+            assert paths.completion.values == []
 
 
-def test_a_template_offers_skills_and_their_files(tmp_path: Path) -> None:
+async def test_a_template_offers_skills_and_their_files(tmp_path: Path) -> None:
     write_shelf(tmp_path)
     for n in range(105):
         write_pack(tmp_path, f"skill-{n:03}")
 
-    async def work() -> None:
-        async with connected(library(tmp_path)) as client:
-            (template,) = (await client.list_resource_templates()).resource_templates
-            assert template.uri_template == TEMPLATE
-            ref = ResourceTemplateReference(uri=TEMPLATE)
-            many = (
-                await client.complete(ref, {"name": "skill", "value": "s"})
-            ).completion
-            assert (len(many.values), many.total, many.has_more) == (100, None, True)
-            for skill, typed, expected in (
-                ("alpha", "ref", ["references/deep/more.md", "references/guide.md"]),
-                ("alpha", "S", ["SKILL.md"]),
-                ("gamma", "", []),
-                ("alpha/SKILL.md", "", []),
-                ("", "", []),
-            ):
-                told = await client.complete(
-                    ref, {"name": "path", "value": typed}, {"skill": skill}
-                )
-                assert told.completion.values == expected
-            bare = await client.complete(ref, {"name": "path", "value": ""})
-            assert bare.completion.values == []
-            for bad in (
-                client.complete(ref, {"name": "x", "value": ""}),
-                client.complete(
-                    ResourceTemplateReference(uri="x://{y}"), {"name": "y", "value": ""}
-                ),
-                client.complete(PromptReference(name="x"), {"name": "y", "value": ""}),
-                client.complete(
-                    PromptReference(name="alpha"), {"name": "y", "value": ""}
-                ),
-            ):
-                assert (await refused(bad)).code == -32602
-
-    run(work())
+    async with connected(library(tmp_path)) as client:
+        (template,) = (await client.list_resource_templates()).resource_templates
+        assert template.uri_template == TEMPLATE
+        ref = ResourceTemplateReference(uri=TEMPLATE)
+        many = (await client.complete(ref, {"name": "skill", "value": "s"})).completion
+        assert (len(many.values), many.total, many.has_more) == (100, None, True)
+        for skill, typed, expected in (
+            ("alpha", "ref", ["references/deep/more.md", "references/guide.md"]),
+            ("alpha", "S", ["SKILL.md"]),
+            ("gamma", "", []),
+            ("alpha/SKILL.md", "", []),
+            ("", "", []),
+        ):
+            told = await client.complete(
+                ref, {"name": "path", "value": typed}, {"skill": skill}
+            )
+            assert told.completion.values == expected
+        bare = await client.complete(ref, {"name": "path", "value": ""})
+        assert bare.completion.values == []
+        for bad in (
+            client.complete(ref, {"name": "x", "value": ""}),
+            client.complete(
+                ResourceTemplateReference(uri="x://{y}"), {"name": "y", "value": ""}
+            ),
+            client.complete(PromptReference(name="x"), {"name": "y", "value": ""}),
+            client.complete(PromptReference(name="alpha"), {"name": "y", "value": ""}),
+        ):
+            assert (await refused(bad)).code == -32602

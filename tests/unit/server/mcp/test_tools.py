@@ -17,7 +17,6 @@ from tests.unit.server.mcp.clients import (
     connected,
     library,
     refused,
-    run,
     write_shelf,
 )
 
@@ -67,57 +66,49 @@ async def call(client: Client, tool: str, /, **arguments: object) -> dict[str, A
 
 @pytest.mark.row("C25", "C26", "C27", "C28", "C29", "X22")
 @pytest.mark.parametrize("era", ERAS)
-def test_load_skill_gives_the_seven_keys_as_data_and_as_text(
+async def test_load_skill_gives_the_seven_keys_as_data_and_as_text(
     tmp_path: Path, era: str
 ) -> None:
-    async def work() -> None:
-        async with connected(library(write_shelf(tmp_path)), era) as client:
-            schema = (await tools_of(client))["load_skill"].input_schema
-            assert [*schema["properties"]] == ["name", "reference", "script"]
-            assert schema["required"] == ["name"]
-            told = await call(client, "load_skill", name="alpha")
-            assert [*told][:7] == SEVEN
-            assert told["name"] == "alpha"
-            assert told["body"] == "\nDo alpha.\n"
-            assert told["available_references"] == ["deep/more.md", "guide.md"]
-            assert told["available_scripts"] == ["run.py"]
-            assert told["reference_content"] is None
-            assert told["script_content"] is None
-            assert told["error"] is None
-            beta = await call(client, "load_skill", name="beta")
-            assert beta["available_references"] == beta["available_scripts"] == []
-
-    run(work())
+    async with connected(library(write_shelf(tmp_path)), era) as client:
+        schema = (await tools_of(client))["load_skill"].input_schema
+        assert [*schema["properties"]] == ["name", "reference", "script"]
+        assert schema["required"] == ["name"]
+        told = await call(client, "load_skill", name="alpha")
+        assert [*told][:7] == SEVEN
+        assert told["name"] == "alpha"
+        assert told["body"] == "\nDo alpha.\n"
+        assert told["available_references"] == ["deep/more.md", "guide.md"]
+        assert told["available_scripts"] == ["run.py"]
+        assert told["reference_content"] is None
+        assert told["script_content"] is None
+        assert told["error"] is None
+        beta = await call(client, "load_skill", name="beta")
+        assert beta["available_references"] == beta["available_scripts"] == []
 
 
 @pytest.mark.row("C30", "C31", "R14")
-def test_files_come_raw_and_each_by_one_tool(tmp_path: Path) -> None:
-    async def work() -> None:
-        async with connected(library(write_shelf(tmp_path))) as client:
-            told = await call(
-                client,
-                "load_skill",
-                name="alpha",
-                reference="guide.md",
-                script="run.py",
-            )
-            assert told["body"] == ""
-            assert told["reference_content"] == "# Guide\r\n"
-            assert told["script_content"] == "print(1)\n"
-            other = await call(
-                client, "read_skill_file", name="alpha", path="latin.txt"
-            )
-            assert other["content"] == "café\n"
-            image = await call(
-                client, "read_skill_file", name="alpha", path="assets/dot.png"
-            )
-            assert (image["content"], image["size_bytes"]) == (None, 6)
-            own = await call(
-                client, "read_skill_file", name="alpha", path="references/guide.md"
-            )
-            assert "load_skill gives it" in own["error"]["message"]
-
-    run(work())
+async def test_files_come_raw_and_each_by_one_tool(tmp_path: Path) -> None:
+    async with connected(library(write_shelf(tmp_path))) as client:
+        told = await call(
+            client,
+            "load_skill",
+            name="alpha",
+            reference="guide.md",
+            script="run.py",
+        )
+        assert told["body"] == ""
+        assert told["reference_content"] == "# Guide\r\n"
+        assert told["script_content"] == "print(1)\n"
+        other = await call(client, "read_skill_file", name="alpha", path="latin.txt")
+        assert other["content"] == "café\n"
+        image = await call(
+            client, "read_skill_file", name="alpha", path="assets/dot.png"
+        )
+        assert (image["content"], image["size_bytes"]) == (None, 6)
+        own = await call(
+            client, "read_skill_file", name="alpha", path="references/guide.md"
+        )
+        assert "load_skill gives it" in own["error"]["message"]
 
 
 @pytest.mark.row("C32", "R24")
@@ -132,7 +123,7 @@ def test_files_come_raw_and_each_by_one_tool(tmp_path: Path) -> None:
         ({"name": "asked"}, "needs an approval"),
     ],
 )
-def test_what_could_not_be_loaded_is_a_result(
+async def test_what_could_not_be_loaded_is_a_result(
     tmp_path: Path, arguments: dict[str, object], message: str
 ) -> None:
     write_shelf(tmp_path)
@@ -140,60 +131,50 @@ def test_what_could_not_be_loaded_is_a_result(
         write_pack(tmp_path, name)
     policy = Policy(deny("secret"), ask("asked"))
 
-    async def work() -> None:
-        async with connected(library(tmp_path, policy=policy)) as client:
-            told = await call(client, "load_skill", **arguments)
-            assert message in told["error"]
-            assert [*told] == SEVEN
-            assert str(tmp_path) not in json.dumps(told)
-
-    run(work())
+    async with connected(library(tmp_path, policy=policy)) as client:
+        told = await call(client, "load_skill", **arguments)
+        assert message in told["error"]
+        assert [*told] == SEVEN
+        assert str(tmp_path) not in json.dumps(told)
 
 
 @pytest.mark.row("E14")
 @pytest.mark.parametrize("style", ["packs", "agent-skills", "references"])
-def test_arguments_are_held_against_the_schema_before_anything_else(
+async def test_arguments_are_held_against_the_schema_before_anything_else(
     tmp_path: Path, style: str
 ) -> None:
     sink = ListSink()
     served = library(write_shelf(tmp_path), sink=sink, style=style)
 
-    async def work() -> None:
-        async with connected(served) as client:
-            for tool in (await client.list_tools()).tools:
-                if not tool.input_schema["required"]:
+    async with connected(served) as client:
+        for tool in (await client.list_tools()).tools:
+            if not tool.input_schema["required"]:
+                continue
+            key = tool.input_schema["required"][0]
+            for arguments, message in (
+                ({}, f"'{key}' is a required property"),
+                ({key: 5}, f"{key}: 5 is not of type 'string'"),
+                ({key: "x" * 5_000}, "is too long"),
+                ({key: "alpha", "more": 1}, "'more' was unexpected"),
+            ):
+                result = await client.call_tool(tool.name, arguments)
+                assert result.is_error
+                error = data(result)["error"]
+                text = error if isinstance(error, str) else error["message"]
+                if "path" in tool.input_schema["required"] and "more" in arguments:
                     continue
-                key = tool.input_schema["required"][0]
-                for arguments, message in (
-                    ({}, f"'{key}' is a required property"),
-                    ({key: 5}, f"{key}: 5 is not of type 'string'"),
-                    ({key: "x" * 5_000}, "is too long"),
-                    ({key: "alpha", "more": 1}, "'more' was unexpected"),
-                ):
-                    result = await client.call_tool(tool.name, arguments)
-                    assert result.is_error
-                    error = data(result)["error"]
-                    text = error if isinstance(error, str) else error["message"]
-                    if "path" in tool.input_schema["required"] and "more" in arguments:
-                        continue
-                    assert message in text or len(text) < 400, text
-                    assert tool.output_schema is not None
-                    assert (
-                        ArgumentValidator(tool.output_schema).problem(data(result))
-                        is None
-                    )
-
-    run(work())
+                assert message in text or len(text) < 400, text
+                assert tool.output_schema is not None
+                assert (
+                    ArgumentValidator(tool.output_schema).problem(data(result)) is None
+                )
     assert {e.code for e in sink.events} == {"bad-tool-call"}
 
 
-def test_an_unknown_tool_is_an_error_of_the_protocol(tmp_path: Path) -> None:
-    async def work() -> None:
-        async with connected(library(write_shelf(tmp_path))) as client:
-            error = await refused(client.call_tool("rm", {}))
-            assert (error.code, error.message) == (-32602, "there is no such tool")
-
-    run(work())
+async def test_an_unknown_tool_is_an_error_of_the_protocol(tmp_path: Path) -> None:
+    async with connected(library(write_shelf(tmp_path))) as client:
+        error = await refused(client.call_tool("rm", {}))
+        assert (error.code, error.message) == (-32602, "there is no such tool")
 
 
 @pytest.mark.row("X10")
@@ -206,147 +187,123 @@ def test_an_unknown_tool_is_an_error_of_the_protocol(tmp_path: Path) -> None:
     ],
 )
 @pytest.mark.parametrize("era", ERAS)
-def test_the_style_decides_and_no_two_do_one_thing(
+async def test_the_style_decides_and_no_two_do_one_thing(
     tmp_path: Path, era: str, style: str, names: list[str]
 ) -> None:
-    async def work() -> None:
-        served = library(write_shelf(tmp_path), style=style)
-        async with connected(served, era) as client:
-            tools = (await client.list_tools()).tools
-            assert [tool.name for tool in tools] == names
-            for tool in tools:
-                hints = tool.annotations
-                assert hints is not None
-                assert hints.title == tool.title
-                assert hints.read_only_hint
-                assert hints.idempotent_hint
-                assert hints.destructive_hint is False
-                assert hints.open_world_hint is False
-
-    run(work())
+    served = library(write_shelf(tmp_path), style=style)
+    async with connected(served, era) as client:
+        tools = (await client.list_tools()).tools
+        assert [tool.name for tool in tools] == names
+        for tool in tools:
+            hints = tool.annotations
+            assert hints is not None
+            assert hints.title == tool.title
+            assert hints.read_only_hint
+            assert hints.idempotent_hint
+            assert hints.destructive_hint is False
+            assert hints.open_world_hint is False
 
 
 @pytest.mark.row("R18")
-def test_the_style_agent_skills_gives_its_envelope(tmp_path: Path) -> None:
-    async def work() -> None:
-        served = library(write_shelf(tmp_path), style="agent-skills")
-        async with connected(served) as client:
-            told = await call(client, "load_skill", skill_id="alpha")
-            assert told["result"].startswith('<skill_context id="alpha">\n')
-            assert "<active_resources>" in told["result"]
-            assert str(tmp_path) not in told["result"]
-            result = await client.call_tool("load_skill", {"skill_id": "gamma"})
-            assert result.is_error
-            assert "was not found" in data(result)["result"]
-            file = await call(
-                client, "read_skill_file", skill_id="alpha", path="guide.md"
-            )
-            assert file["content"] == "# Guide\r\n"
-            gone = await call(client, "read_skill_file", skill_id="alpha", path="x")
-            assert gone["error"]["code"] == "reference-not-allowed"
-
-    run(work())
+async def test_the_style_agent_skills_gives_its_envelope(tmp_path: Path) -> None:
+    served = library(write_shelf(tmp_path), style="agent-skills")
+    async with connected(served) as client:
+        told = await call(client, "load_skill", skill_id="alpha")
+        assert told["result"].startswith('<skill_context id="alpha">\n')
+        assert "<active_resources>" in told["result"]
+        assert str(tmp_path) not in told["result"]
+        result = await client.call_tool("load_skill", {"skill_id": "gamma"})
+        assert result.is_error
+        assert "was not found" in data(result)["result"]
+        file = await call(client, "read_skill_file", skill_id="alpha", path="guide.md")
+        assert file["content"] == "# Guide\r\n"
+        gone = await call(client, "read_skill_file", skill_id="alpha", path="x")
+        assert gone["error"]["code"] == "reference-not-allowed"
 
 
-def test_the_style_references_gives_descriptors(tmp_path: Path) -> None:
-    async def work() -> None:
-        served = library(write_shelf(tmp_path), style="references")
-        async with connected(served) as client:
-            listed = await call(client, "list_skills")
-            assert [each["name"] for each in listed["skills"]] == ["alpha", "beta"]
-            found = await call(client, "search_skills", query="BETA")
-            assert [each["name"] for each in found["matches"]] == ["beta"]
-            name = "load_skill_instructions"
-            told = await call(client, name, skill_name="alpha")
-            assert told["instructions"] == "\nDo alpha.\n"
-            text = await call(client, name, skill_name="alpha", reference="guide.md")
-            assert text == {"result": "# Guide\r\n"}
-            unknown = await call(client, name, skill_name="gamma")
-            assert unknown["error"] == "unknown_skill"
-
-    run(work())
+async def test_the_style_references_gives_descriptors(tmp_path: Path) -> None:
+    served = library(write_shelf(tmp_path), style="references")
+    async with connected(served) as client:
+        listed = await call(client, "list_skills")
+        assert [each["name"] for each in listed["skills"]] == ["alpha", "beta"]
+        found = await call(client, "search_skills", query="BETA")
+        assert [each["name"] for each in found["matches"]] == ["beta"]
+        name = "load_skill_instructions"
+        told = await call(client, name, skill_name="alpha")
+        assert told["instructions"] == "\nDo alpha.\n"
+        text = await call(client, name, skill_name="alpha", reference="guide.md")
+        assert text == {"result": "# Guide\r\n"}
+        unknown = await call(client, name, skill_name="gamma")
+        assert unknown["error"] == "unknown_skill"
 
 
 @pytest.mark.row("R10")
-def test_the_whole_text_comes_every_time(tmp_path: Path) -> None:
-    async def work() -> None:
-        async with connected(library(write_shelf(tmp_path))) as client:
-            first, second = [
-                await call(client, "load_skill", name="alpha") for _ in range(2)
-            ]
-            assert first == second
-            assert first["body"] == "\nDo alpha.\n"
-
-    run(work())
+async def test_the_whole_text_comes_every_time(tmp_path: Path) -> None:
+    async with connected(library(write_shelf(tmp_path))) as client:
+        first, second = [
+            await call(client, "load_skill", name="alpha") for _ in range(2)
+        ]
+        assert first == second
+        assert first["body"] == "\nDo alpha.\n"
 
 
 @pytest.mark.parametrize("era", ERAS)
-def test_the_catalog_stands_where_these_clients_look(tmp_path: Path, era: str) -> None:
+async def test_the_catalog_stands_where_these_clients_look(
+    tmp_path: Path, era: str
+) -> None:
     """In the instructions and with the load tool, after every sync."""
     served = library(write_shelf(tmp_path))
 
-    async def work() -> None:
-        async with connected(served, era) as client:
-            section = client.instructions or ""
-            assert "Use for alpha." in section
-            assert "Only people." not in section
-            tools = await tools_of(client)
-            assert (tools["load_skill"].description or "").endswith(section)
-            assert "Use for alpha." not in str(tools["read_skill_file"].description)
-            assert [*await tools_of(client)] == [*tools]
-            write_pack(tmp_path, "gamma", "Use for gamma.")
-            served.refresh()
-            later = (await tools_of(client))["load_skill"].description
-            assert "Use for gamma." in (later or "")
-        async with connected(served, era) as client:
-            assert "Use for gamma." in (client.instructions or "")
-
-    run(work())
+    async with connected(served, era) as client:
+        section = client.instructions or ""
+        assert "Use for alpha." in section
+        assert "Only people." not in section
+        tools = await tools_of(client)
+        assert (tools["load_skill"].description or "").endswith(section)
+        assert "Use for alpha." not in str(tools["read_skill_file"].description)
+        assert [*await tools_of(client)] == [*tools]
+        write_pack(tmp_path, "gamma", "Use for gamma.")
+        served.refresh()
+        later = (await tools_of(client))["load_skill"].description
+        assert "Use for gamma." in (later or "")
+    async with connected(served, era) as client:
+        assert "Use for gamma." in (client.instructions or "")
 
 
-def test_no_skill_no_tool_and_nothing_to_say(tmp_path: Path) -> None:
-    async def work() -> None:
-        for era in ERAS:
-            async with connected(library(tmp_path), era) as client:
-                assert client.instructions is None
-                assert (await client.list_tools()).tools == []
-                assert (await client.list_prompts()).prompts == []
-                assert (await client.list_resources()).resources == []
-
-    run(work())
+async def test_no_skill_no_tool_and_nothing_to_say(tmp_path: Path) -> None:
+    for era in ERAS:
+        async with connected(library(tmp_path), era) as client:
+            assert client.instructions is None
+            assert (await client.list_tools()).tools == []
+            assert (await client.list_prompts()).prompts == []
+            assert (await client.list_resources()).resources == []
 
 
-def test_many_skills_are_found_by_a_tool(tmp_path: Path) -> None:
+async def test_many_skills_are_found_by_a_tool(tmp_path: Path) -> None:
     for n in range(31):
         write_pack(tmp_path, f"skill-{n:02}", f"Use for forms of kind {n}.")
 
-    async def work() -> None:
-        async with connected(library(tmp_path)) as client:
-            assert [*await tools_of(client)] == ["load_skill", "find_skills"]
-            told = await call(client, "find_skills", query="forms kind 7", k=2)
-            assert len(told["skills"]) == 2
-            bad = await client.call_tool("find_skills", {"query": "x", "k": 0})
-            assert bad.is_error
-            error = data(bad)["error"]
-            assert error["message"].endswith("k: 0 is less than the minimum of 1")
-
-    run(work())
+    async with connected(library(tmp_path)) as client:
+        assert [*await tools_of(client)] == ["load_skill", "find_skills"]
+        told = await call(client, "find_skills", query="forms kind 7", k=2)
+        assert len(told["skills"]) == 2
+        bad = await client.call_tool("find_skills", {"query": "x", "k": 0})
+        assert bad.is_error
+        error = data(bad)["error"]
+        assert error["message"].endswith("k: 0 is less than the minimum of 1")
 
 
 @pytest.mark.row("C33", "T10", "F31")
-def test_a_call_that_is_refused_for_its_form_is_an_event(tmp_path: Path) -> None:
+async def test_a_call_that_is_refused_for_its_form_is_an_event(tmp_path: Path) -> None:
     sink = ListSink()
     served = library(write_shelf(tmp_path), sink=sink)
 
-    async def work() -> None:
-        async with connected(served) as client:
-            for arguments in ({}, {"name": "alpha", "file": "x"}, {"name": ["alpha"]}):
-                result = await client.call_tool("load_skill", arguments)
-                assert result.is_error
-            both = {"name": "alpha", "reference": "guide.md", "script": "run.py"}
-            assert not (await client.call_tool("load_skill", both)).is_error
-
-    run(work())
+    async with connected(served) as client:
+        for arguments in ({}, {"name": "alpha", "file": "x"}, {"name": ["alpha"]}):
+            result = await client.call_tool("load_skill", arguments)
+            assert result.is_error
+        both = {"name": "alpha", "reference": "guide.md", "script": "run.py"}
+        assert not (await client.call_tool("load_skill", both)).is_error
     assert [(e.name, e.reference, e.script, e.code, e.via) for e in sink.events] == [
         *(("<invalid>", None, None, "bad-tool-call", "mcp"),),
         *(("alpha", None, None, "bad-tool-call", "mcp"),),

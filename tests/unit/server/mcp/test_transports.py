@@ -22,7 +22,7 @@ from satchel.errors import ExtraMissingError
 from satchel.server import Caller, streamable_http
 from satchel.server._mcp import _server as transports
 from satchel.testing import write_pack
-from tests.unit.server.mcp.clients import ERAS, ask, library, run, write_shelf
+from tests.unit.server.mcp.clients import ERAS, ask, library, write_shelf
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -97,62 +97,53 @@ async def listening(
 
 
 @pytest.mark.parametrize("era", ERAS)
-def test_over_http(tmp_path: Path, era: str) -> None:
+async def test_over_http(tmp_path: Path, era: str) -> None:
     served = library(write_shelf(tmp_path))
 
-    async def work() -> None:
-        async with (
-            listening(served) as (url, _),
-            Client(url, mode=era, cache=None) as client,
-        ):
-            assert "Use for alpha." in (client.instructions or "")
-            result = await client.call_tool("load_skill", {"name": "alpha"})
-            assert not result.is_error
-            entries = (await ask(client, "skills/list"))["skills"]
-            assert [each["uri"] for each in entries] == [
-                "skill://alpha/SKILL.md",
-                "skill://beta/SKILL.md",
-            ]
-            assert (await client.get_prompt("handshake")).messages
-
-    run(work())
+    async with (
+        listening(served) as (url, _),
+        Client(url, mode=era, cache=None) as client,
+    ):
+        assert "Use for alpha." in (client.instructions or "")
+        result = await client.call_tool("load_skill", {"name": "alpha"})
+        assert not result.is_error
+        entries = (await ask(client, "skills/list"))["skills"]
+        assert [each["uri"] for each in entries] == [
+            "skill://alpha/SKILL.md",
+            "skill://beta/SKILL.md",
+        ]
+        assert (await client.get_prompt("handshake")).messages
 
 
-def test_changes_over_http_and_an_end_that_is_said(tmp_path: Path) -> None:
+async def test_changes_over_http_and_an_end_that_is_said(tmp_path: Path) -> None:
     served = library(write_shelf(tmp_path))
 
-    async def work() -> None:
-        async with (
-            listening(served) as (url, http),
-            Client(url, cache=None) as client,
-            client.listen(tools_list_changed=True) as sub,
-        ):
-            write_pack(tmp_path, "gamma")
-            await asyncio.to_thread(served.refresh)
-            await anext(aiter(sub))
-            http.close_streams()
-            assert [event async for event in sub] == []
-
-    run(work())
+    async with (
+        listening(served) as (url, http),
+        Client(url, cache=None) as client,
+        client.listen(tools_list_changed=True) as sub,
+    ):
+        write_pack(tmp_path, "gamma")
+        await asyncio.to_thread(served.refresh)
+        await anext(aiter(sub))
+        http.close_streams()
+        assert [event async for event in sub] == []
 
 
 @pytest.mark.parametrize("era", ERAS)
-def test_whom_the_guard_let_in_sees_what_is_its(tmp_path: Path, era: str) -> None:
+async def test_whom_the_guard_let_in_sees_what_is_its(tmp_path: Path, era: str) -> None:
     served = library(write_shelf(tmp_path))
 
-    async def work() -> None:
-        async with (
-            listening(served, guarded=True) as (url, _),
-            Client(url, mode=era, cache=None) as client,
-        ):
-            assert "Use for alpha." not in (client.instructions or "")
-            told = await ask(client, "skills/list")
-            assert [each["uri"] for each in told["skills"]] == ["skill://beta/SKILL.md"]
-            assert told["cacheScope"] == "private"
-            result = await client.call_tool("load_skill", {"name": "alpha"})
-            assert result.is_error
-
-    run(work())
+    async with (
+        listening(served, guarded=True) as (url, _),
+        Client(url, mode=era, cache=None) as client,
+    ):
+        assert "Use for alpha." not in (client.instructions or "")
+        told = await ask(client, "skills/list")
+        assert [each["uri"] for each in told["skills"]] == ["skill://beta/SKILL.md"]
+        assert told["cacheScope"] == "private"
+        result = await client.call_tool("load_skill", {"name": "alpha"})
+        assert result.is_error
 
 
 @pytest.mark.parametrize(
@@ -164,7 +155,7 @@ def test_whom_the_guard_let_in_sees_what_is_its(tmp_path: Path, era: str) -> Non
         ({}, b"{", 400),
     ],
 )
-def test_what_is_turned_away(
+async def test_what_is_turned_away(
     tmp_path: Path, headers: dict[str, str], body: bytes, status: int
 ) -> None:
     served = library(write_shelf(tmp_path))
@@ -174,55 +165,46 @@ def test_what_is_turned_away(
         "mcp-protocol-version": "2026-07-28",
     }
 
-    async def work() -> None:
-        async with listening(served) as (url, _), httpx2.AsyncClient() as client:
-            answer = await client.post(url, content=body, headers=given | headers)
-            assert answer.status_code == status
-            assert str(tmp_path) not in answer.text
-
-    run(work())
+    async with listening(served) as (url, _), httpx2.AsyncClient() as client:
+        answer = await client.post(url, content=body, headers=given | headers)
+        assert answer.status_code == status
+        assert str(tmp_path) not in answer.text
 
 
-def test_over_stdio(tmp_path: Path) -> None:
+async def test_over_stdio(tmp_path: Path) -> None:
     write_shelf(tmp_path)
     command = StdioServerParameters(
         command=sys.executable, args=["-c", SERVE, str(tmp_path)]
     )
 
-    async def work() -> None:
-        async with Client(command, cache=None) as client:
-            assert "Use for alpha." in (client.instructions or "")
-            result = await client.call_tool("load_skill", {"name": "alpha"})
-            assert result.structured_content is not None
-            assert result.structured_content["body"] == "\nDo alpha.\n"
-            assert len((await ask(client, "skills/list"))["skills"]) == 2
-
-    run(work())
+    async with Client(command, cache=None) as client:
+        assert "Use for alpha." in (client.instructions or "")
+        result = await client.call_tool("load_skill", {"name": "alpha"})
+        assert result.structured_content is not None
+        assert result.structured_content["body"] == "\nDo alpha.\n"
+        assert len((await ask(client, "skills/list"))["skills"]) == 2
 
 
-def test_streams_of_this_process(
+async def test_streams_of_this_process(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     served = library(write_shelf(tmp_path))
 
-    async def work() -> None:
-        async with create_client_server_memory_streams() as (client_side, server_side):
+    async with create_client_server_memory_streams() as (client_side, server_side):
 
-            @asynccontextmanager
-            async def streams() -> AsyncGenerator[object, None]:
-                yield server_side
+        @asynccontextmanager
+        async def streams() -> AsyncGenerator[object, None]:
+            yield server_side
 
-            @asynccontextmanager
-            async def other_end() -> AsyncGenerator[object, None]:
-                yield client_side
+        @asynccontextmanager
+        async def other_end() -> AsyncGenerator[object, None]:
+            yield client_side
 
-            monkeypatch.setattr(transports, "stdio_server", streams)
-            serving = asyncio.create_task(server.run_stdio(served))
-            async with Client(other_end(), cache=None) as client:  # type: ignore[arg-type]
-                assert [tool.name for tool in (await client.list_tools()).tools]
-            await serving
-
-    run(work())
+        monkeypatch.setattr(transports, "stdio_server", streams)
+        serving = asyncio.create_task(server.run_stdio(served))
+        async with Client(other_end(), cache=None) as client:  # type: ignore[arg-type]
+            assert [tool.name for tool in (await client.list_tools()).tools]
+        await serving
 
 
 def test_without_the_package_the_error_names_the_extra(

@@ -17,7 +17,6 @@ from tests.unit.server.mcp.clients import (
     connected,
     library,
     refused,
-    run,
     write_shelf,
 )
 
@@ -50,29 +49,24 @@ def test_a_file_that_no_load_gives_is_a_reason(tmp_path: Path) -> None:
     assert codes(served) == [("big", "mcp-file-size")]
 
 
-def test_a_client_that_asks_for_it_is_told_why(tmp_path: Path) -> None:
+async def test_a_client_that_asks_for_it_is_told_why(tmp_path: Path) -> None:
     write_pack(tmp_path, "many", files={f"{n}.txt": "" for n in range(4)})
     raw(tmp_path, "year", "---\nname: 2024\ndescription: Use it.\n---\n")
     served = library(tmp_path, max_resources=4)
 
-    async def work() -> None:
-        async with connected(served) as client:
-            uri = "skill://many/SKILL.md"
-            for request in (
-                ask(client, "skills/get", uri=uri),
-                client.read_resource(uri),
-            ):
-                error = await refused(request)
-                assert error.code == -32602
-                assert error.message.endswith("it has 5 files, clients take 4")
-            error = await refused(
-                ask(client, "skills/get", uri="skill://2024/SKILL.md")
-            )
-            assert "no text in YAML" in error.message
-            error = await refused(ask(client, "skills/get", uri="skill://x/SKILL.md"))
-            assert error.message == "skill: not served here"
-
-    run(work())
+    async with connected(served) as client:
+        uri = "skill://many/SKILL.md"
+        for request in (
+            ask(client, "skills/get", uri=uri),
+            client.read_resource(uri),
+        ):
+            error = await refused(request)
+            assert error.code == -32602
+            assert error.message.endswith("it has 5 files, clients take 4")
+        error = await refused(ask(client, "skills/get", uri="skill://2024/SKILL.md"))
+        assert "no text in YAML" in error.message
+        error = await refused(ask(client, "skills/get", uri="skill://x/SKILL.md"))
+        assert error.message == "skill: not served here"
 
 
 def test_each_reason_is_a_finding_with_its_place(tmp_path: Path) -> None:
@@ -139,7 +133,9 @@ ODD = {
 
 
 @pytest.mark.row("F43")
-def test_what_clients_refuse_a_whole_list_for_is_not_listed(tmp_path: Path) -> None:
+async def test_what_clients_refuse_a_whole_list_for_is_not_listed(
+    tmp_path: Path,
+) -> None:
     """It is told at the start, and whoever knows its URI gets it as it is written."""
     write_pack(tmp_path, "fine", metadata={"version": "1.0"})
     for name, field in ODD.items():
@@ -149,19 +145,16 @@ def test_what_clients_refuse_a_whole_list_for_is_not_listed(tmp_path: Path) -> N
     assert codes(served) == codes(served, read=True)
     assert codes(served) == [(name, "mcp-fields") for name in sorted(ODD)]
 
-    async def work() -> None:
-        async with connected(served) as client:
-            answer = await ask(client, "skills/list")
-            names = [each["frontmatter"]["name"] for each in answer["skills"]]
-            assert names == ["fine"]
-            uri = "skill://number/SKILL.md"
-            answer = await ask(client, "skills/get", uri=uri)
-            assert answer["skill"]["frontmatter"]["metadata"] == {"version": 1.0}
-            assert (await client.read_resource(uri)).contents
-            listed = (await client.list_resources()).resources
-            assert len(listed) == 1 + len(ODD)
-
-    run(work())
+    async with connected(served) as client:
+        answer = await ask(client, "skills/list")
+        names = [each["frontmatter"]["name"] for each in answer["skills"]]
+        assert names == ["fine"]
+        uri = "skill://number/SKILL.md"
+        answer = await ask(client, "skills/get", uri=uri)
+        assert answer["skill"]["frontmatter"]["metadata"] == {"version": 1.0}
+        assert (await client.read_resource(uri)).contents
+        listed = (await client.list_resources()).resources
+        assert len(listed) == 1 + len(ODD)
 
 
 @pytest.mark.row("F43")
