@@ -187,9 +187,9 @@ class Catalog:
         """Tell whether exactly this id is listed."""
         return isinstance(skill_id, str) and skill_id in self._by_id
 
-    def get(self, skill_id: str) -> Descriptor | None:
+    def get(self, skill_id: object) -> Descriptor | None:
         """Return the listed descriptor of exactly this id, or None."""
-        return self._by_id.get(skill_id) if skill_id in self else None
+        return self._by_id.get(skill_id) if isinstance(skill_id, str) else None
 
     def exclusion_of(self, skill_id: str) -> Excluded | None:
         """Return why the pack of this id is not listed; None where it is unknown."""

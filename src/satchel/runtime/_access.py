@@ -60,7 +60,8 @@ class SkillAccess:
     """Lists, finds and reads for one user; the authorizer decides first.
 
     ``scope`` is shared with other accesses to the same skills. ``wait_for_writer`` is
-    False for lists: a pack that is being written right now is not waited for.
+    False for lists: a pack that is being written right now is not waited for. ``turn``
+    is the turn that began last and has not ended; None outside of any.
     """
 
     def __init__(
@@ -80,6 +81,7 @@ class SkillAccess:
         self._scope = ScopeCache() if scope is None else scope
         self._wait_for_writer = wait_for_writer
         self._turns: list[TurnCache] = []
+        self.turn: TurnCache | None = None
 
     def begin_turn(self) -> TurnCache:
         """Read each file at most once from now on; return where it is cached."""
@@ -90,15 +92,12 @@ class SkillAccess:
     def join_turn(self, turn: TurnCache) -> None:
         """Read each file at most once from now on, together with all who share it."""
         self._turns.append(turn)
+        self.turn = turn
 
     def end_turn(self, turn: TurnCache) -> None:
         """End a turn, be it the last one begun or one that others overlap."""
         self._turns.remove(turn)
-
-    @property
-    def turn(self) -> TurnCache | None:
-        """The turn that began last and has not ended; None outside of any."""
-        return self._turns[-1] if self._turns else None
+        self.turn = self._turns[-1] if self._turns else None
 
     @property
     def scoped(self) -> Catalog:
@@ -167,8 +166,9 @@ class SkillAccess:
         Raises:
             SkillError: It is not there, or may not be read.
         """
-        request = self._request(skill_id, file, via)
-        turn = turn or (self._turns[-1] if self._turns else None)
+        of = self._settings
+        request = Request(skill_id, file, of.who, via, of.agent, of.client)
+        turn = turn or self.turn
         call = current_call_event()
         if call is not None and call.refusal is not None:
             self.refuse(request, call.refusal)
@@ -316,9 +316,10 @@ class SkillAccess:
         approved: Reply | None,
         answered: dict[Action, Decision],
     ) -> Loaded:
-        if request.via in ("tool", "user"):
-            _check_edge(catalog, request)
-        decision = self._authorizer.decide_load(catalog, request, approved, answered)
+        entry = find_loadable(catalog, request.id)
+        if entry is not None and not (entry.model_invocable and entry.user_invocable):
+            _check_edge(entry, request.via)
+        decision = self._authorizer.decide_load(entry, request, approved, answered)
         return load(catalog, request, decision=decision, turn=turn, limits=self._limits)
 
     def _retrying(
@@ -357,14 +358,9 @@ class SkillAccess:
         )
 
 
-def _check_edge(catalog: Catalog, request: Request) -> None:
+def _check_edge(entry: Descriptor, via: str) -> None:
     """Refuse to a model what is for users alone, and the other way round."""
-    entry = find_loadable(catalog, request.id)
-    if entry is None:
-        return
-    if request.via == "tool" and not entry.model_invocable:
-        fix = "only a user may invoke it"
-        raise SkillExcludedError(request.id, "hidden", fix)
-    if request.via == "user" and not entry.user_invocable:
-        fix = "only a model may load it"
-        raise SkillExcludedError(request.id, "not for users", fix)
+    if via == "tool" and not entry.model_invocable:
+        raise SkillExcludedError(entry.id, "hidden", "only a user may invoke it")
+    if via == "user" and not entry.user_invocable:
+        raise SkillExcludedError(entry.id, "not for users", "only a model may load it")

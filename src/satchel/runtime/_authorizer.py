@@ -6,7 +6,7 @@ tool call of a model: who is asked about it, and with which arguments it is made
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeGuard
+from typing import TYPE_CHECKING
 
 from satchel.errors import (
     ApprovalDeclinedError,
@@ -16,11 +16,10 @@ from satchel.errors import (
     SkillError,
     ToolError,
 )
-from satchel.load import ALLOWED, error_result, find_loadable, resolve
+from satchel.load import ALLOWED, error_result, resolve
 from satchel.model import (
     SKILL_FILE,
     Action,
-    Catalog,
     Decision,
     Descriptor,
     Question,
@@ -95,15 +94,16 @@ class Authorizer:
 
     def decide_load(
         self,
-        catalog: Catalog,
+        entry: Descriptor | None,
         request: Request,
         approved: Reply | None = None,
         answered: dict[Action, Decision] | None = None,
     ) -> Decision:
         """Return what holds for one load; where the policy says ask, a person is asked.
 
-        A request for what is not there is allowed: `satchel.load.load` says what is
-        wrong with it. ``approved`` is the answer of a framework's own approval, and
+        ``entry`` is what `satchel.load.find_loadable` finds. A request for what is not
+        there is allowed: `satchel.load.load` says what is wrong with it. ``approved``
+        is the answer of a framework's own approval, and
         ``answered`` what was decided for an earlier attempt of the same load: nobody is
         asked twice about one.
 
@@ -111,7 +111,6 @@ class Authorizer:
             ApprovalNeededError: There is nobody to ask.
             ApprovalDeclinedError: Somebody said no.
         """
-        entry = find_loadable(catalog, request.id)
         if entry is None:
             return ALLOWED
         if request.file is None:
@@ -186,7 +185,7 @@ class CallAuthorizer:
         self, name: object, arguments: object, approved: Approval | None, call_id: str
     ) -> Permit:
         """Ask where somebody has to be asked, and return whether it may be called."""
-        question = self.question(name, arguments)
+        question = self.question(name, arguments) if self.authorizer.asks else None
         reply = None if approved is None else reply_of(approved)
         if question is not None:
             try:
@@ -194,9 +193,9 @@ class CallAuthorizer:
             except (ApprovalNeededError, ApprovalDeclinedError) as error:
                 reply = _no_of(error)
         permit = self._permit(name, arguments, reply)
-        if permit.tool is not None and _counts(question, approved, call_id):
-            return self._use(permit, question, call_id)
-        return permit
+        if question is None or not call_id or approved is None:
+            return permit
+        return self._use(permit, question, call_id)
 
     async def apermit(
         self, name: object, arguments: object, approved: Approval | None, call_id: str
@@ -211,14 +210,19 @@ class CallAuthorizer:
             except (ApprovalNeededError, ApprovalDeclinedError) as error:
                 reply = _no_of(error)
         permit = self._permit(name, arguments, reply)
-        if permit.tool is not None and _counts(question, approved, call_id):
-            import asyncio
+        if question is None or not call_id or approved is None:
+            return permit
+        import asyncio
 
-            return await asyncio.to_thread(self._use, permit, question, call_id)
-        return permit
+        return await asyncio.to_thread(self._use, permit, question, call_id)
 
     def _use(self, permit: Permit, question: Question, call_id: str) -> Permit:
-        """Note that an approval is used now; refuse one that was used before."""
+        """Note that a framework's approval of a tool's call is used now.
+
+        One that was used before is refused.
+        """
+        if permit.tool is None or question.action != "tool":
+            return permit
         from satchel.runtime._used_approvals import approval_key
 
         tool, skill = question.tool, question.skill
@@ -245,7 +249,12 @@ class CallAuthorizer:
         """Return whether a tool may be called with this answer to its question."""
         try:
             owner, tool = self.tools.find_tool(name)
-            given = _arguments_of(tool, arguments)
+            try:
+                given = arguments_of(tool.name, arguments)
+            except ToolError as error:
+                if tool.refused is not None:
+                    tool.refused(arguments, error)
+                raise
             edited = reply.arguments if reply is not None and reply.is_yes else None
             given = given if edited is None else dict(edited)
             if owner is not None:
@@ -320,15 +329,6 @@ class CallAuthorizer:
         return decision, self.authorizer.question(decision, entry)
 
 
-def _counts(
-    question: Question | None, approved: Approval | None, call_id: str
-) -> TypeGuard[Question]:
-    """Tell whether an approval is a framework's for one call, and so used by it."""
-    if question is None or approved is None or not call_id:
-        return False
-    return question.action == "tool"
-
-
 def _once(reply: Reply) -> Reply:
     """Return a yes as one for this call: a longer one is remembered by now."""
     return replace(reply, answer="yes_once")
@@ -349,17 +349,3 @@ def _check(tool: Tool, arguments: Mapping[str, object]) -> None:
     """
     if tool.native is None:
         tool.check(arguments)
-
-
-def _arguments_of(tool: Tool, arguments: object) -> dict[str, object]:
-    """Return the arguments of a call; the tool is told where they are none.
-
-    Raises:
-        ToolError: They are no object.
-    """
-    try:
-        return arguments_of(tool.name, arguments)
-    except ToolError as error:
-        if tool.refused is not None:
-            tool.refused(arguments, error)
-        raise

@@ -190,7 +190,7 @@ class SessionState:
         if self.saved.not_found:
             self.begin_turn()
         if loaded.file == SKILL_FILE:
-            self.activate(loaded)
+            self._activate(loaded.descriptor.id, loaded.digest, loaded.text)
 
     def activate(self, loaded: Loaded) -> None:
         """Count a skill as in use, as it is now."""

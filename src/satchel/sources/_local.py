@@ -186,8 +186,9 @@ class LocalSource(SourceAbilities):
 
     def read(self, key: str, path: str, limit_bytes: int) -> bytes:
         """Return one file's raw bytes, confined to the pack."""
+        root, folder = self._place(key)
         try:
-            return self._read(key, path, limit_bytes)
+            return read_confined(root, path, limit_bytes, folder=folder, owner=key)
         except ReferenceNotFoundError:
             self._check_pack(key)
             raise

@@ -138,12 +138,8 @@ class Tool:
         self, arguments: Mapping[str, object] | str, run: Run | None
     ) -> dict[str, object]:
         given = arguments_of(self.name, arguments)
-        self._check_names(given)
-        if self.coerce is None:
-            self._check_types(given)
-            filled = given
-        else:
-            filled = self.coerce(given)
+        self._check_form(given)
+        filled = given if self.coerce is None else self.coerce(given)
         if self.run_parameter is not None:
             filled[self.run_parameter] = run or Run()
         return filled
@@ -162,32 +158,32 @@ class Tool:
         """
         self._filled(arguments, None)
 
-    @property
-    def _properties(self) -> Mapping[str, Json]:
-        return cast("Mapping[str, Json]", self.parameters.get("properties", {}))
-
-    def _check_names(self, arguments: Mapping[str, object]) -> None:
-        required = cast("Sequence[str]", self.parameters.get("required", ()))
-        missing = [name for name in required if name not in arguments]
-        if missing:
-            raise ToolError(self.name, f"missing argument {missing[0]!r}")
-        if self.parameters.get("additionalProperties", False) is not False:
-            return
+    def _check_form(self, arguments: Mapping[str, object]) -> None:
+        """Check names, and types unless a library does."""
+        schema = self.parameters
+        for name in cast("Sequence[str]", schema.get("required", ())):
+            if name not in arguments:
+                raise ToolError(self.name, f"missing argument {name!r}")
+        properties = cast("Mapping[str, Json]", schema.get("properties", {}))
+        is_closed = schema.get("additionalProperties", False) is False
         for name in arguments:
-            if name not in self._properties:
+            if is_closed and name not in properties:
                 raise ToolError(self.name, f"unknown argument {echo(name)!r}")
-
-    def _check_types(self, arguments: Mapping[str, object]) -> None:
-        for name, value in arguments.items():
-            schema = self._properties.get(name)
-            types = schema.get("type") if isinstance(schema, Mapping) else None
-            wanted = (
-                (types,) if isinstance(types, str) else cast("Sequence[str]", types)
-            )
-            if wanted and not any(_is_a(value, type_name) for type_name in wanted):
-                want = " or ".join(wanted)
+        for name, value in arguments.items() if self.coerce is None else ():
+            described = properties.get(name)
+            types = described.get("type") if isinstance(described, Mapping) else None
+            if types is None:
+                continue
+            names = (types,) if isinstance(types, str) else cast("Sequence[str]", types)
+            # To Python a bool is an int; to JSON it is not.
+            of_bool = ("boolean",) if isinstance(value, bool) else names
+            if names and not any(
+                type_name in names and isinstance(value, _TYPES.get(type_name, object))
+                for type_name in of_bool
+            ):
+                expected = " or ".join(names)
                 raise ToolError(
-                    self.name, f"argument {echo(name)!r} has to be of type {want}"
+                    self.name, f"argument {echo(name)!r} has to be of type {expected}"
                 )
 
 
@@ -207,12 +203,6 @@ def arguments_of(tool: str, given: object) -> dict[str, object]:
     if not isinstance(given, Mapping):
         raise ToolError(tool, "the arguments have to be an object")
     return dict(cast("Mapping[str, object]", given))
-
-
-def _is_a(value: object, type_name: str) -> bool:
-    if isinstance(value, bool):  # to Python a bool is an int; to JSON it is not
-        return type_name == "boolean"
-    return isinstance(value, _TYPES.get(type_name, (object,)))
 
 
 def result_text(result: object) -> str:

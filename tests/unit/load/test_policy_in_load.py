@@ -18,6 +18,7 @@ from satchel.errors import (
 from satchel.load import (
     TurnCache,
     error_result,
+    find_loadable,
     load as real_load,
     packs_result,
     render_context_error,
@@ -42,7 +43,8 @@ def load(
     turn: TurnCache | None = None,
 ) -> Loaded:
     """Load as a caller for whom nobody is asked."""
-    decision = Authorizer(policy, request.who).decide_load(catalog, request)
+    entry = find_loadable(catalog, request.id)
+    decision = Authorizer(policy, request.who).decide_load(entry, request)
     return real_load(catalog, request, decision=decision, turn=turn)
 
 
