@@ -142,10 +142,7 @@ def test_any_json_in_the_form_of_one_is_an_error_of_ours(value: object) -> None:
 def test_no_hash_seed_and_no_locale_changes_a_byte(seed: str, tmp_path: Path) -> None:
     write(PACKS, tmp_path / "skills")
     done = subprocess.run(
-        [
-            *(sys.executable, "-m", "satchel"),
-            *("build", "dist", "--skills", "skills"),
-        ],
+        [*(sys.executable, "-m", "satchel"), *("build", "dist", "--skills", "skills")],
         cwd=tmp_path,
         env={"PYTHONHASHSEED": seed, "LC_ALL": "C", "TZ": f"UTC+{seed}", "HOME": "x"},
         capture_output=True,

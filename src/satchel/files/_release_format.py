@@ -133,11 +133,7 @@ def _skill_to_json(skill: ReleasedSkill) -> dict[str, object]:
 
 
 def _resource_to_json(resource: Resource) -> dict[str, object]:
-    return {
-        "path": resource.path,
-        "digest": resource.digest,
-        "size": resource.size,
-    }
+    return {"path": resource.path, "digest": resource.digest, "size": resource.size}
 
 
 def parse_release_file(

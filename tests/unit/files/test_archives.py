@@ -94,11 +94,7 @@ GOOD: dict[str, bytes] = {
         Zipped(), Zipped(GUIDE[0].encode(), GUIDE[1]), comment=b"commit 1234"
     ),
     "zip with lengths behind, unsigned": zipped(
-        Zipped(
-            flags=8,
-            behind=behind(),
-            local={"crc": 0, "packed": 0, "size": 0},
-        ),
+        Zipped(flags=8, behind=behind(), local={"crc": 0, "packed": 0, "size": 0}),
         Zipped(GUIDE[0].encode(), GUIDE[1], method=8),
     ),
     "zip with modes": zipped(
@@ -107,9 +103,7 @@ GOOD: dict[str, bytes] = {
         Zipped(GUIDE[0].encode(), GUIDE[1]),
     ),
     "zip with its name said again": zipped(
-        Zipped(
-            extra=struct.pack("<2HBL", 0x7075, 5 + 8, 1, 0) + b"SKILL.md" + b"\0\0",
-        ),
+        Zipped(extra=struct.pack("<2HBL", 0x7075, 5 + 8, 1, 0) + b"SKILL.md" + b"\0\0"),
         Zipped(GUIDE[0].encode(), GUIDE[1]),
     ),
     "tar": plain_tar(("SKILL.md", SKILL), GUIDE),
@@ -444,10 +438,7 @@ HOSTILE_TARS: dict[str, tuple[bytes, str]] = {
         raw_tar(tar_block(b"x", b"9 path=ab", b"x"), tar_block()),
         "damaged",
     ),
-    "a size that is negative": (
-        raw_tar(tar_block(size=b"-0000000001\0")),
-        "no octal",
-    ),
+    "a size that is negative": (raw_tar(tar_block(size=b"-0000000001\0")), "no octal"),
     "a size in base 256": (
         raw_tar(tar_block(size=b"\x80" + bytes(10) + b"\x05")),
         "no octal",

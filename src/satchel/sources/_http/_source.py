@@ -23,14 +23,7 @@ from satchel.files import (
     check_path,
     parse_index,
 )
-from satchel.model import (
-    DEFAULT_LIMITS,
-    SKILL_FILE,
-    FileStat,
-    Finding,
-    Found,
-    Limits,
-)
+from satchel.model import DEFAULT_LIMITS, SKILL_FILE, FileStat, Finding, Found, Limits
 from satchel.protocols import SourceAbilities
 from satchel.sources import _findings
 from satchel.sources._http._cache import DiskCache

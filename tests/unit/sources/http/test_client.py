@@ -210,10 +210,7 @@ def test_a_look_up_that_hangs() -> None:
 
     around = HttpEnvironment(resolve=hang)
     made = HttpClient(
-        "https://example.com",
-        label="lab",
-        timeout_s=0.05,
-        environment=around,
+        "https://example.com", label="lab", timeout_s=0.05, environment=around
     )
 
     assert "not found in time" in refusal(made, want("https://example.com/"))

@@ -223,10 +223,7 @@ def test_an_answer_that_is_not_this_one_file(
     server: FakeServer, contents: list[dict[str, str]]
 ) -> None:
     server.answers["resources/read"] = lambda _: {"contents": contents}
-    with (
-        reading(server) as source,
-        pytest.raises(DigestMismatchError, match="exactly"),
-    ):
+    with reading(server) as source, pytest.raises(DigestMismatchError, match="exactly"):
         source.read(KEY, "SKILL.md", 1_000)
 
 
