@@ -61,6 +61,11 @@ class _CurrentRelease:
     document: bytes = field(repr=False)
     skills: dict[str, ReleasedSkill] = field(repr=False)
 
+    @classmethod
+    def of(cls, release: Release, folder: str, document: bytes) -> "_CurrentRelease":
+        skills = {skill.id: skill for skill in release.skills}
+        return cls(release, folder, document, skills)
+
 
 class ReleaseSource(SourceAbilities):
     """The skills of one release, in a folder or wherever ``fetch`` reads files.
@@ -249,7 +254,7 @@ class ReleaseSource(SourceAbilities):
         release = parse_release_file(data, where, self._limits)
         if isinstance(release, Release):
             self._compare(release.id, pin, RELEASE_FILE)
-            return self._use_release(release, "", data)
+            return _CurrentRelease.of(release, "", data)
         if pin is not None:
             detail = f"the site has no release {pin}; its current one is {release}"
             raise InvalidReleaseError(where, detail)
@@ -267,7 +272,7 @@ class ReleaseSource(SourceAbilities):
         data = self._document(path)
         release = parse_release(data, f"{self._shown}/{path}", self._limits)
         self._compare(release.id, expected, path)
-        return self._use_release(release, folder, data)
+        return _CurrentRelease.of(release, folder, data)
 
     def _document(self, path: str) -> bytes:
         limit = self._limits.release_bytes
@@ -278,15 +283,6 @@ class ReleaseSource(SourceAbilities):
             raise LimitExceededError(
                 "release_bytes", limit, error.actual, "bytes", where
             ) from error
-
-    def _use_release(
-        self, release: Release, folder: str, document: bytes
-    ) -> _CurrentRelease:
-        current = self._current
-        if current and (current.folder, current.release.id) == (folder, release.id):
-            return current
-        skills = {skill.id: skill for skill in release.skills}
-        return _CurrentRelease(release, folder, document, skills)
 
     def _compare(self, actual: str, expected: str | None, path: str) -> None:
         if expected not in (None, actual):

@@ -110,10 +110,9 @@ class McpConnection:
     loop, in one thread that this object owns and that ends with `close`.
     """
 
-    def __init__(self, target: McpTarget, timeout_s: float) -> None:
+    def __init__(self, target: McpTarget) -> None:
         """Take the server; start nothing yet."""
         self._target: Final = target
-        self._timeout_s: Final = timeout_s
         self._lock = threading.Lock()
         self._thread: LoopThread | None = None
         self._live: _ConnectedClient | None = None
@@ -132,28 +131,25 @@ class McpConnection:
             live, fresh = self._connected()
             try:
                 return live.thread.portal.call(
-                    _with_deadline, self._timeout_s, ask, live.client
+                    _with_deadline, self._target.timeout_s, ask, live.client
                 )
             except MCPError as error:
+                reason = short_line(error.message)
                 if error.code not in _DISCONNECTED_CODES:
-                    raise UnexpectedAnswerError(
-                        error.code, short_line(error.message)
-                    ) from error
+                    raise UnexpectedAnswerError(error.code, reason) from error
                 if error.code == REQUEST_TIMEOUT:
                     self._drop(live)
-                    raise self._late() from TimeoutError(short_line(error.message))
-                again, reason = True, short_line(error.message)
+                    raise self._late() from TimeoutError(reason)
             except ValidationError as error:
-                raise UnexpectedAnswerError(
-                    0, "the answer has the wrong shape"
-                ) from error
+                reason = "the answer has the wrong shape"
+                raise UnexpectedAnswerError(0, reason) from error
             except TimeoutError as error:
                 self._drop(live)
                 raise self._late() from error
             except Exception as error:  # noqa: BLE001 - transports raise what they like
-                again, reason = True, _failure_reason(error)
+                reason = _failure_reason(error)
             self._drop(live)
-            if fresh or not again:
+            if fresh:
                 raise SourceUnavailableError(self._target.label, reason)
 
     def close(self) -> None:
@@ -171,11 +167,11 @@ class McpConnection:
     def _connected(self) -> tuple[_ConnectedClient, bool]:
         """Return the connection, and whether it was made just now."""
         # Another thread may be connecting, which may take as long as a call.
-        if not self._lock.acquire(timeout=self._timeout_s):
+        if not self._lock.acquire(timeout=self._target.timeout_s):
             raise self._late() from TimeoutError()
         try:
             if self._closed:
-                raise self._was_closed()
+                raise SourceUnavailableError(self._target.label, "it was closed")
             live = self._live
             if live is not None and not live.task.done():
                 return live, False
@@ -190,9 +186,7 @@ class McpConnection:
 
     def _connect(self, thread: LoopThread) -> _ConnectedClient:
         try:
-            task, value = thread.portal.start_task(
-                _keep_connected, self._target, self._timeout_s
-            )
+            task, value = thread.portal.start_task(_keep_connected, self._target)
         except TimeoutError as error:
             raise self._late() from error
         except Exception as error:  # noqa: BLE001 - transports raise what they like
@@ -210,25 +204,19 @@ class McpConnection:
         live.end()
 
     def _late(self) -> SourceUnavailableError:
-        detail = f"no answer within {self._timeout_s:g} seconds"
+        detail = f"no answer within {self._target.timeout_s:g} seconds"
         return SourceUnavailableError(self._target.label, detail)
-
-    def _was_closed(self) -> SourceUnavailableError:
-        return SourceUnavailableError(self._target.label, "it was closed")
 
 
 async def _keep_connected(
-    target: McpTarget,
-    timeout_s: float,
-    *,
-    task_status: "TaskStatus[tuple[Client, anyio.Event]]",
+    target: McpTarget, *, task_status: "TaskStatus[tuple[Client, anyio.Event]]"
 ) -> None:
     """Keep a client connected: one task enters it and leaves it, as anyio asks.
 
     The deadline is for connecting only.
     """
     ended = anyio.Event()
-    with anyio.CancelScope(deadline=anyio.current_time() + timeout_s) as scope:
+    with anyio.move_on_after(target.timeout_s) as scope:
         async with target.open() as client:
             scope.deadline = math.inf
             task_status.started((client, ended))

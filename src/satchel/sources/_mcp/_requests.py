@@ -77,17 +77,12 @@ class McpRequests:
 
     def page(self, cursor: str | None) -> SkillPage:
         """Return one page of the server's skills."""
-
-        async def ask(client: Client) -> dict[str, Any]:
+        params = None
+        if cursor is not None:
             params = types.PaginatedRequestParams(cursor=cursor)
-            request = _ListSkills(params=params if cursor is not None else None)
-            return (await client.session.send_request(request, _AnyResult)).root
-
         try:
-            answer = self._complete(self._ask(ask))
-        except (
-            NotServedError
-        ) as error:  # although it declares the method, or gave the cursor
+            answer = self._send(_ListSkills(params=params))
+        except NotServedError as error:  # although it declares the method
             raise self._error(f"it does not list its skills: {error}") from error
         skills, following = answer.get("skills"), answer.get("nextCursor")
         if not isinstance(skills, list):
@@ -104,12 +99,7 @@ class McpRequests:
         Raises:
             NotServedError: The server serves no skill at ``uri``.
         """
-
-        async def ask(client: Client) -> dict[str, Any]:
-            request = _GetSkill(params=_UriParams(uri=uri))
-            return (await client.session.send_request(request, _AnyResult)).root
-
-        answer = self._complete(self._ask(ask))
+        answer = self._send(_GetSkill(params=_UriParams(uri=uri)))
         return answer.get("skill"), _ttl_seconds(answer)
 
     def read(self, uri: str) -> bytes | None:
@@ -156,7 +146,11 @@ class McpRequests:
         self.answers += 1
         return answer
 
-    def _complete(self, answer: dict[str, Any]) -> dict[str, Any]:
+    def _send(self, request: _ListSkills | _GetSkill) -> dict[str, Any]:
+        async def ask(client: Client) -> dict[str, Any]:
+            return (await client.session.send_request(request, _AnyResult)).root
+
+        answer = self._ask(ask)
         if answer.get("resultType", "complete") != "complete":
             raise self._error("it asks for more input before it answers")
         return answer

@@ -34,7 +34,7 @@ from satchel.sources._mcp._connection import McpConnection
 from satchel.sources._mcp._entry import McpSkillEntry, shared_names
 from satchel.sources._mcp._listing import ServerListing, list_skills
 from satchel.sources._mcp._requests import McpRequests, NotServedError
-from satchel.sources._mcp._target import McpServerAddress, resolve_target
+from satchel.sources._mcp._target import McpServerAddress, McpTarget
 from satchel.sources._mcp._uris import skill_path
 from satchel.sources._mcp._verification import (
     check_bytes,
@@ -82,7 +82,7 @@ class McpSource(SourceAbilities):
         Raises:
             ValueError: ``server`` cannot be one.
         """
-        target = resolve_target(
+        target = McpTarget(
             server,
             label=label,
             headers=headers,
@@ -96,7 +96,7 @@ class McpSource(SourceAbilities):
         self._approved = dict(allowed_tools or {})
         self._also = tuple(also)
         self._now = now
-        self._connection = McpConnection(target, timeout_s)
+        self._connection = McpConnection(target)
         self._limiter = ReadLimiter(target.label, now)
         self._requests = McpRequests(self._connection, target.label)
         self._lock = threading.Lock()

@@ -19,7 +19,7 @@ from satchel import sources
 from satchel.errors import ExtraMissingError, SourceUnavailableError
 from satchel.model import Limits
 from satchel.sources._mcp._connection import LoopThread
-from satchel.sources._mcp._target import size_limit_hook
+from satchel.sources._mcp._target import McpTarget
 from tests.unit.sources.mcp.packs import (
     REFUNDS,
     findings_of,
@@ -176,7 +176,10 @@ def test_bounds(headers: dict[str, str], size: int, method: str, passes: bool) -
         transport = httpx2.MockTransport(
             lambda _: httpx2.Response(200, headers=headers, content=chunks())
         )
-        hooks = {"response": [size_limit_hook(100)]}
+        target = McpTarget(
+            "http://x/", label=None, headers=None, timeout_s=1.0, max_bytes=100
+        )
+        hooks = {"response": [target._limit_answer]}
         async with httpx2.AsyncClient(transport=transport, event_hooks=hooks) as client:
             return len((await client.request(method, "http://x/")).content)
 
