@@ -81,6 +81,7 @@ generate: $(VENV)/.dev ## write what is made from other files: tests/api.txt, ta
 	$(BIN)/python -m tools.role_packs
 	$(BIN)/python -m tools.adapters table
 	$(BIN)/python -m tools.clients table
+	$(BIN)/python -m tools.lint_rules
 
 all: test hostile lint types layers docs replay clients adapters ## what .ci/run does
 

@@ -1,11 +1,12 @@
 """Packs as authors write them, and what `satchel check` says of each.
 
 A case is a folder with ``pack`` (a pack, or a folder of packs), ``expect.txt`` (one
-``severity code path:line`` a finding, in order, paths relative to the case) and, where
-they are not the usual ones, ``options.toml``: profile, limits, thresholds.
+``severity code path:line`` a finding, in order, paths relative to the case; none where
+nothing is found) and, where they are not the defaults, ``options.toml``: profile,
+limits, thresholds.
 
-The case named as a code shows it; the case ``CODE-not`` is as near to it as can be, and
-silent.
+The case with the name of a code shows it; the case ``CODE-not`` is as similar as
+possible, and silent.
 """
 
 from __future__ import annotations
@@ -37,6 +38,12 @@ def checked(case: Path) -> tuple[Finding, ...]:
     return check(["pack"], limits=limits, settings=settings).findings
 
 
+def expected(case: Path) -> list[str]:
+    """Return the lines of ``expect.txt``; a case without one is silent."""
+    file = case / "expect.txt"
+    return file.read_text("utf-8").splitlines() if file.exists() else []
+
+
 def line(finding: Finding) -> str:
     place = f"{finding.path}:{finding.line}" if finding.line else finding.path
     return f"{finding.severity} {finding.code} {place}"
@@ -45,19 +52,12 @@ def line(finding: Finding) -> str:
 @pytest.mark.row("A29", "A30", "X12", "R28")
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_case(case: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every finding of the case is as expected, and says what to do."""
     monkeypatch.chdir(case)
-    expected = (case / "expect.txt").read_text("utf-8").splitlines()
+    findings = checked(case)
 
-    assert list(map(line, checked(case))) == expected
-
-
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_every_finding_says_what_to_do(
-    case: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(case)
-
-    assert [line(each) for each in checked(case) if not each.fix] == []
+    assert list(map(line, findings)) == expected(case)
+    assert [line(finding) for finding in findings if not finding.fix] == []
 
 
 CODES = sorted({code for rule in RULES for code in rule.codes})
@@ -66,14 +66,14 @@ MACHINE = {"program-not-checked"}
 
 
 def codes_in(case: str) -> set[str]:
-    lines = (FOLDER / case / "expect.txt").read_text("utf-8").splitlines()
-    return {line.split()[1] for line in lines}
+    return {line.split()[1] for line in expected(FOLDER / case)}
 
 
 @pytest.mark.row("E02")
 @pytest.mark.parametrize("code", sorted({*CODES} - MACHINE))
 def test_every_code_has_a_case_and_a_silent_neighbour(code: str) -> None:
     """A code that nobody has seen fire, or keep silent, is not known to be right."""
+    assert (FOLDER / f"{code}-not" / "pack").is_dir()
     assert code in codes_in(code)
     assert code not in codes_in(f"{code}-not")
 

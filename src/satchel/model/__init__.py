@@ -13,7 +13,13 @@ from satchel.model._catalog import (
     SourceStatus,
     SyncReport,
 )
-from satchel.model._codes import UnknownCodeError, codes, read_page, title_of
+from satchel.model._codes import (
+    UnknownCodeError,
+    code_entry as code_entry,
+    codes,
+    read_page,
+    title_of,
+)
 from satchel.model._finding import Finding, Severity, worst as worst
 from satchel.model._limits import (
     DEFAULT_LIMITS as DEFAULT_LIMITS,
