@@ -294,7 +294,7 @@ def test_where_no_folder_can_be_is_said_first(
         result = run("convert", "packs", "--to", target, "-o", out, *dry)
 
         assert result.exit_code == 2
-        assert "no folder" in result.stderr
+        assert "not a folder" in result.stderr
         assert "Errno" not in result.stderr
 
 

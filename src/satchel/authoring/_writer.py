@@ -1,11 +1,11 @@
-"""Files and folders that are there whole or not at all, and never over others' work."""
+"""Files and folders that are complete or not there, and never over others' work."""
 
 import os
 import shutil
 import stat
 import tempfile
-from collections.abc import Collection, Mapping
-from contextlib import suppress
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -16,59 +16,92 @@ _READ: Final = 0o444
 _MOST_NAMED: Final = 5
 
 
+def some_of(names: list[str]) -> str:
+    """Return the first names for a message, with dots where there are more."""
+    return ", ".join(names[:_MOST_NAMED]) + ", ..." * (len(names) > _MOST_NAMED)
+
+
+@contextmanager
+def staged_folder(
+    parent: Path, files: Mapping[str, bytes], programs: Collection[str] = ()
+) -> Iterator[Path]:
+    """Make a folder with these files in a temporary one in ``parent``.
+
+    The block renames it to where it belongs; what is left goes away with the temporary
+    folder. ``programs`` are the paths that anyone who may read them can execute.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    parent.mkdir(parents=True, exist_ok=True)
+    staging = Path(tempfile.mkdtemp(prefix=".satchel-", dir=parent))
+    try:
+        folder = staging / "new"
+        folder.mkdir()
+        for path, data in files.items():
+            file = folder / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            # Two names may be one file here, and neither may overwrite the other.
+            with file.open("xb") as out:
+                out.write(data)
+            if path in programs:
+                mode = file.stat().st_mode
+                file.chmod(mode | (mode & _READ) >> 2)
+        yield folder
+    finally:
+        shutil.rmtree(staging, ignore_errors=True)
+
+
 def new_folder(
     folder: Path, files: Mapping[str, bytes], programs: Collection[str] = ()
 ) -> None:
     """Make a folder with these files by path, those of ``programs`` executable.
 
-    It is made beside its place and renamed. Folders above it are made where needed.
-
     Raises:
-        AlreadyThereError: Something is there, and is no empty folder.
-        NotWrittenError: The system says no.
+        AlreadyThereError: Something is there, and is not an empty folder.
+        NotWrittenError: The system refuses.
     """
-    making = ""
     try:
-        _check_free(folder)
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        making = tempfile.mkdtemp(prefix=".satchel-", dir=folder.parent)
-        new = Path(making) / "new"
-        for path, data in files.items():
-            file = new / path
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_bytes(data)
-            if path in programs:
-                file.chmod(_runnable(file.stat().st_mode))
-        if folder.is_dir():
-            folder.rmdir()  # not empty: somebody was quicker
-        new.rename(folder)
+        if os.path.lexists(folder):
+            if folder.is_symlink() or not folder.is_dir():
+                raise AlreadyThereError(str(folder), "it is not a folder")
+            names = sorted(entry.name for entry in folder.iterdir())
+            if names:
+                raise AlreadyThereError(str(folder), some_of(names))
+        with staged_folder(folder.parent, files, programs) as new:
+            if folder.is_dir():
+                folder.rmdir()  # fails if another program has put something in it
+            new.rename(folder)
     except OSError as error:
         raise _not_written(folder, error) from error
-    finally:
-        if making:
-            shutil.rmtree(making, ignore_errors=True)
 
 
 def put_file(file: Path, data: bytes, *, over: bytes | None = None) -> None:
-    """Put a file in its place at one stroke; the rights of an earlier one stay.
+    """Put a file in its place at one stroke; the mode of an earlier one stays.
 
-    A place that was free is taken first, so that nobody who was quicker is lost.
+    A free place is taken first, so that a file that appears meanwhile is not lost.
 
     Args:
         file: Its place; the file behind a link is the one that is written.
         data: What is to be in it.
-        over: What is in it now, which gives way; None where there is nothing.
+        over: What is in it now and is replaced; None where there is nothing.
 
     Raises:
         AlreadyThereError: Something else is in it.
-        NotWrittenError: The system says no.
+        NotWrittenError: The system refuses.
     """
     taken = False
     try:
         place = file.resolve() if over is not None else file
-        _check_holds(file, over)
-        place.parent.mkdir(parents=True, exist_ok=True)
-        mode = None if over is None else stat.S_IMODE(place.stat().st_mode)
+        mode = None
+        if over is None:
+            if os.path.lexists(file):
+                raise AlreadyThereError(str(file))
+            place.parent.mkdir(parents=True, exist_ok=True)
+        elif file.read_bytes() != over:
+            raise AlreadyThereError(str(file), "it changed a moment ago")
+        else:
+            mode = stat.S_IMODE(place.stat().st_mode)
         with staged_file(place, data, mode):
             if over is None:
                 _take(place)
@@ -77,33 +110,9 @@ def put_file(file: Path, data: bytes, *, over: bytes | None = None) -> None:
     except OSError as error:
         raise _not_written(file, error) from error
     finally:
-        if taken:  # the file itself could not follow
+        if taken:  # the place was taken, and the file itself could not follow
             with suppress(OSError):
                 place.unlink()
-
-
-def _runnable(mode: int) -> int:
-    """Let everybody run it who may read it."""
-    return mode | (mode & _READ) >> 2
-
-
-def _check_free(folder: Path) -> None:
-    if not os.path.lexists(folder):
-        return
-    if folder.is_symlink() or not folder.is_dir():
-        raise AlreadyThereError(str(folder), "it is no folder")
-    names = sorted(each.name for each in folder.iterdir())
-    if names:
-        more = ", ..." if len(names) > _MOST_NAMED else ""
-        raise AlreadyThereError(str(folder), ", ".join(names[:_MOST_NAMED]) + more)
-
-
-def _check_holds(file: Path, over: bytes | None) -> None:
-    if over is None:
-        if os.path.lexists(file):
-            raise AlreadyThereError(str(file))
-    elif file.read_bytes() != over:
-        raise AlreadyThereError(str(file), "it changed a moment ago")
 
 
 def _take(place: Path) -> None:

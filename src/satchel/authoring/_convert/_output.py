@@ -1,14 +1,12 @@
 """Drafts to folders: the one place of a conversion that writes.
 
-A pack is made beside its place and renamed, so that it is there whole or not at all.
-What is there already and differs is never touched, unless that was asked for; then
-only a pack gives way, and only one that holds nothing a pack does not list.
+A pack is complete or not there. What is there already and differs is never touched,
+unless that was asked for; then only a pack is replaced, and only one that holds nothing
+a pack does not list.
 """
 
 import os
-import shutil
 import stat
-import tempfile
 from pathlib import Path
 from typing import Final
 
@@ -19,11 +17,12 @@ from satchel.authoring._convert._values import (
     PackFile,
     Status,
 )
+from satchel.authoring._writer import some_of, staged_folder
 from satchel.errors import ConfigError, SkillError
 from satchel.files import check_path, path_problem, read_confined, walk_pack, write_file
 from satchel.model import SKILL_FILE, Finding, Limits
 
-# What is compared was read within the usual limits, or was made by somebody else.
+# What is compared was read within the usual limits, or made by another program.
 _ANY_SIZE: Final = Limits(pack_files=1_000_000, pack_depth=255, pack_bytes=1 << 40)
 
 
@@ -33,23 +32,23 @@ def check_place(out: str) -> None:
     Raises:
         ConfigError: A file or a dead link is there, or the user may not write there.
     """
-    for each in (Path(out), *Path(out).parents):
-        if not os.path.lexists(each):
+    for folder in (Path(out), *Path(out).parents):
+        if not os.path.lexists(folder):
             continue
-        if not each.is_dir():
-            raise ConfigError(str(each), "this is no folder; give another by -o")
-        if not os.access(each, os.W_OK):
-            raise ConfigError(str(each), "you may not write here; give another by -o")
+        if not folder.is_dir():
+            raise ConfigError(str(folder), "this is not a folder; give another by -o")
+        if not os.access(folder, os.W_OK):
+            raise ConfigError(str(folder), "you may not write here; give another by -o")
         return
 
 
 def put_pack(
     conversion: Conversion, out: str, *, overwrite: bool = False, rehearse: bool = False
 ) -> ConversionResult:
-    """Put a draft into ``out``, in a folder of its name; say what became of it.
+    """Put a draft into ``out``, in a folder of its name; return what became of it.
 
     Equal files are ``unchanged``. Others are ``refused`` unless ``overwrite``, and
-    then ``updated``. A rehearsal writes nothing, and says the same.
+    then ``updated``. A rehearsal writes nothing, and returns the same.
 
     Raises:
         OSError: It cannot be written.
@@ -80,7 +79,10 @@ def replace_skill_md(
         return ConversionResult(conversion, shown, "refused")
     pack = Path(shown)
     if not pack.resolve().is_relative_to(Path(root).resolve()):
-        return ConversionResult(conversion.refused(_elsewhere(shown)), shown, "refused")
+        outside = Finding.of(
+            "link-leaves-root", shown, severity="error", sentence="conversion"
+        )
+        return ConversionResult(conversion.refused(outside), shown, "refused")
     file = pack / SKILL_FILE
     if file.read_bytes() == draft.skill_md:
         return ConversionResult(conversion, shown, "unchanged")
@@ -92,23 +94,50 @@ def replace_skill_md(
 def _refusal(
     draft: PackDraft, out: Path, source: str, *, overwrite: bool
 ) -> Finding | tuple[Status, list[Finding]]:
-    """Return why a draft cannot be placed; else what it will be, and what to tell."""
+    """Return why a draft cannot be placed; else what it will be, and the warnings."""
     if path_problem(draft.name) or "/" in draft.name:
-        return _no_folder(draft.name, source)
+        return Finding.of(
+            "unsafe-file-name",
+            source,
+            severity="error",
+            sentence="conversion",
+            name=draft.name,
+        )
     for file in draft.files:
         check_path(file.path, draft.name)
     folder = out / draft.name
     if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
-        return _not_there(str(folder), "a file or a link is there")
+        return _unwritable(folder, "a file or a link is there")
     if _is_inside(folder, Path(source)):
-        return _is_source(str(folder), "that is inside of the source")
+        return _is_source(folder, "that is inside of the source")
     if not folder.exists():
         return "installed", []
-    return _there_already(draft, folder, source, overwrite=overwrite)
+    return _compared(draft, folder, Path(source), overwrite=overwrite)
+
+
+def _compared(
+    draft: PackDraft, folder: Path, source: Path, *, overwrite: bool
+) -> Finding | tuple[Status, list[Finding]]:
+    """Return the same for a folder that is there."""
+    names = sorted(
+        path.relative_to(folder).as_posix()
+        for path in folder.rglob("*")
+        if path.is_symlink() or not path.is_dir()
+    )
+    if not names:
+        return "installed", []  # an empty folder: nothing is lost
+    new = {file.path for file in draft.files}
+    if names == sorted(new) and all(_is_there(folder, file) for file in draft.files):
+        return "unchanged", []
+    if source.resolve().is_relative_to(folder.resolve()):
+        return _is_source(folder, "that is the source itself")
+    if not overwrite:
+        return Finding.of("place-taken", str(folder))
+    return _replacing(folder, names, new)
 
 
 def _is_inside(folder: Path, pack: Path) -> bool:
-    """Tell whether a folder would be listed in the pack that it is made of."""
+    """Return whether a folder would be listed in the pack that it is made of."""
     if not (pack / SKILL_FILE).is_file():
         return False
     place, source = folder.resolve(), pack.resolve()
@@ -116,40 +145,25 @@ def _is_inside(folder: Path, pack: Path) -> bool:
     return below and place.relative_to(source).parts[0][0] != "."
 
 
-def _there_already(
-    draft: PackDraft, folder: Path, source: str, *, overwrite: bool
-) -> Finding | tuple[Status, list[Finding]]:
-    names = sorted(
-        each.relative_to(folder).as_posix()
-        for each in folder.rglob("*")
-        if each.is_symlink() or not each.is_dir()
-    )
-    if not names:
-        return "installed", []  # an empty folder: nothing is lost
-    held = {file.path for file in draft.files}
-    if names == sorted(held) and all(_is_there(folder, each) for each in draft.files):
-        return "unchanged", []
-    if Path(source).resolve().is_relative_to(folder.resolve()):
-        return _is_source(str(folder), "that is the source itself")
-    if not overwrite:
-        return _place_taken(str(folder))
-    return _giving_way(folder, names, held)
-
-
-def _giving_way(
-    folder: Path, names: list[str], held: set[str]
+def _replacing(
+    folder: Path, names: list[str], new: set[str]
 ) -> Finding | tuple[Status, list[Finding]]:
     listed = {file.path for file in walk_pack(str(folder), limits=_ANY_SIZE).files}
     if SKILL_FILE not in listed:
-        return _not_there(str(folder), f"what is there has no {SKILL_FILE}")
-    if strange := [name for name in names if name not in listed]:
-        return _not_there(str(folder), f"{strange[0]} is there, which no pack lists")
-    gone = [name for name in names if name not in held]
-    return "updated", [_removed(str(folder), gone)] if gone else []
+        return _unwritable(folder, f"what is there has no {SKILL_FILE}")
+    if unlisted := [name for name in names if name not in listed]:
+        return _unwritable(folder, f"{unlisted[0]} is there, which no pack lists")
+    gone = [name for name in names if name not in new]
+    if not gone:
+        return "updated", []
+    removed = Finding.of(
+        "not-carried", str(folder), sentence="files-gone", shown=some_of(gone)
+    )
+    return "updated", [removed]
 
 
 def _is_there(folder: Path, file: PackFile) -> bool:
-    """Tell whether a file is there, with its bytes, and can be executed if it is to."""
+    """Return whether a file is there, with its bytes, and executable if need be."""
     try:
         data = read_confined(str(folder), file.path, _ANY_SIZE.pack_bytes)
     except SkillError:
@@ -159,65 +173,26 @@ def _is_there(folder: Path, file: PackFile) -> bool:
 
 
 def _write(draft: PackDraft, out: Path) -> None:
-    out.mkdir(parents=True, exist_ok=True)
-    making = Path(tempfile.mkdtemp(prefix=".satchel-", dir=out))
-    try:
-        new, old = making / "new", making / "old"
-        new.mkdir()
-        for file in draft.files:
-            target = new / file.path
-            target.parent.mkdir(parents=True, exist_ok=True)
-            with target.open("xb") as handle:
-                handle.write(file.data)
-            if file.executable:
-                target.chmod(target.stat().st_mode | _EXECUTE)
-        _put_in_place(new, out / draft.name, old)
-    finally:
-        shutil.rmtree(making, ignore_errors=True)
+    files = {file.path: file.data for file in draft.files}
+    programs = {file.path for file in draft.files if file.executable}
+    folder = out / draft.name
+    with staged_folder(out, files, programs) as new:
+        if not folder.exists():
+            new.rename(folder)
+            return
+        old = new.with_name("old")
+        try:
+            folder.rename(old)
+            new.rename(folder)
+        except BaseException:  # an interrupt, too, must not cost what was there
+            if old.exists() and not folder.exists():
+                old.rename(folder)
+            raise
 
 
-_EXECUTE: Final = stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH
+def _unwritable(folder: Path, reason: str) -> Finding:
+    return Finding.of("place-taken", str(folder), sentence="unwritable", reason=reason)
 
 
-def _put_in_place(new: Path, folder: Path, old: Path) -> None:
-    if not folder.exists():
-        new.rename(folder)
-        return
-    try:
-        folder.rename(old)
-        new.rename(folder)
-    except BaseException:  # an interrupt, too, must not cost what was there
-        if old.exists() and not folder.exists():
-            old.rename(folder)
-        raise
-
-
-_MOST_NAMED: Final = 5
-
-
-def _place_taken(folder: str) -> Finding:
-    return Finding.of("place-taken", folder)
-
-
-def _not_there(folder: str, reason: str) -> Finding:
-    return Finding.of("place-taken", folder, sentence="unwritable", reason=reason)
-
-
-def _is_source(folder: str, what: str) -> Finding:
-    return Finding.of("place-taken", folder, sentence="reason", what=what)
-
-
-def _no_folder(name: str, source: str) -> Finding:
-    return Finding.of(
-        "unsafe-file-name", source, severity="error", sentence="conversion", name=name
-    )
-
-
-def _removed(folder: str, names: list[str]) -> Finding:
-    more = ", ..." if len(names) > _MOST_NAMED else ""
-    shown = ", ".join(names[:_MOST_NAMED]) + more
-    return Finding.of("not-carried", folder, sentence="files-gone", shown=shown)
-
-
-def _elsewhere(path: str) -> Finding:
-    return Finding.of("link-leaves-root", path, severity="error", sentence="conversion")
+def _is_source(folder: Path, what: str) -> Finding:
+    return Finding.of("place-taken", str(folder), sentence="reason", what=what)
