@@ -1,10 +1,10 @@
 """Placeholders, conditions and commands in a text: filled where there is a value.
 
-Inert and reported elsewhere.
+Elsewhere they stay, are reported, and no client runs them. Commands are never run here.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Final, NamedTuple, TypeAlias
 
@@ -25,33 +25,42 @@ _BLOCK: Final = re.compile(
 )
 _RUN_BLOCK: Final = re.compile(r"^([ \t]*`{3,})(!)", re.MULTILINE)
 _PLACEHOLDER: Final = re.compile(r"\{\{(\w++)\}\}")
-_Inert: TypeAlias = Callable[[re.Match[str]], str]
 _MOST_LINES: Final = 5
 _SHOWN_CHARS: Final = 80
+
+_Lines: TypeAlias = dict[str, list[int]]
+"""The lines of each different piece of markup."""
 
 
 class RenderedMarkup(NamedTuple):
     """A text with what could be rendered, and a finding for each kind of the rest."""
 
     text: str
-    findings: tuple[Finding, ...]
+    findings: tuple[Finding, ...] = ()
 
 
 def render_known(text: str, values: Mapping[str, str], path: str) -> RenderedMarkup:
-    """Render what ``values`` decide, and tell what they do not, with its lines.
+    """Render what ``values`` decide, and report what they do not, with its lines.
 
     A command is put into a code span in which no client takes it for one: Claude Code
-    runs a command whose exclamation mark begins a line or follows a blank.
+    runs a command whose exclamation mark begins a line or follows a space.
 
     Source: code.claude.com/docs/en/skills, "Inject dynamic context".
     """
-    done = _choose(text, _IF, _END, lambda name: _decided(values, name))
-    done = _choose(done, _IF_NOT, _EITHER_END, lambda name: _denied(values, name))
-    left = tuple(_left(text, done, values, path))
-    # Values first: whatever stands in one, no command is made of it.
-    done = _PLACEHOLDER.sub(lambda found: values.get(found[1], found[0]), done)
-    done = _RUN_BLOCK.sub(r"\1 \2", done)
-    return RenderedMarkup(_COMMAND.sub(_in_code, done), left)
+
+    def is_set(name: str) -> bool | None:
+        return bool(values[name]) if name in values else None
+
+    def is_not_set(name: str) -> bool | None:
+        return not values[name] if name in values else None
+
+    rendered = _choose(text, _IF, _END, is_set)
+    rendered = _choose(rendered, _IF_NOT, _EITHER_END, is_not_set)
+    findings = tuple(_unrendered(text, rendered, values, path))
+    # Values first: whatever is in one, no command is made of it.
+    rendered = _PLACEHOLDER.sub(lambda name: values.get(name[1], name[0]), rendered)
+    rendered = _RUN_BLOCK.sub(r"\1 \2", rendered)
+    return RenderedMarkup(_COMMAND.sub(_in_code, rendered), findings)
 
 
 def as_text_only(text: str, path: str, line: int = 0) -> RenderedMarkup:
@@ -60,16 +69,15 @@ def as_text_only(text: str, path: str, line: int = 0) -> RenderedMarkup:
     Args:
         text: What was text to the program that read it.
         path: What the finding calls the file.
-        line: How many lines of the file stand before the text.
+        line: How many lines of the file come before the text.
     """
-    found = {**_places(_RUN, text), **_places(_RUN_BLOCK, text)}
-    if not found:
-        return RenderedMarkup(text, ())
-    left = {whole: [each + line for each in at] for whole, (_, at) in found.items()}
-    new = _RUN.sub(_in_code, _RUN_BLOCK.sub(r"\1 \2", text))
-    why = "it was text, and stays text where a client would run it"
-    fix = "see that it reads well; tell the agent to run it where that is meant"
-    return RenderedMarkup(new, (_left_finding("command-left", left, why, path, fix),))
+    commands = {**_places(_RUN, text, line), **_places(_RUN_BLOCK, text, line)}
+    if not commands:
+        return RenderedMarkup(text)
+    inert = _RUN.sub(_in_code, _RUN_BLOCK.sub(r"\1 \2", text))
+    at, places = _shown(commands)
+    finding = Finding.of("command-left", path, at, sentence="text", places=places)
+    return RenderedMarkup(inert, (finding,))
 
 
 def run_as_before(before: str, after: str, path: str, line: int = 0) -> RenderedMarkup:
@@ -81,24 +89,26 @@ def run_as_before(before: str, after: str, path: str, line: int = 0) -> Rendered
         before: The text with its placeholders.
         after: The same, filled.
         path: What the finding calls the file.
-        line: How many lines of the file stand before the text.
+        line: How many lines of the file come before the text.
     """
-    known = {each[0] for mark in (_RUN, _BLOCK) for each in mark.finditer(before)}
-    left: dict[str, list[int]] = {}
+    ran = {run[0] for mark in (_RUN, _BLOCK) for run in mark.finditer(before)}
+    stopped: _Lines = {}
 
-    def settled(mark: re.Pattern[str], text: str, inert: _Inert) -> str:
-        for whole, (_, lines) in _places(mark, text).items():
-            if whole not in known:
-                left[whole] = [each + line for each in lines]
-        return mark.sub(lambda it: it[0] if it[0] in known else inert(it), text)
+    def stop_new(
+        mark: re.Pattern[str], text: str, inert: Callable[[re.Match[str]], str]
+    ) -> str:
+        for whole, lines in _places(mark, text, line).items():
+            if whole not in ran:
+                stopped[whole] = lines
+        return mark.sub(lambda run: run[0] if run[0] in ran else inert(run), text)
 
-    text = settled(_BLOCK, after, lambda it: _RUN_BLOCK.sub(r"\1 \2", it[0]))
-    text = settled(_RUN, text, _in_code)
-    if not left:
-        return RenderedMarkup(text, ())
-    why = "a value is in it, so it stays text"
-    fix = "write the value into the command by hand, where you trust it"
-    return RenderedMarkup(text, (_left_finding("command-left", left, why, path, fix),))
+    text = stop_new(_BLOCK, after, lambda run: _RUN_BLOCK.sub(r"\1 \2", run[0]))
+    text = stop_new(_RUN, text, _in_code)
+    if not stopped:
+        return RenderedMarkup(text)
+    at, places = _shown(stopped)
+    finding = Finding.of("command-left", path, at, sentence="value", places=places)
+    return RenderedMarkup(text, (finding,))
 
 
 def _in_code(command: re.Match[str]) -> str:
@@ -110,19 +120,11 @@ def _in_code(command: re.Match[str]) -> str:
     return f"{apart}``{whole} ``"
 
 
-def _decided(values: Mapping[str, str], name: str) -> bool | None:
-    return bool(values[name]) if name in values else None
-
-
-def _denied(values: Mapping[str, str], name: str) -> bool | None:
-    return not values[name] if name in values else None
-
-
 def _choose(
     text: str,
     begins: re.Pattern[str],
     ends: re.Pattern[str],
-    keeps: Callable[[str], bool | None],
+    decide: Callable[[str], bool | None],
 ) -> str:
     """Keep or drop each block that is decided; the others stay with their marks."""
     pieces: list[str] = []
@@ -130,84 +132,66 @@ def _choose(
     while (begin := begins.search(text, at)) and (
         end := ends.search(text, begin.end())
     ):
-        kept = keeps(begin[1])
+        decision = decide(begin[1])
         pieces.append(text[at : begin.start()])
-        if kept is None:
+        if decision is None:
             pieces.append(text[begin.start() : end.end()])
-        elif kept:
+        elif decision:
             pieces.append(text[begin.end() : end.start()])
         at = end.end()
     return "".join((*pieces, text[at:]))
 
 
-def _left(
-    text: str, done: str, values: Mapping[str, str], path: str
+def _unrendered(
+    text: str, rendered: str, values: Mapping[str, str], path: str
 ) -> Iterator[Finding]:
     """Yield a finding for each kind of markup that stays, with every place of it."""
 
-    def stays(mark: re.Pattern[str], *, named: bool = True) -> dict[str, list[int]]:
+    def stays(*marks: re.Pattern[str], named: bool = True) -> _Lines:
         return {
             whole: lines
-            for whole, (name, lines) in _places(mark, text).items()
-            if whole in done and not (named and name in values)
+            for mark in marks
+            for whole, lines in _places(mark, text).items()
+            if whole in rendered and not (named and _name_in(mark, whole) in values)
         }
 
-    for code, left, why, fix in (
-        (
-            "condition-left",
-            {**stays(_IF), **stays(_IF_NOT)},
-            "nothing decides it in a pack",
-            "give --set NAME=VALUE, empty for no, or write the condition as a sentence",
-        ),
-        (
-            "placeholder-left",
-            stays(_PLACEHOLDER),
-            "nothing fills it in a pack",
-            "give --set NAME=VALUE, or write in the pack where the value comes from",
-        ),
-        (
-            "command-left",
-            stays(_COMMAND, named=False),
-            "it was not run, and stays as text",
-            "write down what it would print, or tell the agent to run it",
-        ),
-    ):
-        if left:
-            yield _left_finding(code, left, why, path, fix)
+    if conditions := stays(_IF, _IF_NOT):
+        at, places = _shown(conditions)
+        yield Finding.of("condition-left", path, at, places=places)
+    if placeholders := stays(_PLACEHOLDER):
+        at, places = _shown(placeholders)
+        yield Finding.of("placeholder-left", path, at, places=places)
+    if commands := stays(_COMMAND, named=False):
+        at, places = _shown(commands)
+        yield Finding.of("command-left", path, at, places=places)
 
 
-def _left_finding(
-    code: str, left: Mapping[str, list[int]], why: str, path: str, fix: str
-) -> Finding:
-    in_order = sorted(left.items(), key=lambda each: each[1][0])
-    places = ", ".join(f"{_short(each)} ({_lines(at)})" for each, at in in_order)
-    line = min(lines[0] for lines in left.values())
-    return Finding(code, "warning", f"{why}: {places}", path, line, fix)
+def _name_in(mark: re.Pattern[str], whole: str) -> str:
+    name = mark.fullmatch(whole)
+    return name[1] if name else ""
 
 
-def _places(mark: re.Pattern[str], text: str) -> dict[str, tuple[str, list[int]]]:
-    """Return each different piece of markup, with its name and its lines."""
-    found: dict[str, tuple[str, list[int]]] = {}
-    line, at = 1, 0
-    for each in mark.finditer(text):
-        line, at = line + text.count("\n", at, each.start()), each.start()
-        lines = found.setdefault(each[0], (each[1], []))[1]
+def _places(mark: re.Pattern[str], text: str, before: int = 0) -> _Lines:
+    """Return the lines of each different piece of markup, from ``before`` + 1."""
+    places: _Lines = {}
+    line, at = before + 1, 0
+    for piece in mark.finditer(text):
+        line, at = line + text.count("\n", at, piece.start()), piece.start()
+        lines = places.setdefault(piece[0], [])
         if line not in lines:
             lines.append(line)
-    return found
+    return places
 
 
-def _lines(lines: list[int]) -> str:
-    shown = ", ".join(str(line) for line in lines[:_MOST_LINES])
-    more = ", ..." if len(lines) > _MOST_LINES else ""
-    return f"line {shown}{more}"
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= _SHOWN_CHARS else f"{text[:_SHOWN_CHARS]}…"
-
-
-_TEXT_ENDING: Final = ".md"
+def _shown(places: _Lines) -> tuple[int, str]:
+    """Return the first line, and all places for a message."""
+    shown: list[str] = []
+    for whole, lines in sorted(places.items(), key=lambda place: place[1][0]):
+        short = whole if len(whole) <= _SHOWN_CHARS else f"{whole[:_SHOWN_CHARS]}…"
+        numbers = ", ".join(map(str, lines[:_MOST_LINES]))
+        more = ", ..." if len(lines) > _MOST_LINES else ""
+        shown.append(f"{short} (line {numbers}{more})")
+    return min(lines[0] for lines in places.values()), ", ".join(shown)
 
 
 def fill_placeholders(
@@ -216,7 +200,7 @@ def fill_placeholders(
     """Return the conversion with ``{{NAME}}`` filled in the body and in Markdown files.
 
     A name without a value stays as it is, and so does the frontmatter: a value could
-    make other fields of it. A file that is no UTF-8 is left alone.
+    make other fields of it. A file that is not UTF-8 is left alone.
     """
     draft = conversion.draft
     if draft is None or not values:
@@ -225,18 +209,17 @@ def fill_placeholders(
     findings: list[Finding] = []
     place = f"{made_in.rstrip('/')}/{draft.name}" if made_in else conversion.source
     for file in draft.files:
-        shown = f"{place}/{file.path}"
-        new, found = _fill_file(file, values, shown)
-        files.append(new)
-        findings += found
-    made = replace(conversion, draft=replace(draft, files=tuple(files)))
-    return made.with_findings(findings)
+        filled, left = _fill_file(file, values, f"{place}/{file.path}")
+        files.append(filled)
+        findings += left
+    filled_draft = replace(draft, files=tuple(files))
+    return replace(conversion, draft=filled_draft).with_findings(findings)
 
 
 def _fill_file(
     file: PackFile, values: Mapping[str, str], shown: str
-) -> tuple[PackFile, Sequence[Finding]]:
-    if not file.path.endswith(_TEXT_ENDING):
+) -> tuple[PackFile, tuple[Finding, ...]]:
+    if not file.path.endswith(".md"):
         return file, ()
     span = span_of_bytes(file.data) if file.path == SKILL_FILE else None
     start = span.body if span else 0
@@ -245,8 +228,8 @@ def _fill_file(
         text = file.data[start:].decode()
     except UnicodeDecodeError:
         return file, ()
-    new = fill(text, values)
-    if new == text:
+    filled = fill(text, values)
+    if filled == text:
         return file, ()
-    done, findings = run_as_before(text, new, shown, head.count(b"\n"))
-    return replace(file, data=head + done.encode("utf-8", "replace")), findings
+    safe, findings = run_as_before(text, filled, shown, head.count(b"\n"))
+    return replace(file, data=head + safe.encode("utf-8", "replace")), findings

@@ -20,7 +20,6 @@ from satchel.model import (
     portable_name,
 )
 from satchel.skill_md import (
-    Violation,
     parse,
     read_frontmatter,
     spec_name_violations,
@@ -35,22 +34,26 @@ def read_packs(root: str, *, limits: Limits = DEFAULT_LIMITS) -> Iterator[Conver
     """Yield each pack below a folder as it is, in the order of their paths.
 
     What no pack lists, dot-files and keys for instance, is left out with a finding, and
-    so is a link. What was met and is no pack comes last, without a draft.
+    so is a link. What is there and is not a pack comes last, without a draft.
 
     Raises:
         SourceUnavailableError: The folder cannot be listed.
     """
     source = folder(root, limits=limits)
-    scanned = source.scan()
-    found = [each for each in scanned if isinstance(each, Found)]
-    told = [each for each in scanned if isinstance(each, Finding)]
-    for pack in found:
+    packs: list[Found] = []
+    findings: list[Finding] = []
+    for entry in source.scan():
+        if isinstance(entry, Finding):
+            findings.append(entry)
+        else:
+            packs.append(entry)
+    for pack in packs:
         place = str(pack.location)
-        own = [each for each in told if each.path == place]
-        own += [each for each in told if each.path.startswith(f"{place}/")]
-        told = [each for each in told if each not in own]
+        own = [finding for finding in findings if finding.path == place]
+        own += [f for f in findings if f.path.startswith(f"{place}/")]
+        findings = [finding for finding in findings if finding not in own]
         yield _read(source, pack, place, limits).with_findings(own)
-    for finding in told:
+    for finding in findings:
         yield Conversion(finding.path, None, (finding,))
 
 
@@ -64,8 +67,9 @@ def into_dialect(
     """Return the conversion with its SKILL.md in a dialect.
 
     With ``rename`` the draft is named as its manifest is, and where the dialect refuses
-    that name both get the nearest one that every client takes. ``dialect`` None mends
-    what is broken, and changes no name. What else the dialect refuses is not looked at.
+    that name both get the nearest one that every client accepts. ``dialect`` None
+    repairs what is broken, and changes no name. What else the dialect refuses is not
+    looked at.
     """
     draft = conversion.draft
     if draft is None:
@@ -75,8 +79,10 @@ def into_dialect(
         draft.skill_md, profile="lenient", directory=draft.name, limits=limits
     ).manifest
     name = manifest.name if manifest else draft.name
-    near = _nearest(name, dialect) if rename else ""
-    made = rewrite(
+    near = ""
+    if rename and dialect is not None and any(_NAME_RULES[dialect](name)):
+        near = portable_name(name)
+    rewritten = rewrite(
         draft.skill_md,
         dialect,
         name=near,
@@ -84,22 +90,30 @@ def into_dialect(
         path=path,
         limits=limits,
     )
-    found = [each for each in made.findings if each.code not in _MENDED]
+    findings = [f for f in rewritten.findings if f.code not in _SETTLED]
     if near:
-        line = _line_of_name(draft.skill_md, limits)
-        found.append(_renamed(name, near, path, line))
-    if made.data is None:
-        return replace(conversion, draft=None).with_findings(found)
+        file = read_frontmatter(draft.skill_md, limits)
+        line = None if isinstance(file, Finding) else file.line_of("name")
+        findings.append(Finding.of("pack-renamed", path, line, old=name, new=near))
+    conversion = conversion.with_findings(findings)
+    if rewritten.data is None:
+        return replace(conversion, draft=None)
     folder_name = (near or name) if rename else draft.name
     if path_problem(folder_name) or "/" in folder_name:
-        return conversion.with_findings(found).refused(_no_folder(folder_name, path))
-    return replace(
-        conversion.with_findings(found),
-        draft=replace(draft.with_skill_md(made.data), name=folder_name),
-    )
+        return conversion.refused(
+            Finding.of(
+                "unsafe-file-name",
+                path,
+                severity="error",
+                sentence="pack",
+                name=folder_name,
+            )
+        )
+    renamed = replace(draft.with_skill_md(rewritten.data), name=folder_name)
+    return replace(conversion, draft=renamed)
 
 
-_MENDED: Final = frozenset(["name-not-folder", "missing-name"])
+_SETTLED: Final = frozenset(["name-not-folder", "missing-name"])
 """A folder gets the name of its pack, and a missing name is written out."""
 
 
@@ -117,44 +131,17 @@ def _read(source: LocalSource, pack: Found, place: str, limits: Limits) -> Conve
         finding = Finding.of_error(error, place, fix=_FIX)
         return Conversion(place, None, (finding,))
     name = pack.key.rpartition("/")[2]
-    return Conversion(place, PackDraft(name, tuple(sorted(files, key=_path))))
+    files.sort(key=lambda file: file.path)
+    return Conversion(place, PackDraft(name, tuple(files)))
 
 
 _FIX: Final = "see that every file of the pack can be read, and convert again"
 
 
-def _path(file: PackFile) -> str:
-    return file.path
-
-
 def is_executable(place: str, stat: FileStat) -> bool:
-    """Tell whether the owner of a file in the folder ``place`` may execute it."""
+    """Return whether the owner of a file in the folder ``place`` may execute it."""
     try:
         status = os.lstat(Path(place, stat.path))
     except OSError:
         return False
     return bool(status.st_mode & 0o100)
-
-
-def _nearest(name: str, dialect: Dialect | None) -> str:
-    """Return the portable name for one that the dialect refuses; empty to keep it."""
-    if dialect is None:
-        return ""
-    rules = _NAME_RULES[dialect]
-    broken: Violation | None = next(rules(name), None)
-    return portable_name(name) if broken else ""
-
-
-def _line_of_name(data: bytes, limits: Limits) -> int | None:
-    opened = read_frontmatter(data, limits)
-    return None if isinstance(opened, Finding) else opened.line_of("name")
-
-
-def _renamed(old: str, new: str, path: str, line: int | None) -> Finding:
-    return Finding.of("pack-renamed", path, line, old=old, new=new)
-
-
-def _no_folder(name: str, path: str) -> Finding:
-    return Finding.of(
-        "unsafe-file-name", path, severity="error", sentence="pack", name=name
-    )

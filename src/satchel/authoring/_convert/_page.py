@@ -1,4 +1,4 @@
-"""One Markdown file of a project, with the fields at its head, whoever it is for."""
+"""One Markdown file of a project, with the fields at its head."""
 
 import os
 import re
@@ -9,6 +9,7 @@ from typing import Final, cast
 
 from satchel.authoring._convert._builder import body_text
 from satchel.authoring._convert._values import Conversion
+from satchel.authoring._writer import some_of
 from satchel.errors import ConfigError, SkillError
 from satchel.files import read_confined, walk_pack
 from satchel.lint import read_markdown
@@ -24,7 +25,7 @@ from satchel.skill_md import (
 
 _NOTHING: Final = YamlTree({}, {}, {}, [])
 # `globs: **/*.ts, src/**` and `argument-hint: [a] [b]` are what these programs take,
-# and no YAML.
+# and are not YAML.
 _PLAIN: Final = re.compile(
     r"^((?:globs|applyTo):[ \t]+(?!\[)|(?:description|argument-hint):[ \t]+)"
     r"(?![\"'|>\s#])([^\n]*)$(?!\n[ \t]+\S)",
@@ -37,7 +38,7 @@ class ForeignPage:
     """A file, its fields, and its body.
 
     ``path`` is where it is, as the user wrote it, and ``name`` its name without the
-    ending of its kind. ``line`` is how many lines stand before the body.
+    suffix of its kind. ``line`` is how many lines come before the body.
     """
 
     path: str
@@ -61,21 +62,21 @@ class ForeignPage:
         name = portable_name(self.fields.text("name") or "")
         return ["name"] if name == portable_name(self.name) else []
 
-    def others(self, known: Collection[str]) -> dict[str, Json]:
-        """Return the fields but those that are known; numbers as they were written.
+    def others(self, read: Collection[str]) -> dict[str, Json]:
+        """Return the fields but those that were read; numbers as they were written.
 
-        A field that holds something else than it should is not known.
+        A field that holds something else than it should was not read.
         """
         root = cast("dict[str, Json]", self.fields.root)
         return {
             key: value if (text := self.fields.text(key)) is None else text
             for key, value in root.items()
-            if key not in known and value is not None
+            if key not in read and value is not None
         }
 
 
 def read_file(path: str, limits: Limits) -> ForeignPage | Conversion:
-    """Read the file that the user named, by its folder: it is no link itself."""
+    """Read the file that the user named, by its folder: it must not be a link."""
     name = path.rpartition("/")[2]
     return read_page(path.removesuffix(name), name, path, limits)
 
@@ -83,15 +84,15 @@ def read_file(path: str, limits: Limits) -> ForeignPage | Conversion:
 def read_page(
     root: str, name: str, shown: str, limits: Limits
 ) -> ForeignPage | Conversion:
-    """Read a file, following no link below ``root``; a conversion says why not."""
+    """Read a file, following no link below ``root``; else return why not."""
     try:
         data = read_confined(root or os.curdir, name, limits.skill_md_bytes)
     except SkillError as error:
         fix = "name the file where it really is; one that is too large, part before"
         link = Path(root, name).is_symlink()
         what = "it is a link, and a link is not followed" if link else str(error)
-        finding = Finding(error.code, "error", what, shown, fix=fix)
-        return Conversion(shown, None, (finding,))
+        unread = replace(Finding.of_error(error, shown, fix=fix), message=what)
+        return Conversion(shown, None, (unread,))
     text, findings = body_text(data, shown)
     span = span_of_text(text)
     stem = name.rpartition("/")[2]
@@ -101,24 +102,33 @@ def read_page(
     tree = _read_fields(head, limits)
     if isinstance(tree, YamlProblem):
         if tree.code != "empty-frontmatter":
-            findings.append(_unread(shown, tree, head))
+            findings.append(
+                Finding.of(
+                    "not-carried",
+                    shown,
+                    None if tree.line is None else tree.line + 1,
+                    sentence="fields",
+                    before=head[:300],
+                    message=tree.message,
+                )
+            )
         tree = _NOTHING
     line = text.count("\n", 0, span.body)
     return ForeignPage(shown, stem, tree, text[span.body :], tuple(findings), line)
 
 
 def _read_fields(head: str, limits: Limits) -> YamlTree | YamlProblem:
-    """Read the fields; where they are no YAML, plain values are taken as text."""
+    """Read the fields; where they are not YAML, plain values are read as text."""
     tree = read_tree(head.encode("utf-8", "replace"), limits)
     if isinstance(tree, YamlTree):
         return tree
-    plain = _PLAIN.sub(lambda each: f"{each[1]}{quoted(each[2].rstrip())}", head)
-    found = read_tree(plain.encode("utf-8", "replace"), limits)
-    return found if isinstance(found, YamlTree) else tree
+    plain = _PLAIN.sub(lambda field: f"{field[1]}{quoted(field[2].rstrip())}", head)
+    lenient = read_tree(plain.encode("utf-8", "replace"), limits)
+    return lenient if isinstance(lenient, YamlTree) else tree
 
 
 def pages_at(
-    path: str, ending: str, limits: Limits, name: str = ""
+    path: str, suffix: str, limits: Limits, name: str = ""
 ) -> Iterator[ForeignPage | Conversion]:
     """Yield each file whose name ends so, in the order of their paths.
 
@@ -126,7 +136,7 @@ def pages_at(
 
     Args:
         path: One such file, or a folder of them.
-        ending: What their names end in; it is no part of the name of a page.
+        suffix: The end of their names, which is not part of the name of a page.
         limits: Bounds on what is read.
         name: What to call the page of a file; empty is its own name.
 
@@ -135,40 +145,33 @@ def pages_at(
         LimitExceededError: The folder holds more than a pack may.
     """
     if not Path(path).is_dir():
-        yield _named(read_file(path, limits), ending, name)
+        yield _named(read_file(path, limits), suffix, name)
         return
     folder = path.rstrip("/") or "/"
     walked = walk_pack(path, limits=limits)
-    wanted = [file.path for file in walked.files if file.path.endswith(ending)]
-    if not wanted and not walked.findings:
-        raise ConfigError(path, f"want files *{ending}")
-    beside = _other_files(
-        folder, [f.path for f in walked.files if f.path not in wanted]
-    )
-    for each in wanted:
-        page = _named(read_page(path, each, f"{folder}/{each}", limits), ending)
-        if beside and isinstance(page, ForeignPage):
-            page, beside = replace(page, findings=(*page.findings, *beside)), []
+    pages = [file.path for file in walked.files if file.path.endswith(suffix)]
+    others = [file.path for file in walked.files if file.path not in pages]
+    if not pages and not walked.findings:
+        raise ConfigError(path, f"expected files *{suffix}")
+    for file in pages:
+        page = _named(read_page(path, file, f"{folder}/{file}", limits), suffix)
+        if others and isinstance(page, ForeignPage):
+            left = Finding.of(
+                "not-carried", folder, sentence="other-kinds", shown=some_of(others)
+            )
+            page, others = replace(page, findings=(*page.findings, left)), []
         yield page
     for finding in walked.findings:
         shown = f"{folder}/{finding.path}" if finding.path else folder
         yield Conversion(shown, None, (replace(finding, path=shown),))
 
 
-def _other_files(folder: str, paths: list[str]) -> list[Finding]:
-    """Return the warning that a folder holds files of another kind."""
-    if not paths:
-        return []
-    shown = ", ".join(paths[:_MOST_LINKS]) + (", ..." if paths[_MOST_LINKS:] else "")
-    return [Finding.of("not-carried", folder, sentence="other-kinds", shown=shown)]
-
-
 def _named(
-    page: ForeignPage | Conversion, ending: str, name: str = ""
+    page: ForeignPage | Conversion, suffix: str, name: str = ""
 ) -> ForeignPage | Conversion:
     if isinstance(page, Conversion):
         return page
-    return replace(page, name=name or page.name.removesuffix(ending))
+    return replace(page, name=name or page.name.removesuffix(suffix))
 
 
 def globs(tree: YamlTree, key: str) -> list[str]:
@@ -189,32 +192,31 @@ _COMMENT: Final = re.compile(r"\s+#.*")
 def title(body: str) -> str:
     """Return the text of the first heading of level 1; empty where there is none."""
     headings = read_markdown(body).headings
-    return next((each.text for each in headings if each.level == 1), "")
+    return next((heading.text for heading in headings if heading.level == 1), "")
 
 
 def links_out(body: str, path: str) -> list[Finding]:
-    """Return a note where the text links to files beside it: they do not come along."""
-    there = sorted(
+    """Return a note where the text links to files next to it, which stay behind."""
+    targets = sorted(
         {
             link.to.partition("#")[0]
             for link in read_markdown(body).links
             if not _ELSEWHERE.match(link.to)
         }
     )
-    if not there:
+    if not targets:
         return []
-    shown = ", ".join(there[:_MOST_LINKS]) + (", ..." if there[_MOST_LINKS:] else "")
-    return [Finding.of("link-to-project", path, shown=shown)]
+    return [Finding.of("link-to-project", path, shown=some_of(targets))]
 
 
 def without_links_out(text: str) -> str:
     """Return a text in which links that lead nowhere in it are words.
 
-    A file of the project is named behind what the link says; of a heading that is not
+    A file of the project is named after the text of the link; of a heading that is not
     in this text only the words are left.
     """
     page = read_markdown(text)
-    anchors = {f"#{each}" for each in page.anchors}
+    anchors = {f"#{anchor}" for anchor in page.anchors}
     for to in {link.to for link in page.links}:
         if to.startswith("#") and to not in anchors:
             named = ""
@@ -228,15 +230,3 @@ def without_links_out(text: str) -> str:
 
 
 _ELSEWHERE: Final = re.compile(r"[a-zA-Z][\w+.-]*:|#|/|\Z")
-_MOST_LINKS: Final = 5
-
-
-def _unread(path: str, problem: YamlProblem, head: str) -> Finding:
-    return Finding.of(
-        "not-carried",
-        path,
-        None if problem.line is None else problem.line + 1,
-        sentence="fields",
-        before=head[:300],
-        message=problem.message,
-    )

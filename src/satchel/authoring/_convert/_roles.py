@@ -25,7 +25,6 @@ from satchel.text import decode, is_text
 _TASK_PROMPT: Final = "task_prompt.md"
 _REFERENCE: Final = "task-prompt.md"
 _CONFIG: Final = "config.yaml"
-_TEXT_ENDINGS: Final = (".md", ".txt")
 
 
 def roles_folder(path: str) -> str:
@@ -72,7 +71,7 @@ def read_roles(
     Args:
         path: A folder of roles, the folder around it, or the folder of one role.
         dialect: The dialect of the packs; None is for clients.
-        values: By the name of a placeholder; what has none stays, and is told.
+        values: By the name of a placeholder; what has none stays, and is reported.
         limits: Bounds on what is read.
 
     Raises:
@@ -93,10 +92,14 @@ def read_roles(
         dots = role in {os.curdir, os.pardir}
         roles, links = [Path(path).resolve().name if dots else role], set[str]()
     if not roles:
-        raise ConfigError(path, f"want folders of roles, each with a {SYSTEM_PROMPT}")
+        raise ConfigError(
+            path, f"expected folders of roles, each with a {SYSTEM_PROMPT}"
+        )
     for role in sorted(roles):
         if role in links:
-            yield _linked(os.path.join(root, role))  # noqa: PTH118 - as the user writes
+            place = os.path.join(root, role)  # noqa: PTH118 - as the user writes it
+            linked = Finding.of("link-in-pack", place, sentence="role")
+            yield Conversion(place, None, (linked,))
             continue
         yield _read(root, role, dialect, values, limits)
 
@@ -111,7 +114,7 @@ def _read(
     place = os.path.join(root, role)  # noqa: PTH118 - as the user writes it
     try:
         walked = walk_pack(place, limits=limits)
-        run = {each.path for each in walked.files if is_executable(place, each)}
+        programs = {f.path for f in walked.files if is_executable(place, f)}
         files = {
             file.path: read_confined(root, file.path, limits.file_bytes, folder=role)
             for file in walked.files
@@ -119,109 +122,107 @@ def _read(
     except SkillError as error:
         fix = "see that every file of the role can be read, and convert again"
         return Conversion(place, None, (Finding.of_error(error, place, fix=fix),))
-    found = [replace(each, path=_join(place, each.path)) for each in walked.findings]
+    findings = [
+        replace(finding, path=_join(place, finding.path)) for finding in walked.findings
+    ]
     if SYSTEM_PROMPT not in files:
-        return Conversion(place, None, (*found, _no_prompt(place)))
-    prompt, own = _settled(files.pop(SYSTEM_PROMPT), place, SYSTEM_PROMPT, values)
-    config, told = _config(files, place, dialect, limits)
-    beside, more = _other_files(files, run, place, values)
+        no_prompt = Finding.of("missing-prompt", place)
+        return Conversion(place, None, (*findings, no_prompt))
+    body = _rendered(files.pop(SYSTEM_PROMPT), place, SYSTEM_PROMPT, values, findings)
+    metadata = _config(files, place, dialect, limits, findings)
     material = Material(
         source=place,
         name=role,
-        body=prompt,
-        metadata=config,
-        files=beside,
-        findings=(*found, *own, *told, *more),
+        body=body,
+        metadata=metadata,
+        files=_other_files(files, programs, place, values, findings),
+        findings=tuple(findings),
     )
-    made = build_pack(material, dialect)
-    if made.draft is not None and not is_role(role):
-        return made.with_findings([_other_name(role, made.draft.name, place)])
-    return made
+    pack = build_pack(material, dialect)
+    if pack.draft is not None and not is_role(role):
+        renamed = Finding.of(
+            "pack-renamed", place, sentence="role", role=role, name=pack.draft.name
+        )
+        return pack.with_findings([renamed])
+    return pack
 
 
-def _settled(
-    data: bytes, place: str, name: str, values: Mapping[str, str]
-) -> tuple[str, tuple[Finding, ...]]:
+def _rendered(
+    data: bytes,
+    place: str,
+    name: str,
+    values: Mapping[str, str],
+    findings: list[Finding],
+) -> str:
     path = _join(place, name)
-    text, repaired = body_text(data, path)
-    settled = render_known(text, values, path)
-    return settled.text, (*repaired, *settled.findings)
+    text, repairs = body_text(data, path)
+    rendered = render_known(text, values, path)
+    findings += [*repairs, *rendered.findings]
+    return rendered.text
 
 
 def _config(
-    files: dict[str, bytes], place: str, dialect: Dialect | None, limits: Limits
-) -> tuple[dict[str, Json], list[Finding]]:
+    files: dict[str, bytes],
+    place: str,
+    dialect: Dialect | None,
+    limits: Limits,
+    findings: list[Finding],
+) -> dict[str, Json]:
     """Return the configuration as metadata.
 
     ``strict`` has none, and there the file goes along as an asset, as does one that
-    is no mapping.
+    is not a mapping.
     """
     data = files.get(_CONFIG)
     if data is None:
-        return {}, []
+        return {}
     path = _join(place, _CONFIG)
     tree = read_tree(data, limits)
     if dialect == "strict" or not isinstance(tree, YamlTree):
-        return {}, [_kept_as_asset(path)]
+        findings.append(Finding.of("kept-as-asset", path))
+        return {}
     del files[_CONFIG]
-    lines = decode(data).text.splitlines()
     lost = [
         comment
-        for entry in split_entries(lines)
+        for entry in split_entries(decode(data).text.splitlines())
         for comment in comments_in([entry.first, *entry.more])
     ]
+    if lost:
+        comments = "1 comment" if len(lost) == 1 else f"{len(lost)} comments"
+        dropped = Finding.of(
+            "comments-dropped",
+            path,
+            sentence="role",
+            comments=comments,
+            first=lost[0][:80],
+        )
+        findings.append(dropped)
     return {
         key: text if (text := tree.text(key)) is not None else json.dumps(value)
         for key, value in tree.root.items()
-    }, [_comments_dropped(path, lost)] if lost else []
+    }
 
 
 def _other_files(
     files: Mapping[str, bytes],
-    run: AbstractSet[str],
+    programs: AbstractSet[str],
     place: str,
     values: Mapping[str, str],
-) -> tuple[tuple[PackFile, ...], list[Finding]]:
+    findings: list[Finding],
+) -> tuple[PackFile, ...]:
     """Return every other file where a pack has such: texts as references."""
-    made: list[PackFile] = []
-    findings: list[Finding] = []
-    taken = {path.lower() for path in files}
+    packed: list[PackFile] = []
+    names = {path.lower() for path in files}
     for path, data in files.items():
-        renamed = path == _TASK_PROMPT and _REFERENCE not in taken
+        renamed = path == _TASK_PROMPT and _REFERENCE not in names
         name = _REFERENCE if renamed else path
-        if path.endswith(_TEXT_ENDINGS) and is_text(data):
-            text, found = _settled(data, place, path, values)
-            new = text.encode("utf-8", "replace")
-            made.append(PackFile(f"references/{name}", new, path in run))
-            findings += found
-        else:
-            made.append(PackFile(f"assets/{name}", data, path in run))
-    return tuple(made), findings
+        folder, new = "assets", data
+        if path.endswith((".md", ".txt")) and is_text(data):
+            text = _rendered(data, place, path, values, findings)
+            folder, new = "references", text.encode("utf-8", "replace")
+        packed.append(PackFile(f"{folder}/{name}", new, path in programs))
+    return tuple(packed)
 
 
 def _join(place: str, path: str) -> str:
     return f"{place}/{path}" if path else place
-
-
-def _linked(place: str) -> Conversion:
-    finding = Finding.of("link-in-pack", place, sentence="role")
-    return Conversion(place, None, (finding,))
-
-
-def _comments_dropped(path: str, lost: list[str]) -> Finding:
-    comments = "1 comment" if len(lost) == 1 else f"{len(lost)} comments"
-    return Finding.of(
-        "comments-dropped", path, sentence="role", comments=comments, first=lost[0][:80]
-    )
-
-
-def _no_prompt(place: str) -> Finding:
-    return Finding.of("missing-prompt", place)
-
-
-def _other_name(role: str, name: str, place: str) -> Finding:
-    return Finding.of("pack-renamed", place, sentence="role", role=role, name=name)
-
-
-def _kept_as_asset(path: str) -> Finding:
-    return Finding.of("kept-as-asset", path)

@@ -1,14 +1,11 @@
-"""What a conversion can be for: a dialect, or the folder of a client.
-
-With what is known of the client's loader.
-"""
+"""What a conversion can be for: a dialect, or the folder of a client."""
 
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal, cast
+from typing import TYPE_CHECKING, Final
 
-from satchel.authoring._convert._values import Conversion, Dialect
+from satchel.authoring._convert._values import DIALECTS, Conversion, Dialect
 from satchel.clients import CLIENT_FOLDERS, ClientFolders
 from satchel.model import SKILL_FILE, Finding
 
@@ -24,8 +21,7 @@ _NAMES: Final = {".github": "copilot", ".agent": "antigravity", ".config": "amp"
 class ConvertTarget:
     """A dialect, or a client: then ``folder`` is where it looks, below a project.
 
-    ``client`` is its full name. ``home`` tells that it looks there in a user's home
-    only.
+    ``client`` is its full name. With ``home`` it looks there in a user's home only.
     """
 
     name: str
@@ -45,8 +41,7 @@ def _of_client(client: ClientFolders) -> ConvertTarget:
 
 
 def _targets() -> dict[str, ConvertTarget]:
-    dialects = cast("tuple[Literal['strict', 'spec'], ...]", ("strict", "spec"))
-    targets = [ConvertTarget(dialect, dialect) for dialect in dialects]
+    targets = [ConvertTarget(name, dialect) for name, dialect in DIALECTS.items()]
     targets += map(_of_client, CLIENT_FOLDERS)
     return {target.name: target for target in targets}
 
@@ -66,15 +61,15 @@ def predict_client(conversion: Conversion, target: ConvertTarget) -> Conversion:
         return conversion
     from satchel.clients import Candidate, loaders, predict
 
-    chosen = [
-        each
-        for each in loaders()
-        if each.kind == "client" and _words(each.title) & _words(target.client)
+    own_loaders = [
+        loader
+        for loader in loaders()
+        if loader.kind == "client" and _words(loader.title) & _words(target.client)
     ]
     others = tuple(file.path for file in draft.files if file.path != SKILL_FILE)
     candidate = Candidate(draft.skill_md, draft.name, files=others)
     return conversion.with_findings(
-        prediction_findings(predict(candidate, chosen), conversion.source)
+        prediction_findings(predict(candidate, own_loaders), conversion.source)
     )
 
 
@@ -88,14 +83,28 @@ def prediction_findings(
         verdict = outcome.verdict
         if verdict in {"loaded", "unknown"}:
             continue
-        cut = verdict == "cut"
-        yield Finding(
-            "client-cuts" if cut else "client-refuses",
-            "note" if cut else "warning",
-            f"{outcome.loader.title}: {VERDICTS[verdict]}",
-            f"{source}/{SKILL_FILE}",
-            fix=outcome.fix or "see what satchel check --for says",
-        )
+        path, client = f"{source}/{SKILL_FILE}", outcome.loader.title
+        meaning = VERDICTS[verdict]
+        advice = outcome.fix or "see what satchel check --for says"
+        if verdict == "cut":
+            yield Finding.of(
+                "client-cuts",
+                path,
+                severity="note",
+                sentence="conversion",
+                client=client,
+                verdict=meaning,
+                advice=advice,
+            )
+        else:
+            yield Finding.of(
+                "client-refuses",
+                path,
+                sentence="conversion",
+                client=client,
+                verdict=meaning,
+                advice=advice,
+            )
 
 
 def _words(title: str) -> set[str]:

@@ -103,7 +103,7 @@ def test_a_file_that_is_too_large_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_folder_without_such_files(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"want files \*.mdc"):
+    with pytest.raises(ConfigError, match=r"expected files \*.mdc"):
         list(pages_at(str(tmp_path), ".mdc", DEFAULT_LIMITS))
 
 
@@ -233,7 +233,7 @@ def test_roles_are_read_from_files_that_are_no_links(tmp_path: Path) -> None:
 
 
 def test_a_folder_without_roles(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="want folders of roles"):
+    with pytest.raises(ConfigError, match="expected folders of roles"):
         list(read_roles(str(tmp_path), None, {}))
 
 
