@@ -7,72 +7,16 @@ from urllib.parse import quote
 
 from tests.abuse import junk, over_mcp
 from tests.abuse.attack import Attack, Manner
+from tests.abuse.junk import byte_table, table
 
 if TYPE_CHECKING:
     from random import Random
 
 HOST: Final = b"host: 127.0.0.1\r\n"
 CLOSE: Final = b"connection: close\r\n"
-WEBSOCKET: Final = (
-    b"upgrade: websocket\r\n"
-    b"connection: upgrade\r\n"
-    b"sec-websocket-version: 13\r\n"
-    b"sec-websocket-key: AAAAAAAAAAAAAAAAAAAAAA==\r\n"
-)
-PATHS: Final = (
-    "/",
-    "/healthz",
-    "/readyz",
-    "/metrics",
-    "/mcp",
-    "/v1/catalog",
-    "/v1/prompt",
-    "/v1/find",
-    "/v1/openapi.json",
-    "/v1/skills/house-style",
-    "/v1/skills/house-style/files/SKILL.md",
-    "/v1/skills/pdf-forms/files/references/fields.md",
-    "/.well-known/agent-skills/index.json",
-    "/.well-known/skills/index.json",
-    "/.well-known/agent-skills/house-style/SKILL.md",
-    "/.well-known/agent-skills/pdf-forms.tar.gz",
-)
-TAILS: Final = (
-    "/..",
-    "/../../../../etc/passwd",
-    "/%2e%2e/%2e%2e/etc/passwd",
-    "/..%2f..%2fetc%2fpasswd",
-    "/%00",
-    "/SKILL.md%00.png",
-    "/%ff%fe",
-    "/%",
-    "/%zz",
-    "//",
-    "/./.",
-    "/..;/",
-    "/\\..\\",
-    "/%5c..%5c",
-    "/con",
-    "/a" * 500,
-    "/" + "x" * 4_000,
-    ";jsessionid=1",
-    "%0d%0aset-cookie:%20a=b",
-    ".bak",
-    "~",
-)
-FIELDS: Final = (
-    "q",
-    "k",
-    "style",
-    "budget",
-    "format",
-    "cursor",
-    "offset",
-    "limit",
-    "",
-    "q[]",
-    "__proto__",
-)
+PATHS: Final = table("paths")
+TAILS: Final = table("tails")
+FIELDS: Final = table("fields")
 
 
 def attack(random: Random) -> Attack:
@@ -87,51 +31,9 @@ def get(target: str) -> bytes:
 
 
 def _line(random: Random) -> Attack:
-    verb = random.choice(
-        (
-            b"GET",
-            b"POST",
-            b"get",
-            b"",
-            b"FOO",
-            b"G\x00T",
-            b"GET" * 900,
-            b"TRACE",
-            b"CONNECT",
-            b"PRI",
-            b"HEAD",
-            b"\xff\xfe",
-        )
-    )
-    target = random.choice(
-        (
-            b"/healthz",
-            b"",
-            b"*",
-            b"http://127.0.0.1/healthz",
-            b"http://evil.test/",
-            b"//",
-            b"/ /",
-            b"/\x00",
-            b"/\xff",
-            b"/\x7f",
-            b"?",
-            b"127.0.0.1:80",
-            b"/" + b"a" * 70_000,
-        )
-    )
-    version = random.choice(
-        (
-            b"HTTP/1.1",
-            b"HTTP/1.0",
-            b"HTTP/2.0",
-            b"HTTP/9.9",
-            b"",
-            b"HTTP/1.1 x",
-            b"http/1.1",
-            b"SPAM",
-        )
-    )
+    verb = random.choice(byte_table("verbs"))
+    target = random.choice(byte_table("targets"))
+    version = random.choice(byte_table("versions"))
     end = random.choice((b"\r\n", b"\n", b"\r", b"\r\n\r\n"))
     data = verb + b" " + target + b" " + version + end + HOST + CLOSE + b"\r\n"
     # A head without an end is waited for, and then given up.
@@ -141,42 +43,8 @@ def _line(random: Random) -> Attack:
 def _header(random: Random) -> Attack:
     wrong = random.choice(
         (
-            HOST,  # twice
-            b"host: evil.test\r\n",
-            b"no colon\r\n",
-            b": no name\r\n",
-            b"na me: x\r\n",
-            b"x: a\x00b\r\n",
-            b"x: a\rb\r\n",
-            b"x: \xff\xfe\r\n",
-            b"x: a\r\n folded\r\n",
-            b"x\xe9: y\r\n",
-            b"content-length: -1\r\n",
-            b"content-length: 1, 2\r\n",
-            b"content-length: 1\r\ncontent-length: 2\r\n",
-            b"content-length: x\r\n",
-            b"content-length: 99999999999999999999999999\r\n",
-            b"content-length: 5\r\ntransfer-encoding: chunked\r\n",
-            b"transfer-encoding: gzip\r\n",
-            b"transfer-encoding: chunked, chunked\r\n",
-            b"transfer-encoding: xchunked\r\n",
-            b"expect: 100-continue\r\n",
-            b"expect: the unexpected\r\n",
-            WEBSOCKET,
-            b"upgrade: h2c\r\nhttp2-settings: x\r\nconnection: upgrade, close\r\n",
-            b"range: bytes=0-0, 1-1, 2-\r\n",
-            b"range: bytes=99999999999999-\r\n",
-            b"if-none-match: " + b'"x",' * 1_000 + b"\r\n",
-            b"if-modified-since: yesterday\r\n",
-            b"accept-encoding: *;q=x\r\n",
-            b"origin: null\r\n",
-            b"origin: http://localhost\r\norigin: http://evil.test\r\n",
-            b"authorization: Bearer \xff\r\n",
-            b"cookie: " + b"a=b; " * 3_000 + b"\r\n",
-            b"x: " + b"y" * 70_000 + b"\r\n",
-            b"".join(b"x-%d: y\r\n" % each for each in range(2_000)),
-            b"user-agent: \x1b[31mred\r\n",
-            b"x-forwarded-for: 1.2.3.4\r\nforwarded: for=evil\r\n",
+            *byte_table("headers"),
+            b"".join(b"x-%d: y\r\n" % each for each in range(2000)),
         )
     )
     path = random.choice(PATHS).encode()
@@ -205,18 +73,7 @@ def _query(random: Random) -> Attack:
 
 def _verb(random: Random) -> Attack:
     body = random.choice((b"", b"{}", random.randbytes(300)))
-    verb = random.choice(
-        (
-            b"POST",
-            b"PUT",
-            b"DELETE",
-            b"PATCH",
-            b"OPTIONS",
-            b"HEAD",
-            b"TRACE",
-            b"PROPFIND",
-        )
-    )
+    verb = random.choice(byte_table("methods"))
     line = verb + b" " + random.choice(PATHS).encode() + b" HTTP/1.1\r\n"
     size = b"content-length: %d\r\n" % len(body)
     data = line + HOST + CLOSE + size + b"\r\n" + body
@@ -224,23 +81,7 @@ def _verb(random: Random) -> Attack:
 
 
 def _chunked(random: Random) -> Attack:
-    body = random.choice(
-        (
-            b"zz\r\nab\r\n0\r\n\r\n",
-            b"-1\r\nab\r\n0\r\n\r\n",
-            b"2\r\nabcd\r\n0\r\n\r\n",
-            b"2\r\nab0\r\n\r\n",
-            b"ffffffffffffffff\r\nab",
-            b"f" * 50 + b"\r\nab",
-            b"2;" + b"x" * 70_000 + b"\r\nab\r\n0\r\n\r\n",
-            b"2\r\n{}\r\n0\r\nx: y\r\n\r\n",
-            b"2\r\n{}\r\n0\r\nbad trailer\r\n\r\n",
-            b"1\r\n{\r\n" * 5_000 + b"0\r\n\r\n",
-            b"100000\r\n" + b"x" * 0x100000 + b"\r\n2\r\nab\r\n0\r\n\r\n",
-            b"\r\n\r\n",
-            b"",
-        )
-    )
+    body = random.choice(byte_table("chunks"))
     line = b"POST /mcp HTTP/1.1\r\n" + HOST + CLOSE
     kind = b"content-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n"
     return Attack("http: chunks", line + kind + body, unanswered=True)
