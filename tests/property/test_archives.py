@@ -107,9 +107,9 @@ def test_the_standard_library_reads_the_same(
         return
     with tarfile.open(fileobj=io.BytesIO(data), mode="r:gz") as archive:
         seen = {
-            each.name.removeprefix("./"): content.read()
-            for each in archive.getmembers()
-            if each.isfile() and (content := archive.extractfile(each))
+            getmember.name.removeprefix("./"): content.read()
+            for getmember in archive.getmembers()
+            if getmember.isfile() and (content := archive.extractfile(getmember))
         }
     assert seen == pack
 
@@ -134,9 +134,9 @@ def test_what_tools_pack_comes_back(files: dict[str, bytes], folder: str) -> Non
     pack = {"SKILL.md": SKILL, **files}
     members = [(folder + path, data) for path, data in pack.items()]
     for data in (plain_zip(*members), plain_tar(*members, style=2)):
-        found = attempt(data)
-        if isinstance(found, SkillError):
+        result = attempt(data)
+        if isinstance(result, SkillError):
             reasons = ("on some systems", "not a folder", "twice", "archive_files")
-            assert any(reason in str(found) for reason in reasons)
+            assert any(reason in str(result) for reason in reasons)
         else:
-            assert found == pack
+            assert result == pack

@@ -67,14 +67,14 @@ def test_indexes(skills: list[object], schema: object) -> None:
     document: dict[str, object] = {"skills": skills}
     if schema is not None:
         document["$schema"] = schema
-    found = read(json.dumps(document).encode())
+    index = read(json.dumps(document).encode())
 
-    assert isinstance(found, DiscoveryIndex)
-    assert len({each.name for each in found.entries}) == len(found.entries)
-    told = sum(each.severity != "note" for each in found.findings)
-    assert not found.known or len(found.entries) + told >= len(skills)
-    assert all(str(each).isprintable() for each in found.findings)
-    assert all(each.digest or each.type == "files" for each in found.entries)
+    assert isinstance(index, DiscoveryIndex)
+    assert len({entry.name for entry in index.entries}) == len(index.entries)
+    problems = sum(finding.severity != "note" for finding in index.findings)
+    assert not index.known or len(index.entries) + problems >= len(skills)
+    assert all(str(each).isprintable() for each in index.findings)
+    assert all(each.digest or each.type == "files" for each in index.entries)
 
 
 @given(data=st.one_of(st.binary(), st.text().map(str.encode)))

@@ -20,7 +20,7 @@ from satchel.errors import (
 from satchel.files import canonical_json
 from satchel.release import build_release
 from satchel.sources import ReleaseSource, memory
-from tests.unit.release.shelf import PACKS, built, files_in, release_of, write
+from tests.unit.release.packs import PACKS, built, files_in, release_of, write
 
 if TYPE_CHECKING:
     import random
@@ -48,11 +48,11 @@ SHELVES = st.dictionaries(
 )
 
 
-def packs_of(shelf: dict[str, dict[str, bytes]]) -> dict[str, dict[str, bytes]]:
+def packs_of(packs: dict[str, dict[str, bytes]]) -> dict[str, dict[str, bytes]]:
     head = "---\nname: {0}\ndescription: Use {0}.\n---\n# Do\n"
     return {
         name: {"SKILL.md": head.format(name).encode(), **files}
-        for name, files in shelf.items()
+        for name, files in packs.items()
     }
 
 

@@ -27,26 +27,26 @@ def members(data: bytes) -> list[tarfile.TarInfo]:
 def test_what_went_in_comes_out() -> None:
     with tarfile.open(fileobj=io.BytesIO(tar_gz(FILES)), mode="r:gz") as archive:
         out = {
-            each.name: taken.read()
-            for each in archive
-            if (taken := archive.extractfile(each))
+            item.name: taken.read()
+            for item in archive
+            if (taken := archive.extractfile(item))
         }
 
     assert out == dict(FILES)
 
 
 def test_members_say_nothing_of_the_machine() -> None:
-    for each in members(tar_gz(FILES)):
-        assert each.isreg()
-        assert not each.name.startswith("./")
-        assert not each.pax_headers
-        assert (each.mode, each.mtime, each.uid, each.gid) == (0o644, 0, 0, 0)
-        assert (each.uname, each.gname) == ("", "")
+    for member in members(tar_gz(FILES)):
+        assert member.isreg()
+        assert not member.name.startswith("./")
+        assert not member.pax_headers
+        assert (member.mode, member.mtime, member.uid, member.gid) == (0o644, 0, 0, 0)
+        assert (member.uname, member.gname) == ("", "")
 
 
 def test_members_are_sorted_whatever_the_order_they_came_in() -> None:
     assert tar_gz(reversed(FILES)) == tar_gz(FILES)
-    names = [each.name for each in members(tar_gz(FILES))]
+    names = [member.name for member in members(tar_gz(FILES))]
     assert names == sorted(names)
 
 

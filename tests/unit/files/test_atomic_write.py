@@ -58,7 +58,7 @@ def _link(file: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("spoil", "said"),
+    ("spoil", "text"),
     [
         (_changed, "somebody else has written it"),
         (_read_only, "may only be read"),
@@ -66,14 +66,14 @@ def _link(file: Path) -> None:
     ],
 )
 def test_what_is_not_as_it_was_is_left_alone(
-    tmp_path: Path, spoil: Callable[[Path], None], said: str
+    tmp_path: Path, spoil: Callable[[Path], None], text: str
 ) -> None:
     file = tmp_path / "SKILL.md"
     file.write_bytes(b"old")
     spoil(file)
     before = held(tmp_path)
 
-    with pytest.raises(NotWrittenError, match=said):
+    with pytest.raises(NotWrittenError, match=text):
         replace_file(file, b"old", b"new")
 
     assert held(tmp_path) == before

@@ -58,11 +58,11 @@ WRONG: dict[str, tuple[object, str, str]] = {
 def test_a_wrong_entry_costs_itself_alone(
     given: object, severity: str, says: str
 ) -> None:
-    found = parse_index(index(GOOD, given), "https://a.com/i", Limits())
-    (finding,) = found.findings
+    parsed = parse_index(index(GOOD, given), "https://a.com/i", Limits())
+    (finding,) = parsed.findings
 
-    assert [each.name for each in found.entries] == ["good"]
-    assert found.entries[0].digest == DIGEST
+    assert [entry.name for entry in parsed.entries] == ["good"]
+    assert parsed.entries[0].digest == DIGEST
     assert finding.code == "index-entry"
     assert finding.severity == severity
     assert finding.path == "https://a.com/i"
@@ -83,28 +83,28 @@ def test_a_wrong_entry_costs_itself_alone(
 )
 def test_a_description_is_not_needed(given: object, says: str) -> None:
     """That of SKILL.md is the one used; other clients drop the entry."""
-    found = parse_index(index(given), "i", Limits())
+    parsed = parse_index(index(given), "i", Limits())
 
-    assert [each.name for each in found.entries] == ["bad"]
-    assert [each.severity for each in found.findings] == ["warning"]
-    assert says in found.findings[0].message
+    assert [entry.name for entry in parsed.entries] == ["bad"]
+    assert [finding.severity for finding in parsed.findings] == ["warning"]
+    assert says in parsed.findings[0].message
 
 
 def test_unknown_fields_are_passed_over() -> None:
-    found = parse_index(index({**GOOD, "x": {"y": [1]}}, more=1), "i", Limits())
+    parsed = parse_index(index({**GOOD, "x": {"y": [1]}}, more=1), "i", Limits())
 
-    assert len(found.entries) == 1
-    assert found.findings == ()
-    assert found.has_digests
+    assert len(parsed.entries) == 1
+    assert parsed.findings == ()
+    assert parsed.has_digests
 
 
 @pytest.mark.parametrize("schema", ["https://x.com/0.3.0.json", "", 7, [], False])
 def test_an_unknown_schema_is_not_processed(schema: object) -> None:
-    found = parse_index(index(GOOD, schema=schema), "i", Limits())
+    parsed = parse_index(index(GOOD, schema=schema), "i", Limits())
 
-    assert found.entries == ()
-    assert not found.known
-    assert [each.code for each in found.findings] == ["index-schema"]
+    assert parsed.entries == ()
+    assert not parsed.known
+    assert [finding.code for finding in parsed.findings] == ["index-schema"]
 
 
 @pytest.mark.parametrize(
@@ -140,19 +140,19 @@ def test_a_byte_order_mark_does_no_harm() -> None:
 
 
 def test_no_more_skills_than_agreed() -> None:
-    found = parse_index(
+    parsed = parse_index(
         index(GOOD, but(name="b"), but(name="c")), "i", Limits(index_skills=2)
     )
 
-    assert [each.name for each in found.entries] == ["b", "good"]
-    assert [each.code for each in found.findings] == ["limit-exceeded"]
+    assert [entry.name for entry in parsed.entries] == ["b", "good"]
+    assert [finding.code for finding in parsed.findings] == ["limit-exceeded"]
 
 
 def test_findings_end() -> None:
-    found = parse_index(index(*range(5_000)), "i", Limits())
+    parsed = parse_index(index(*range(5_000)), "i", Limits())
 
-    assert len(found.findings) == 101
-    assert found.findings[-1].message.startswith("4,900 more")
+    assert len(parsed.findings) == 101
+    assert parsed.findings[-1].message.startswith("4,900 more")
 
 
 def old(**changes: object) -> dict[str, object]:
@@ -163,11 +163,11 @@ def old(**changes: object) -> dict[str, object]:
 def test_the_older_index() -> None:
     """It has no ``$schema``, and lists files."""
     files = ["references/a b.md", "SKILL.md"]
-    found = parse_index(index(old(files=files), schema=None), "i", Limits())
+    parsed = parse_index(index(old(files=files), schema=None), "i", Limits())
 
-    assert [each.type for each in found.entries] == ["files"]
-    assert found.entries[0].files == ("SKILL.md", "references/a b.md")
-    assert not found.has_digests
+    assert [entry.type for entry in parsed.entries] == ["files"]
+    assert parsed.entries[0].files == ("SKILL.md", "references/a b.md")
+    assert not parsed.has_digests
 
 
 @pytest.mark.parametrize(
@@ -185,14 +185,14 @@ def test_the_older_index() -> None:
     ],
 )
 def test_wrong_entries_of_the_older_index(given: object, says: str) -> None:
-    found = parse_index(index(given, schema=None), "i", Limits())
+    parsed = parse_index(index(given, schema=None), "i", Limits())
 
-    assert found.entries == ()
-    assert re.search(says, found.findings[0].message)
+    assert parsed.entries == ()
+    assert re.search(says, parsed.findings[0].message)
 
 
 def test_a_misspelt_schema_is_said() -> None:
-    found = parse_index(index(old(), schema=None, schema_version=2), "i", Limits())
+    parsed = parse_index(index(old(), schema=None, schema_version=2), "i", Limits())
 
-    assert len(found.entries) == 1
-    assert "'schema_version'" in found.findings[0].message
+    assert len(parsed.entries) == 1
+    assert "'schema_version'" in parsed.findings[0].message

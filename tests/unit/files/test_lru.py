@@ -46,8 +46,8 @@ def test_an_equal_object_is_another_one() -> None:
     memory: IdentityCache[list[int], str] = IdentityCache(4, lambda: present[0])
     one, two = [1], [1]
 
-    for each in (one, two, one):
-        memory.get(each, partial(made.upper, "x"))
+    for item in (one, two, one):
+        memory.get(item, partial(made.upper, "x"))
 
     assert made.keys == ["x", "x"]
     present[0] = 1

@@ -19,7 +19,7 @@ from satchel.files import (
     tree_digest,
 )
 from satchel.model import Release, Resource
-from tests.unit.release.shelf import PACKS, built, files_in
+from tests.unit.release.packs import PACKS, built, files_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,11 +50,11 @@ def refusal(data: bytes) -> str:
     ids=lambda path: path.stem,
 )
 def test_every_version_of_a_release_is_read(path: Path) -> None:
-    found = parse_release(path.read_bytes(), path.name)
+    release = parse_release(path.read_bytes(), path.name)
 
-    assert [skill.id for skill in found.skills] == sorted(PACKS)
+    assert [skill.id for skill in release.skills] == sorted(PACKS)
     assert (
-        found.id
+        release.id
         == WHOLE.joinpath("ids.txt")
         .read_text()
         .split()[int(path.stem.rpartition("-")[2]) - 1]
@@ -93,10 +93,10 @@ def test_a_release_of_every_version_is_used_and_built_again_to_the_byte(
 
 def test_what_was_rendered_is_read_and_rendered_again_to_the_byte() -> None:
     data = canonical_json(GOOD)
-    found = parse_release(data, "x")
+    release = parse_release(data, "x")
 
-    assert render_release(found.skills, found.others) == data
-    assert found.document.size == len(data)
+    assert render_release(release.skills, release.others) == data
+    assert release.document.size == len(data)
 
 
 def test_unknown_keys_are_passed_over() -> None:
@@ -104,9 +104,9 @@ def test_unknown_keys_are_passed_over() -> None:
         document["more"] = document["skills"][0]["more"] = 1
         document["skills"][0]["resources"][0]["more"] = document["files"][0]["more"] = 1
 
-    found = parse_release(changed(add), "x")
+    release = parse_release(changed(add), "x")
 
-    assert len(found.skills) == len(PACKS)
+    assert len(release.skills) == len(PACKS)
 
 
 def test_a_later_format_asks_for_a_later_satchel() -> None:
@@ -265,7 +265,7 @@ def test_the_id_covers_every_byte_of_the_document() -> None:
     assert isinstance(one, Release)
     assert one.id != two.id
     assert one.id == tree_digest(
-        [*(each for each in two.files if each != two.document), one.document]
+        [*(file for file in two.files if file != two.document), one.document]
     )
     assert Resource("release.json", one.document.digest, len(canonical_json(GOOD))) in (
         one.files

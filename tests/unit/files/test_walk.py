@@ -126,7 +126,7 @@ def test_names_that_no_path_may_have(tmp_path: Path) -> None:
     walked = walk_pack(folder)
 
     assert [file.path for file in walked.files] == ["SKILL.md", "ok.md"]
-    assert [(each.code, each.path) for each in walked.findings] == [
+    assert [(finding.code, finding.path) for finding in walked.findings] == [
         ("unsafe-file-name", "a:b.md")
     ]
     assert "and 2 more" in walked.findings[0].message
@@ -145,7 +145,7 @@ def test_names_that_some_systems_take_for_one(
     walked = walk_pack(folder)
 
     assert len(walked.files) == 3
-    assert [each.code for each in walked.findings] == ["colliding-file-names"]
+    assert [finding.code for finding in walked.findings] == ["colliding-file-names"]
 
 
 @pytest.mark.parametrize(
@@ -193,6 +193,6 @@ def test_what_goes_away_or_is_closed_meanwhile(
     walked = walk_pack(folder)
 
     assert [file.path for file in walked.files] == ["SKILL.md", "c/x.md"]
-    assert [str(each) for each in walked.findings] == [
+    assert [str(finding) for finding in walked.findings] == [
         "b: warning unreadable-file: not listed: Permission denied"
     ]

@@ -18,7 +18,7 @@ from satchel.model import Limits, Resource
 from satchel.release import BuiltRelease, build_release
 from satchel.sources import memory
 from tests.fakes import FakeSource, pack
-from tests.unit.release.shelf import PACKS, Packs, built, nowhere, release_of, write
+from tests.unit.release.packs import PACKS, Packs, built, nowhere, release_of, write
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -53,13 +53,13 @@ def test_the_id_is_the_tree_digest_of_every_file_there_is() -> None:
 def test_release_json_lists_every_other_file_with_its_digest_and_size() -> None:
     """So that whoever has it alone can tell the id."""
     files = built(PACKS)
-    said = document(files)
+    text = document(files)
     listed = {
-        f"skills/{skill['id']}/{each['path']}": (each["digest"], each["size"])
-        for skill in said["skills"]
-        for each in skill["resources"]
+        f"skills/{skill['id']}/{item['path']}": (item["digest"], item["size"])
+        for skill in text["skills"]
+        for item in skill["resources"]
     }
-    listed |= {each["path"]: (each["digest"], each["size"]) for each in said["files"]}
+    listed |= {item["path"]: (item["digest"], item["size"]) for item in text["files"]}
 
     assert listed == {
         path: (digest_bytes(data), len(data))
@@ -96,25 +96,25 @@ def test_the_index_names_the_files_of_the_release_itself() -> None:
     files = built(PACKS)
     index = json.loads(files[INDEX_V2])
 
-    assert [each["name"] for each in index["skills"]] == [
+    assert [item["name"] for item in index["skills"]] == [
         "alone",
         "declared",
         "files",
         "hidden",
     ]
-    for each in index["skills"]:
-        assert each["url"].startswith("../../")
-        assert each["digest"] == digest_bytes(files[each["url"][len("../../") :]])
+    for item in index["skills"]:
+        assert item["url"].startswith("../../")
+        assert item["digest"] == digest_bytes(files[item["url"][len("../../") :]])
 
 
 def test_hidden_and_deprecated_skills_are_part_of_it_and_say_so() -> None:
     """A conversation may know them; an installer is offered no deprecated one."""
-    said = {skill["id"]: skill for skill in document(built(PACKS))["skills"]}
+    text = {skill["id"]: skill for skill in document(built(PACKS))["skills"]}
 
-    assert said["hidden"]["model_invocable"] is False
-    assert said["retired"]["status"] == "deprecated"
-    assert said["retired"]["replaced_by"] == "alone"
-    assert "model_invocable" not in said["alone"]
+    assert text["hidden"]["model_invocable"] is False
+    assert text["retired"]["status"] == "deprecated"
+    assert text["retired"]["replaced_by"] == "alone"
+    assert "model_invocable" not in text["alone"]
 
 
 def test_a_name_that_no_index_takes_is_a_warning_and_released_all_the_same() -> None:
@@ -122,7 +122,7 @@ def test_a_name_that_no_index_takes_is_a_warning_and_released_all_the_same() -> 
         made = build_release(skills, nowhere)
 
     assert ("not-publishable", "warning") in [
-        (each.code, each.severity) for each in made.findings
+        (finding.code, finding.severity) for finding in made.findings
     ]
     assert "Odd_Name" in [skill.id for skill in made.release.skills]
 
@@ -178,9 +178,9 @@ def test_a_source_away_refuses() -> None:
 def test_a_conflict_refuses() -> None:
     more = {"alone": {"SKILL.md": PACKS["alone"]["SKILL.md"] + b"more\n"}}
 
-    told = refused(Satchel(memory(PACKS), memory(more, label="other")))
+    findings = refused(Satchel(memory(PACKS), memory(more, label="other")))
 
-    assert "duplicate skill 'alone'" in told
+    assert "duplicate skill 'alone'" in findings
 
 
 def test_a_pack_in_error_refuses_and_every_reason_is_told() -> None:
@@ -190,11 +190,11 @@ def test_a_pack_in_error_refuses_and_every_reason_is_told() -> None:
         "aux": {"SKILL.md": pack("aux").encode()},
     }
 
-    told = refused(Satchel(memory(packs)))
+    findings = refused(Satchel(memory(packs)))
 
-    assert "error no-frontmatter" in told or "error no-opening-fence" in told
-    assert "error unsafe-skill-id: 'aux': it names a device on Windows" in told
-    assert "fix: " in told
+    assert "error no-frontmatter" in findings or "error no-opening-fence" in findings
+    assert "error unsafe-skill-id: 'aux': it names a device on Windows" in findings
+    assert "fix: " in findings
 
 
 def test_what_is_in_error_can_be_left_out() -> None:
@@ -206,7 +206,7 @@ def test_what_is_in_error_can_be_left_out() -> None:
     made = allowed(Satchel(memory(packs)))
 
     assert [skill.id for skill in made.release.skills] == ["good"]
-    assert any(each.severity == "error" for each in made.findings)
+    assert any(finding.severity == "error" for finding in made.findings)
 
 
 def test_what_is_repaired_and_a_folder_without_skills_are_told(tmp_path: Path) -> None:
@@ -217,7 +217,7 @@ def test_what_is_repaired_and_a_folder_without_skills_are_told(tmp_path: Path) -
     with Satchel(tmp_path / "skills", tmp_path / "empty") as skills:
         made = build_release(skills, nowhere)
 
-    assert [(each.severity, each.code) for each in made.findings] == [
+    assert [(finding.severity, finding.code) for finding in made.findings] == [
         ("warning", "unquoted-colon"),
         ("warning", "no-skills"),
     ]
@@ -276,7 +276,7 @@ def test_files_that_are_one_on_some_systems_are_refused() -> None:
 
     assert "error colliding-file-names" in refused(Satchel(memory({"a": files})))
     made = allowed(Satchel(memory({"a": files})))
-    assert [each.path for each in made.release.skills[0].resources] == [
+    assert [resource.path for resource in made.release.skills[0].resources] == [
         "SKILL.md",
         "X.md",
     ]
@@ -294,22 +294,22 @@ def test_a_file_that_is_not_there_any_more_is_refused() -> None:
     skills = Satchel(source)
     del source.packs["a"]["x.md"]
 
-    told = refused(skills)
+    findings = refused(skills)
 
-    assert "team/a/x.md: error reference-not-found" in told
-    assert [each.path for each in allowed(skills).release.skills[0].resources] == [
-        "SKILL.md"
-    ]
+    assert "team/a/x.md: error reference-not-found" in findings
+    assert [
+        resource.path for resource in allowed(skills).release.skills[0].resources
+    ] == ["SKILL.md"]
 
 
 def test_a_listed_file_that_never_was_there_is_refused() -> None:
     text = "---\nname: a\ndescription: d\nreferences: [x.md]\n---\n"
     packs = {"a": {"SKILL.md": text.encode()}}
 
-    told = refused(Satchel(memory(packs)))
+    findings = refused(Satchel(memory(packs)))
 
-    assert "error listed-file-missing" in told
-    assert "references/x.md: error reference-not-found" in told
+    assert "error listed-file-missing" in findings
+    assert "references/x.md: error reference-not-found" in findings
     (kept,) = allowed(Satchel(memory(packs))).release.skills
     assert kept.descriptor.resources == ()
 
@@ -322,7 +322,7 @@ def test_a_file_that_has_changed_since_the_sync_is_refused(path: str) -> None:
 
     assert f"team/a/{path}: error changed-since-sync" in refused(skills)
     left = allowed(skills).release.skills
-    assert [each.path for skill in left for each in skill.resources] == (
+    assert [resource.path for skill in left for resource in skill.resources] == (
         [] if path == "SKILL.md" else ["SKILL.md"]
     )
 
@@ -347,8 +347,8 @@ def test_what_is_switched_off_is_left_out_and_noted() -> None:
         made = build_release(skills, nowhere)
 
     assert "files" not in [skill.id for skill in made.release.skills]
-    notes = [each for each in made.findings if each.severity == "note"]
-    assert [each.message for each in notes] == ["'files' is disabled, and not released"]
+    notes = [finding for finding in made.findings if finding.severity == "note"]
+    assert [note.message for note in notes] == ["'files' is disabled, and not released"]
 
 
 def test_skills_of_somebody_elses_server_are_refused() -> None:
@@ -359,6 +359,6 @@ def test_skills_of_somebody_elses_server_are_refused() -> None:
 
     source = Elsewhere("billing", {"a": {"SKILL.md": pack("a")}})
 
-    told = refused(Satchel(source))
+    findings = refused(Satchel(source))
 
-    assert "error remote-skill: 'a' is on the MCP server of another publisher" in told
+    assert "remote-skill: 'a' is on the MCP server of another publisher" in findings

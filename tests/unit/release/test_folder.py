@@ -12,15 +12,15 @@ from satchel import Satchel
 from satchel.errors import ConfigError, RefusedReleaseError
 from satchel.release import build_folder, publish
 from satchel.sources import folder, memory, released
-from tests.unit.release.shelf import PACKS, build, built, files_in, write
+from tests.unit.release.packs import PACKS, build, built, files_in, write
 
 
 def test_the_folder_holds_just_the_files_of_the_release(tmp_path: Path) -> None:
     release = build(PACKS, tmp_path / "deep" / "dist")
 
     assert files_in(tmp_path / "deep" / "dist") == built(PACKS)
-    assert [each.path for each in release.files] == sorted(built(PACKS))
-    assert [each.name for each in (tmp_path / "deep").iterdir()] == ["dist"]
+    assert [file.path for file in release.files] == sorted(built(PACKS))
+    assert [item.name for item in (tmp_path / "deep").iterdir()] == ["dist"]
 
 
 @pytest.mark.skipif(os.name == "nt", reason="POSIX has modes")
@@ -39,8 +39,8 @@ def test_equal_releases_have_equal_modes_whatever_the_umask(
 
     for made in (tmp_path / "deep" / "dist", tmp_path / "web"):
         modes = {
-            (each.is_dir(), each.stat().st_mode & 0o777)
-            for each in (made, *made.rglob("*"))
+            (item.is_dir(), item.stat().st_mode & 0o777)
+            for item in (made, *made.rglob("*"))
         }
         assert modes == {(True, 0o755), (False, 0o644)}
 
@@ -51,7 +51,7 @@ def test_an_earlier_release_gives_way(tmp_path: Path) -> None:
     build({"alone": PACKS["alone"]}, tmp_path / "dist")
 
     assert files_in(tmp_path / "dist") == built({"alone": PACKS["alone"]})
-    assert [each.name for each in tmp_path.iterdir()] == ["dist"]
+    assert [item.name for item in tmp_path.iterdir()] == ["dist"]
 
 
 def test_an_empty_folder_gives_way(tmp_path: Path) -> None:
@@ -69,7 +69,7 @@ def test_where_it_is_refused_nothing_changes(tmp_path: Path) -> None:
         build_folder(skills, tmp_path / "dist")
 
     assert files_in(tmp_path / "dist") == built(PACKS)
-    assert [each.name for each in tmp_path.iterdir()] == ["dist"]
+    assert [item.name for item in tmp_path.iterdir()] == ["dist"]
 
 
 def test_where_it_cannot_be_put_in_place_the_old_one_is(
@@ -145,11 +145,11 @@ def test_nothing_else_is_ever_replaced(
 
 def test_a_release_among_the_skills_is_refused(tmp_path: Path) -> None:
     """They would be found there once more, and then be older than themselves."""
-    shelf = write(PACKS, tmp_path / "skills")
+    packs = write(PACKS, tmp_path / "skills")
 
-    for out in (shelf, shelf / "dist"):
+    for out in (packs, packs / "dist"):
         with (
-            Satchel(folder(shelf)) as skills,
+            Satchel(folder(packs)) as skills,
             pytest.raises(ConfigError, match="where the skills come from"),
         ):
             build_folder(skills, out)
@@ -172,12 +172,12 @@ def test_no_release_lies_in_a_release(tmp_path: Path) -> None:
 def test_neither_time_nor_umask_changes_a_byte(umask: int, tmp_path: Path) -> None:
     import os
 
-    shelf = write(PACKS, tmp_path / "skills")
-    for number, file in enumerate(sorted(shelf.rglob("*"), reverse=True)):
+    packs = write(PACKS, tmp_path / "skills")
+    for number, file in enumerate(sorted(packs.rglob("*"), reverse=True)):
         os.utime(file, (number, number))
     before = os.umask(umask)
     try:
-        with Satchel(shelf) as skills:
+        with Satchel(packs) as skills:
             build_folder(skills, tmp_path / "dist")
     finally:
         os.umask(before)

@@ -26,7 +26,7 @@ def test_a_pack_of_one_file_is_that_file_and_every_other_an_archive() -> None:
         Artifact("a", "Use it.", ("SKILL.md",)),
         Artifact("b", "Use b.", ("SKILL.md", "a.md", "z.md")),
     )
-    assert [each.type for each in plan.artifacts] == ["skill-md", "archive"]
+    assert [artifact.type for artifact in plan.artifacts] == ["skill-md", "archive"]
     assert [each.path for each in plan.artifacts] == ["a/SKILL.md", "b.tar.gz"]
     assert [each.media_type for each in plan.artifacts] == [
         "text/markdown; charset=utf-8",
@@ -52,10 +52,10 @@ def test_names_that_no_index_takes(name: str) -> None:
     plan = plan_publication([entry(name)])
 
     assert plan.artifacts == ()
-    [found] = plan.findings
-    assert (found.code, found.severity) == ("not-publishable", "warning")
-    assert found.path == "skills/x/SKILL.md"
-    assert found.fix
+    [result] = plan.findings
+    assert (result.code, result.severity) == ("not-publishable", "warning")
+    assert result.path == "skills/x/SKILL.md"
+    assert result.fix
 
 
 @pytest.mark.parametrize(
@@ -72,13 +72,13 @@ def test_descriptions_have_1_to_1024_characters(description: str, problem: str) 
     plan = plan_publication([entry("a", description)])
 
     assert len(plan.artifacts) == (not problem)
-    assert all(problem in each.message for each in plan.findings)
+    assert all(problem in finding.message for finding in plan.findings)
 
 
 def test_a_pack_with_a_path_that_no_archive_takes_is_not_offered() -> None:
     plan = plan_publication([entry("a", "Use it.", "n" * 101), entry("b")])
 
-    assert [each.id for each in plan.artifacts] == ["b"]
+    assert [artifact.id for artifact in plan.artifacts] == ["b"]
     assert "too long for a USTAR archive" in plan.findings[0].message
 
 
@@ -87,20 +87,22 @@ def test_a_pack_with_a_file_that_nobody_reads_is_not_offered() -> None:
 
     plan = plan_publication([large, entry("b")], limits=Limits(file_bytes=8))
 
-    assert [each.id for each in plan.artifacts] == ["b"]
+    assert [artifact.id for artifact in plan.artifacts] == ["b"]
     assert "x.bin has 9 bytes" in plan.findings[0].message
     assert len(plan_publication([large]).artifacts) == 1
 
 
 def test_a_skill_without_an_origin_is_told_of_without_a_place() -> None:
-    [found] = plan_publication([Descriptor("A", "Use it.")]).findings
+    [finding] = plan_publication([Descriptor("A", "Use it.")]).findings
 
-    assert found.path == ""
+    assert finding.path == ""
 
 
 def test_indexes_have_the_fields_of_their_versions_and_no_others() -> None:
     plan = plan_publication([entry("b", "Use b.", "a.md"), entry("a")])
-    entries = [each.entry(f"sha256:{each.id}") for each in reversed(plan.artifacts)]
+    entries = [
+        artifact.entry(f"sha256:{artifact.id}") for artifact in reversed(plan.artifacts)
+    ]
 
     assert index_v2(entries) == {
         "$schema": SCHEMA_V2,

@@ -14,7 +14,7 @@ from satchel.errors import ConfigError, DigestMismatchError
 from satchel.files import digest_bytes
 from satchel.release import PublishedRelease, publish
 from satchel.sources import released
-from tests.unit.release.shelf import PACKS, build, built, files_in
+from tests.unit.release.packs import PACKS, build, built, files_in
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -46,7 +46,7 @@ def test_a_release_lies_on_the_site_byte_for_byte(dist: Path, tmp_path: Path) ->
         - {f"{home.relative_to(site).as_posix()}/{path}" for path in built(PACKS)}
     ) == [V2, "release.json"]
     assert published.written == len(files_in(site))
-    assert [each.code for each in published.findings] == ["not-publishable"]
+    assert [finding.code for finding in published.findings] == ["not-publishable"]
 
 
 @pytest.mark.parametrize("base", ["https://e.org/", "https://e.org/deep/site/"])
@@ -59,16 +59,16 @@ def test_the_index_leads_to_every_artifact(
     files = files_in(site)
     index = json.loads(files[V2])
 
-    assert [each["name"] for each in index["skills"]] == [
+    assert [item["name"] for item in index["skills"]] == [
         "alone",
         "declared",
         "files",
         "hidden",
     ]
-    for each in index["skills"]:
-        url = urljoin(base + V2, each["url"])
+    for item in index["skills"]:
+        url = urljoin(base + V2, item["url"])
         assert url.startswith(base)
-        assert digest_bytes(files[url.removeprefix(base)]) == each["digest"]
+        assert digest_bytes(files[url.removeprefix(base)]) == item["digest"]
 
 
 def test_the_old_index_and_its_files_are_written_on_request(

@@ -14,7 +14,7 @@ from satchel.errors import ConfigError, DigestMismatchError, InvalidReleaseError
 from satchel.release import publish
 from satchel.runtime._inputs import open_config, open_inputs
 from satchel.sources import PinnedSource, ReleaseSource, http, released
-from tests.unit.release.shelf import PACKS, build, write
+from tests.unit.release.packs import PACKS, build, write
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -37,7 +37,7 @@ from satchel.runtime._background_sync import BackgroundSync
 from satchel.sources import LocalSource
 from satchel.usage import ListSink
 from tests.fakes import FakeSource, pack
-from tests.unit.release.shelf import build
+from tests.unit.release.packs import build
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -29,18 +29,18 @@ def test_the_key_is_the_folder_in_it_else_the_files_name(tmp_path: Path) -> None
     flat = tmp_path / "flat.ZIP"
     with zipfile.ZipFile(flat, "w") as made:
         made.writestr("SKILL.md", TEXT)
-    (found,) = archive(flat).scan()
+    (pack,) = archive(flat).scan()
 
-    assert isinstance(found, Found)
-    assert (found.key, found.location) == ("flat", f"{flat}/flat")
+    assert isinstance(pack, Found)
+    assert (pack.key, pack.location) == ("flat", f"{flat}/flat")
 
 
 def test_files_are_read_from_memory(place: Path) -> None:
     source = archive(place, label="a")
-    (found,) = source.scan()
+    (pack,) = source.scan()
 
-    assert isinstance(found, Found)
-    assert found.key == "alpha"
+    assert isinstance(pack, Found)
+    assert pack.key == "alpha"
     assert source.manifest("alpha") == TEXT
     assert [stat.path for stat in source.files("alpha")] == [
         "SKILL.md",

@@ -32,13 +32,13 @@ def _no_managed(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.row("D34", "D35", "R19", "D42")
 def test_missing_folders_are_tolerated(home: Path, project: Path) -> None:
     """The two that everybody shares are watched for even before they are there."""
-    found = sources.usual(project, home)
+    listed = sources.usual(project, home)
 
-    assert [source.label for source in found] == [
+    assert [source.label for source in listed] == [
         "project:.agents/skills",
         "user:~/.agents/skills",
     ]
-    assert [list(source.scan()) for source in found] == [[], []]
+    assert [list(source.scan()) for source in listed] == [[], []]
 
 
 @pytest.mark.row("D34", "D35", "D40", "R03", "R21")
@@ -67,10 +67,10 @@ def test_scopes(home: Path, project: Path) -> None:
 @pytest.mark.row("R21")
 def test_a_project_is_not_trusted_by_itself(home: Path, project: Path) -> None:
     """And goes last, so that nothing of it can shadow what the user has."""
-    found = {source.scope: source for source in sources.usual(project, home)}
+    listed = {source.scope: source for source in sources.usual(project, home)}
 
-    assert (found["project"].trusted, found["user"].trusted) == (False, True)
-    assert (found["project"].precedence or 0) > (found["user"].precedence or 0)
+    assert (listed["project"].trusted, listed["user"].trusted) == (False, True)
+    assert (listed["project"].precedence or 0) > (listed["user"].precedence or 0)
 
 
 def test_the_folders_above_count_up_to_the_repository(
@@ -80,24 +80,24 @@ def test_the_folders_above_count_up_to_the_repository(
     pack(project, "src/app/.claude/skills/near")
     pack(home / "work", ".agents/skills/outside")
     here = project / "src" / "app"
-    found = sources.usual(here, home, trust=True)
+    listed = sources.usual(here, home, trust=True)
 
-    assert [source.label for source in found] == [
+    assert [source.label for source in listed] == [
         "project:.agents/skills",
         "project:.claude/skills",
         "project:../../.agents/skills",
         "user:~/.agents/skills",
     ]
-    assert [keys(source) for source in found] == [[], ["near"], ["top"], []]
+    assert [keys(source) for source in listed] == [[], ["near"], ["top"], []]
 
 
 def test_a_home_that_is_a_repository_stays_the_users(home: Path) -> None:
     """Its folders are the user's, not those of a project nobody vouched for."""
     (home / ".git").mkdir()
     pack(home, ".agents/skills/mine")
-    found = sources.usual(home / "x", home)
+    listed = sources.usual(home / "x", home)
 
-    assert [(source.scope, source.trusted, keys(source)) for source in found] == [
+    assert [(source.scope, source.trusted, keys(source)) for source in listed] == [
         ("project", False, []),
         ("user", True, ["mine"]),
     ]
@@ -113,9 +113,9 @@ def test_defaults_are_where_we_are(
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("USERPROFILE", str(home))
     monkeypatch.setenv("CODEX_HOME", str(home / "codex"))
-    found = sources.usual()
+    listed = sources.usual()
 
-    assert [(source.label, keys(source)) for source in found] == [
+    assert [(source.label, keys(source)) for source in listed] == [
         ("project:.agents/skills", ["a"]),
         ("user:~/.agents/skills", []),
         ("user:$CODEX_HOME/skills", ["b"]),
@@ -143,10 +143,12 @@ def test_managed_folders_go_first(
 def test_the_table_of_clients() -> None:
     """The shared folder comes first, and every entry is of the right kind."""
     first = CLIENT_FOLDERS[0]
-    paths = [path for each in CLIENT_FOLDERS for path in each.project + each.user]
+    paths = [path for client in CLIENT_FOLDERS for path in client.project + client.user]
 
     assert first.project == first.user == (".agents/skills",)
-    assert len({each.name for each in CLIENT_FOLDERS}) == len(CLIENT_FOLDERS)
+    assert len({client.name for client in CLIENT_FOLDERS}) == len(CLIENT_FOLDERS)
     assert not [path for path in paths if path.startswith(("/", "~"))]
-    assert all(path.startswith("/") for each in CLIENT_FOLDERS for path in each.managed)
-    assert all(each.user for each in CLIENT_FOLDERS if each.home_variable)
+    assert all(
+        path.startswith("/") for client in CLIENT_FOLDERS for path in client.managed
+    )
+    assert all(client.user for client in CLIENT_FOLDERS if client.home_variable)

@@ -22,7 +22,7 @@ from satchel.errors import (
 from satchel.model import Limits, Resource
 from satchel.release import publish
 from satchel.sources import ReleaseSource, is_release, memory, released
-from tests.unit.release.shelf import PACKS, build, built, release_of
+from tests.unit.release.packs import PACKS, build, built, release_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -60,10 +60,10 @@ def at(files: dict[str, bytes], pin: str | None = None, **more: Any) -> ReleaseS
 def site_of(*releases: dict[str, bytes], current: str) -> dict[str, bytes]:
     """Return the files of a site with these releases."""
     files: dict[str, bytes] = {}
-    for each in releases:
-        found = at(each).open()
+    for release in releases:
+        found = at(release).open()
         home = f"releases/{found.hex}/"
-        files |= {home + path: data for path, data in each.items()}
+        files |= {home + path: data for path, data in release.items()}
     head = {"format": "satchel-site", "schema_version": 1, "release": current}
     return {**files, "release.json": json.dumps(head).encode()}
 
@@ -88,8 +88,8 @@ def test_the_catalog_is_that_of_the_packs() -> None:
                 old.owner,
             )
             assert after.digest(old.id) == before.digest(old.id)
-        assert [held.reason for held in after.catalog.excluded] == [
-            held.reason for held in before.catalog.excluded
+        assert [excluded.reason for excluded in after.catalog.excluded] == [
+            excluded.reason for excluded in before.catalog.excluded
         ]
         assert after.prompt().text == before.prompt().text
 
@@ -327,19 +327,19 @@ def test_many_threads_may_open_it_at_once() -> None:
     place = Elsewhere(built(PACKS))
     source = ReleaseSource(place, label="far")
     barrier = threading.Barrier(8, timeout=10)
-    found: list[bytes] = []
+    results: list[bytes] = []
 
     def read() -> None:
         barrier.wait()
-        found.append(source.manifest("alone"))
+        results.append(source.manifest("alone"))
 
     threads = [threading.Thread(target=read) for _ in range(8)]
-    for each in threads:
-        each.start()
-    for each in threads:
-        each.join(10)
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(10)
 
-    assert found == [PACKS["alone"]["SKILL.md"]] * 8
+    assert results == [PACKS["alone"]["SKILL.md"]] * 8
     assert place.fetched.count("release.json") == 1
 
 
@@ -352,7 +352,7 @@ def test_other_ids_can_be_given_to_its_skills() -> None:
             ("team-files", "files"),
         ]
         assert skills.load("team-alone").data == PACKS["alone"]["SKILL.md"]
-        assert "filtered" in [held.reason for held in skills.catalog.excluded]
+        assert "filtered" in [excluded.reason for excluded in skills.catalog.excluded]
 
 
 def test_a_pack_over_the_limits_of_who_opens_it_is_refused_alone() -> None:
@@ -361,7 +361,9 @@ def test_a_pack_over_the_limits_of_who_opens_it_is_refused_alone() -> None:
     ) as skills:
         assert "files" not in skills.catalog
         assert "alone" in skills.catalog
-        assert [each.code for each in skills.findings if each.severity == "error"] == [
+        assert [
+            finding.code for finding in skills.findings if finding.severity == "error"
+        ] == [
             "limit-exceeded",
             "tool-not-offered",
             "tool-not-offered",

@@ -72,9 +72,9 @@ def want(url: str, limit_bytes: int = 1_000, **more: object) -> HttpRequest:
     return replace(HttpRequest(parse_url(url), "index_bytes", limit_bytes), **more)  # type: ignore[arg-type]
 
 
-def refusal(made: HttpClient, wanted: HttpRequest) -> str:
+def refusal(made: HttpClient, request: HttpRequest) -> str:
     with pytest.raises(SourceUnavailableError) as caught:
-        made.get(wanted)
+        made.get(request)
     assert str(caught.value).startswith("source 'lab' did not answer: ")
     return caught.value.detail
 
@@ -86,10 +86,10 @@ def test_an_answer(site: Site) -> None:
     assert answer.status == 404
     answer = wire(site.url).get(want(f"{site.url}/a"))
     assert (answer.status, answer.body, answer.etag) == (200, b"hello", '"1"')
-    said = site.asked[-1][1]
-    assert said["Accept-Encoding"] == "identity"
-    assert said["Host"] == site.url.removeprefix("http://")
-    assert "Cookie" not in said
+    headers = site.asked[-1][1]
+    assert headers["Accept-Encoding"] == "identity"
+    assert headers["Host"] == site.url.removeprefix("http://")
+    assert "Cookie" not in headers
 
 
 def test_an_etag_is_sent_back(site: Site) -> None:
@@ -114,10 +114,10 @@ def test_an_etag_of_any_length_is_none(site: Site) -> None:
 
 
 def test_this_machine_is_refused_unless_allowed(site: Site) -> None:
-    said = refusal(wire(site.url, allow_private=False), want(f"{site.url}/a"))
+    detail = refusal(wire(site.url, allow_private=False), want(f"{site.url}/a"))
 
-    assert "expected https://" in said
-    assert "allow_private=True" in said
+    assert "expected https://" in detail
+    assert "allow_private=True" in detail
     assert site.asked == []
 
 
@@ -138,11 +138,11 @@ def test_every_address_of_a_name_is_looked_at(addresses: list[str], says: str) -
     backend = Spoken(b"")
     machine = Machine({"example.com": addresses}, backend=backend)
     made = wire("https://example.com", machine, allow_private=False)
-    said = refusal(made, want("https://example.com/"))
+    detail = refusal(made, want("https://example.com/"))
 
-    assert said.startswith("example.com leads to")
-    assert says in said
-    assert ("allow_private=True" in said) == (says != "no skill is fetched from")
+    assert detail.startswith("example.com leads to")
+    assert says in detail
+    assert ("allow_private=True" in detail) == (says != "no skill is fetched from")
     assert backend.connected == []
 
 
@@ -157,9 +157,9 @@ def test_what_is_refused_even_where_private_is_allowed(address: str) -> None:
 
 def test_a_public_address_wants_tls() -> None:
     machine = Machine({"example.com": ["93.184.216.34"]}, backend=Spoken(b""))
-    said = refusal(wire("http://example.com", machine), want("http://example.com/"))
+    detail = refusal(wire("http://example.com", machine), want("http://example.com/"))
 
-    assert "needs https://" in said
+    assert "needs https://" in detail
 
 
 def test_the_address_that_was_checked_is_the_one_connected_to() -> None:
@@ -254,10 +254,10 @@ def test_redirects_end(site: Site) -> None:
 )
 def test_redirects_to_where_nobody_goes(site: Site, location: str, says: str) -> None:
     site.put("/a", Reply(status=302, headers=(("Location", location),)))
-    said = refusal(wire(site.url), want(f"{site.url}/a"))
+    detail = refusal(wire(site.url), want(f"{site.url}/a"))
 
-    assert says in said
-    assert "pw" not in said
+    assert says in detail
+    assert "pw" not in detail
 
 
 def test_a_redirect_to_a_private_address() -> None:
@@ -292,10 +292,10 @@ def test_hosts_that_were_not_named(site: Site, other: Site) -> None:
     other.put("/x", b"there")
     site.put("/a", Reply(status=302, headers=(("Location", f"{other.url}/x"),)))
     hosts = AllowedHosts().including(parse_url(site.url))
-    said = refusal(wire(site.url), want(f"{site.url}/a", hosts=hosts))
+    detail = refusal(wire(site.url), want(f"{site.url}/a", hosts=hosts))
     authority = other.url.removeprefix("http://")
 
-    assert f"hosts=['{authority}']" in said
+    assert f"hosts=['{authority}']" in detail
     assert other.asked == []
     hosts = AllowedHosts.of((authority,)).including(parse_url(site.url))
     assert wire(site.url).get(want(f"{site.url}/a", hosts=hosts)).body == b"there"
@@ -312,7 +312,7 @@ def test_headers_go_to_one_origin(site: Site, other: Site) -> None:
 
     assert site.asked[0][1]["Authorization"] == "Bearer t0ken"
     assert "Authorization" not in site.asked[1][1]
-    assert all("Authorization" not in said for _, said in other.asked)
+    assert all("Authorization" not in headers for _, headers in other.asked)
 
 
 @pytest.mark.parametrize(
@@ -381,9 +381,9 @@ def slowly(done: threading.Event) -> Iterator[bytes]:
 def test_a_slow_sender(site: Site) -> None:
     """A byte now and then keeps each read within time; the whole is what counts."""
     site.put("/a", Reply(pieces=slowly))
-    said = refusal(wire(site.url, timeout_s=0.2), want(f"{site.url}/a"))
+    detail = refusal(wire(site.url, timeout_s=0.2), want(f"{site.url}/a"))
 
-    assert "too long" in said or "time" in said
+    assert "too long" in detail or "time" in detail
 
 
 @pytest.mark.parametrize("head", [b"", b"HTTP/1.1 200 OK\r\n"])
@@ -408,10 +408,10 @@ def test_headers_that_never_end(head: bytes) -> None:
         thread = threading.Thread(target=drip, daemon=True)
         thread.start()
         url = f"http://127.0.0.1:{server.getsockname()[1]}"
-        said = refusal(wire(url, timeout_s=0.2), want(f"{url}/"))
+        detail = refusal(wire(url, timeout_s=0.2), want(f"{url}/"))
         done.set()
 
-    assert "too long" in said or "time" in said
+    assert "too long" in detail or "time" in detail
     thread.join()
 
 
@@ -427,10 +427,10 @@ def test_what_a_server_says_wrongly_is_told_shortly() -> None:
     """An error goes into logs and to models: it is no place for a server's text."""
     backend = Spoken(b"X" * 50_000 + b"\r\n\r\n")
     machine = Machine({"example.com": ["127.0.0.1"]}, backend=backend)
-    said = refusal(wire("http://example.com", machine), want("http://example.com/"))
+    detail = refusal(wire("http://example.com", machine), want("http://example.com/"))
 
-    assert "illegal status line" in said
-    assert len(said) < 300
+    assert "illegal status line" in detail
+    assert len(detail) < 300
 
 
 # --- how often
@@ -457,9 +457,9 @@ def test_what_no_attempt_changes(site: Site, status: int) -> None:
 @pytest.mark.parametrize("status", [204, 206, 304, 500, 501])
 def test_other_answers(site: Site, status: int) -> None:
     site.put("/a", Reply(status=status))
-    said = refusal(wire(site.url, Machine()), want(f"{site.url}/a"))
+    detail = refusal(wire(site.url, Machine()), want(f"{site.url}/a"))
 
-    assert f"/a: the server answers {status}" in said
+    assert f"/a: the server answers {status}" in detail
     assert len(site.asked) == 1
 
 
@@ -532,9 +532,9 @@ def test_no_key_is_told(site: Site) -> None:
 def test_closing_ends_a_wait(site: Site) -> None:
     site.put("/a", Reply(status=503, headers=(("Retry-After", "9"),)))
     made = wire(site.url, timeout_s=30.0)
-    said: list[str] = []
+    details: list[str] = []
     thread = threading.Thread(
-        target=lambda: said.append(refusal(made, want(f"{site.url}/a")))
+        target=lambda: details.append(refusal(made, want(f"{site.url}/a")))
     )
     thread.start()
     for _ in range(500):
@@ -545,7 +545,7 @@ def test_closing_ends_a_wait(site: Site) -> None:
     made.close()
     thread.join(5)
 
-    assert said in (["it is closed"], [f"{site.url}/a: the server answers 503"])
+    assert details in (["it is closed"], [f"{site.url}/a: the server answers 503"])
     assert refusal(made, want(f"{site.url}/a")) == "it is closed"
 
 

@@ -135,7 +135,7 @@ def test_no_urls(text: str, says: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("url", "found"),
+    ("url", "resolved"),
     [
         ("wrangler.tar.gz", "https://a.com/x/wrangler.tar.gz"),
         ("./y/SKILL.md", "https://a.com/x/y/SKILL.md"),
@@ -147,11 +147,11 @@ def test_no_urls(text: str, says: str) -> None:
         ("", "https://a.com/x/index.json"),
     ],
 )
-def test_relative_urls(url: str, found: str) -> None:
+def test_relative_urls(url: str, resolved: str) -> None:
     """As RFC 3986 has it, relative to the index."""
     base = parse_url("https://a.com/x/index.json?key=1")
 
-    assert str(parse_url(url, base)) == found
+    assert str(parse_url(url, base)) == resolved
 
 
 def test_hosts() -> None:

@@ -14,17 +14,16 @@ from satchel.errors import (
     ReferenceNotFoundError,
     SourceUnavailableError,
 )
-from satchel.model import Found
 from satchel.release import publish
 from satchel.sources import PinnedSource, released
 from satchel.sources._http import _pinned as pinned
-from tests.unit.release.shelf import PACKS, Packs, build
+from tests.unit.release.packs import PACKS, Packs, build
 from tests.unit.sources.http.site import Reply, Site
+from tests.unit.sources.scans import found_in
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from satchel.protocols import SkillSource
 
 LATER = {**PACKS, "alone": {"SKILL.md": PACKS["alone"]["SKILL.md"] + b"More.\n"}}
 
@@ -40,10 +39,6 @@ def of(site: Site, pin: str, path: str = "", **more: object) -> PinnedSource:
     made = sources.http(site.url + path, pin=pin, allow_private=True, **more)  # type: ignore[arg-type]
     assert isinstance(made, PinnedSource)
     return made
-
-
-def found(made: SkillSource) -> list[str]:
-    return [each.key for each in made.scan() if isinstance(each, Found)]
 
 
 @pytest.mark.parametrize("path", ["", "/", "/release.json"])
@@ -64,7 +59,7 @@ def test_only_what_is_loaded_is_fetched(site: Site, tmp_path: Path) -> None:
     pin = put(PACKS, site, tmp_path)
     made = of(site, pin)
     folder = f"/releases/{pin.rpartition(':')[2]}"
-    found(made)
+    found_in(made)
     assert site.paths() == [f"{folder}/release.json"]
 
     for _ in range(3):
@@ -97,7 +92,7 @@ def test_other_bytes_are_not_used(site: Site, tmp_path: Path) -> None:
     pin = put(PACKS, site, tmp_path)
     folder = f"/releases/{pin.rpartition(':')[2]}"
     made = of(site, pin)
-    found(made)
+    found_in(made)
     site.put(f"{folder}/skills/alone/SKILL.md", b"tampered")
     with pytest.raises(DigestMismatchError, match="alone"):
         made.manifest("alone")
@@ -117,7 +112,7 @@ def test_other_bytes_are_not_used(site: Site, tmp_path: Path) -> None:
 def test_a_release_that_is_not_there(site: Site, tmp_path: Path) -> None:
     put(PACKS, site, tmp_path)
     with pytest.raises(InvalidReleaseError, match="has no release"):
-        found(of(site, f"sha256-tree-v1:{'0' * 64}"))
+        found_in(of(site, f"sha256-tree-v1:{'0' * 64}"))
     with pytest.raises(InvalidReleaseError, match="pin"):
         of(site, "sha256:0")
 
@@ -126,12 +121,12 @@ def test_a_site_that_is_away(site: Site, tmp_path: Path) -> None:
     """The catalog stays, and is stale; so does what was read."""
     pin = put(PACKS, site, tmp_path)
     with Satchel(of(site, pin)) as skills:
-        listed = [each.id for each in skills.catalog]
+        listed = [item.id for item in skills.catalog]
         skills.load("alone")
         site.root = None
         skills.sync()
 
-        assert [each.id for each in skills.catalog] == listed
+        assert [item.id for item in skills.catalog] == listed
         assert skills.load("alone").text
 
 
@@ -139,9 +134,9 @@ def test_without_a_pin_the_index_is_read(site: Site, tmp_path: Path) -> None:
     """What we publish, we read, in either format."""
     put(PACKS, site, tmp_path)
     names = ["alone", "declared", "files", "hidden"]
-    assert set(names) <= set(found(sources.http(site.url, allow_private=True)))
+    assert set(names) <= set(found_in(sources.http(site.url, allow_private=True)))
 
     site.put("/.well-known/agent-skills/index.json", Reply(status=404))
     older = sources.http(site.url, allow_private=True)
-    assert set(names) <= set(found(older))
+    assert set(names) <= set(found_in(older))
     assert older.read("files", "notes.txt", 9) == b""

@@ -31,6 +31,7 @@ from satchel.sources._http import _packs as packs, _source as source
 from satchel.sources._http._client import HttpClient, HttpEnvironment
 from tests.unit.files.archive_makers import plain_zip
 from tests.unit.sources.http.site import INDEX, OLD_INDEX, Reply, Site, entry, skill_md
+from tests.unit.sources.scans import codes_of, findings_of, found_in
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -53,14 +54,6 @@ def timed(site: Site, around: HttpEnvironment, **more: object) -> HttpSource:
     return HttpSource(client, **more)  # type: ignore[arg-type]
 
 
-def found(made: SkillSource) -> list[str]:
-    return [each.key for each in made.scan() if isinstance(each, Found)]
-
-
-def told(made: SkillSource) -> list[Finding]:
-    return [each for each in made.scan() if isinstance(each, Finding)]
-
-
 def unavailable(made: SkillSource) -> str:
     with pytest.raises(SourceUnavailableError) as caught:
         made.scan()
@@ -70,9 +63,9 @@ def unavailable(made: SkillSource) -> str:
 def test_skills_of_a_site_in_a_library(site: Site) -> None:
     site.put_skills({"one": ONE, "two": TWO})
     with Satchel(of(site)) as skills:
-        assert [each.id for each in skills.catalog] == ["one", "two"]
+        assert [item.id for item in skills.catalog] == ["one", "two"]
         assert skills.load("two", "a.md").text == "A\r\n"
-        assert [each.code for each in skills.findings] == ["files-left-out"]
+        assert [finding.code for finding in skills.findings] == ["files-left-out"]
         assert skills.catalog.sources[0].label == site.url
 
 
@@ -125,9 +118,9 @@ def test_where_an_index_is(site: Site, path: str, index: str) -> None:
     site.put_index(entry("one", "/s/SKILL.md", ONE["SKILL.md"]), path=index)
     made = of(site, path)
 
-    assert found(made) == ["one"]
+    assert found_in(made) == ["one"]
     first = len(site.asked)
-    assert found(made) == ["one"]
+    assert found_in(made) == ["one"]
     assert site.paths()[first:] == [index]
 
 
@@ -135,11 +128,11 @@ def test_an_index_that_moves(site: Site) -> None:
     """The place of the last one goes first, and no other is forgotten."""
     site.put_index(path=f"/team{INDEX}")
     made = of(site, "/team")
-    assert found(made) == []
+    assert found_in(made) == []
     site.replies.clear()
     site.put_skills({"one": ONE})
 
-    assert found(made) == ["one"]
+    assert found_in(made) == ["one"]
 
 
 def test_a_page_for_every_path_is_no_index(site: Site) -> None:
@@ -147,17 +140,17 @@ def test_a_page_for_every_path_is_no_index(site: Site) -> None:
     site.put(f"/app{INDEX}", b"<!doctype html>")
     site.put_skills({"one": ONE})
 
-    assert found(of(site, "/app")) == ["one"]
+    assert found_in(of(site, "/app")) == ["one"]
 
 
 def test_no_index(site: Site) -> None:
     site.put(INDEX, b"<!doctype html>")
     site.put(f"/a{INDEX}", Reply(b"{}", headers=(("Content-Encoding", "br"),)))
-    said = unavailable(of(site, "/a"))
+    text = unavailable(of(site, "/a"))
 
-    assert f"{site.url}/a{INDEX}: it is compressed" in said
-    assert f"{site.url}{INDEX}: it is not JSON" in said
-    assert f"{site.url}{OLD_INDEX}: the server answers 404" in said
+    assert f"{site.url}/a{INDEX}: it is compressed" in text
+    assert f"{site.url}{INDEX}: it is not JSON" in text
+    assert f"{site.url}{OLD_INDEX}: the server answers 404" in text
 
 
 def test_an_index_of_a_later_format(site: Site) -> None:
@@ -165,11 +158,11 @@ def test_an_index_of_a_later_format(site: Site) -> None:
     later = json.dumps({"$schema": "https://x.com/9.json", "skills": [{}]}).encode()
     site.put(INDEX, later)
     made = of(site)
-    assert found(made) == []
-    assert [each.code for each in told(made)] == ["index-schema"]
+    assert found_in(made) == []
+    assert codes_of(made) == ["index-schema"]
 
     site.put_old({"one": ONE})
-    assert found(made) == ["one"]
+    assert found_in(made) == ["one"]
 
 
 def test_an_index_that_is_too_large(site: Site) -> None:
@@ -185,7 +178,7 @@ def test_urls_are_relative_to_where_the_index_was_found(site: Site) -> None:
     site.put_index(entry("one", "one.md", ONE["SKILL.md"]), path="/cdn/index.json")
     site.put("/cdn/one.md", ONE["SKILL.md"])
 
-    assert found(of(site)) == ["one"]
+    assert found_in(of(site)) == ["one"]
 
 
 def test_hosts_that_an_index_may_name(site: Site, other: Site) -> None:
@@ -198,10 +191,10 @@ def test_hosts_that_an_index_may_name(site: Site, other: Site) -> None:
     host = other.url.removeprefix("http://")
     made = of(site)
 
-    assert found(made) == ["two"]
-    assert f"hosts=['{host}']" in told(made)[0].message
+    assert found_in(made) == ["two"]
+    assert f"hosts=['{host}']" in findings_of(made)[0].message
     assert other.asked == []
-    assert found(of(site, hosts=[host])) == ["one", "two"]
+    assert found_in(of(site, hosts=[host])) == ["one", "two"]
 
 
 @pytest.mark.parametrize(
@@ -217,9 +210,9 @@ def test_urls_in_an_index(site: Site, url: str, says: str) -> None:
     site.put("/good", ONE["SKILL.md"])
     site.put_index(entry("bad", url, b""), entry("one", "/good", ONE["SKILL.md"]))
     made = of(site)
-    (finding,) = told(made)
+    (finding,) = findings_of(made)
 
-    assert found(made) == ["one"]
+    assert found_in(made) == ["one"]
     assert finding.code == "source-unavailable"
     assert finding.severity == "error"
     assert finding.path == f"{site.url}/bad"
@@ -262,8 +255,10 @@ def test_a_bad_artifact_costs_its_skill_alone(
     site.put_index(listed, entry("one", "/one.md", ONE["SKILL.md"]))
     made = of(site)
 
-    assert found(made) == ["one"]
-    assert [(each.code, each.severity) for each in told(made)] == [(code, "error")]
+    assert found_in(made) == ["one"]
+    assert [(item.code, item.severity) for item in findings_of(made)] == [
+        (code, "error")
+    ]
 
 
 @pytest.mark.parametrize("code", ["digest-mismatch", "source-unavailable"])
@@ -304,13 +299,13 @@ def test_a_site_that_fails_keeps_its_catalog(site: Site, reply: Reply) -> None:
 
         assert state.stale
         assert state.packs == 2
-        assert [each.id for each in skills.catalog] == ["one", "two"]
+        assert [item.id for item in skills.catalog] == ["one", "two"]
         assert skills.load("two", "a.md").text == "A\r\n"
         assert not skills.health().ok
         (finding,) = (
-            each
-            for each in take_inventory(skills).findings
-            if each.code == "source-unavailable"
+            item
+            for item in take_inventory(skills).findings
+            if item.code == "source-unavailable"
         )
         assert finding.path == site.url
 
@@ -332,8 +327,8 @@ def test_names_that_differ(site: Site) -> None:
     site.put("/x.md", skill_md("other"))
     site.put_index(entry("one", "/x.md", skill_md("other")))
     with Satchel(of(site)) as skills:
-        assert [each.id for each in skills.catalog] == ["other"]
-        assert [each.code for each in skills.findings] == ["name-not-folder"]
+        assert [item.id for item in skills.catalog] == ["other"]
+        assert [finding.code for finding in skills.findings] == ["name-not-folder"]
 
 
 def test_a_zip_in_one_folder(site: Site) -> None:
@@ -342,8 +337,8 @@ def test_a_zip_in_one_folder(site: Site) -> None:
     site.put_index(entry("two", "/two.skill", data, archive=True))
     made = of(site)
 
-    assert found(made) == ["two"]
-    assert [each.path for each in made.files("two")] == ["SKILL.md", "a.md"]
+    assert found_in(made) == ["two"]
+    assert [file.path for file in made.files("two")] == ["SKILL.md", "a.md"]
     with pytest.raises(ReferenceNotFoundError):
         made.read("two", ".env", 99)
 
@@ -352,8 +347,8 @@ def test_more_files_than_one_scan_looks_at(site: Site) -> None:
     site.put_skills({name: {"SKILL.md": skill_md(name)} for name in "abcde"})
     made = of(site, limits=Limits(scan_entries=3))
 
-    assert found(made) == ["a", "b", "c"]
-    assert [each.code for each in told(made)] == ["limit-exceeded"]
+    assert found_in(made) == ["a", "b", "c"]
+    assert codes_of(made) == ["limit-exceeded"]
 
 
 # --- v0.1.0
@@ -365,13 +360,13 @@ def test_an_index_without_digests(site: Site) -> None:
     site.put_old({"two": {"SKILL.md": TWO["SKILL.md"], "references/a b.md": b"A"}})
     site.put("/.well-known/skills/two/references/a%20b.md", b"A")
     with Satchel(of(site)) as skills:
-        assert [each.code for each in skills.findings] == ["no-digest"]
+        assert [finding.code for finding in skills.findings] == ["no-digest"]
         assert skills.load("two", "a b.md").text == "A"
         asked = len(site.asked)
         skills.sync()
         assert [
-            "If-None-Match" in said
-            for path, said in site.asked[asked:]
+            "If-None-Match" in headers
+            for path, headers in site.asked[asked:]
             if not path.startswith("/.well-known/agent-skills")
         ] == [True, True, True]
 
@@ -402,9 +397,9 @@ def test_a_file_without_a_digest_that_comes_packed(site: Site) -> None:
     site.put("/.well-known/skills/one/a.bin", packed)
     made = of(site)
 
-    assert found(made) == ["two"]
-    (said,) = (each.message for each in told(made) if each.severity == "error")
-    assert "a.bin: it is compressed, although that was not requested" in said
+    assert found_in(made) == ["two"]
+    (text,) = (item.message for item in findings_of(made) if item.severity == "error")
+    assert "a.bin: it is compressed, although that was not requested" in text
 
 
 def forgetful(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -475,7 +470,7 @@ def test_one_artifact_read_in_two_ways(site: Site) -> None:
     )
     made = of(site)
 
-    assert found(made) == ["two", "zoo"]
+    assert found_in(made) == ["two", "zoo"]
     assert made.manifest("two") == TWO["SKILL.md"]
     assert made.manifest("zoo") == data
     assert made.read("two", "references/a.md", 9) == b"A\r\n"
@@ -488,20 +483,20 @@ def test_a_cache_on_disk(
     forgetful(monkeypatch)
     cache = tmp_path / "cache"
     site.put_skills({"one": ONE, "two": TWO})
-    assert found(of(site, cache=cache)) == ["one", "two"]
+    assert found_in(of(site, cache=cache)) == ["one", "two"]
     names = sorted(cache.iterdir())
-    assert [len(each.name) for each in names] == [64, 64]
+    assert [len(name.name) for name in names] == [64, 64]
     assert list(cache.rglob("SKILL.md")) == []
 
     asked = len(site.asked)
     made = of(site, cache=cache)
-    assert found(made) == ["one", "two"]
+    assert found_in(made) == ["one", "two"]
     assert made.read("two", "references/a.md", 9) == b"A\r\n"
     assert site.paths()[asked:] == [INDEX]
 
     for each in names:
         each.write_bytes(b"changed")
-    assert found(of(site, cache=cache)) == ["one", "two"]
+    assert found_in(of(site, cache=cache)) == ["one", "two"]
     assert len(site.asked) == asked + 1 + 3
     monkeypatch.setattr(source, "DISK_CACHE_BYTES", 0)
     of(site, cache=cache).scan()
@@ -525,7 +520,7 @@ def test_a_cache_that_cannot_be_written(site: Site, cache: str) -> None:
     """Is none, and costs nothing else."""
     site.put_skills({"one": ONE})
 
-    assert found(of(site, cache=cache)) == ["one"]
+    assert found_in(of(site, cache=cache)) == ["one"]
 
 
 # --- the rest
@@ -568,7 +563,7 @@ def test_what_came_of_a_slow_site_is_used_and_the_next_sync_goes_on(
     made, hung_s = slow_site(site, monkeypatch)
     *packs, failed, partial = made.scan()
 
-    assert [each.key for each in packs if isinstance(each, Found)] == [
+    assert [pack.key for pack in packs if isinstance(pack, Found)] == [
         f"s{n}" for n in range(5)
     ]
     assert isinstance(failed, Finding)
@@ -579,7 +574,7 @@ def test_what_came_of_a_slow_site_is_used_and_the_next_sync_goes_on(
 
     site.asked.clear()
     hung_s[0] = 0.0
-    assert found(made) == [f"s{n}" for n in range(10)]
+    assert found_in(made) == [f"s{n}" for n in range(10)]
     assert [path[-11:] for path in site.paths()[1:]] == [
         f"/s{n}/SKILL.md"[-11:] for n in (6, 7, 8, 9, 5)
     ]
@@ -593,7 +588,7 @@ def test_what_came_of_a_slow_site_is_kept_for_the_next_process(
     first.scan()
     site.asked.clear()
 
-    assert found(of(site, cache=tmp_path / "cache")) == [f"s{n}" for n in range(10)]
+    assert found_in(of(site, cache=tmp_path / "cache")) == [f"s{n}" for n in range(10)]
     assert len(site.paths()) == 1 + 5
 
 
@@ -608,7 +603,7 @@ def test_a_first_sync_goes_on_while_something_comes(
     made = timed(site, around)
     before = made.progress
 
-    assert len(found(made)) == 40
+    assert len(found_in(made)) == 40
     assert made.progress == before + 40
 
 
@@ -623,8 +618,8 @@ def test_many_skills_that_cannot_be_had_are_told_together(
         site.put(f"{HOME}/s{n}/SKILL.md", b"other")
     made = of(site)
 
-    assert found(made) == ["s5"]
-    assert [each.code for each in told(made)] == [
+    assert found_in(made) == ["s5"]
+    assert codes_of(made) == [
         "digest-mismatch",
         "digest-mismatch",
         "index-entry",
@@ -637,10 +632,10 @@ def test_a_key_in_the_url_is_told_to_nobody(
     caplog.set_level(logging.DEBUG)
     site.put("/i.json?key=s3cret", b"<html>")
     made = of(site, "/i.json?key=s3cret", headers={"Authorization": "Bearer s3cret"})
-    said = unavailable(made)
+    text = unavailable(made)
 
     assert site.asked[0][1]["Authorization"] == "Bearer s3cret"
-    assert "s3cret" not in said + repr(made) + made.label + caplog.text
+    assert "s3cret" not in text + repr(made) + made.label + caplog.text
 
 
 @pytest.mark.parametrize(

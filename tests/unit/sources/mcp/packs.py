@@ -6,7 +6,6 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
 from satchel import sources
-from satchel.model import Finding, Found
 from tests.unit.sources.mcp.serving import FakeServer
 
 if TYPE_CHECKING:
@@ -14,7 +13,7 @@ if TYPE_CHECKING:
 
     from satchel.sources import McpSource
 
-__all__ = ["REFUNDS", "findings_of", "found_in", "reading", "skill_md"]
+__all__ = ["REFUNDS", "reading", "skill_md"]
 
 
 def skill_md(name: str, description: str = "Use it.", more: str = "") -> bytes:
@@ -38,11 +37,3 @@ def reading(server: object, **options: object) -> Iterator[McpSource]:
         yield source
     finally:
         source.close()
-
-
-def found_in(source: McpSource) -> list[str]:
-    return [each.key for each in source.scan() if isinstance(each, Found)]
-
-
-def findings_of(source: McpSource) -> list[Finding]:
-    return [each for each in source.scan() if isinstance(each, Finding)]

@@ -20,14 +20,9 @@ from satchel.errors import ExtraMissingError, SourceUnavailableError
 from satchel.model import Limits
 from satchel.sources._mcp._connection import LoopThread
 from satchel.sources._mcp._target import McpTarget
-from tests.unit.sources.mcp.packs import (
-    REFUNDS,
-    findings_of,
-    found_in,
-    reading,
-    skill_md,
-)
+from tests.unit.sources.mcp.packs import REFUNDS, reading, skill_md
 from tests.unit.sources.mcp.serving import FakeServer, older
+from tests.unit.sources.scans import codes_of, findings_of, found_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -466,6 +461,6 @@ def test_a_server_of_2025_without_an_index(server: FakeServer) -> None:
 def test_a_server_of_2026_that_declares_nothing() -> None:
     server = FakeServer({"x": {"SKILL.md": skill_md("x")}}, extension=False)
     with reading(server) as source:
-        assert [f.code for f in findings_of(source)] == ["no-skills-offered"]
+        assert codes_of(source) == ["no-skills-offered"]
 
     assert server.asked == [("resources/read", "skill://index.json")]

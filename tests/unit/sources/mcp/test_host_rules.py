@@ -30,14 +30,9 @@ from satchel.runtime import UploadStager
 from satchel.runtime._staging import stage_files
 from satchel.server import ServedLibrary, build_server, create_app
 from satchel.sources._mcp._verification import OPENING_KEYS
-from tests.unit.sources.mcp.packs import (
-    REFUNDS,
-    findings_of,
-    found_in,
-    reading,
-    skill_md,
-)
+from tests.unit.sources.mcp.packs import REFUNDS, reading, skill_md
 from tests.unit.sources.mcp.serving import FakeServer, digest
+from tests.unit.sources.scans import codes_of, findings_of, found_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -89,7 +84,7 @@ def test_a_list_as_json_reads_nothing(server: FakeServer) -> None:
     with reading(server) as source, Satchel(source) as skills:
         listed: Any = take_inventory(skills).as_json(skills)["skills"]
 
-    assert [bool(each["digest"]) for each in listed] == [True, False]
+    assert [bool(item["digest"]) for item in listed] == [True, False]
     assert server.reads == []
 
 
@@ -277,7 +272,7 @@ def test_a_skill_within_a_skill_is_no_file_of_it() -> None:
             skills.load("refunds", "inner/SKILL.md")
         assert server.reads == []
         assert skills.load("inner").data == inner
-        codes = [finding.code for finding in findings_of(source)]
+        codes = codes_of(source)
 
     assert codes == ["nested-skill"]
 
@@ -365,8 +360,10 @@ def test_a_local_skill_is_never_shadowed(
         with Satchel(*given, options=Options(on_conflict=order)) as skills:
             assert b"Local." in skills.load("refunds").data
             assert "MCP server" not in str(skills.prompt())
-            held = [(w.reason, w.descriptor.source) for w in skills.catalog.excluded]
-            assert held == [("shadowed", "docs")]
+            excluded = [
+                (w.reason, w.descriptor.source) for w in skills.catalog.excluded
+            ]
+            assert excluded == [("shadowed", "docs")]
             (conflict,) = skills.catalog.conflicts
             assert [owner.source for owner in conflict.owners] == [
                 str(tmp_path),
@@ -391,10 +388,10 @@ def test_a_local_skill_in_error_is_not_shadowed_either(
         given = (source, tmp_path) if first else (tmp_path, source)
         with Satchel(*given, options=Options(on_conflict=order)) as skills:
             assert [entry.id for entry in skills.catalog] == ["other"]
-            held = {w.descriptor.source: w for w in skills.catalog.excluded}
-            assert held[str(tmp_path)].reason == "refused"
-            assert held["docs"].reason == "shadowed"
-            assert "refunds" in held["docs"].detail
+            excluded = {w.descriptor.source: w for w in skills.catalog.excluded}
+            assert excluded[str(tmp_path)].reason == "refused"
+            assert excluded["docs"].reason == "shadowed"
+            assert "refunds" in excluded["docs"].detail
             with pytest.raises(SkillError):
                 skills.load("refunds")
 
@@ -423,8 +420,8 @@ def test_no_wrapper_lets_it_shadow(
         ) as skills:
             assert {entry.source for entry in skills.catalog} == {str(tmp_path)}
             assert "MCP server" not in str(skills.prompt())
-            (held,) = skills.catalog.excluded
-            assert (held.reason, held.descriptor.source) == ("shadowed", "docs")
+            (excluded,) = skills.catalog.excluded
+            assert (excluded.reason, excluded.descriptor.source) == ("shadowed", "docs")
 
     assert server.reads == []
 
@@ -438,15 +435,15 @@ def test_equal_bytes_do_not_make_it_local(server: FakeServer, tmp_path: Path) ->
         (entry,) = skills.catalog
 
         assert [origin.source for origin in entry.origins] == [str(tmp_path)]
-        assert [held.reason for held in skills.catalog.excluded] == ["shadowed"]
+        assert [excluded.reason for excluded in skills.catalog.excluded] == ["shadowed"]
 
 
 def test_its_origin_is_told_wherever_it_enters_a_context(server: FakeServer) -> None:
     with reading(server) as source, Satchel(source) as skills:
         assert "[MCP server docs] Use for refunds." in str(skills.prompt())
-        said = f"This is from the MCP server 'docs' ({KEY})."
-        assert said in skills.load("refunds").notes
-        assert said in skills.load("refunds", "rules.md").notes
+        text = f"This is from the MCP server 'docs' ({KEY})."
+        assert text in skills.load("refunds").notes
+        assert text in skills.load("refunds", "rules.md").notes
 
 
 @pytest.mark.parametrize(
@@ -510,9 +507,9 @@ def asking(approved: Mapping[str, str] | None, files: Mapping[str, bytes]) -> As
     server = FakeServer({"refunds": files})
     with reading(server, allowed_tools=approved) as source, Satchel(source) as skills:
         entry = skills.registry.descriptor("refunds")
-        told = [f for f in skills.findings if f.code == "tools-not-granted"]
+        findings = [f for f in skills.findings if f.code == "tools-not-granted"]
         assert skills.manifest("refunds").allowed_tools == entry.allowed_tools
-        return Asked(entry.allowed_tools, entry.tools, [f.fix for f in told])
+        return Asked(entry.allowed_tools, entry.tools, [f.fix for f in findings])
 
 
 def test_tools_that_it_asks_for_are_ignored_and_that_is_told() -> None:
@@ -545,8 +542,8 @@ def test_a_dynamic_skill_cannot_be_approved() -> None:
     approved = {"skill://refunds/SKILL.md": ""}
     with reading(server, allowed_tools=approved) as source, Satchel(source) as skills:
         assert skills.registry.descriptor("refunds").tools == ()
-        told = [f for f in skills.findings if f.code == "tools-not-granted"]
-        assert "without a digest it cannot be approved" in told[0].fix
+        findings = [f for f in skills.findings if f.code == "tools-not-granted"]
+        assert "without a digest it cannot be approved" in findings[0].fix
 
 
 def test_every_key_that_opens_tools_is_known() -> None:
@@ -562,7 +559,7 @@ def test_a_dynamic_skill_is_marked_and_has_one_file(server: FakeServer) -> None:
         assert [f.code for f in skills.findings] == ["unverified-skill"]
         with pytest.raises(ReferenceNotAllowedError):
             skills.load("refunds", "rules.md")
-        digests = [each.digest for each in skills.resources("refunds")]
+        digests = [resource.digest for resource in skills.resources("refunds")]
 
         assert digests == [digest(REFUNDS["SKILL.md"])]
 
@@ -578,14 +575,14 @@ def test_two_dynamic_skills_are_not_one() -> None:
     """Without a digest nothing tells that they are equal."""
     one, two = FakeServer({"x": {"SKILL.md": skill_md("x")}}), FakeServer()
     two.add("skill://x", {"SKILL.md": skill_md("x")})
-    for each in (one, two):
-        each.entries[0]["resources"] = "dynamic"
+    for server in (one, two):
+        server.entries[0]["resources"] = "dynamic"
     with (
         reading(one, label="one") as first,
         reading(two, label="two") as second,
         Satchel(first, second, options=Options(on_conflict="precedence")) as skills,
     ):
-        assert [held.reason for held in skills.catalog.excluded] == ["shadowed"]
+        assert [excluded.reason for excluded in skills.catalog.excluded] == ["shadowed"]
     assert one.reads == two.reads == []
 
 
@@ -602,7 +599,7 @@ def test_the_largest_skill_of_the_extension_is_taken() -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "limits", "said"),
+    ("change", "limits", "text"),
     [
         (lambda e: e["resources"].append(dict(e["resources"][1])), Limits(), "512"),
         (lambda e: e["resources"][1].update(size=1 << 24), Limits(), "16,777,216"),
@@ -620,7 +617,7 @@ def test_the_largest_skill_of_the_extension_is_taken() -> None:
     ids=["files", "bytes", "our-files", "our-bytes", "md", "text", "depth", "nodes"],
 )
 def test_a_skill_over_a_limit_is_refused_and_that_is_told(
-    change: Callable[[dict[str, Any]], None], limits: Limits, said: str
+    change: Callable[[dict[str, Any]], None], limits: Limits, text: str
 ) -> None:
     server = FakeServer({"x": pack_of(511), "y": {"SKILL.md": skill_md("y")}})
     change(server.entries[0])
@@ -628,7 +625,7 @@ def test_a_skill_over_a_limit_is_refused_and_that_is_told(
         (finding, *_) = findings_of(source)
 
     assert finding.code == "limit-exceeded"
-    assert said in finding.message
+    assert text in finding.message
     assert "skill://x" in finding.path
 
 

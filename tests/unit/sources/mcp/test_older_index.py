@@ -17,14 +17,9 @@ from satchel.errors import (
     ReferenceNotAllowedError,
     SourceUnavailableError,
 )
-from tests.unit.sources.mcp.packs import (
-    REFUNDS,
-    findings_of,
-    found_in,
-    reading,
-    skill_md,
-)
+from tests.unit.sources.mcp.packs import REFUNDS, reading, skill_md
 from tests.unit.sources.mcp.serving import FakeServer, digest
+from tests.unit.sources.scans import codes_of, findings_of, found_in
 
 INDEX = "skill://index.json"
 MD = "skill://refunds/SKILL.md"
@@ -82,7 +77,7 @@ def test_without_a_digest_it_is_marked_and_its_two_fields_are_compared() -> None
     server = indexed(item(digest=""))
     server.files[MD] = skill_md("refunds", "Use for refunds.", "license: MIT\n")
     with reading(server) as source:
-        assert [f.code for f in findings_of(source)] == ["unverified-skill"]
+        assert codes_of(source) == ["unverified-skill"]
         assert b"MIT" in source.read("skill://refunds", "SKILL.md", 1_000)
 
         server.files[MD] = skill_md("refunds", "Something else.")

@@ -57,9 +57,9 @@ def test_in_the_era_of_2025(compat: bool, tmp_path: Path) -> None:
     with Satchel(tmp_path) as served:
         server = build_server(ServedLibrary(served, ServerSettings(compat=compat)))
         with reading(older(server)) as source, Satchel(source) as skills:
-            found = [entry.id for entry in skills.catalog]
-            assert found == (["one", "two"] if compat else [])
-            for name in found:
+            ids = [entry.id for entry in skills.catalog]
+            assert ids == (["one", "two"] if compat else [])
+            for name in ids:
                 assert skills.load(name).data == skill_md(name)
 
 

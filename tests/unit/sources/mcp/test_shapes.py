@@ -24,14 +24,9 @@ from satchel.sources._mcp._uris import (
     short_line,
     skill_root,
 )
-from tests.unit.sources.mcp.packs import (
-    REFUNDS,
-    findings_of,
-    found_in,
-    reading,
-    skill_md,
-)
+from tests.unit.sources.mcp.packs import REFUNDS, reading, skill_md
 from tests.unit.sources.mcp.serving import FakeServer
+from tests.unit.sources.scans import codes_of, findings_of, found_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -221,7 +216,7 @@ def test_pages_are_followed_up_to_a_limit(
     server = paged(pages)
     with reading(server) as source:
         assert len(found_in(source)) == min(pages, 5)
-        codes = [finding.code for finding in findings_of(source)]
+        codes = codes_of(source)
 
     assert codes == ([] if pages <= 5 else ["endless-listing"])
 
@@ -257,9 +252,9 @@ def test_a_list_that_takes_long_is_used_as_it_comes() -> None:
     with reading(server) as source:
         source._now = count(0.0, 1e6).__next__
         for pages in (1, 2, 3):
-            *found, finding = source.scan()
+            *packs, finding = source.scan()
             assert isinstance(finding, Finding)
-            assert len(found) == pages
+            assert len(packs) == pages
             assert (finding.code, finding.severity) == ("partial-listing", "warning")
         assert len(source.scan()) == 4
 
@@ -280,7 +275,7 @@ def test_a_list_that_breaks_off_keeps_what_came_before() -> None:
         assert len(found_in(source)) == 4
         server.answers["skills/list"] = breaking
         assert len(found_in(source)) == 4
-        assert [each.code for each in findings_of(source)] == ["partial-listing"]
+        assert codes_of(source) == ["partial-listing"]
 
         # It has forgotten the cursor: the list is read from its beginning.
         server.entries[2:] = []
@@ -290,7 +285,7 @@ def test_a_list_that_breaks_off_keeps_what_came_before() -> None:
             else {"skills": server.entries}
         )
         found_in(source)
-        assert [each.code for each in findings_of(source)] == []
+        assert codes_of(source) == []
 
 
 @pytest.mark.row("F42")
